@@ -1,0 +1,25 @@
+import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
+import { ambient } from '../lib/ambient.ts'
+import { openTable } from '../lib/dynamodb/table.ts'
+import { tokenStore } from '../lib/dynamodb/token-store.ts'
+import { checkToken } from '../lib/tokens/token.ts'
+
+const tokens = tokenStore(openTable())
+
+/**
+ * API Gateway's Lambda authorizer. The policy covers the whole stage, since it is cached by token and not by route.
+ * "Unauthorized", and only this text, makes API Gateway answer 401.
+ */
+export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
+  const token = await checkToken(tokens, event.authorizationToken, ambient.now())
+  if (!token) throw new Error('Unauthorized')
+  const stage = event.methodArn.split('/').slice(0, 2).join('/')
+  return {
+    principalId: token.id,
+    policyDocument: {
+      Version: '2012-10-17',
+      Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${stage}/*` }],
+    },
+    context: { organizationId: token.organizationId, tokenId: token.id },
+  }
+}

@@ -1,0 +1,17 @@
+import { ExecutionInProgress, ExecutionNotFound } from '../lib/core/errors.ts'
+import { executionStore } from '../lib/dynamodb/execution-store.ts'
+import { openTable } from '../lib/dynamodb/table.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { executionIdFrom } from '../lib/http/execution-reply.ts'
+
+const executions = executionStore(openTable())
+
+async function deleteExecution({ organizationId, executionId }: Request<'delete-execution'>) {
+  const id = executionIdFrom(executionId)
+  const result = await executions.delete({ organizationId, id })
+  if (result === 'missing') throw new ExecutionNotFound()
+  if (result === 'open') throw new ExecutionInProgress(id)
+  return { status: 204 }
+}
+
+export const handler = endpoint('delete-execution', deleteExecution)

@@ -1,0 +1,18 @@
+import { toAgentRecord } from '../lib/api/agent-record.ts'
+import { agentStore } from '../lib/dynamodb/agent-store.ts'
+import { openTable } from '../lib/dynamodb/table.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { BY_CREATION, pageReply, pageRequest } from '../lib/http/page.ts'
+
+const agents = agentStore(openTable())
+
+async function listAgents(request: Request<'list-agents'>) {
+  const page = pageRequest(request.query, BY_CREATION)
+  return pageReply(
+    await agents.list({ organizationId: request.organizationId, ...page }),
+    toAgentRecord,
+    request,
+  )
+}
+
+export const handler = endpoint('list-agents', listAgents)

@@ -1,0 +1,17 @@
+import { toExecutionRecord } from '../lib/api/execution-record.ts'
+import { executionStore } from '../lib/dynamodb/execution-store.ts'
+import { openTable } from '../lib/dynamodb/table.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { BY_ID, pageReply, pageRequest } from '../lib/http/page.ts'
+
+const executions = executionStore(openTable())
+
+async function listExecutions(request: Request<'list-executions'>) {
+  const { organizationId, query } = request
+  const { status = null, tenantId = null } = query
+  const page = pageRequest(query, BY_ID)
+  const listed = await executions.list({ organizationId, agentId: null, status, tenantId, ...page })
+  return pageReply(listed, toExecutionRecord, request)
+}
+
+export const handler = endpoint('list-executions', listExecutions)

@@ -1,0 +1,15 @@
+import { ambient } from '../lib/ambient.ts'
+import { executionStore } from '../lib/dynamodb/execution-store.ts'
+import { openTable } from '../lib/dynamodb/table.ts'
+import { sweep } from '../lib/engine/sweep.ts'
+import { logger } from '../lib/logger.ts'
+import { runQueue } from '../lib/sqs/run-queue.ts'
+
+const executions = executionStore(openTable())
+const queue = runQueue()
+
+/** Runs every minute: no accepted execution is left behind by a crash. */
+export async function handler(): Promise<void> {
+  const result = await sweep({ executions, queue, ambient })
+  if (result.ended + result.enqueued > 0) logger.info('swept', result)
+}

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { v5 } from 'uuid'
+import { DOCUMENT_FILE, loadFolder } from '../../lib/agents/load-folder.ts'
+import { publishAgent } from '../../lib/agents/publish-agent.ts'
+import { ambient } from '../../lib/ambient.ts'
+import { agentIdOf } from '../../lib/core/ids.ts'
+import type { AgentStore, OrganizationStore, TokenStore } from '../../lib/core/ports.ts'
+import { checkToken, isTokenText, newToken } from '../../lib/tokens/token.ts'
+
+/** The organization of this machine, always the same so that every start finds it. */
+export const DEVELOPMENT_ORGANIZATION = { id: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48', name: 'Development' }
+
+/** Stands for the person at this machine or in CI wherever a creator's UUID is asked for. */
+export const operatorId = (): string => v5(`operator/${userInfo().username}`, DEVELOPMENT_ORGANIZATION.id)
+
+export async function ensureDevelopmentOrganization(organizations: OrganizationStore): Promise<void> {
+  const createdAt = new Date(ambient.now()).toISOString()
+  await organizations.create({ organization: { ...DEVELOPMENT_ORGANIZATION, createdAt } })
+}
+
+/**
+ * A token of the development organization that works: `DEV_TOKEN` when given, else the one of the last start, else a
+ * new one. It is kept in the data folder, readable by its owner only, so that scripts outlive a restart.
+ */
+export async function ensureDevelopmentToken(
+  tokens: TokenStore,
+  folder: string,
+  wanted?: string,
+): Promise<string> {
+  if (wanted && !isTokenText(wanted))
+    throw new Error('DEV_TOKEN may hold letters, digits and ._~+/=- only, at most 200.')
+  const file = join(folder, 'dev-token')
+  const text = wanted ?? (await readFile(file, 'utf8').catch(() => '')).trim()
+  const isValid = text !== '' && (await checkToken(tokens, `Bearer ${text}`, ambient.now())) !== null
+  if (isValid) return text
+  const created = newToken({
+    ambient,
+    organizationId: DEVELOPMENT_ORGANIZATION.id,
+    name: 'development',
+    createdBy: operatorId(),
+    lifetimeMs: null,
+    text: wanted,
+  })
+  await tokens.create({ token: created.token })
+  if (!wanted) await writeFile(file, `${created.text}\n`, { mode: 0o600 })
+  return created.text
+}
+
+export type Published = { slug: string; isNew: boolean }
+
+/**
+ * Publishes every agent below a folder whose document or code differs from its current version.
+ * @throws an Error that lists what is wrong with the documents
+ */
+export async function publishFolder(store: AgentStore, folder: string): Promise<Published[]> {
+  const entries = existsSync(folder) ? await readdir(folder) : []
+  const folders = entries
+    .map((name) => join(folder, name))
+    .filter((path) => existsSync(join(path, DOCUMENT_FILE)))
+  return Promise.all(folders.map((path) => publishIfChanged(store, path)))
+}
+
+async function publishIfChanged(store: AgentStore, folder: string): Promise<Published> {
+  const { agent, problems } = await loadFolder(folder)
+  if (!agent)
+    throw new Error(problems.map((p) => `${p.file}:${p.line}: ${p.field ?? ''} ${p.message}`).join('\n'))
+  const { slug } = agent.document
+  const organizationId = DEVELOPMENT_ORGANIZATION.id
+  const published = await store.get({ organizationId, id: agentIdOf(organizationId, slug) })
+  if (published?.current?.digest === agent.digest) return { slug, isNew: false }
+  await publishAgent({ store, ambient, organizationId, createdBy: operatorId(), agent, draft: false })
+  return { slug, isNew: true }
+}

@@ -1,0 +1,84 @@
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DynamoDBClient,
+  ResourceInUseException,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb'
+import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { INDEXES, TABLE } from '../../lib/dynamodb/schema.ts'
+import { clientConfig } from '../../lib/dynamodb/table.ts'
+import { sqsConfig } from '../../lib/sqs/run-queue.ts'
+import { QUEUE } from '../queue-settings.ts'
+
+/** Makes the table that the stack would make, unless it is there. */
+export async function provisionTable(endpoint: string, name: string): Promise<void> {
+  const client = new DynamoDBClient(clientConfig(endpoint))
+  try {
+    await client.send(new CreateTableCommand(tableDefinition(name)))
+    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, { TableName: name })
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error
+  } finally {
+    client.destroy()
+  }
+}
+
+/** Makes the run queue and its dead-letter queue, unless they are there. Returns the run queue's address. */
+export async function provisionQueue(endpoint: string, name: string): Promise<string> {
+  const client = new SQSClient(sqsConfig(endpoint))
+  try {
+    const dead = await client.send(new CreateQueueCommand({ QueueName: `${name}-dead` }))
+    const { Attributes } = await client.send(
+      new GetQueueAttributesCommand({ QueueUrl: dead.QueueUrl, AttributeNames: ['QueueArn'] }),
+    )
+    const { QueueUrl } = await client.send(
+      new CreateQueueCommand({
+        QueueName: name,
+        Attributes: {
+          VisibilityTimeout: String(QUEUE.localVisibilitySeconds),
+          RedrivePolicy: JSON.stringify({
+            deadLetterTargetArn: Attributes?.QueueArn,
+            maxReceiveCount: QUEUE.maxReceives,
+          }),
+        },
+      }),
+    )
+    return QueueUrl ?? ''
+  } finally {
+    client.destroy()
+  }
+}
+
+function tableDefinition(name: string): CreateTableCommandInput {
+  const types = new Map<string, 'S' | 'N'>([
+    [TABLE.partitionKey, 'S'],
+    [TABLE.sortKey, 'S'],
+  ])
+  for (const { partitionKey, sortKey } of Object.values(INDEXES)) {
+    types.set(partitionKey.name, partitionKey.type).set(sortKey.name, sortKey.type)
+  }
+  return {
+    TableName: name,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
+    KeySchema: keySchema(TABLE.partitionKey, TABLE.sortKey),
+    GlobalSecondaryIndexes: Object.entries(INDEXES).map(
+      ([IndexName, { partitionKey, sortKey, projection }]) => ({
+        IndexName,
+        KeySchema: keySchema(partitionKey.name, sortKey.name),
+        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: projection },
+      }),
+    ),
+  }
+}
+
+function keySchema(partitionKey: string, sortKey: string): CreateTableCommandInput['KeySchema'] {
+  return [
+    { AttributeName: partitionKey, KeyType: 'HASH' },
+    { AttributeName: sortKey, KeyType: 'RANGE' },
+  ]
+}

@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { Authorization } from './authorize.ts'
+import type { Match } from './match-route.ts'
+
+export type Call = {
+  request: IncomingMessage
+  requestId: string
+  match: Match
+  authorization: Authorization
+  body: Buffer
+}
+
+/** The event that API Gateway's REST API sends to a function (Lambda proxy integration). */
+export function toProxyEvent({ request, requestId, match, authorization, body }: Call): APIGatewayProxyEvent {
+  const { route, path, search, parameters } = match
+  const query = multiValues(new URLSearchParams(search))
+  const text = decodedText(body)
+  return {
+    resource: route.path,
+    path,
+    httpMethod: route.method,
+    headers: request.headers as Record<string, string>,
+    multiValueHeaders: request.headersDistinct as Record<string, string[]>,
+    queryStringParameters:
+      query && Object.fromEntries(Object.entries(query).map(([name, all]) => [name, all.at(-1)])),
+    multiValueQueryStringParameters: query,
+    pathParameters: Object.keys(parameters).length > 0 ? parameters : null,
+    stageVariables: null,
+    requestContext: {
+      requestId,
+      authorizer: authorization,
+      path,
+      resourcePath: route.path,
+      httpMethod: route.method,
+      stage: 'local',
+      protocol: `HTTP/${request.httpVersion}`,
+      requestTimeEpoch: Date.now(),
+      accountId: '000000000000',
+      apiId: 'local',
+      resourceId: route.function,
+      identity: {
+        sourceIp: request.socket.remoteAddress ?? '',
+        userAgent: request.headers['user-agent'] ?? null,
+      },
+    } as unknown as APIGatewayProxyEvent['requestContext'],
+    body: body.length === 0 ? null : (text ?? body.toString('base64')),
+    isBase64Encoded: text === null,
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Null for bytes that are no UTF-8: they travel as base64. */
+function decodedText(body: Buffer): string | null {
+  try {
+    return utf8.decode(body)
+  } catch {
+    return null
+  }
+}
+
+function multiValues(parameters: URLSearchParams): Record<string, string[]> | null {
+  if (parameters.size === 0) return null
+  const names = new Set(parameters.keys())
+  return Object.fromEntries([...names].map((name) => [name, parameters.getAll(name)]))
+}

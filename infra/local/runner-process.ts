@@ -1,0 +1,48 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const RUNNER = fileURLToPath(new URL('./runner.ts', import.meta.url))
+const RESTART_MS = 500
+
+/** How long the runner may take to finish what it has in work before it is killed; its leases then run out. */
+const STOP_MS = 5_000
+
+/** Keeps one runner process alive: one that dies is started again. */
+export async function startRunner(onDeath: (message: string) => void) {
+  let isStopping = false
+  let child = spawnRunner()
+  let restart: NodeJS.Timeout | undefined
+  await new Promise<void>((resolve, reject) => {
+    child.once('message', () => resolve())
+    child.once('exit', (code) => reject(new Error(`The runner ended with code ${code} while it started.`)))
+  })
+
+  function watch(process: ChildProcess) {
+    process.once('exit', (code, signal) => {
+      if (isStopping) return
+      onDeath(`The runner died (${signal ?? `code ${code}`}); a new one takes its executions up.`)
+      restart = setTimeout(() => {
+        child = spawnRunner()
+        watch(child)
+      }, RESTART_MS)
+    })
+  }
+  watch(child)
+
+  return {
+    async stop(): Promise<void> {
+      isStopping = true
+      clearTimeout(restart)
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+      child.kill('SIGTERM')
+      const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      await gone
+      clearTimeout(killer)
+    },
+  }
+}
+
+function spawnRunner(): ChildProcess {
+  return fork(RUNNER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+}

@@ -1,0 +1,39 @@
+import type { Version } from '../core/agent.ts'
+import { agentIdOf } from '../core/ids.ts'
+import type { AgentStore, Ambient } from '../core/ports.ts'
+import type { LoadedAgent } from './load-folder.ts'
+
+type Params = {
+  store: AgentStore
+  ambient: Ambient
+  organizationId: string
+  createdBy: string
+  agent: LoadedAgent
+  draft: boolean
+}
+
+/** Makes a new version of the agent: the current one, or its draft. */
+export async function publishAgent(params: Params): Promise<Version> {
+  const { store, ambient, organizationId, createdBy, draft } = params
+  const { document, code, digest } = params.agent
+  const version: Version = {
+    id: ambient.newId(),
+    agentId: agentIdOf(organizationId, document.slug),
+    organizationId,
+    slug: document.slug,
+    status: draft ? 'DRAFT' : 'PUBLISHED',
+    title: document.title,
+    description: document.description,
+    createdAt: new Date(ambient.now()).toISOString(),
+    createdBy,
+    inputSchema: document.input,
+    outputSchema: document.output,
+    model: document.model,
+    code: document.code,
+    instructions: document.instructions,
+    execution: document.execution,
+    digest,
+  }
+  await store.publish({ version, code })
+  return version
+}

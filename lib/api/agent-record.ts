@@ -1,0 +1,77 @@
+import * as z from 'zod'
+import type { Agent, Version } from '../core/agent.ts'
+
+const declaredSchema = z.record(z.string(), z.unknown())
+
+export const agentRecord = z
+  .object({
+    id: z.uuid(),
+    orgId: z.uuid().meta({ description: 'The organization that owns the agent.' }),
+    slug: z.string().meta({ description: 'Accepted wherever an agent id is accepted in a path.' }),
+    title: z.string(),
+    description: z.string().nullable(),
+    createdBy: z.uuid(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+    currentVersionId: z.uuid().nullable().meta({ description: 'Null while only a draft exists.' }),
+    draftVersionId: z.uuid().nullable(),
+    draftVersionStatus: z.enum(['DRAFT']).nullable(),
+    inputSchema: declaredSchema,
+    outputSchema: declaredSchema,
+  })
+  .meta({ id: 'Agent' })
+
+export const versionRecord = z
+  .object({
+    id: z.uuid(),
+    documentId: z.uuid().meta({ description: 'The agent that this is a version of.' }),
+    status: z.enum(['PUBLISHED', 'DRAFT']),
+    title: z.string(),
+    description: z.string().nullable(),
+    createdBy: z.uuid(),
+    createdAt: z.iso.datetime(),
+    inputSchema: declaredSchema,
+    outputSchema: declaredSchema,
+    model: z.string().nullable(),
+    execution: z.object({
+      useCache: z.boolean(),
+      cacheTtlSeconds: z.int().nullable(),
+      maxAgentSteps: z.int(),
+      timeoutSeconds: z.int().nullable(),
+    }),
+  })
+  .meta({ id: 'Version' })
+
+export function toAgentRecord(agent: Agent): z.infer<typeof agentRecord> {
+  return {
+    id: agent.id,
+    orgId: agent.organizationId,
+    slug: agent.slug,
+    title: agent.title,
+    description: agent.description,
+    createdBy: agent.createdBy,
+    createdAt: agent.createdAt,
+    updatedAt: agent.updatedAt,
+    currentVersionId: agent.current?.id ?? null,
+    draftVersionId: agent.draftVersionId,
+    draftVersionStatus: agent.draftVersionId ? 'DRAFT' : null,
+    inputSchema: agent.inputSchema,
+    outputSchema: agent.outputSchema,
+  }
+}
+
+export function toVersionRecord(version: Version): z.infer<typeof versionRecord> {
+  return {
+    id: version.id,
+    documentId: version.agentId,
+    status: version.status,
+    title: version.title,
+    description: version.description,
+    createdBy: version.createdBy,
+    createdAt: version.createdAt,
+    inputSchema: version.inputSchema,
+    outputSchema: version.outputSchema,
+    model: version.model,
+    execution: version.execution,
+  }
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod'
+import type { Execution } from '../core/execution.ts'
+
+const jsonObject = z.record(z.string(), z.unknown())
+
+export const executionRecord = z
+  .object({
+    id: z.uuid().meta({ description: 'Used to poll.' }),
+    documentId: z.uuid().meta({ description: 'The agent that ran.' }),
+    versionId: z.uuid(),
+    tenantId: z.string().nullable(),
+    status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
+    source: z.enum(['API']).meta({ description: 'Where the execution came from.' }),
+    input: jsonObject.meta({ description: 'The input that was sent.' }),
+    output: jsonObject.nullable().meta({ description: 'The result; null until status is SUCCESS.' }),
+    error: z
+      .looseObject({ code: z.string(), message: z.string() })
+      .nullable()
+      .meta({ description: 'What went wrong; null unless status is ERROR.' }),
+    cached: z.boolean().meta({ description: 'Whether the result came from an earlier execution.' }),
+    cachedDocumentExecutionId: z
+      .uuid()
+      .optional()
+      .meta({ description: 'The execution whose result was reused; only when cached.' }),
+    createdAt: z.iso.datetime(),
+    startedAt: z.iso.datetime().nullable(),
+    finishedAt: z.iso.datetime().nullable(),
+    steps: z.int().meta({ description: 'Model responses so far.' }),
+    usage: z.object({ inputTokens: z.int(), outputTokens: z.int() }),
+    model: z.string().nullable().meta({ description: 'The model that ran; null for a code agent.' }),
+  })
+  .meta({ id: 'Execution' })
+
+export type ExecutionRecord = z.infer<typeof executionRecord>
+
+export function toExecutionRecord(execution: Execution): ExecutionRecord {
+  return {
+    id: execution.id,
+    documentId: execution.agentId,
+    versionId: execution.versionId,
+    tenantId: execution.tenantId,
+    status: execution.status,
+    source: execution.source,
+    input: execution.input,
+    output: execution.output,
+    error: execution.error,
+    cached: execution.cached,
+    ...(execution.cachedExecutionId && { cachedDocumentExecutionId: execution.cachedExecutionId }),
+    createdAt: execution.createdAt,
+    startedAt: execution.startedAt,
+    finishedAt: execution.finishedAt,
+    steps: execution.steps,
+    usage: execution.usage,
+    model: execution.model,
+  }
+}

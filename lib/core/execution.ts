@@ -1,0 +1,94 @@
+import type { JsonObject } from './json.ts'
+
+export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
+
+/** Why an execution ended in ERROR: a code for programs, a message for people, and what helps. */
+export type ExecutionError = { code: string; message: string; [detail: string]: unknown }
+
+export type Usage = { inputTokens: number; outputTokens: number }
+
+/** A worker's right to write an execution. Times are milliseconds since the epoch. */
+export type Lease = { owner: string; expiresAt: number }
+
+/** What the caller asked for beyond the input; kept so that a resumed run does the same. */
+export type RunOptions = {
+  maxAgentSteps: number
+  model: string | null
+  useDynamicLearning: boolean
+}
+
+/** One run of one version of an agent. Timestamps are ISO 8601 unless named otherwise. */
+export type Execution = {
+  id: string
+  organizationId: string
+  agentId: string
+  versionId: string
+  tenantId: string | null
+  source: 'API'
+  status: ExecutionStatus
+  input: JsonObject
+  output: JsonObject | null
+  error: ExecutionError | null
+  cached: boolean
+  cachedExecutionId: string | null
+  createdAt: string
+  startedAt: string | null
+  finishedAt: string | null
+  steps: number
+  usage: Usage
+  model: string | null
+  options: RunOptions
+  /** How many workers have claimed it. */
+  attempts: number
+  lease: Lease | null
+  deadlineAt: number
+}
+
+/** How a run ended. */
+export type Outcome =
+  | { status: 'SUCCESS'; output: JsonObject; steps: number; usage: Usage; model: string | null }
+  | { status: 'ERROR'; error: ExecutionError; steps: number; usage: Usage; model: string | null }
+
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 }
+
+export const CANCELLED: ExecutionError = {
+  code: 'Cancelled',
+  message: 'The execution was cancelled on request.',
+}
+
+/** An ERROR of a run that has taken no step. */
+export function failure(error: ExecutionError): Outcome {
+  return { status: 'ERROR', error, steps: 0, usage: NO_USAGE, model: null }
+}
+
+export type NewExecution = Pick<
+  Execution,
+  'id' | 'organizationId' | 'agentId' | 'versionId' | 'tenantId' | 'input' | 'options'
+> & { now: number; deadlineMs: number; lease: Lease | null }
+
+/** An execution that has just been accepted: already owned when `lease` is given (sync), else waiting (async). */
+export function newExecution({ now, deadlineMs, lease, ...given }: NewExecution): Execution {
+  const createdAt = new Date(now).toISOString()
+  return {
+    ...given,
+    source: 'API',
+    status: 'IN_PROGRESS',
+    output: null,
+    error: null,
+    cached: false,
+    cachedExecutionId: null,
+    createdAt,
+    startedAt: lease ? createdAt : null,
+    finishedAt: null,
+    steps: 0,
+    usage: NO_USAGE,
+    model: null,
+    attempts: lease ? 1 : 0,
+    lease,
+    deadlineAt: now + deadlineMs,
+  }
+}
+
+export function isFinal(execution: Pick<Execution, 'status'>): boolean {
+  return execution.status !== 'IN_PROGRESS'
+}

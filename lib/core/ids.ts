@@ -1,0 +1,29 @@
+import { v5 } from 'uuid'
+
+/** Namespace of agent ids (RFC 9562, name-based UUIDs). Changing it would orphan every published agent. */
+const AGENT_NAMESPACE = '7f2e1d4c-52a8-4c55-9d3e-6b7b1a0c9e11'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+const MAX_SLUG_LENGTH = 64
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text)
+}
+
+/** Lowercase words joined by hyphens, at most 64 characters, and never a UUID: a path takes either. */
+export function isSlug(text: string): boolean {
+  return text.length <= MAX_SLUG_LENGTH && SLUG.test(text) && !UUID.test(text)
+}
+
+/** An agent's id follows from its organization and slug, so that a slug needs no look-up. */
+export function agentIdOf(organizationId: string, slug: string): string {
+  return v5(`${organizationId}/${slug}`, AGENT_NAMESPACE)
+}
+
+/** The agent that a path segment names by UUID or slug; `undefined` when it can name none. */
+export function agentIdFrom(organizationId: string, idOrSlug: string): string | undefined {
+  if (isUuid(idOrSlug)) return idOrSlug.toLowerCase()
+  if (isSlug(idOrSlug)) return agentIdOf(organizationId, idOrSlug)
+  return undefined
+}

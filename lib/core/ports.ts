@@ -1,0 +1,85 @@
+import type { Agent, Organization, Token, Version } from './agent.ts'
+import type { Place } from './cursor.ts'
+import type { Execution, ExecutionError, ExecutionStatus, Lease, Outcome } from './execution.ts'
+
+/** The two sources of impurity that decisions need: milliseconds since the epoch, and fresh UUIDv7s. */
+export type Ambient = { now: () => number; newId: () => string }
+
+/** A page of a list, newest first. `next` is where the following page begins; null when this is the last one. */
+export type Page<T> = { items: T[]; next: Place | null }
+
+export type PageRequest = { limit: number; after: Place | null }
+
+export interface OrganizationStore {
+  create(params: { organization: Organization }): Promise<void>
+  get(params: { id: string }): Promise<Organization | null>
+  list(params: PageRequest): Promise<Page<Organization>>
+}
+
+export interface TokenStore {
+  create(params: { token: Token }): Promise<void>
+  /** The token with this SHA-256, in hexadecimal; also when it is expired or revoked. */
+  getByHash(params: { hash: string }): Promise<Token | null>
+  list(params: { organizationId: string } & PageRequest): Promise<Page<Token>>
+  /** Whether the organization has this token; revoking twice keeps the first time. */
+  revoke(params: { organizationId: string; id: string; revokedAt: string }): Promise<boolean>
+}
+
+export interface AgentStore {
+  /** Writes the version and its code, then points its agent to it, making the agent when there is none. */
+  publish(params: { version: Version; code: string | null }): Promise<void>
+  get(params: { organizationId: string; id: string }): Promise<Agent | null>
+  list(params: { organizationId: string } & PageRequest): Promise<Page<Agent>>
+  getVersion(params: { organizationId: string; agentId: string; id: string }): Promise<Version | null>
+  /** Published ones and drafts, newest first. */
+  listVersions(params: { organizationId: string; agentId: string } & PageRequest): Promise<Page<Version>>
+  /** The bundled ES module of a code agent's version. */
+  getCode(params: { agentId: string; versionId: string }): Promise<string | null>
+}
+
+export type ExecutionFilter = { status: ExecutionStatus | null; tenantId: string | null }
+
+export interface ExecutionStore {
+  /** Records an accepted execution. Doing it again changes nothing. */
+  create(params: { execution: Execution }): Promise<void>
+  get(params: { organizationId: string; id: string }): Promise<Execution | null>
+  /** Executions of the organization, or of one of its agents. */
+  list(
+    params: { organizationId: string; agentId: string | null } & ExecutionFilter & PageRequest,
+  ): Promise<Page<Execution>>
+  /** Takes the lease of an open execution. `held`: another's lease is live; `closed`: it is final or gone. */
+  claim(params: { id: string; lease: Lease; now: number }): Promise<Execution | 'held' | 'closed'>
+  /** Extends the lease; false once the owner has lost it. */
+  renew(params: { id: string; lease: Lease }): Promise<boolean>
+  /** Ends the execution; null when `owner` does not hold its lease any more. */
+  finish(params: {
+    execution: Execution
+    owner: string
+    outcome: Outcome
+    finishedAt: string
+  }): Promise<Execution | null>
+  /** Ends an open execution whoever holds it; null when it was final or is not there. */
+  end(params: {
+    organizationId: string
+    id: string
+    error: ExecutionError
+    finishedAt: string
+    /** Only when no lease was live at this time. */
+    unleasedAt?: number
+  }): Promise<Execution | null>
+  /** Removes a final execution with all that belongs to it. */
+  delete(params: { organizationId: string; id: string }): Promise<'deleted' | 'missing' | 'open'>
+  /** Open executions whose lease or grace had run out at `now`, longest waiting first. */
+  listStale(params: { now: number; limit: number }): Promise<StaleExecution[]>
+  /** Puts the next sweep of a stale execution off; false when somebody else took it up. */
+  postpone(params: { stale: StaleExecution; until: number }): Promise<boolean>
+}
+
+export type StaleExecution = { id: string; organizationId: string; openUntil: number; deadlineAt: number }
+
+/** `tenant` groups messages, so that one tenant's backlog does not delay another's. */
+export type QueuedExecution = { executionId: string; organizationId: string; tenantId: string | null }
+
+export interface RunQueue {
+  send(params: QueuedExecution): Promise<void>
+}

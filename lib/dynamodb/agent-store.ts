@@ -1,0 +1,112 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type { Version } from '../core/agent.ts'
+import type { AgentStore } from '../core/ports.ts'
+import { agentFromItem, versionFromItem, versionToItem } from './agent-item.ts'
+import { agentKey, codeKey, type Key, ownedShard, shardOf, VERSION_PREFIX, versionKey } from './keys.ts'
+import { readShardedPage } from './sharded-list.ts'
+import type { Change, Item, Table } from './table.ts'
+
+const CHUNK_BYTES = 380_000
+
+/** Agents with their versions and code, one partition an agent. */
+export function agentStore(table: Table): AgentStore {
+  return {
+    async publish({ version, code }) {
+      const chunks = code === null ? [] : split(gzipSync(code))
+      await table.writeMany(
+        chunks.map((data, index) => ({ put: { ...codeKey(version.agentId, version.id, index), data } })),
+      )
+      const item = { ...versionToItem(version), codeChunks: chunks.length }
+      await table.put({ ...versionKey(version.agentId, version.id), ...item })
+      await table.update(agentKey(version.agentId), pointing(version, item))
+    },
+
+    async get({ organizationId, id }) {
+      const item = await table.get(agentKey(id), { consistent: true })
+      return item?.organizationId === organizationId ? agentFromItem(item) : null
+    },
+
+    async list({ organizationId, limit, after }) {
+      const page = await readShardedPage(table, {
+        index: 'owned-by-organization',
+        shard: (shard) => ownedShard(organizationId, 'AGENT', shard),
+        limit,
+        after,
+      })
+      const keys = page.items.map((item) => ({ pk: item.pk, sk: item.sk }) as Key)
+      return { items: (await table.getMany(keys, { consistent: true })).map(agentFromItem), next: page.next }
+    },
+
+    async getVersion({ organizationId, agentId, id }) {
+      const item = await table.get(versionKey(agentId, id), { consistent: true })
+      return item?.organizationId === organizationId ? versionFromItem(item) : null
+    },
+
+    async listVersions({ organizationId, agentId, limit, after }) {
+      const items: Item[] = []
+      let lastKey: Item | null = null
+      do {
+        const answer: { items: Item[]; lastKey: Item | null } = await table.query({
+          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
+          ExpressionAttributeValues: {
+            ':pk': agentKey(agentId).pk,
+            ':first': VERSION_PREFIX,
+            ':last': after ? `${VERSION_PREFIX}${after.order}` : `${VERSION_PREFIX}~`,
+          },
+          ScanIndexForward: false,
+          ConsistentRead: true,
+          Limit: limit + 2 - items.length,
+          ...(lastKey && { ExclusiveStartKey: lastKey }),
+        })
+        items.push(...answer.items.filter((item) => item.id !== after?.order))
+        lastKey = answer.lastKey
+      } while (lastKey && items.length <= limit)
+      const versions = items
+        .slice(0, limit)
+        .map(versionFromItem)
+        .filter((version) => version.organizationId === organizationId)
+      return { items: versions, next: items.length > limit ? { order: String(items[limit - 1]?.id) } : null }
+    },
+
+    async getCode({ agentId, versionId }) {
+      const version = await table.get(versionKey(agentId, versionId), { consistent: true })
+      if (!version?.codeChunks) return null
+      const keys = Array.from({ length: Number(version.codeChunks) }, (_, i) =>
+        codeKey(agentId, versionId, i),
+      )
+      const items = await table.getMany(keys, { consistent: true })
+      if (items.length !== keys.length) throw new Error(`The code of version ${versionId} is not complete.`)
+      return gunzipSync(Buffer.concat(items.map((item) => item.data as Uint8Array))).toString()
+    },
+  }
+}
+
+/** The one write that makes a version the agent's own: a reader sees the agent before or after it, never between. */
+function pointing(version: Version, item: Item): Change {
+  const { organizationId, agentId: id, slug, title, createdAt, createdBy, status } = version
+  const { description, inputSchema, outputSchema } = item
+  const identity = {
+    id,
+    organizationId,
+    slug,
+    createdAt,
+    createdBy,
+    ownerShard: ownedShard(organizationId, 'AGENT', shardOf(id)),
+    listOrder: `${createdAt}#${id}`,
+  }
+  const face = { title, description, inputSchema, outputSchema }
+  if (status === 'DRAFT') {
+    return { setOnce: { ...identity, ...face }, set: { draftVersionId: version.id, updatedAt: createdAt } }
+  }
+  return {
+    setOnce: identity,
+    set: { ...face, current: item, updatedAt: createdAt },
+    remove: description === undefined ? ['draftVersionId', 'description'] : ['draftVersionId'],
+  }
+}
+
+function split(bytes: Buffer): Buffer[] {
+  return Array.from({ length: Math.ceil(bytes.length / CHUNK_BYTES) }, (_, i) =>
+    bytes.subarray(i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES),
+  )
+}

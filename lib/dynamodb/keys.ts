@@ -1,0 +1,38 @@
+/** Key builders. Prefixes appear nowhere else. */
+export type Key = { pk: string; sk: string }
+
+/** Partitions that one list is spread over, so that no organization is bound by one partition's throughput. */
+export const SHARDS = 8
+
+export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' })
+
+export const tokenKey = (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' })
+
+export const agentKey = (id: string): Key => ({ pk: `AGENT#${id}`, sk: 'AGENT' })
+export const versionKey = (agentId: string, id: string): Key => ({
+  pk: `AGENT#${agentId}`,
+  sk: `${VERSION_PREFIX}${id}`,
+})
+export const VERSION_PREFIX = 'VERSION#'
+export const codeKey = (agentId: string, versionId: string, chunk: number): Key => ({
+  pk: `AGENT#${agentId}`,
+  sk: `CODE#${versionId}#${padded(chunk)}`,
+})
+
+export const executionKey = (id: string): Key => ({ pk: `EXEC#${id}`, sk: 'RECORD' })
+export const payloadKey = (executionId: string, name: string, chunk: number): Key => ({
+  pk: `EXEC#${executionId}`,
+  sk: `PAYLOAD#${name}#${padded(chunk)}`,
+})
+export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
+
+export const ownedShard = (organizationId: string, kind: 'AGENT' | 'EXEC' | 'TOKEN', shard: number): string =>
+  `ORG#${organizationId}#${kind}#${shard}`
+export const organizationsShard = (shard: number): string => `ORGS#${shard}`
+export const agentShard = (agentId: string, shard: number): string => `AGENT#${agentId}#EXEC#${shard}`
+export const openShard = (shard: number): string => `OPEN#${shard}`
+
+/** The shard of an item: the last byte of its UUID, which is random in every version in use. */
+export const shardOf = (id: string): number => Number.parseInt(id.slice(-2), 16) % SHARDS
+
+const padded = (chunk: number): string => String(chunk).padStart(4, '0')

@@ -1,0 +1,36 @@
+/**
+ * The single table: what infra creates on AWS and on this machine, and what the stores rely on.
+ * Indexes are named by the question that they answer; the README of this folder lists who asks.
+ */
+export const TABLE = {
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  timeToLive: 'ttl',
+} as const
+
+export type IndexName = 'owned-by-organization' | 'executions-of-agent' | 'open-executions'
+
+export type Index = {
+  partitionKey: { name: string; type: 'S' }
+  sortKey: { name: string; type: 'S' | 'N' }
+  /** What is copied beside the keys: only what filters need, never a payload. */
+  projection: string[]
+}
+
+export const INDEXES: Record<IndexName, Index> = {
+  'owned-by-organization': {
+    partitionKey: { name: 'ownerShard', type: 'S' },
+    sortKey: { name: 'listOrder', type: 'S' },
+    projection: ['status', 'tenantId'],
+  },
+  'executions-of-agent': {
+    partitionKey: { name: 'agentShard', type: 'S' },
+    sortKey: { name: 'listOrder', type: 'S' },
+    projection: ['status', 'tenantId'],
+  },
+  'open-executions': {
+    partitionKey: { name: 'openShard', type: 'S' },
+    sortKey: { name: 'openUntil', type: 'N' },
+    projection: ['organizationId', 'deadlineAt'],
+  },
+}

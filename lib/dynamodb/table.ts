@@ -1,0 +1,243 @@
+import {
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  DynamoDBServiceException,
+} from '@aws-sdk/client-dynamodb'
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
+import { Unavailable } from '../core/errors.ts'
+import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../environment.ts'
+import type { Key } from './keys.ts'
+import { TABLE } from './schema.ts'
+
+export type Item = Record<string, unknown>
+
+/** An expression over `#name`s and `:value`s; `names` and `values` are listed without those signs. */
+export type Condition = { expression: string; names?: string[]; values?: Item }
+
+/** `setOnce` sets only what is absent. Undefined values are left out. */
+export type Change = {
+  set?: Item
+  setOnce?: Item
+  remove?: string[]
+  add?: Record<string, number>
+  condition?: Condition
+}
+
+const BATCH_GET_KEYS = 100
+const BATCH_WRITE_ITEMS = 25
+const MAX_BATCH_ROUNDS = 8
+
+/**
+ * The table behind the stores. Failed conditions are answers, not exceptions; a database that throttles or does not
+ * answer is `Unavailable`; everything else is a fault of ours and thrown as it is.
+ */
+export type Table = ReturnType<typeof openTable>
+
+export function openTable(environment: Environment = process.env) {
+  const name = requireEnv(TABLE_NAME, environment)
+  const client = DynamoDBDocumentClient.from(
+    new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
+    {
+      marshallOptions: { removeUndefinedValues: true },
+    },
+  )
+
+  return {
+    name,
+
+    async get(key: Key, options: { consistent: boolean }): Promise<Item | null> {
+      const answer = await available(() =>
+        client.send(new GetCommand({ TableName: name, Key: key, ConsistentRead: options.consistent })),
+      )
+      return answer.Item ?? null
+    },
+
+    /** Whether the item was written: false when the condition failed. */
+    async put(item: Item, condition?: Condition): Promise<boolean> {
+      const answer = await conditional(() =>
+        client.send(
+          new PutCommand({ TableName: name, Item: item, ...expressions(condition ? { condition } : {}) }),
+        ),
+      )
+      return answer !== null
+    },
+
+    /** The item as it is now, or null when the condition failed. */
+    async update(key: Key, change: Change): Promise<Item | null> {
+      const answer = await conditional(() =>
+        client.send(
+          new UpdateCommand({ TableName: name, Key: key, ReturnValues: 'ALL_NEW', ...expressions(change) }),
+        ),
+      )
+      return answer === null ? null : (answer.Attributes ?? {})
+    },
+
+    async delete(key: Key): Promise<void> {
+      await available(() => client.send(new DeleteCommand({ TableName: name, Key: key })))
+    },
+
+    async query(
+      input: Omit<QueryCommandInput, 'TableName'>,
+    ): Promise<{ items: Item[]; lastKey: Item | null }> {
+      const answer = await available(() => client.send(new QueryCommand({ TableName: name, ...input })))
+      return { items: answer.Items ?? [], lastKey: answer.LastEvaluatedKey ?? null }
+    },
+
+    /** The items of these keys that exist, in the order of the keys; any number, read 100 at a time. */
+    async getMany(keys: Key[], options: { consistent: boolean }): Promise<Item[]> {
+      const found = new Map<string, Item>()
+      await Promise.all(
+        slices(keys, BATCH_GET_KEYS).map(async (slice) => {
+          await untilDone(slice, async (todo) => {
+            const answer = await available(() =>
+              client.send(
+                new BatchGetCommand({
+                  RequestItems: { [name]: { Keys: todo, ConsistentRead: options.consistent } },
+                }),
+              ),
+            )
+            for (const item of answer.Responses?.[name] ?? []) found.set(mapKey(item as Key), item)
+            return (answer.UnprocessedKeys?.[name]?.Keys ?? []) as Key[]
+          })
+        }),
+      )
+      return keys.map((key) => found.get(mapKey(key))).filter((item) => item !== undefined)
+    },
+
+    /** Puts or deletes any number of items, 25 at a time, with no order and no condition. */
+    async writeMany(writes: ({ put: Item } | { delete: Key })[]): Promise<void> {
+      await Promise.all(
+        slices(writes, BATCH_WRITE_ITEMS).map(async (slice) => {
+          const requests = slice.map((write) =>
+            'put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } },
+          )
+          await untilDone(requests, async (todo) => {
+            const answer = await available(() =>
+              client.send(new BatchWriteCommand({ RequestItems: { [name]: todo } })),
+            )
+            return (answer.UnprocessedItems?.[name] ?? []) as typeof requests
+          })
+        }),
+      )
+    },
+
+    /** @throws Unavailable when the table does not answer. */
+    async ping(): Promise<void> {
+      await available(() => client.send(new GetCommand({ TableName: name, Key: { pk: 'PING', sk: 'PING' } })))
+    },
+
+    close: () => client.destroy(),
+  }
+}
+
+/** Emulators take any credentials and region, but the client insists on some. */
+export function clientConfig(endpoint: string | undefined) {
+  const base = { maxAttempts: 5 }
+  if (!endpoint) return base
+  return {
+    ...base,
+    endpoint,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  }
+}
+
+async function available<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    throw isPassing(error) ? new Unavailable(error) : error
+  }
+}
+
+async function conditional<T>(call: () => Promise<T>): Promise<T | null> {
+  try {
+    return await available(call)
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return null
+    throw error
+  }
+}
+
+/** Throttling, server faults and sockets that break; a rejected request is none of these. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof DynamoDBServiceException) {
+    return error.$fault === 'server' || /Throttl|ThroughputExceeded|RequestLimitExceeded/.test(error.name)
+  }
+  return 'code' in error || error.name === 'TimeoutError'
+}
+
+/** Repeats a batch with what it left unprocessed, backing off as AWS asks. */
+async function untilDone<T>(batch: T[], attempt: (todo: T[]) => Promise<T[]>): Promise<void> {
+  let todo = await attempt(batch)
+  for (let round = 1; todo.length > 0; round++) {
+    if (round > MAX_BATCH_ROUNDS)
+      throw new Unavailable(new Error(`${todo.length} items were left unprocessed`))
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 25 * 2 ** round))
+    todo = await attempt(todo)
+  }
+}
+
+function expressions(change: Change) {
+  const { set = {}, setOnce = {}, remove = [], add = {}, condition } = change
+  const given = (item: Item) => Object.keys(item).filter((name) => item[name] !== undefined)
+  const values = { ...set, ...setOnce, ...add, ...condition?.values }
+  const names = [
+    ...given(set),
+    ...given(setOnce),
+    ...remove,
+    ...Object.keys(add),
+    ...(condition?.names ?? []),
+  ]
+  const clauses = [
+    clause('SET', [
+      ...given(set).map((name) => `#${name} = :${name}`),
+      ...given(setOnce).map((name) => `#${name} = if_not_exists(#${name}, :${name})`),
+    ]),
+    clause(
+      'REMOVE',
+      remove.map((name) => `#${name}`),
+    ),
+    clause(
+      'ADD',
+      Object.keys(add).map((name) => `#${name} :${name}`),
+    ),
+  ].filter((text) => text !== '')
+  return {
+    UpdateExpression: clauses.length > 0 ? clauses.join(' ') : undefined,
+    ConditionExpression: condition?.expression,
+    ExpressionAttributeNames: prefixed(
+      '#',
+      names.map((name) => [name, name]),
+    ),
+    ExpressionAttributeValues: prefixed(
+      ':',
+      given(values).map((name) => [name, values[name]]),
+    ),
+  }
+}
+
+/** DynamoDB refuses empty maps of names or values: none at all instead. */
+export function prefixed<T>(prefix: string, entries: [string, T][]): Record<string, T> | undefined {
+  if (entries.length === 0) return undefined
+  return Object.fromEntries(entries.map(([name, value]) => [`${prefix}${name}`, value]))
+}
+
+const clause = (verb: string, parts: string[]) => (parts.length > 0 ? `${verb} ${parts.join(', ')}` : '')
+
+const mapKey = (key: Key) => `${key[TABLE.partitionKey]}\n${key[TABLE.sortKey]}`
+
+function slices<T>(list: T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
+}

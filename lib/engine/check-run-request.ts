@@ -1,0 +1,40 @@
+import type { Version } from '../core/agent.ts'
+import { InputSchemaMismatch, InvalidModelOverride } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { checkOf } from './checks.ts'
+import type { RunRequest } from './start-execution.ts'
+
+/** The wishes of one call, each absent when the version's own setting counts. */
+export type RunWishes = {
+  enforceInputSchema?: boolean | undefined
+  maxAgentSteps?: number | undefined
+  model?: string | undefined
+  tenantId?: string | undefined
+  useDynamicLearning?: boolean | undefined
+}
+
+/**
+ * Joins a call's wishes with its version's settings, before anything is recorded.
+ * @throws InputSchemaMismatch in strict mode, InvalidModelOverride when the version runs no model
+ */
+export function checkRunRequest(version: Version, input: JsonObject, wishes: RunWishes): RunRequest {
+  if (wishes.model !== undefined && version.code) {
+    throw new InvalidModelOverride(
+      `The agent ${version.slug} runs code and no model, so model cannot be given.`,
+    )
+  }
+  if (wishes.enforceInputSchema) {
+    const violations = checkOf(version, 'input')(input)
+    if (violations.length > 0) throw new InputSchemaMismatch(violations)
+  }
+  return {
+    version,
+    input,
+    tenantId: wishes.tenantId ?? null,
+    options: {
+      maxAgentSteps: wishes.maxAgentSteps ?? version.execution.maxAgentSteps,
+      model: wishes.model ?? null,
+      useDynamicLearning: wishes.useDynamicLearning ?? false,
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { LRUCache } from 'lru-cache'
+import type { Version } from '../core/agent.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { AgentStore } from '../core/ports.ts'
+
+/** What a code agent is given beside its input. */
+export type CodeAgentContext = {
+  executionId: string
+  tenantId: string | null
+  /** Aborts when the run is cancelled, has lost its lease or is out of time. */
+  signal: AbortSignal
+}
+
+/** The default export of a code agent's module. */
+export type CodeAgent = (input: JsonObject, context: CodeAgentContext) => unknown
+
+const loaded = new LRUCache<string, Promise<CodeAgent>>({ max: 200 })
+let directory: string | undefined
+
+/** The code of a version, read and imported once a process. */
+export function loadCodeAgent(store: AgentStore, version: Version): Promise<CodeAgent> {
+  const known = loaded.get(version.id)
+  if (known) return known
+  const loading = importCode(store, version)
+  loaded.set(version.id, loading)
+  loading.catch(() => loaded.delete(version.id))
+  return loading
+}
+
+async function importCode(store: AgentStore, { agentId, id }: Version): Promise<CodeAgent> {
+  const code = await store.getCode({ agentId, versionId: id })
+  if (code === null) throw new Error(`Version ${id} has no code.`)
+  const file = join(ownDirectory(), `${id}.mjs`)
+  await writeFile(file, code)
+  const module = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { default?: unknown }
+  if (typeof module.default !== 'function') throw new Error('agent.ts does not default-export a function.')
+  return module.default as CodeAgent
+}
+
+/** A folder that nobody else can have prepared, gone with the process. */
+function ownDirectory(): string {
+  if (!directory) {
+    const created = mkdtempSync(join(tmpdir(), 'agent-code-'))
+    process.once('exit', () => rmSync(created, { recursive: true, force: true }))
+    directory = created
+  }
+  return directory
+}

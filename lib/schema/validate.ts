@@ -1,0 +1,31 @@
+import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
+import type { Violation } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { toJsonSchema } from './field-map.ts'
+
+export type Check = (value: unknown) => Violation[]
+
+/**
+ * Compiles a declared schema (field map or JSON Schema) into a check that lists what is wrong with a value, nothing
+ * when it conforms. The schema itself was checked when its agent was published.
+ */
+export function compileCheck(declared: JsonObject): Check {
+  const validator = new Validator(toJsonSchema(declared) as Schema, '2020-12', false)
+  return (value) => {
+    const { valid, errors } = validator.validate(value)
+    return valid ? [] : innermost(errors).map(toViolation)
+  }
+}
+
+/** The validator reports every enclosing keyword of a violation too; the innermost ones say what is wrong. */
+function innermost(errors: OutputUnit[]): OutputUnit[] {
+  const isEnclosing = ({ keywordLocation }: OutputUnit) =>
+    errors.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`))
+  const inner = errors.filter((error) => !isEnclosing(error) && error.keyword !== 'false')
+  return inner.length > 0 ? inner : errors
+}
+
+function toViolation({ instanceLocation, error }: OutputUnit): Violation {
+  const path = instanceLocation.slice(1)
+  return { path, message: `${path === '' ? 'The value' : path}: ${error}` }
+}
