@@ -4,12 +4,23 @@ import { MAX_AGENT_STEPS, PAGE_SIZE } from '../core/limits.ts'
 
 /** Query parameters arrive as text; each schema says in its error what is allowed instead. */
 
+type JsonSchema = Record<string, unknown>
+
+/** What OpenAPI says of a parameter, instead of the checks on its text. */
+const documented =
+  (schema: JsonSchema) =>
+  ({ jsonSchema }: { jsonSchema: JsonSchema }) => {
+    const { description } = jsonSchema
+    for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword]
+    Object.assign(jsonSchema, schema, { description })
+  }
+
 const flag = (description: string) =>
   z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .transform((text) => text === 'true')
     .optional()
-    .meta({ description, override: { type: 'boolean' } })
+    .meta({ description, override: documented({ type: 'boolean' }) })
 
 function wholeNumber(range: { least: number; most: number; default: number }, description: string) {
   const error = `must be a whole number from ${range.least} to ${range.most}`
@@ -21,7 +32,12 @@ function wholeNumber(range: { least: number; most: number; default: number }, de
     .optional()
     .meta({
       description,
-      override: { type: 'integer', minimum: range.least, maximum: range.most, default: range.default },
+      override: documented({
+        type: 'integer',
+        minimum: range.least,
+        maximum: range.most,
+        default: range.default,
+      }),
     })
 }
 
@@ -44,10 +60,11 @@ export const runParameters = z.strictObject({
   version: z
     .string()
     .refine(isUuid, { error: 'must be a version id, a UUID' })
+    .transform((id) => id.toLowerCase())
     .optional()
     .meta({
       description: 'The version to run instead of the current one.',
-      override: { type: 'string', format: 'uuid' },
+      override: documented({ type: 'string', format: 'uuid' }),
     }),
   tenantId: tenantId.meta({ description: 'The customer that the execution belongs to.' }),
   useDynamicLearning: flag('Let similar past executions guide the model.'),

@@ -10,7 +10,7 @@ export const MAX_PAGE_BYTES = 4_000_000
 
 /** How long a worker owns an execution without a heartbeat, and how often it renews. */
 export const LEASE_MS = 60_000
-export const HEARTBEAT_MS = 15_000
+export const HEARTBEAT_MS = 10_000
 
 /** How long a queued execution may wait for its first claim before the sweeper enqueues it again. */
 export const ENQUEUED_GRACE_MS = 60_000

@@ -25,7 +25,14 @@ function innermost(errors: OutputUnit[]): OutputUnit[] {
   return inner.length > 0 ? inner : errors
 }
 
-function toViolation({ instanceLocation, error }: OutputUnit): Violation {
+function toViolation({ instanceLocation, keyword, error }: OutputUnit): Violation {
   const path = instanceLocation.slice(1)
+  const name = /property "(.*)"|^Property "(.*)" does not/s.exec(error)
+  const field = `${path}/${pointer(name?.[1] ?? name?.[2] ?? '')}`
+  if (keyword === 'required') return { path: field, message: `${field} is required.` }
+  if (keyword === 'additionalProperties') return { path: field, message: `${field} is not a field of the schema.` }
   return { path, message: `${path === '' ? 'The value' : path}: ${error}` }
 }
+
+/** A name as a token of a JSON Pointer (RFC 6901, section 4). */
+const pointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

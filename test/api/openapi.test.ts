@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import { openApiDocument } from '../../lib/api/openapi.ts'
+import { routes } from '../../lib/api/routes.ts'
+
+const written = JSON.parse(readFileSync('openapi.json', 'utf8'))
+
+describe('openapi.json', () => {
+  it('is what "npm run openapi" writes from routes.ts', () => {
+    expect(written).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
+  })
+
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    const { valid, errors } = await validator.validate(structuredClone(written))
+    expect(errors).toBeUndefined()
+    expect(valid).toBe(true)
+    expect(validator.version).toBe('3.1')
+  })
+
+  it('describes every route, and nothing else', () => {
+    const described = Object.entries(written.paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
+  })
+
+  it('asks for a token everywhere but at the health check', () => {
+    expect(written.security).toEqual([{ token: [] }])
+    const open = routes.filter(
+      ({ method, path }) => written.paths[path][method.toLowerCase()].security?.length === 0,
+    )
+    expect(open.map(({ path }) => path)).toEqual(['/v1/healthcheck'])
+  })
+
+  it('gives each operation an id of its own', () => {
+    const ids = routes.map(({ method, path }) => written.paths[path][method.toLowerCase()].operationId)
+    expect(new Set(ids).size).toBe(routes.length)
+  })
+})
+
+describe('routes', () => {
+  /** The endpoint table of the interface, row by row, without the slashes at the end. */
+  const INTERFACE: [string, string][] = [
+    ['GET', '/v1/healthcheck'],
+    ['GET', '/v1/agents'],
+    ['GET', '/v1/agents/{agentId}'],
+    ['GET', '/v1/agents/{agentId}/versions'],
+    ['POST', '/v1/agents/{agentId}/executions'],
+    ['GET', '/v1/agent_executions'],
+    ['GET', '/v1/agent_executions/{executionId}'],
+    ['GET', '/v1/agents/{agentId}/executions'],
+    ['GET', '/v1/documents'],
+    ['GET', '/v1/documents/{agentId}'],
+    ['GET', '/v1/document_executions'],
+    ['GET', '/v1/documents/{agentId}/executions'],
+  ]
+  it.each(INTERFACE)('have %s %s', (method, path) => {
+    expect(routes).toContainEqual(expect.objectContaining({ method, path }))
+  })
+})

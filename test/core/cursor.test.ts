@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeCursor, encodeCursor } from '../../lib/core/cursor.ts'
+import { BY_CREATION, BY_ID } from '../../lib/http/page.ts'
+
+const id = fc.uuid()
+const creation = fc
+  .tuple(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), id)
+  .map(([date, uuid]) => `${date.toISOString()}#${uuid}`)
+const anyText = fc.oneof(
+  fc.string(),
+  fc.base64String(),
+  id.map((order) => `${encodeCursor({ order })}A`),
+)
+
+describe('decodeCursor', () => {
+  it.each([
+    ['ids', id, BY_ID],
+    ['creations', creation, BY_CREATION],
+  ] as const)('reads what encodeCursor wrote for lists ordered by %s', (_, orders, pattern) => {
+    fc.assert(
+      fc.property(orders, (order) => {
+        expect(decodeCursor(encodeCursor({ order }), pattern)).toEqual({ order })
+      }),
+    )
+  })
+
+  it('refuses the cursor of a list in another order', () => {
+    fc.assert(
+      fc.property(id, (order) => {
+        expect(decodeCursor(encodeCursor({ order }), BY_CREATION)).toBeUndefined()
+      }),
+    )
+  })
+
+  it('takes one text for one place: whatever it accepts is what it would write', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const place = decodeCursor(text, BY_ID)
+        expect(place ? encodeCursor(place) : text).toBe(text)
+      }),
+    )
+  })
+})

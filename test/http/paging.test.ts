@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { ambient } from '../../lib/ambient.ts'
+import { newExecution } from '../../lib/core/execution.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import type { Call } from '../support/client.ts'
+import { newOrganization, sharedTable } from '../support/organization.ts'
+
+/** Follows `next` links from a path to the end. */
+async function* pages(call: Call, path: string) {
+  for (let next: string | undefined = path; next; ) {
+    const answer = await call('GET', next)
+    expect(answer.status).toBe(200)
+    yield answer.json as { id: string; status: string }[]
+    next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1]
+  }
+}
+
+const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
+
+describe('paging', () => {
+  it('returns each of 1,000 executions once, newest first, while new ones are being added', async () => {
+    const org = await newOrganization()
+    const { agentId } = await org.publish('echo')
+    const run = async () => {
+      const { headers } = await org.call('POST', '/v1/agents/echo/executions', { body: { text: 'x' } })
+      return headers.get('x-execution-id') ?? ''
+    }
+    const before: string[] = []
+    while (before.length < 1000) before.push(...(await Promise.all(Array.from({ length: 20 }, run))))
+
+    const added: string[] = []
+    let isDone = false
+    const adding = (async () => {
+      while (!isDone) added.push(await run())
+    })()
+    const seen: string[] = []
+    const sizes: number[] = []
+    for await (const page of pages(org.call, '/v1/agent_executions?limit=50')) {
+      sizes.push(page.length)
+      seen.push(...idsOf(page))
+    }
+    isDone = true
+    await adding
+
+    expect(added.length).toBeGreaterThan(sizes.length)
+    expect(seen).toEqual([...seen].sort().reverse())
+    expect(new Set(seen).size).toBe(seen.length)
+    const old = new Set(before)
+    expect(seen.filter((id) => old.has(id)).sort()).toEqual(before.sort())
+    expect(seen.every((id) => old.has(id) || added.includes(id))).toBe(true)
+    expect(sizes.slice(0, -1).every((size) => size === 50)).toBe(true)
+
+    const byAgent: string[] = []
+    for await (const page of pages(org.call, `/v1/documents/${agentId}/executions/?limit=100`))
+      byAgent.push(...idsOf(page))
+    expect(byAgent.sort()).toEqual([...before, ...added].sort())
+  }, 120_000)
+
+  it('keeps the filter in the link, and finds the few among the many', async () => {
+    const org = await newOrganization()
+    const { agentId, id: versionId } = await org.publish('echo')
+    const executions = executionStore(sharedTable())
+    const base = { organizationId: org.id, agentId, versionId, input: {}, deadlineMs: 1000, lease: null }
+    const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
+    const ids: string[] = []
+    for (let i = 0; i < 300; i++) {
+      const id = ambient.newId()
+      const tenantId = i % 50 === 0 ? 'rare' : 'usual'
+      if (tenantId === 'rare') ids.push(id)
+      await executions.create({
+        execution: newExecution({ ...base, id, tenantId, options, now: Date.now() }),
+      })
+    }
+    const seen: string[] = []
+    for await (const page of pages(
+      org.call,
+      '/v1/agent_executions?limit=4&tenantId=rare&status=IN_PROGRESS',
+    )) {
+      expect(page.length).toBeLessThanOrEqual(4)
+      seen.push(...idsOf(page))
+    }
+    expect(seen).toEqual(ids.reverse())
+  })
+
+  it('pages through agents and versions', async () => {
+    const org = await newOrganization()
+    for (const slug of ['echo', 'misbehave', 'wait']) await org.publish(slug)
+    const versions = [await org.publish('echo'), await org.publish('echo'), await org.publish('echo')]
+    const slugs: string[] = []
+    for await (const page of pages(org.call, '/v1/agents/?limit=1')) {
+      expect(page).toHaveLength(1)
+      slugs.push(...page.map((agent) => (agent as unknown as { slug: string }).slug))
+    }
+    expect(slugs).toEqual(['wait', 'misbehave', 'echo'])
+    const ids: string[] = []
+    for await (const page of pages(org.call, '/v1/agents/echo/versions?limit=1')) ids.push(...idsOf(page))
+    expect(ids).toHaveLength(4)
+    expect(ids.slice(0, 3)).toEqual(idsOf(versions).reverse())
+  })
+
+  it('gives no link where the last page is full', async () => {
+    const org = await newOrganization()
+    await org.publish('echo')
+    for (let i = 0; i < 10; i++) await org.call('POST', '/v1/agents/echo/executions', { body: { text: 'x' } })
+    const answer = await org.call('GET', '/v1/agent_executions?limit=10')
+    expect(answer.json).toHaveLength(10)
+    expect(answer.headers.get('link')).toBeNull()
+    expect((await org.call('GET', '/v1/agent_executions?limit=9')).headers.get('link')).not.toBeNull()
+  })
+})

@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, it } from 'vitest'
+import { until } from '../../infra/local/until.ts'
+import { clientOf } from '../support/client.ts'
+import { finalExecution } from '../support/poll.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const run = promisify(execFile)
+const running: Service[] = []
+const folders: string[] = []
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'aes-service-'))
+  folders.push(folder)
+  return folder
+}
+
+async function start(dataDir: string, environment: Record<string, string> = {}): Promise<Service> {
+  const service = await startService({ dataDir, environment })
+  running.push(service)
+  return service
+}
+
+afterAll(async () => {
+  for (const service of running) await service.kill()
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+const tokenOf = (dataDir: string) => readFileSync(join(dataDir, 'dev-token'), 'utf8').trim()
+
+/** Process ids of the children of a process whose command line holds `text`. */
+async function childrenOf(pid: number, text: string): Promise<number[]> {
+  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args='])
+  return stdout
+    .split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((match) => match?.[2] === String(pid) && match[3]?.includes(text))
+    .map((match) => Number(match?.[1]))
+}
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('npm start', () => {
+  it('prints a curl line that works when pasted', async () => {
+    const service = await start(newFolder())
+    const line = service
+      .output()
+      .split('\n')
+      .find((text) => text.startsWith('curl '))
+    const { stdout } = await run('sh', ['-c', line ?? ''])
+    const output = JSON.parse(stdout)
+    expect(output.redactedContent).toBe('Write to [EMAIL_ADDRESS] or call [PHONE_NUMBER].')
+    expect(output.entities.map((entity: { type: string }) => entity.type)).toEqual([
+      'EMAIL_ADDRESS',
+      'PHONE_NUMBER',
+    ])
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('keeps agents, tokens and executions when it is restarted, and publishes unchanged agents no second time', async () => {
+    const folder = newFolder()
+    const first = await start(folder)
+    const token = tokenOf(folder)
+    const call = clientOf(first.url, token)
+    const answer = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
+    const path = answer.headers.get('location') ?? ''
+    const before = await call('GET', path)
+    const agents = await call('GET', '/v1/agents')
+    expect(await first.stop()).toBe(0)
+
+    const second = await start(folder)
+    expect(tokenOf(folder)).toBe(token)
+    const again = clientOf(second.url, token)
+    expect((await again('GET', path)).text).toBe(before.text)
+    expect((await again('GET', '/v1/agents')).text).toBe(agents.text)
+    expect((await again('GET', '/v1/agents/wait/versions')).json).toHaveLength(1)
+    expect((await again('GET', '/v1/agent_executions')).json).toHaveLength(1)
+    await second.stop()
+  })
+
+  it('loses nothing that it has answered when it is killed', async () => {
+    const folder = newFolder()
+    const first = await start(folder)
+    const call = clientOf(first.url, tokenOf(folder))
+    const done = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
+    await first.kill()
+
+    const second = await start(folder)
+    const again = clientOf(second.url, tokenOf(folder))
+    expect((await again('GET', done.headers.get('location') ?? '')).json.status).toBe('SUCCESS')
+    await second.stop()
+  })
+
+  it('leaves no process behind when it is killed', async () => {
+    const service = await start(newFolder())
+    const runners = await childrenOf(service.pid, 'runner.ts')
+    const shells = await childrenOf(service.pid, 'dynoxide')
+    const databases = (await Promise.all(shells.map((pid) => childrenOf(pid, 'dynoxide')))).flat()
+    expect(runners).toHaveLength(1)
+    await service.kill()
+    await until(() => ![...runners, ...shells, ...databases].some(isAlive), {
+      what: 'the children to end',
+      limitMs: 10_000,
+    })
+  })
+
+  it('survives the death of its runner, which is replaced', async () => {
+    const folder = newFolder()
+    const service = await start(folder)
+    const call = clientOf(service.url, tokenOf(folder))
+    const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
+    process.kill(runner, 'SIGKILL')
+    expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
+    const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
+    expect(await finalExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
+    expect(await childrenOf(service.pid, 'runner.ts')).not.toContain(runner)
+    await service.stop()
+  })
+
+  it('takes the development token of DEV_TOKEN', async () => {
+    const service = await start(newFolder(), { DEV_TOKEN: 'my-own-token' })
+    expect((await clientOf(service.url, 'my-own-token')('GET', '/v1/agents')).status).toBe(200)
+    await service.stop()
+  })
+
+  it('keeps its development token readable by its owner only', async () => {
+    const folder = newFolder()
+    const service = await start(folder)
+    expect(statSync(join(folder, 'dev-token')).mode & 0o077).toBe(0)
+    await service.stop()
+  })
+
+  const refusals: [string, Record<string, string>, RegExp][] = [
+    [
+      'a port that is no number',
+      { PORT: 'http' },
+      /PORT is "http"; it must be a whole number from 0 to 65535/,
+    ],
+    ['a token with a space', { DEV_TOKEN: 'a b' }, /DEV_TOKEN may hold/],
+  ]
+  it.each(refusals)('refuses %s, and says so in one line', async (_, environment, message) => {
+    const folder = newFolder()
+    const refused = startService({ dataDir: folder, environment })
+    await expect(refused).rejects.toThrow(message)
+    await expect(refused).rejects.not.toThrow(/at .*\.ts:\d+/)
+  })
+
+  it('says which port is taken', async () => {
+    const blocker = createServer()
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+    const { port } = blocker.address() as { port: number }
+    await expect(startService({ dataDir: newFolder(), environment: { PORT: String(port) } })).rejects.toThrow(
+      `Port ${port} of 127.0.0.1 is taken. Set PORT to another one.`,
+    )
+    blocker.close()
+  })
+
+  it('does not run twice on one data folder', async () => {
+    const folder = newFolder()
+    const service = await start(folder)
+    await expect(startService({ dataDir: folder })).rejects.toThrow(/already runs on/)
+    expect((await clientOf(service.url, tokenOf(folder))('GET', '/v1/agents')).status).toBe(200)
+    await service.stop()
+  })
+})

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../lib/core/json.ts'
+import { isJsonSchema, toJsonSchema } from '../../lib/schema/field-map.ts'
+import { compileCheck } from '../../lib/schema/validate.ts'
+
+describe('isJsonSchema', () => {
+  it('tells a field that is named type from the keyword', () => {
+    expect(isJsonSchema({ type: { type: 'string' } })).toBe(false)
+    expect(isJsonSchema({ type: 'object' })).toBe(true)
+    expect(isJsonSchema({ $schema: 'https://json-schema.org/draft/2020-12/schema', anyOf: [] })).toBe(true)
+  })
+})
+
+describe('toJsonSchema', () => {
+  it('requires every field but those with a default or required: false, at each level', () => {
+    const fields = {
+      a: { type: 'string' },
+      b: { type: 'string', required: false },
+      c: { type: 'integer', default: 3 },
+      d: { type: 'object', properties: { e: { type: 'string' }, f: { type: 'string', required: false } } },
+      g: { type: 'array', items: { type: 'object', properties: { h: { type: 'number' } } } },
+    }
+    expect(toJsonSchema(fields as unknown as JsonObject)).toMatchObject({
+      required: ['a', 'd', 'g'],
+      additionalProperties: false,
+      properties: {
+        d: { required: ['e'], additionalProperties: false },
+        g: { items: { required: ['h'], additionalProperties: false } },
+      },
+    })
+  })
+
+  it('leaves a JSON Schema as it is', () => {
+    const schema = { type: 'object', patternProperties: { '^x': {} } }
+    expect(toJsonSchema(schema)).toBe(schema)
+  })
+})
+
+describe('compileCheck', () => {
+  const check = compileCheck({
+    name: { type: 'string' },
+    kind: { type: 'string', enum: ['a', 'b'], required: false },
+    'a/b~c': { type: 'integer', required: false },
+    list: {
+      type: 'array',
+      items: { type: 'object', properties: { n: { type: 'integer' } } },
+      required: false,
+    },
+  } as unknown as JsonObject)
+
+  const cases: [value: unknown, paths: string[]][] = [
+    [{ name: 'x' }, []],
+    [{ name: 'x', kind: 'b', list: [{ n: 1 }] }, []],
+    [{}, ['/name']],
+    [{ name: 1 }, ['/name']],
+    [{ name: 'x', kind: 'c' }, ['/kind']],
+    [{ name: 'x', other: 1 }, ['/other']],
+    [{ name: 'x', 'a/b~c': 'y' }, ['/a~1b~0c']],
+    [{ name: 'x', 'o/~': 'y' }, ['/o~1~0']],
+    [{ name: 'x', list: [{ n: 1 }, { n: 1.5 }, {}] }, ['/list/1/n', '/list/2/n']],
+    [{ name: 'x', list: {} }, ['/list']],
+    ['text', ['']],
+  ]
+  it.each(cases)('finds in %j what is wrong, once, where it is', (value, paths) => {
+    expect(
+      check(value)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(paths)
+  })
+})

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
+import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
+import { loadFolder } from '../../lib/agents/load-folder.ts'
+import { publishAgent } from '../../lib/agents/publish-agent.ts'
+import { ambient } from '../../lib/ambient.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
+import { openTable } from '../../lib/dynamodb/table.ts'
+import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { newToken } from '../../lib/tokens/token.ts'
+import { type Call, clientOf } from './client.ts'
+
+const SAMPLES = fileURLToPath(new URL('../../agents', import.meta.url))
+const FIXTURES = fileURLToPath(new URL('../fixtures/agents', import.meta.url))
+
+export const sharedTable = () => openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject('dynamodb') })
+
+export type TestOrganization = {
+  id: string
+  token: string
+  call: Call
+  /** Publishes an agent of `test/fixtures/agents`, else of `agents`. */
+  publish: (slug: string, options?: { draft?: boolean }) => Promise<Version>
+}
+
+/** A new organization with a token, on the shared service. */
+export async function newOrganization(): Promise<TestOrganization> {
+  const table = sharedTable()
+  const id = ambient.newId()
+  const createdAt = new Date().toISOString()
+  await organizationStore(table).create({ organization: { id, name: 'Test', createdAt } })
+  const created = newToken({ ambient, organizationId: id, name: 'test', createdBy: id, lifetimeMs: null })
+  await tokenStore(table).create({ token: created.token })
+  return {
+    id,
+    token: created.text,
+    call: clientOf(inject('service'), created.text),
+    publish: async (slug, { draft = false } = {}) => {
+      const fixture = join(FIXTURES, slug)
+      const { agent, problems } = await loadFolder(existsSync(fixture) ? fixture : join(SAMPLES, slug))
+      if (!agent) throw new Error(JSON.stringify(problems))
+      return publishAgent({
+        store: agentStore(table),
+        ambient,
+        organizationId: id,
+        createdBy: id,
+        agent,
+        draft,
+      })
+    },
+  }
+}

@@ -1,0 +1,15 @@
+import { until } from '../../infra/local/until.ts'
+import type { Answer, Call } from './client.ts'
+
+/** Polls an execution until it is final. */
+export async function finalExecution(call: Call, id: string, limitMs = 20_000): Promise<Answer['json']> {
+  let last: Answer['json']
+  await until(
+    async () => {
+      last = (await call('GET', `/v1/agent_executions/${id}`)).json
+      return last.status !== 'IN_PROGRESS'
+    },
+    { what: `execution ${id} to end`, limitMs, everyMs: 25 },
+  )
+  return last
+}
