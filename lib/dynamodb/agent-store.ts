@@ -1,24 +1,21 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Version } from '../core/agent.ts'
 import type { AgentStore } from '../core/ports.ts'
 import { agentFromItem, versionFromItem, versionToItem } from './agent-item.ts'
+import { readChunks, writeChunks } from './chunks.ts'
 import { agentKey, codeKey, type Key, ownedShard, shardOf, VERSION_PREFIX, versionKey } from './keys.ts'
 import { readShardedPage } from './sharded-list.ts'
 import type { Change, Item, Table } from './table.ts'
-
-const CHUNK_BYTES = 380_000
 
 /** Agents with their versions and code, one partition an agent. */
 export function agentStore(table: Table): AgentStore {
   return {
     async publish({ version, code }) {
-      const chunks = code === null ? [] : split(gzipSync(code))
-      await table.writeMany(
-        chunks.map((data, index) => ({ put: { ...codeKey(version.agentId, version.id, index), data } })),
-      )
-      const item = { ...versionToItem(version), codeChunks: chunks.length }
-      await table.put({ ...versionKey(version.agentId, version.id), ...item })
-      await table.update(agentKey(version.agentId), pointing(version, item))
+      const { id, agentId } = version
+      const codeChunks =
+        code === null ? 0 : await writeChunks(table, code, (chunk) => codeKey(agentId, id, chunk))
+      const item = { ...versionToItem(version), codeChunks }
+      await table.put({ ...versionKey(agentId, id), ...item })
+      await table.update(agentKey(agentId), pointing(version, item))
     },
 
     async get({ organizationId, id }) {
@@ -71,12 +68,7 @@ export function agentStore(table: Table): AgentStore {
     async getCode({ agentId, versionId }) {
       const version = await table.get(versionKey(agentId, versionId), { consistent: true })
       if (!version?.codeChunks) return null
-      const keys = Array.from({ length: Number(version.codeChunks) }, (_, i) =>
-        codeKey(agentId, versionId, i),
-      )
-      const items = await table.getMany(keys, { consistent: true })
-      if (items.length !== keys.length) throw new Error(`The code of version ${versionId} is not complete.`)
-      return gunzipSync(Buffer.concat(items.map((item) => item.data as Uint8Array))).toString()
+      return readChunks(table, Number(version.codeChunks), (chunk) => codeKey(agentId, versionId, chunk))
     },
   }
 }
@@ -103,10 +95,4 @@ function pointing(version: Version, item: Item): Change {
     set: { ...face, current: item, updatedAt: createdAt },
     remove: description === undefined ? ['draftVersionId', 'description'] : ['draftVersionId'],
   }
-}
-
-function split(bytes: Buffer): Buffer[] {
-  return Array.from({ length: Math.ceil(bytes.length / CHUNK_BYTES) }, (_, i) =>
-    bytes.subarray(i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES),
-  )
 }

@@ -1,0 +1,38 @@
+import type { Entity } from './entity.ts'
+import { findEntities } from './find-entities.ts'
+
+export interface RedactPiiInput {
+  content: string
+}
+
+export interface RedactPiiOutput {
+  redactedContent: string
+  entities: Entity[]
+}
+
+/**
+ * Replaces the personal data found in `content`; every other code unit stays as it is.
+ * @throws TypeError when `content` is not a string
+ */
+export default function run(input: RedactPiiInput): RedactPiiOutput {
+  const content: unknown = input?.content
+  if (typeof content !== 'string') {
+    const given = content === null ? 'null' : Array.isArray(content) ? 'an array' : typeof content
+    throw new TypeError(
+      `The input's "content" must be a string holding the text to redact, but it is ${given}.`,
+    )
+  }
+  const entities = findEntities(content)
+  return { redactedContent: replaceEntities(content, entities), entities }
+}
+
+function replaceEntities(content: string, entities: Entity[]): string {
+  const parts: string[] = []
+  let position = 0
+  for (const { start, end, replacement } of entities) {
+    parts.push(content.slice(position, start), replacement)
+    position = end
+  }
+  parts.push(content.slice(position))
+  return parts.join('')
+}

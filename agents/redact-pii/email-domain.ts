@@ -1,0 +1,42 @@
+import { isAsciiUnit, isDomainUnit, isSpacelessUnit } from './email-characters.ts'
+
+/** RFC 5321 address literal: `user@[192.0.2.1]`. */
+const ADDRESS_LITERAL = /\[(?:IPv6:)?[0-9A-Fa-f:.]{2,45}\]/iy
+const TRAILING_PUNCTUATION = new Set(['.', '-', '_'])
+/** `name@1.0.0-beta.3`: a package and its version. Ends in digits, which no top-level domain does. */
+const SEMVER = /^v?\d{1,9}(?:\.\d{1,9}){1,3}-[A-Za-z0-9-]{1,20}(?:\.\d{1,9})+$/
+
+/** Where the domain that starts after the @ at `at` ends; `undefined` when no domain follows. */
+export function domainEnd(text: string, at: number): number | undefined {
+  ADDRESS_LITERAL.lastIndex = at + 1
+  if (ADDRESS_LITERAL.test(text)) return ADDRESS_LITERAL.lastIndex
+  const end = withoutTrailingPunctuation(text, at + 1, runEnd(text, at + 1))
+  return isDomain(text.slice(at + 1, end)) ? end : undefined
+}
+
+/**
+ * A dot after at least one character, and behind it a letter. Wider than RFC 1035 on purpose (`b..com`,
+ * `-.com2`): whatever a simple pattern takes for an address has to go.
+ */
+function isDomain(domain: string): boolean {
+  const dot = domain.indexOf('.', 1)
+  return dot !== -1 && /\p{L}/u.test(domain.slice(dot)) && !(domain.length < 64 && SEMVER.test(domain))
+}
+
+/** The end of the domain's characters; in `anna@example.org给我` it is where the other script starts. */
+function runEnd(text: string, from: number): number {
+  let end = from
+  let labelStart = from
+  while (end < text.length && isDomainUnit(text, end)) {
+    if (text[end] === '.') labelStart = end + 1
+    else if (labelStart > from && isAsciiUnit(text, labelStart) && isSpacelessUnit(text, end)) break
+    end++
+  }
+  return end
+}
+
+function withoutTrailingPunctuation(text: string, from: number, runEnd: number): number {
+  let end = runEnd
+  while (end > from && TRAILING_PUNCTUATION.has(text[end - 1] ?? '')) end--
+  return end
+}
