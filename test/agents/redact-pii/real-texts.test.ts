@@ -1,26 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import run from '../../../agents/redact-pii/agent.ts'
 import type { EntityType } from '../../../agents/redact-pii/entity.ts'
+import { realTexts } from '../../support/real-texts.ts'
 import { rebuild, wrongOffsets } from './rebuild.ts'
 import { SIMPLE_EMAIL_PATTERNS } from './simple-email-patterns.ts'
-
-const TEXT_FILE =
-  /^(?:licen[cs]e|changelog|readme|thirdpartynotice|third-party|notice|authors)|\.(?:md|txt)$/i
-const CODE_FILE = /\.(?:[cm]?[jt]s|json|map|html)$/i
-const HAS_ADDRESS = /[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}/
-const SAMPLE_SIZE = 50
-
-/** Licences, changelogs and readmes of the dependencies: real text with real addresses, written by others. */
-const texts = readdirSync('node_modules', { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && TEXT_FILE.test(entry.name) && !CODE_FILE.test(entry.name))
-  .map((entry) => join(entry.parentPath, entry.name))
-  .map((path) => ({ path, content: readFileSync(path, 'utf8') }))
-  .filter(({ content }) => HAS_ADDRESS.test(content))
-  .sort((a, b) => b.content.length - a.content.length || a.path.localeCompare(b.path))
-  .slice(0, SAMPLE_SIZE)
 
 const digitsOf = (found: string) => found.replace(/[^0-9]/g, '').length
 
@@ -35,9 +19,11 @@ const LOOKS_RIGHT: Record<EntityType, (found: string) => boolean> = {
   IPV6_ADDRESS: (found) => isIP(found) === 6,
 }
 
+const texts = realTexts()
+
 describe('run on the texts of the dependencies', () => {
   it('has fifty of them, each with an e-mail address', () => {
-    expect(texts).toHaveLength(SAMPLE_SIZE)
+    expect(texts).toHaveLength(50)
   })
 
   test.each(texts)('redacts $path, and nothing but entities', ({ content }) => {
