@@ -1,15 +1,21 @@
 import { DYNAMODB_ENDPOINT, type Environment } from '../../lib/environment.ts'
 import { type Emulator, startDynamoDB } from './dynamodb.ts'
 import { provisionTable } from './provision.ts'
-import { type Holder, takeStore } from './store-lock.ts'
-import { until } from './until.ts'
+import { type StoreLock, takeStore } from './store-lock.ts'
 
 export const LOCAL_TABLE = 'agent-execution-service'
 
 export const dataFolder = (environment: Environment = process.env): string => environment.DATA_DIR || '.local'
 
-/** Longer than a CLI command holds a store. */
-const HELD_MS = 20_000
+/** Longer than a CLI command holds a store, or a service takes to end. */
+const PASSING_MS = 20_000
+/** A service that has lost its parent needs a moment to see that it has to end. */
+const SEEING_MS = 1_000
+
+export type Store = Emulator & {
+  /** Tells who wants the store next that it will be free soon. */
+  announceEnd: () => Promise<void>
+}
 
 /**
  * The table on this machine, provisioned: of `DYNAMODB_ENDPOINT`, else of the data folder. A CLI command shares the
@@ -17,39 +23,46 @@ const HELD_MS = 20_000
  * @throws an Error when another service runs on the data folder
  */
 export async function openStore(
-  role: Holder['role'],
+  role: 'service' | 'command',
   environment: Environment = process.env,
-): Promise<Emulator> {
+): Promise<Store> {
   const endpoint = environment[DYNAMODB_ENDPOINT]
   const store = endpoint ? external(endpoint) : await openFolder(role, dataFolder(environment))
   await provisionTable(store.endpoint, LOCAL_TABLE)
   return store
 }
 
-async function openFolder(role: Holder['role'], folder: string): Promise<Emulator> {
-  let taken = await takeStore(folder, role)
-  const isPassing = (holder: Holder) => holder.role === 'command' || (role === 'command' && !holder.endpoint)
-  await until(
-    async () => {
-      if ('release' in taken || !isPassing(taken)) return true
-      taken = await takeStore(folder, role)
-      return 'release' in taken || !isPassing(taken)
-    },
-    { what: `another command to let go of ${folder}`, limitMs: HELD_MS, everyMs: 100 },
-  )
-  if (!('release' in taken)) {
-    if (role === 'command' && taken.endpoint) return external(taken.endpoint)
-    throw new Error(`The service already runs on ${folder} (process ${taken.pid}). Stop it, or set DATA_DIR.`)
+async function openFolder(role: 'service' | 'command', folder: string): Promise<Store> {
+  const isCommand = role === 'command'
+  const startedAt = performance.now()
+  let taken = await takeStore(folder, isCommand)
+  const isSettled = () => {
+    if ('release' in taken) return true
+    if (taken.isPassing) return false
+    return isCommand ? taken.endpoint !== null : performance.now() - startedAt > SEEING_MS
   }
-  const lock = taken
+  while (!isSettled() && performance.now() - startedAt < PASSING_MS) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    taken = await takeStore(folder, isCommand)
+  }
+  if ('release' in taken) return startOn(folder, taken)
+  if (isCommand && taken.endpoint && !taken.isPassing) return external(taken.endpoint)
+  throw new Error(`The service already runs on ${folder} (process ${taken.pid}). Stop it, or set DATA_DIR.`)
+}
+
+async function startOn(folder: string, lock: StoreLock): Promise<Store> {
   try {
     const emulator = await startDynamoDB(folder)
-    await lock.announce(emulator.endpoint)
-    const stop = async () => {
-      await emulator.stop()
-      await lock.release()
+    await lock.update({ endpoint: emulator.endpoint })
+    return {
+      name: `${folder} (${emulator.name})`,
+      endpoint: emulator.endpoint,
+      announceEnd: () => lock.update({ isPassing: true }),
+      stop: async () => {
+        await emulator.stop()
+        await lock.release()
+      },
     }
-    return { name: `${folder} (${emulator.name})`, endpoint: emulator.endpoint, stop }
   } catch (error) {
     await lock.release()
     throw error
@@ -57,6 +70,7 @@ async function openFolder(role: Holder['role'], folder: string): Promise<Emulato
 }
 
 /** An emulator that somebody else runs, and ends. */
-function external(endpoint: string): Emulator {
-  return { name: endpoint, endpoint, stop: async () => undefined }
+function external(endpoint: string): Store {
+  const nothing = async () => undefined
+  return { name: endpoint, endpoint, announceEnd: nothing, stop: nothing }
 }

@@ -36,7 +36,9 @@ export async function runService(environment: Environment, say: (line: string) =
   const host = environment.HOST || '127.0.0.1'
   const port = portOf(environment.PORT)
   const stops: (() => Promise<void>)[] = []
+  let announceEnd = async () => {}
   const stop = async () => {
+    await announceEnd()
     for (const stopPart of stops.splice(0).reverse()) await stopPart()
   }
   try {
@@ -44,6 +46,7 @@ export async function runService(environment: Environment, say: (line: string) =
     stops.push(store.stop)
     const queue = await openQueue(environment)
     stops.push(queue.stop)
+    announceEnd = store.announceEnd
     // The functions read their configuration from the environment when they are loaded, as on Lambda.
     Object.assign(process.env, {
       POWERTOOLS_LOG_LEVEL: environment.POWERTOOLS_LOG_LEVEL || 'WARN',

@@ -8,7 +8,21 @@ try {
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
+  if (process.env.npm_lifecycle_event) onOrphaned(stop)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
+}
+
+/**
+ * npm passes a signal on to the shell that it runs scripts in, and the shell dies without a word to its child: with it
+ * goes our parent.
+ */
+function onOrphaned(stop: () => Promise<void>): void {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    void stop()
+  }, 100)
 }

@@ -2,10 +2,16 @@ import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { answers } from './dynamodb.ts'
 
-/** Who has opened the store of a data folder: the service while it runs, or one command of the CLI. */
-export type Holder = { pid: number; role: 'service' | 'command'; endpoint: string | null }
+/**
+ * Who has opened the store of a data folder. One that is passing lets go of it soon: a command of the CLI, or a service
+ * that is ending.
+ */
+export type Holder = { pid: number; isPassing: boolean; endpoint: string | null }
 
-export type StoreLock = { announce: (endpoint: string) => Promise<void>; release: () => Promise<void> }
+export type StoreLock = {
+  update: (changes: Partial<Pick<Holder, 'endpoint' | 'isPassing'>>) => Promise<void>
+  release: () => Promise<void>
+}
 
 /** A holder that has announced no endpoint for this long has died while it started. */
 const STARTING_MS = 15_000
@@ -14,7 +20,7 @@ const STARTING_MS = 15_000
  * Takes a data folder's store for this process, since two emulators must not open the same files.
  * @returns the lock, or who holds it
  */
-export async function takeStore(folder: string, role: Holder['role']): Promise<StoreLock | Holder> {
+export async function takeStore(folder: string, isPassing: boolean): Promise<StoreLock | Holder> {
   await mkdir(folder, { recursive: true })
   const file = join(folder, 'store.lock')
   for (;;) {
@@ -23,11 +29,14 @@ export async function takeStore(folder: string, role: Holder['role']): Promise<S
       return null
     })
     if (handle) {
-      const own: Holder = { pid: process.pid, role, endpoint: null }
+      let own: Holder = { pid: process.pid, isPassing, endpoint: null }
       await handle.writeFile(JSON.stringify(own))
       await handle.close()
       return {
-        announce: (endpoint) => writeFile(file, JSON.stringify({ ...own, endpoint })),
+        update: (changes) => {
+          own = { ...own, ...changes }
+          return writeFile(file, JSON.stringify(own))
+        },
         release: () => rm(file, { force: true }),
       }
     }
@@ -47,7 +56,7 @@ async function liveHolder(file: string): Promise<Holder | null> {
   const holder = await readFile(file, 'utf8')
     .then((text) => JSON.parse(text) as Holder)
     .catch(() => null)
-  if (!holder) return age < STARTING_MS ? { pid: 0, role: 'command', endpoint: null } : null
+  if (!holder) return age < STARTING_MS ? { pid: 0, isPassing: true, endpoint: null } : null
   if (!isAlive(holder.pid)) return null
   if (holder.endpoint) return (await answers(holder.endpoint)) ? holder : null
   return age < STARTING_MS ? holder : null

@@ -21,6 +21,8 @@ export async function bundleCode(entry: string): Promise<{ code: string; problem
     platform: 'node',
     target: 'node24',
     format: 'esm',
+    // esbuild would take the folder in which it was loaded.
+    absWorkingDir: process.cwd(),
     minify: true,
     keepNames: true,
     legalComments: 'none',
@@ -30,7 +32,8 @@ export async function bundleCode(entry: string): Promise<{ code: string; problem
     if (!error.errors) throw error
     return { errors: error.errors }
   })
-  if (!('outputFiles' in result)) return { code: '', problems: result.errors.map(toProblem) }
+  if (!('outputFiles' in result))
+    return { code: '', problems: result.errors.map((message) => toProblem(message, entry)) }
 
   const code = result.outputFiles[0]?.text ?? ''
   const exports = Object.values(result.metafile.outputs)[0]?.exports ?? []
@@ -48,6 +51,6 @@ export async function bundleCode(entry: string): Promise<{ code: string; problem
   return { code, problems }
 }
 
-function toProblem({ location, text }: Message): CodeProblem {
-  return { file: location?.file ?? '', line: location?.line ?? 1, message: text }
+function toProblem({ location, text }: Message, entry: string): CodeProblem {
+  return { file: location?.file ?? entry, line: location?.line ?? 1, message: text }
 }

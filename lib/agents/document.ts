@@ -3,31 +3,30 @@ import { isSlug } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { MAX_AGENT_STEPS } from '../core/limits.ts'
 import { fieldMapSchema, isJsonSchema } from '../schema/field-map.ts'
+import { checkDeclared } from './check-schemas.ts'
 
 const MAX_TEXT = 2_000
 const DAY_SECONDS = 24 * 60 * 60
 
-/** A field map, or a whole JSON Schema of an object; what a JSON Schema says is checked by `checkSchemas`. */
+/** A field map, or a whole JSON Schema of an object. */
 const declaredSchema = z
   .custom<JsonObject>(isJsonObject, 'must map each field name to { type, description }')
   .check((context) => {
     const { value, issues } = context
-    if (!isJsonSchema(value)) {
-      const { error } = fieldMapSchema.safeParse(value)
-      issues.push(
-        ...(error?.issues ?? []).map((issue) => ({ ...issue, input: value }) as z.core.$ZodRawIssue),
-      )
-    } else if (value.type !== 'object') {
-      issues.push({
-        code: 'custom',
-        input: value,
-        path: ['type'],
-        message: 'must be "object" for a whole JSON Schema',
-      })
+    const add = (...found: object[]) => void issues.push(...(found as z.core.$ZodRawIssue[]))
+    if (isJsonSchema(value)) {
+      if (value.type !== 'object') {
+        const message = 'must be "object" for a whole JSON Schema'
+        return add({ code: 'custom', input: value.type, path: ['type'], message })
+      }
+    } else {
+      const { error } = fieldMapSchema.safeParse(value, { reportInput: true })
+      if (error) return add(...error.issues)
     }
+    add(...checkDeclared(value).map((finding) => ({ code: 'custom', input: value, ...finding })))
   })
 
-const settingsSchema = z.strictObject({
+export const settingsSchema = z.strictObject({
   useCache: z.boolean().default(false),
   cacheTtlSeconds: z
     .int()

@@ -3,14 +3,16 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { bundleCode } from './bundle-code.ts'
-import { checkSchemas } from './check-schemas.ts'
 import type { AgentDocument } from './document.ts'
-import { parseDocument } from './parse-document.ts'
+import { type ParsedDocument, parseDocument } from './parse-document.ts'
 
 export const DOCUMENT_FILE = 'agent.md'
 const CODE_FILES = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs']
 
-/** Bytes of an `agent.md`: the record that every run reads holds it twice, within DynamoDB's 400 KB an item. */
+/**
+ * Bytes of an `agent.md`, also once its YAML aliases are expanded: the record that every run reads holds it twice,
+ * within DynamoDB's 400 KB an item.
+ */
 const MAX_DOCUMENT_BYTES = 150_000
 
 export type FolderProblem = { file: string; line: number; field: string | null; message: string }
@@ -23,47 +25,47 @@ export type Loaded = { agent: LoadedAgent; problems: [] } | { agent: null; probl
 /** Reads and checks an agent's folder. Problems name the file as seen from the working directory. */
 export async function loadFolder(folder: string): Promise<Loaded> {
   const path = resolve(folder)
-  const file = relative(process.cwd(), join(path, DOCUMENT_FILE))
-  const text = await readFile(join(path, DOCUMENT_FILE), 'utf8').catch(
-    (error: NodeJS.ErrnoException) => error,
-  )
-  if (typeof text !== 'string') {
-    return failed({ file, line: 1, field: null, message: `cannot be read: ${text.code ?? text.message}` })
-  }
-  if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES) {
-    return failed({ file, line: 1, field: null, message: `is larger than ${MAX_DOCUMENT_BYTES} bytes` })
-  }
-  const parsed = parseDocument(text, basename(path))
-  if (!parsed.document) return failed(...parsed.problems.map((problem) => ({ file, ...problem })))
-
-  const { document, lineOf } = parsed
-  const findings = checkSchemas(document)
-  if (findings.length > 0) {
-    return failed(
-      ...findings.map((finding) => ({
-        file,
-        line: lineOf(finding.path),
-        field: finding.path.join('.'),
-        message: finding.message,
-      })),
-    )
-  }
   const codeFile = CODE_FILES.map((name) => join(path, name)).find(existsSync)
-  const conflict = kindConflict(document, codeFile && basename(codeFile))
-  if (conflict) return failed({ file, line: lineOf(['code']), field: 'code', message: conflict })
-  if (!codeFile) return { agent: { document, code: null, digest: digestOf(document, null) }, problems: [] }
+  const [read, bundled] = await Promise.all([readDocument(path), codeFile ? bundleCode(codeFile) : null])
+  const problems: FolderProblem[] = [
+    ...documentProblems(read, codeFile).map((problem) => ({ ...problem, file: join(path, DOCUMENT_FILE) })),
+    ...(bundled?.problems ?? []).map((problem) => ({ ...problem, field: null })),
+  ].map((problem) => ({ ...problem, file: relative(process.cwd(), resolve(problem.file)) }))
+  if (problems.length > 0 || typeof read === 'string' || !read.document) return { agent: null, problems }
 
-  const { code, problems } = await bundleCode(codeFile)
-  if (problems.length > 0) {
-    return failed(
-      ...problems.map((problem) => ({
-        ...problem,
-        file: relative(process.cwd(), resolve(problem.file)),
-        field: null,
-      })),
-    )
-  }
+  const { document } = read
+  const code = bundled?.code ?? null
   return { agent: { document, code, digest: digestOf(document, code) }, problems: [] }
+}
+
+/** `agents/foo/agent.md:7: input.total.type: is missing`: as compilers write it, so that editors find the place. */
+export function describeProblem({ file, line, field, message }: FolderProblem): string {
+  return `${file}:${line}: ${field ? `${field}: ` : ''}${message}`
+}
+
+/** The parsed document, or why there is none. */
+async function readDocument(path: string): Promise<ParsedDocument | string> {
+  try {
+    const bytes = await readFile(join(path, DOCUMENT_FILE))
+    if (bytes.length > MAX_DOCUMENT_BYTES) return `is larger than ${MAX_DOCUMENT_BYTES} bytes`
+    return parseDocument(new TextDecoder('utf-8', { fatal: true }).decode(bytes), basename(path))
+  } catch (error) {
+    if (error instanceof TypeError) return 'is not UTF-8 text'
+    if (!existsSync(path)) return 'is missing: there is no such folder'
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? 'is missing: it is what makes a folder an agent' : `cannot be read: ${message}`
+  }
+}
+
+function documentProblems(read: ParsedDocument | string, codeFile: string | undefined) {
+  if (typeof read === 'string') return [{ line: 1, field: null, message: read }]
+  if (!read.document) return read.problems
+  const { document, lineOf } = read
+  const conflict = kindConflict(document, codeFile && basename(codeFile))
+  if (conflict) return [{ line: lineOf(['code']), field: 'code', message: conflict }]
+  const bytes = Buffer.byteLength(JSON.stringify(document))
+  const message = `expands to ${bytes} bytes; ${MAX_DOCUMENT_BYTES} are allowed`
+  return bytes > MAX_DOCUMENT_BYTES ? [{ line: 1, field: null, message }] : []
 }
 
 function kindConflict(document: AgentDocument, codeFile: string | undefined): string | null {
@@ -71,10 +73,6 @@ function kindConflict(document: AgentDocument, codeFile: string | undefined): st
   if (!document.code && codeFile) return `must be true for ${codeFile} to run`
   if (!document.code) return 'must be true: this release runs code agents; model agents are not there yet'
   return document.model ? 'and model exclude each other: a code agent runs no model' : null
-}
-
-function failed(...problems: FolderProblem[]): Loaded {
-  return { agent: null, problems }
 }
 
 function digestOf(document: AgentDocument, code: string | null): string {

@@ -1,8 +1,7 @@
-import { closest } from 'fastest-levenshtein'
-import { type Document, isMap, isScalar, LineCounter, parseDocument as parseYaml } from 'yaml'
-import type * as z from 'zod'
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument as parseYaml } from 'yaml'
 import { isSlug } from '../core/ids.ts'
 import { type AgentDocument, documentSchema } from './document.ts'
+import { explainIssue } from './explain-issue.ts'
 
 /** Something wrong in a document: where (a line of the file, a dotted field) and what. */
 export type DocumentProblem = { line: number; field: string; message: string }
@@ -14,67 +13,63 @@ export type ParsedDocument =
 /** The line on which a field of the front matter stands; of its nearest enclosing field when it is not there itself. */
 export type LineFinder = (path: PropertyKey[]) => number
 
-const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m
+/** Not anchored with ^ at its start: under the m flag that is every line's. */
+const FRONT_MATTER = /(?<![\s\S])---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m
+const WHOLE = 'front matter'
 
 /**
  * Reads an `agent.md`: YAML front matter between two `---` lines, then the instructions.
  * @param defaultSlug the folder's name, used when the document names no slug
  */
 export function parseDocument(text: string, defaultSlug: string): ParsedDocument {
-  const match = text.startsWith('---') ? FRONT_MATTER.exec(text) : null
-  if (!match) return refused('front matter', 'must begin the file, between two lines of "---"')
+  const content = text.replace(/^\uFEFF/, '')
+  const match = FRONT_MATTER.exec(content)
+  if (!match) return refused(1, WHOLE, 'must begin the file, between two lines of "---"')
   const lines = new LineCounter()
-  const yaml = parseYaml(match[1] ?? '', { lineCounter: lines })
+  const yaml = parseYaml(match[1] ?? '', { lineCounter: lines, prettyErrors: false })
   const lineAt = (offset: number) => lines.linePos(offset).line + 1
-  if (yaml.errors.length > 0) {
-    const problems = yaml.errors.map((error) => ({
-      line: lineAt(error.pos[0]),
-      field: 'front matter',
-      message: `is not YAML: ${error.message.split('\n')[0]}`,
-    }))
-    return { document: null, problems }
-  }
-  const lineOf: LineFinder = (path) => lineAt(offsetOf(yaml, path))
+  if (yaml.errors.length > 0) return notYaml(yaml, lineAt)
+  const values = toValues(yaml)
+  if (values instanceof Error) return refused(1, WHOLE, `cannot be used: ${values.message}`)
 
-  const result = documentSchema.safeParse(yaml.toJS())
-  if (!result.success) {
-    const problems = result.error.issues.flatMap(explain).map(({ path, message }) => ({
-      line: lineOf(path),
-      field: path.join('.') || 'front matter',
-      message,
-    }))
-    return { document: null, problems: problems.sort((a, b) => a.line - b.line) }
-  }
-  const slug = result.data.slug ?? defaultSlug
+  const lineOf: LineFinder = (path) => lineAt(offsetOf(yaml, path))
+  const result = documentSchema.safeParse(values, { reportInput: true })
+  const slug = result.data?.slug ?? defaultSlug
+  const problems = (result.error?.issues ?? []).flatMap(explainIssue).map(({ path, message }) => ({
+    line: lineOf(path),
+    field: path.join('.') || WHOLE,
+    message,
+  }))
+  if (!result.success) return { document: null, problems: problems.sort((a, b) => a.line - b.line) }
   if (!isSlug(slug)) {
-    return refused('slug', `is needed: the folder's name "${slug}" is not lowercase words joined by hyphens`)
+    const message = `is missing, and the folder's name "${slug}" is not lowercase words joined by hyphens`
+    return refused(lineOf(['slug']), 'slug', message)
   }
-  const instructions = text.slice(match[0].length).trim()
+  const instructions = content.slice(match[0].length).trim()
   return { document: { ...result.data, slug, instructions }, problems: [], lineOf }
 }
 
-function refused(field: string, message: string): ParsedDocument {
-  return { document: null, problems: [{ line: 1, field, message }] }
+function refused(line: number, field: string, message: string): ParsedDocument {
+  return { document: null, problems: [{ line, field, message }] }
 }
 
-type Finding = { path: PropertyKey[]; message: string }
-
-/** One finding a field; an unknown field is told the nearest known one. */
-function explain(issue: z.core.$ZodIssue): Finding[] {
-  if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }]
-  return issue.keys.map((key) => ({
-    path: [...issue.path, key],
-    message: `is not a known field; did you mean "${closest(key, knownKeys(issue.path))}"?`,
-  }))
+/** One problem a line: what breaks YAML once is reported again by each rule that it breaks. */
+function notYaml(yaml: Document.Parsed, lineAt: (offset: number) => number): ParsedDocument {
+  const problems = new Map<number, DocumentProblem>()
+  for (const { pos, message } of yaml.errors) {
+    const line = lineAt(pos[0])
+    if (!problems.has(line)) problems.set(line, { line, field: WHOLE, message: `is not YAML: ${message}` })
+  }
+  return { document: null, problems: [...problems.values()] }
 }
 
-const TOP_KEYS = Object.keys(documentSchema.shape)
-const SETTINGS_KEYS = ['useCache', 'cacheTtlSeconds', 'maxAgentSteps', 'timeoutSeconds']
-const FIELD_KEYS = ['type', 'description', 'required', 'enum', 'items', 'properties', 'default']
-
-function knownKeys(path: PropertyKey[]): string[] {
-  if (path.length === 0) return TOP_KEYS
-  return path[0] === 'execution' ? SETTINGS_KEYS : FIELD_KEYS
+/** Aliases are resolved here: one that names nothing, or too many of them, is an error only now. */
+function toValues(yaml: Document.Parsed): unknown {
+  try {
+    return yaml.toJS()
+  } catch (error) {
+    return error
+  }
 }
 
 function offsetOf(yaml: Document.Parsed, path: PropertyKey[]): number {
@@ -82,10 +77,15 @@ function offsetOf(yaml: Document.Parsed, path: PropertyKey[]): number {
   let offset = yaml.contents?.range?.[0] ?? 0
   for (const name of path) {
     if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && key.value === name)
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(name))
       if (!pair) break
       offset = (isScalar(pair.key) && pair.key.range?.[0]) || offset
       node = pair.value
+    } else if (isSeq(node)) {
+      const entry = node.items[Number(name)] as { range?: [number, number, number] } | undefined
+      if (!entry) break
+      offset = entry.range?.[0] ?? offset
+      node = entry
     } else {
       break
     }

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -127,6 +128,26 @@ describe('npm start', () => {
     expect(await finalExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
     expect(await childrenOf(service.pid, 'runner.ts')).not.toContain(runner)
     await service.stop()
+  })
+
+  it('ends when npm is told to end, and the next start waits for it', async () => {
+    const folder = newFolder()
+    const npm = spawn('npm', ['start'], {
+      env: { ...process.env, PORT: '0', DATA_DIR: folder },
+      stdio: 'pipe',
+    })
+    let printed = ''
+    npm.stdout.on('data', (chunk) => {
+      printed += chunk
+    })
+    await until(() => printed.includes('\nready '), { what: 'npm start to be ready', limitMs: 30_000 })
+    const exited = once(npm, 'exit')
+    npm.kill('SIGTERM')
+    await exited
+    const next = await start(folder)
+    const url = /^ready (.*)$/m.exec(printed)?.[1] ?? ''
+    await expect(fetch(`${url}/v1/healthcheck`)).rejects.toThrow()
+    await next.stop()
   })
 
   it('takes the development token of DEV_TOKEN', async () => {
