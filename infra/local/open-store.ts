@@ -1,5 +1,5 @@
 import { DYNAMODB_ENDPOINT, type Environment } from '../../lib/environment.ts'
-import { type Emulator, startDynamoDB } from './dynamodb.ts'
+import { answers, type Emulator, startDynamoDB } from './dynamodb.ts'
 import { provisionTable } from './provision.ts'
 import { type StoreLock, takeStore } from './store-lock.ts'
 
@@ -27,6 +27,8 @@ export async function openStore(
   environment: Environment = process.env,
 ): Promise<Store> {
   const endpoint = environment[DYNAMODB_ENDPOINT]
+  if (endpoint && !(await answers(endpoint)))
+    throw new Error(`No DynamoDB answers at ${endpoint} (${DYNAMODB_ENDPOINT}).`)
   const store = endpoint ? external(endpoint) : await openFolder(role, dataFolder(environment))
   await provisionTable(store.endpoint, LOCAL_TABLE)
   return store

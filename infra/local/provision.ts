@@ -8,6 +8,7 @@ import {
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { INDEXES, TABLE } from '../../lib/dynamodb/schema.ts'
 import { clientConfig } from '../../lib/dynamodb/table.ts'
+import { SQS_ENDPOINT } from '../../lib/environment.ts'
 import { sqsConfig } from '../../lib/sqs/run-queue.ts'
 import { QUEUE } from '../queue-settings.ts'
 
@@ -24,11 +25,16 @@ export async function provisionTable(endpoint: string, name: string): Promise<vo
   }
 }
 
-/** Makes the run queue and its dead-letter queue, unless they are there. Returns the run queue's address. */
+/**
+ * Makes the run queue and its dead-letter queue, unless they are there. Returns the run queue's address.
+ * @throws an Error when no SQS answers at the endpoint
+ */
 export async function provisionQueue(endpoint: string, name: string): Promise<string> {
   const client = new SQSClient(sqsConfig(endpoint))
   try {
-    const dead = await client.send(new CreateQueueCommand({ QueueName: `${name}-dead` }))
+    const dead = await client.send(new CreateQueueCommand({ QueueName: `${name}-dead` })).catch((cause) => {
+      throw new Error(`No SQS answers at ${endpoint} (${SQS_ENDPOINT}).`, { cause })
+    })
     const { Attributes } = await client.send(
       new GetQueueAttributesCommand({ QueueUrl: dead.QueueUrl, AttributeNames: ['QueueArn'] }),
     )

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 import { startDynalite, startDynamoDB } from '../../infra/local/dynamodb.ts'
 import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
 import { provisionTable } from '../../infra/local/provision.ts'
-import { DYNAMODB_ENDPOINT } from '../../lib/environment.ts'
+import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
 import { startService } from './service.ts'
 
 declare module 'vitest' {
@@ -31,7 +31,8 @@ export default async function setup(project: TestProject) {
     await Promise.all([dynamodb.stop(), dynalite.stop()])
     rmSync(dataDir, { recursive: true, force: true })
   }
-  const environment = { [DYNAMODB_ENDPOINT]: dynamodb.endpoint }
+  const queue = process.env[SQS_ENDPOINT]
+  const environment = { [DYNAMODB_ENDPOINT]: dynamodb.endpoint, ...(queue && { [SQS_ENDPOINT]: queue }) }
   const service = await startService({ dataDir, environment }).catch(async (error: unknown) => {
     await stopAll()
     throw error

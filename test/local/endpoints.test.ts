@@ -1,0 +1,44 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import { startSqs } from '../../infra/local/sqs.ts'
+import { clientOf } from '../support/client.ts'
+import { finalExecution } from '../support/poll.ts'
+import { startService } from '../support/service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-endpoints-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
+  it('are used instead of the embedded emulators: here dynalite and a fauxqs of its own', async () => {
+    const queue = await startSqs()
+    const service = await startService({
+      dataDir: folder,
+      environment: { DYNAMODB_ENDPOINT: inject('dynalite'), SQS_ENDPOINT: queue.endpoint },
+    })
+    const call = clientOf(service.url, readFileSync(join(folder, 'dev-token'), 'utf8').trim())
+    const content = 'Mail ada@example.com.'
+    const sync = await call('POST', '/v1/agents/redact-pii/executions', { body: { content } })
+    expect(sync.json.redactedContent).toBe('Mail [EMAIL_ADDRESS].')
+    const async = await call('POST', '/v1/agents/redact-pii/executions?execMode=async', { body: { content } })
+    expect(await finalExecution(call, async.json.id)).toMatchObject({ status: 'SUCCESS', output: sync.json })
+    const listed = await call('GET', '/v1/agent_executions?limit=1')
+    expect(listed.json[0].id).toBe(async.json.id)
+    expect(listed.headers.get('link')).toContain('rel="next"')
+    expect((await call('DELETE', `/v1/agent_executions/${async.json.id}`)).status).toBe(204)
+    expect(readdirSync(folder)).toEqual(['dev-token'])
+    await service.stop()
+    await queue.stop()
+  })
+
+  it.each(['DYNAMODB_ENDPOINT', 'SQS_ENDPOINT'])(
+    'where nothing answers at %s the start says so',
+    async (name) => {
+      const environment = { DYNAMODB_ENDPOINT: inject('dynamodb'), [name]: 'http://127.0.0.1:1' }
+      await expect(startService({ dataDir: folder, environment })).rejects.toThrow(
+        new RegExp(`answers at http://127.0.0.1:1 \\(${name}\\)`),
+      )
+    },
+  )
+})
