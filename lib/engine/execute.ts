@@ -27,7 +27,7 @@ export async function execute(
   const { lost, stop } = keepLease({ executions, ambient, times, id: execution.id, owner, onHeartbeat })
   try {
     const outcome = await runInTime(engine, execution, version, lost)
-    if (lost.aborted || !outcome) return null
+    if (!outcome) return null
     const finishedAt = new Date(ambient.now()).toISOString()
     return await executions.finish({ execution, owner, outcome, finishedAt })
   } finally {

@@ -30,7 +30,8 @@ function toViolation({ instanceLocation, keyword, error }: OutputUnit): Violatio
   const name = /property "(.*)"|^Property "(.*)" does not/s.exec(error)
   const field = `${path}/${pointer(name?.[1] ?? name?.[2] ?? '')}`
   if (keyword === 'required') return { path: field, message: `${field} is required.` }
-  if (keyword === 'additionalProperties') return { path: field, message: `${field} is not a field of the schema.` }
+  if (keyword === 'additionalProperties')
+    return { path: field, message: `${field} is not a field of the schema.` }
   return { path, message: `${path === '' ? 'The value' : path}: ${error}` }
 }
 

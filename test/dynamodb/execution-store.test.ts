@@ -5,6 +5,7 @@ import { provisionTable } from '../../infra/local/provision.ts'
 import { ambient } from '../../lib/ambient.ts'
 import { CANCELLED, failure, type Outcome } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { agentShard, executionKey, shardOf } from '../../lib/dynamodb/keys.ts'
 import { INDEXES } from '../../lib/dynamodb/schema.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { anExecution } from '../support/executions.ts'
@@ -169,6 +170,27 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
       after: null,
     }
     expect(await store.list({ ...page, agentId: null })).toEqual({ items: [], next: null })
+  })
+
+  it('hides what a deletion has begun with and not finished, and finishes when asked again', async () => {
+    const execution = await created({ lease: leaseOf('me') })
+    await store.finish({ execution, owner: 'me', outcome: success(), finishedAt: at })
+    const crash = new Error('crashed')
+    const crashing = executionStore({ ...table, delete: () => Promise.reject(crash) })
+    await expect(crashing.delete(execution)).rejects.toBe(crash)
+    expect(await store.get(execution)).toBeNull()
+    const { organizationId, agentId } = execution
+    const page = { organizationId, status: null, tenantId: null, limit: 10, after: null }
+    expect((await store.list({ ...page, agentId: null })).items).toEqual([])
+    expect((await store.list({ ...page, agentId })).items).toEqual([])
+    const { items } = await table.query({
+      IndexName: 'executions-of-agent',
+      KeyConditionExpression: 'agentShard = :shard',
+      ExpressionAttributeValues: { ':shard': agentShard(agentId, shardOf(execution.id)) },
+    })
+    expect(items).toEqual([])
+    expect(await store.delete(execution)).toBe('deleted')
+    expect(await table.get(executionKey(execution.id), { consistent: true })).toBeNull()
   })
 
   it('lists by pages of any size each execution once, newest first', async () => {

@@ -1,0 +1,62 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Handlers } from '../../infra/local/gateway.ts'
+import { loadFunctions } from '../../infra/local/load-functions.ts'
+import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
+import { ambient } from '../../lib/ambient.ts'
+import { type OperationName, operationOf, operations } from '../../lib/api/routes.ts'
+
+let handlers: Handlers
+
+beforeAll(async () => {
+  Object.assign(process.env, {
+    TABLE_NAME: LOCAL_TABLE,
+    DYNAMODB_ENDPOINT: inject('dynamodb'),
+    QUEUE_URL: 'http://127.0.0.1:1/queue',
+    POWERTOOLS_LOG_LEVEL: 'SILENT',
+  })
+  handlers = (await loadFunctions()).handlers
+})
+
+/** An event of a route that lost its authorizer, or whose authorizer says something else than ours. */
+function eventOf(name: OperationName, authorizer: unknown): APIGatewayProxyEvent {
+  const { method, path } = operationOf(name)
+  return {
+    resource: path,
+    path,
+    httpMethod: method,
+    headers: { 'Content-Type': 'application/json' },
+    multiValueHeaders: {},
+    queryStringParameters: null,
+    multiValueQueryStringParameters: null,
+    pathParameters: { agentId: 'redact-pii', executionId: ambient.newId() },
+    stageVariables: null,
+    requestContext: { requestId: 'r', path, authorizer } as unknown as APIGatewayProxyEvent['requestContext'],
+    body: '{}',
+    isBase64Encoded: false,
+  }
+}
+
+const IDENTITIES: [string, unknown][] = [
+  ['no authorizer', undefined],
+  ['an empty context', {}],
+  ['an empty organization', { organizationId: '' }],
+  ['an organization that is no UUID', { organizationId: '*' }],
+  ['a list of organizations', { organizationId: ['0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48'] }],
+]
+
+const guarded = (Object.keys(operations) as OperationName[]).filter((name) => !operationOf(name).open)
+
+describe.each(guarded)('%s', (name) => {
+  it.each(IDENTITIES)('refuses an event with %s', async (_, authorizer) => {
+    const result = (await handlers[name](eventOf(name, authorizer), {})) as APIGatewayProxyResult
+    expect(result.statusCode).toBe(401)
+    expect(JSON.parse(result.body)).toMatchObject({ code: 'Unauthorized' })
+  })
+
+  it('lets an event with an organization pass', async () => {
+    const event = eventOf(name, { organizationId: ambient.newId() })
+    const result = (await handlers[name](event, {})) as APIGatewayProxyResult
+    expect([200, 404]).toContain(result.statusCode)
+  })
+})

@@ -1,0 +1,204 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { bundleFunctions } from '../../infra/bundle.ts'
+import { FUNCTION_NAMES, type FunctionName } from '../../infra/function-settings.ts'
+import { GRANTS } from '../../infra/grants.ts'
+import { startDynamoDB } from '../../infra/local/dynamodb.ts'
+import { provisionQueue, provisionTable } from '../../infra/local/provision.ts'
+import { startSqs } from '../../infra/local/sqs.ts'
+import { until } from '../../infra/local/until.ts'
+import { ambient } from '../../lib/ambient.ts'
+import { type OperationName, operationOf } from '../../lib/api/routes.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { newExecution } from '../../lib/core/execution.ts'
+import { agentIdOf } from '../../lib/core/ids.ts'
+import { DEADLINE_MS, HEARTBEAT_MS, LEASE_MS } from '../../lib/core/limits.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { openTable } from '../../lib/dynamodb/table.ts'
+import { sqsConfig } from '../../lib/sqs/run-queue.ts'
+import { startCallRecorder } from './call-recorder.ts'
+
+const TABLE = 'grants'
+const organizationId = ambient.newId()
+const folder = mkdtempSync(join(tmpdir(), 'aes-grants-'))
+/** Of this name, so that vitest imports what is in it as it is. */
+const bundles = join(folder, 'node_modules')
+
+/** Past what a record holds itself, so that it goes into items of its own. */
+const large = 'x'.repeat(20_000)
+
+const text = { text: { type: 'string', description: 'Any text.' } }
+const version: Version = {
+  id: ambient.newId(),
+  agentId: agentIdOf(organizationId, 'slow-echo'),
+  organizationId,
+  slug: 'slow-echo',
+  status: 'PUBLISHED',
+  title: 'Slow echo',
+  description: null,
+  createdAt: new Date().toISOString(),
+  createdBy: organizationId,
+  inputSchema: { ...text, ms: { type: 'number', description: 'How long to wait.', required: false } },
+  outputSchema: text,
+  model: null,
+  code: true,
+  instructions: '',
+  execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
+  digest: '',
+}
+const code = `export default async ({ text, ms = 0 }) => {
+  await new Promise((resolve) => setTimeout(resolve, ms))
+  return { text }
+}`
+
+type Handler = (event: unknown, context: object) => Promise<ReturnType<typeof JSON.parse>>
+
+let handlers: Record<FunctionName, Handler>
+let recorder: Awaited<ReturnType<typeof startCallRecorder>>
+let table: ReturnType<typeof openTable>
+let sqs: SQSClient
+let queueUrl: string
+const stops: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  const [dynamodb, queue] = await Promise.all([startDynamoDB(null), startSqs(), bundleFunctions(bundles)])
+  stops.push(dynamodb.stop, queue.stop)
+  await provisionTable(dynamodb.endpoint, TABLE)
+  queueUrl = await provisionQueue(queue.endpoint, TABLE)
+  sqs = new SQSClient(sqsConfig(queue.endpoint))
+  recorder = await startCallRecorder({ dynamodb: dynamodb.endpoint, sqs: queue.endpoint })
+  stops.unshift(recorder.stop)
+  table = openTable({ TABLE_NAME: TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
+  await agentStore(table).publish({ version, code })
+  handlers = await loadBundles()
+})
+
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  for (const stop of stops) await stop()
+  rmSync(folder, { recursive: true })
+})
+
+/** The functions as they are deployed. Each reads its endpoints when it is loaded, and so gets its own. */
+async function loadBundles(): Promise<Record<FunctionName, Handler>> {
+  vi.stubEnv('TABLE_NAME', TABLE)
+  vi.stubEnv('QUEUE_URL', queueUrl)
+  vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'SILENT')
+  const loaded: [FunctionName, Handler][] = []
+  for (const name of FUNCTION_NAMES) {
+    vi.stubEnv('DYNAMODB_ENDPOINT', recorder.endpointOf(name))
+    vi.stubEnv('SQS_ENDPOINT', recorder.endpointOf(name))
+    const url = pathToFileURL(join(bundles, name, 'index.mjs')).href
+    loaded.push([name, (await import(/* @vite-ignore */ url)).handler])
+  }
+  return Object.fromEntries(loaded) as Record<FunctionName, Handler>
+}
+
+type Options = { id?: string; query?: Record<string, string>; body?: unknown }
+
+/** Calls an endpoint as API Gateway does. @returns the body of its answer */
+async function call(name: OperationName, status: number, { id = '', query = {}, body }: Options = {}) {
+  const { path, method } = operationOf(name)
+  const result = await handlers[name](
+    {
+      httpMethod: method,
+      path,
+      headers: { 'Content-Type': 'application/json' },
+      pathParameters: { agentId: version.slug, executionId: id },
+      multiValueQueryStringParameters: Object.fromEntries(Object.entries(query).map(([k, v]) => [k, [v]])),
+      requestContext: { requestId: name, path, authorizer: { organizationId } },
+      body: body === undefined ? null : JSON.stringify(body),
+      isBase64Encoded: false,
+    },
+    {},
+  )
+  expect(result).toMatchObject({ statusCode: status })
+  return result.body === '' ? null : JSON.parse(result.body)
+}
+
+const newestExecution = async (): Promise<string> => (await call('list-executions', 200))[0].id
+
+/** Every path of every function that calls the table or the queue in another way. */
+async function callEverything() {
+  await call('check-health', 200)
+  await call('list-agents', 200)
+  await call('get-agent', 200)
+  await call('list-versions', 200)
+  const authorization = { type: 'TOKEN', authorizationToken: 'Bearer none', methodArn: 'arn:stage/live/GET/' }
+  await expect(handlers['authorize-request'](authorization, {})).rejects.toThrow('Unauthorized')
+
+  expect(await call('run-agent', 200, { body: { text: large } })).toEqual({ text: large })
+  const finished = await newestExecution()
+  await call('run-agent', 200, { query: { version: version.id }, body: { text: 'small' } })
+  await call('list-agent-executions', 200)
+  await call('get-execution', 200, { id: finished })
+  await call('delete-execution', 204, { id: finished })
+  await call('get-execution', 404, { id: finished })
+
+  const options = { query: { execMode: 'async' }, body: { text: large } }
+  const { id: cancelled } = await call('run-agent', 202, options)
+  await call('cancel-execution', 200, { id: cancelled })
+  await call('cancel-execution', 200, { id: cancelled })
+
+  await processWithHeartbeat()
+  await sweepStale()
+}
+
+/** The runner takes up a large execution that lasts until its heartbeat, which here comes at once. */
+async function processWithHeartbeat() {
+  const { id } = await call('run-agent', 202, {
+    query: { execMode: 'async' },
+    body: { text: large, ms: 1000 },
+  })
+  const { Messages } = await sqs.send(
+    new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
+  )
+  const message = Messages?.find(({ Body }) => Body?.includes(id))
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const record = { messageId: 'm', body: message?.Body, receiptHandle: message?.ReceiptHandle }
+    const running = handlers['process-execution']({ Records: [record] }, {})
+    await until(() => vi.getTimerCount() > 0, { what: 'the run to begin', limitMs: 10_000 })
+    vi.advanceTimersByTime(HEARTBEAT_MS)
+    expect(await running).toEqual({ batchItemFailures: [] })
+  } finally {
+    vi.useRealTimers()
+  }
+  expect((await call('get-execution', 200, { id })).output).toEqual({ text: large })
+}
+
+/** The sweeper finds one execution to enqueue again and one to end, whose large input it reads. */
+async function sweepStale() {
+  const { agentId, id: versionId } = version
+  for (const now of [Date.now() - 2 * LEASE_MS, Date.now() - DEADLINE_MS]) {
+    const execution = newExecution({
+      id: ambient.newId(),
+      organizationId,
+      agentId,
+      versionId,
+      tenantId: null,
+      input: { text: large },
+      options: { maxAgentSteps: 1, model: null, useDynamicLearning: false },
+      now,
+      deadlineMs: DEADLINE_MS,
+      lease: null,
+    })
+    await executionStore(table).create({ execution })
+  }
+  await handlers['sweep-executions']({}, {})
+}
+
+describe('GRANTS', () => {
+  beforeAll(callEverything)
+
+  it.each(FUNCTION_NAMES)('allows %s exactly the calls that it makes', (name) => {
+    const { table: actions, indexes = [], queue = [] } = GRANTS[name]
+    const granted = { table: [...actions].sort(), indexes: [...indexes].sort(), queue: [...queue].sort() }
+    expect(recorder.callsOf(name)).toEqual(granted)
+  })
+})

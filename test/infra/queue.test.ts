@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { settingsOf } from '../../infra/function-settings.ts'
+import { QUEUE } from '../../infra/queue-settings.ts'
+import { onlyResource, resourcesOf, synthesize } from './synthesize.ts'
+
+const template = synthesize()
+const queues = resourcesOf(template, 'AWS::SQS::Queue')
+const [queueId = ''] = Object.keys(queues).filter((id) => queues[id]?.Properties.RedrivePolicy)
+const [deadLetterId = ''] = Object.keys(queues).filter((id) => id !== queueId)
+
+describe('the queues', () => {
+  it('are the run queue and its dead-letter queue', () => {
+    expect(Object.keys(queues)).toHaveLength(2)
+    expect(queues[queueId]?.Properties.RedrivePolicy).toEqual({
+      deadLetterTargetArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
+      maxReceiveCount: QUEUE.maxReceives,
+    })
+  })
+
+  it.each([
+    ['run queue', queueId],
+    ['dead-letter queue', deadLetterId],
+  ])('are encrypted and refuse plain HTTP: %s', (_, id) => {
+    expect(queues[id]?.Properties.SqsManagedSseEnabled).toBe(true)
+    const policies = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy'))
+    const policy = policies.find(({ Properties }) => Properties.Queues[0].Ref === id)
+    expect(policy?.Properties.PolicyDocument.Statement).toContainEqual({
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: 'sqs:*',
+      Resource: { 'Fn::GetAtt': [id, 'Arn'] },
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    })
+  })
+
+  it('hide a message for at least as long as its function may run', () => {
+    expect(queues[queueId]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(
+      settingsOf('process-execution').timeoutSeconds,
+    )
+  })
+
+  it('keep what failed for 14 days', () => {
+    expect(queues[deadLetterId]?.Properties.MessageRetentionPeriod).toBe(14 * 24 * 60 * 60)
+  })
+})
+
+describe('what starts functions by itself', () => {
+  it('hands the runner one message at a time and takes its word on which failed', () => {
+    expect(onlyResource(template, 'AWS::Lambda::EventSourceMapping').Properties).toEqual({
+      BatchSize: 1,
+      EventSourceArn: { 'Fn::GetAtt': [queueId, 'Arn'] },
+      FunctionName: { Ref: expect.stringMatching(/^ProcessExecutionFunction/) },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: QUEUE.maxRunners },
+    })
+  })
+
+  it('sweeps every minute', () => {
+    const { ScheduleExpression, Targets, State } = onlyResource(template, 'AWS::Events::Rule').Properties
+    expect([ScheduleExpression, State]).toEqual(['rate(1 minute)', 'ENABLED'])
+    expect(Targets).toEqual([
+      {
+        Id: 'Target0',
+        Arn: { 'Fn::GetAtt': [expect.stringMatching(/^SweepExecutionsFunction/), 'Arn'] },
+        RetryPolicy: { MaximumRetryAttempts: 0 },
+      },
+    ])
+  })
+})
