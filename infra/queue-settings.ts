@@ -4,4 +4,11 @@ export const QUEUE = {
   maxReceives: 5,
   /** Lambda asks for at least the function's time limit; here a poller keeps the lease's time. */
   localVisibilitySeconds: 60,
+  /**
+   * Runners at work at the same time on AWS. Well below the account's concurrency: a runner that Lambda throttles has
+   * still received its message.
+   */
+  maxRunners: 50,
+  /** The longest that SQS keeps a message, so that there is time to look at what failed. */
+  deadLetterDays: 14,
 } as const

@@ -1,0 +1,83 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import {
+  AccessLogFormat,
+  EndpointType,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  ResponseTransferMode,
+  RestApi,
+  TokenAuthorizer,
+} from 'aws-cdk-lib/aws-apigateway'
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import type { Construct } from 'constructs'
+import { type OperationName, operationOf, operations, routes } from '../lib/api/routes.ts'
+import { ACCESS_LOG } from './access-log.ts'
+import { settingsOf } from './function-settings.ts'
+import type { Functions } from './functions.ts'
+import { addGatewayResponses } from './gateway-responses.ts'
+
+/** Requests a second, and in a burst: half of an account's default burst, so that one API cannot starve the others. */
+const THROTTLE = { throttlingRateLimit: 1_000, throttlingBurstLimit: 2_500 }
+
+/** How long a revoked token may still pass. */
+const AUTHORIZATION_CACHE = Duration.seconds(60)
+
+/**
+ * A regional API closes a stream that has been silent for 5 minutes, however long its integration may take.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
+ */
+const STREAM_IDLE_SECONDS = 300
+
+/** The REST API: every row of `routes` is a method. A path matches with and without a slash at its end. */
+export function createApi(
+  scope: Construct,
+  { functions, responseStreaming }: { functions: Functions; responseStreaming: boolean },
+): RestApi {
+  const accessLog = new LogGroup(scope, 'AccessLog', {
+    retention: RetentionDays.ONE_MONTH,
+    removalPolicy: RemovalPolicy.DESTROY,
+  })
+  const api = new RestApi(scope, 'Api', {
+    endpointTypes: [EndpointType.REGIONAL],
+    // Access logs need this role in the account's settings for API Gateway. It is shared, so it is never removed.
+    cloudWatchRole: true,
+    deployOptions: {
+      stageName: 'live',
+      ...THROTTLE,
+      tracingEnabled: true,
+      accessLogDestination: new LogGroupLogDestination(accessLog),
+      accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
+    },
+  })
+  // The construct's own output; the stack has one with a name of ours and no slash at the end.
+  api.node.tryRemoveChild('Endpoint')
+  addGatewayResponses(api)
+
+  const authorizer = new TokenAuthorizer(scope, 'Authorizer', {
+    handler: functions['authorize-request'],
+    resultsCacheTtl: AUTHORIZATION_CACHE,
+  })
+  const names = Object.keys(operations) as OperationName[]
+  const integrations = new Map(
+    names.map((name) => [name, integrationOf(name, { functions, responseStreaming })]),
+  )
+  for (const { function: name, method, path } of routes) {
+    api.root
+      .resourceForPath(path)
+      .addMethod(method, integrations.get(name), operationOf(name).open ? {} : { authorizer })
+  }
+  return api
+}
+
+function integrationOf(
+  name: OperationName,
+  { functions, responseStreaming }: { functions: Functions; responseStreaming: boolean },
+): LambdaIntegration {
+  const options = { allowTestInvoke: false }
+  if (!operationOf(name).streams || !responseStreaming) return new LambdaIntegration(functions[name], options)
+  return new LambdaIntegration(functions[name], {
+    ...options,
+    responseTransferMode: ResponseTransferMode.STREAM,
+    timeout: Duration.seconds(Math.min(settingsOf(name).timeoutSeconds, STREAM_IDLE_SECONDS)),
+  })
+}

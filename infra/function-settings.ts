@@ -1,0 +1,29 @@
+import { type OperationName, operations } from '../lib/api/routes.ts'
+
+/** A file of `functions/`, which is also a Lambda function. */
+export type FunctionName = OperationName | 'authorize-request' | 'process-execution' | 'sweep-executions'
+
+export type FunctionSettings = { timeoutSeconds: number; memoryMb: number }
+
+/** Reads and small writes: one page of records, or one of the largest payloads, fits many times. */
+const ENDPOINT: FunctionSettings = { timeoutSeconds: 10, memoryMb: 512 }
+
+/** 900 s is the longest that Lambda runs anything. Agents' own code runs here, so there is memory for it. */
+const RUNNER: FunctionSettings = { timeoutSeconds: 900, memoryMb: 1024 }
+
+const OTHERS: Partial<Record<FunctionName, FunctionSettings>> = {
+  'run-agent': RUNNER,
+  'process-execution': RUNNER,
+  // Up to 500 steps and many chunks go with an execution; 29 s is what API Gateway waits for a buffered answer.
+  'delete-execution': { timeoutSeconds: 29, memoryMb: 512 },
+  'sweep-executions': { timeoutSeconds: 60, memoryMb: 512 },
+}
+
+export const FUNCTION_NAMES: FunctionName[] = [
+  ...(Object.keys(operations) as OperationName[]),
+  'authorize-request',
+  'process-execution',
+  'sweep-executions',
+]
+
+export const settingsOf = (name: FunctionName): FunctionSettings => OTHERS[name] ?? ENDPOINT

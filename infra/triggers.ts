@@ -1,0 +1,30 @@
+import { Duration } from 'aws-cdk-lib'
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
+import type { Construct } from 'constructs'
+import type { Functions } from './functions.ts'
+import { QUEUE } from './queue-settings.ts'
+
+const SWEEP_EVERY = Duration.minutes(1)
+
+/** What starts the functions that no request starts. */
+export function createTriggers(
+  scope: Construct,
+  { functions, queue }: { functions: Functions; queue: Queue },
+): void {
+  functions['process-execution'].addEventSource(
+    new SqsEventSource(queue, {
+      // A run may take all the time that a function has, so one that shares its time with others would lose.
+      batchSize: 1,
+      reportBatchItemFailures: true,
+      maxConcurrency: QUEUE.maxRunners,
+    }),
+  )
+  new Rule(scope, 'SweepSchedule', {
+    schedule: Schedule.rate(SWEEP_EVERY),
+    // A sweep that failed is not tried again: the next one is due before that.
+    targets: [new LambdaFunction(functions['sweep-executions'], { retryAttempts: 0 })],
+  })
+}
