@@ -3,6 +3,7 @@ import type { AgentStore } from '../core/ports.ts'
 import { agentFromItem, versionFromItem, versionToItem } from './agent-item.ts'
 import { readChunks, writeChunks } from './chunks.ts'
 import { agentKey, codeKey, type Key, ownedShard, shardOf, VERSION_PREFIX, versionKey } from './keys.ts'
+import { cutPage } from './page-bytes.ts'
 import { readShardedPage } from './sharded-list.ts'
 import type { Change, Item, Table } from './table.ts'
 
@@ -31,7 +32,8 @@ export function agentStore(table: Table): AgentStore {
         after,
       })
       const keys = page.items.map((item) => ({ pk: item.pk, sk: item.sk }) as Key)
-      return { items: (await table.getMany(keys, { consistent: true })).map(agentFromItem), next: page.next }
+      const { items, next } = cutPage(page, await table.getMany(keys, { consistent: true }), schemaBytes)
+      return { items: items.map(agentFromItem), next }
     },
 
     async getVersion({ organizationId, agentId, id }) {
@@ -40,29 +42,26 @@ export function agentStore(table: Table): AgentStore {
     },
 
     async listVersions({ organizationId, agentId, limit, after }) {
-      const items: Item[] = []
-      let lastKey: Item | null = null
-      do {
-        const answer: { items: Item[]; lastKey: Item | null } = await table.query({
-          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-          ExpressionAttributeValues: {
-            ':pk': agentKey(agentId).pk,
-            ':first': VERSION_PREFIX,
-            ':last': after ? `${VERSION_PREFIX}${after.order}` : `${VERSION_PREFIX}~`,
-          },
-          ScanIndexForward: false,
-          ConsistentRead: true,
-          Limit: limit + 2 - items.length,
-          ...(lastKey && { ExclusiveStartKey: lastKey }),
-        })
-        items.push(...answer.items.filter((item) => item.id !== after?.order))
-        lastKey = answer.lastKey
-      } while (lastKey && items.length <= limit)
-      const versions = items
-        .slice(0, limit)
-        .map(versionFromItem)
-        .filter((version) => version.organizationId === organizationId)
-      return { items: versions, next: items.length > limit ? { order: String(items[limit - 1]?.id) } : null }
+      // One more than the page to know whether there is a next one; the place itself is in the range, and not in the page.
+      const { items: found, lastKey } = await table.query({
+        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
+        ExpressionAttributeValues: {
+          ':pk': agentKey(agentId).pk,
+          ':first': VERSION_PREFIX,
+          ':last': after ? `${VERSION_PREFIX}${after.order}` : `${VERSION_PREFIX}~`,
+        },
+        ScanIndexForward: false,
+        ConsistentRead: true,
+        Limit: limit + 2,
+      })
+      const rest = found
+        .filter((item) => item.id !== after?.order && item.organizationId === organizationId)
+        .map((item): Item => ({ ...item, listOrder: item.id }))
+      const shown = rest.slice(0, limit)
+      const hasMore = rest.length > limit || lastKey !== null
+      const next = hasMore && shown.length > 0 ? { order: String(shown.at(-1)?.id) } : null
+      const page = cutPage({ items: shown, next }, shown, schemaBytes)
+      return { items: page.items.map(versionFromItem), next: page.next }
     },
 
     async getCode({ agentId, versionId }) {
@@ -72,6 +71,9 @@ export function agentStore(table: Table): AgentStore {
     },
   }
 }
+
+const schemaBytes = ({ inputSchema, outputSchema }: Item) =>
+  String(inputSchema).length + String(outputSchema).length
 
 /** The one write that makes a version the agent's own: a reader sees the agent before or after it, never between. */
 function pointing(version: Version, item: Item): Change {

@@ -1,8 +1,8 @@
 import type { Outcome } from '../core/execution.ts'
-import { MAX_PAGE_BYTES } from '../core/limits.ts'
 import type { ExecutionFilter, ExecutionStore, StaleExecution } from '../core/ports.ts'
 import { type ExecutionItem, fromItem, LIST_ATTRIBUTES, OPEN_ATTRIBUTES, toItem } from './execution-item.ts'
 import { agentShard, executionIdOf, executionKey, type Key, openShard, ownedShard, SHARDS } from './keys.ts'
+import { cutPage } from './page-bytes.ts'
 import { payloadBytes, storePayload } from './payload.ts'
 import { readShardedPage } from './sharded-list.ts'
 import type { Condition, Item, Table } from './table.ts'
@@ -38,15 +38,13 @@ export function executionStore(table: Table): ExecutionStore {
         page.items.map((item) => ({ pk: item.pk, sk: item.sk }) as Key),
         { consistent: true },
       )
-      const { kept, cutAt } = cutToBytes(records as ExecutionItem[])
-      const visible = kept.filter(
-        (item) =>
-          item.organizationId === organizationId && !item.deleted && (!status || item.status === status),
+      const { items, next } = cutPage(
+        page,
+        records as (Item & ExecutionItem)[],
+        ({ input, output }) => payloadBytes(input) + payloadBytes(output),
       )
-      return {
-        items: await Promise.all(visible.map(hydrate)),
-        next: cutAt ? { order: cutAt } : page.next,
-      }
+      const visible = items.filter((item) => !item.deleted && (!status || item.status === status))
+      return { items: await Promise.all(visible.map(hydrate)), next }
     },
 
     async claim({ id, lease, now }) {
@@ -186,18 +184,6 @@ function filterOf({ status, tenantId }: ExecutionFilter): Condition | undefined 
     names: given.map(([name]) => name),
     values: Object.fromEntries(given),
   }
-}
-
-/** As many records as one response may carry, at least one; `cutAt` is the last one's order when some were left out. */
-function cutToBytes(records: ExecutionItem[]): { kept: ExecutionItem[]; cutAt: string | null } {
-  let bytes = 0
-  const fits = records.findIndex((item) => {
-    bytes += payloadBytes(item.input) + payloadBytes(item.output)
-    return bytes > MAX_PAGE_BYTES
-  })
-  if (fits === -1) return { kept: records, cutAt: null }
-  const kept = records.slice(0, Math.max(fits, 1))
-  return { kept, cutAt: kept.length < records.length ? (kept.at(-1)?.id ?? null) : null }
 }
 
 /** Deletes everything beside the record first: an interrupted deletion can be asked for again. */

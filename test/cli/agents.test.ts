@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { greeter, inFolder, newCli } from './cli.ts'
+
+const cli = newCli()
+afterAll(cli.remove)
+
+const publish = (folder: string, ...options: string[]) => cli.json(['publish', folder, ...options])
+const greet = async (slug: string, ...options: string[]) =>
+  (await cli.json(['run', slug, '--input', '-', ...options], { stdin: '{"name":"Ada"}' })).said
+
+describe('publish, list, show, versions', () => {
+  let first: { agentId: string; versionId: string; slug: string; status: string }
+
+  beforeAll(async () => {
+    cli.write(inFolder('hello', greeter('Hello')))
+    first = await publish('hello')
+  })
+
+  it('makes a version of the agent', () => {
+    expect(first).toEqual({
+      agentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      versionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      slug: 'hello',
+      status: 'PUBLISHED',
+    })
+  })
+
+  it('lists and shows the agent as the API does', async () => {
+    const shown = await cli.json(['show', 'hello'])
+    expect(shown).toMatchObject({
+      id: first.agentId,
+      slug: 'hello',
+      title: 'Says Hello',
+      currentVersionId: first.versionId,
+      draftVersionId: null,
+      draftVersionStatus: null,
+      inputSchema: { name: { type: 'string', description: 'Whom to greet.' } },
+    })
+    expect(await cli.json(['list'])).toEqual([shown])
+    expect(await cli.json(['show', first.agentId])).toEqual(shown)
+    const [version, ...others] = await cli.json(['versions', 'hello'])
+    expect(others).toEqual([])
+    expect(version).toMatchObject({ id: first.versionId, documentId: first.agentId, status: 'PUBLISHED' })
+  })
+
+  it('says in words what it did and what to do next', async () => {
+    cli.write(inFolder('in words/bye', greeter('Bye')))
+    const { code, stdout, stderr } = await cli.run(['publish', 'in words/bye'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^Published bye\.\n {2}version {2}[0-9a-f-]{36}\n/)
+    expect(stdout).toContain('npm run agents -- run bye --input input.json')
+    expect((await cli.run(['publish', 'in words/bye', '--draft'])).stdout).toContain("publish 'in words/bye'")
+
+    const list = (await cli.run(['list'])).stdout.trimEnd().split('\n')
+    expect(list[0]).toMatch(/^SLUG +TITLE +CURRENT VERSION +DRAFT +UPDATED$/)
+    expect(list[1]).toMatch(/^bye +Says Bye +[0-9a-f-]{36} +[0-9a-f-]{36} +just now$/)
+    expect(list[2]).toMatch(/^hello +Says Hello +[0-9a-f-]{36} +- +just now$/)
+    const column = list[0]?.indexOf('UPDATED')
+    expect(list.map((line) => line.search(/UPDATED|just now/))).toEqual([column, column, column])
+
+    expect((await cli.run(['show', 'hello'])).stdout).toMatch(
+      /^Input\n {2}name +string +required +Whom to greet\.$/m,
+    )
+  })
+
+  it('runs what was published', async () => {
+    cli.write({ 'ada.json': '\uFEFF{"name":"Ada"}' })
+    const { code, stdout, stderr } = await cli.run(['run', 'hello', '--input', 'ada.json'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '{\n  "said": "Hello Ada"\n}\n' })
+    expect(stderr).toMatch(new RegExp(`^execution [0-9a-f-]{36}, version ${first.versionId}\n$`))
+  })
+
+  it('runs the latest version by default, and an older one when it is named', async () => {
+    cli.write(inFolder('hello', greeter('Hi')))
+    const second = await publish('hello')
+    expect(second).toMatchObject({ agentId: first.agentId, slug: 'hello' })
+    expect(await greet('hello')).toBe('Hi Ada')
+    expect(await greet('hello', '--version', first.versionId.toUpperCase())).toBe('Hello Ada')
+    const ids = (await cli.json(['versions', 'hello'])).map(({ id }: { id: string }) => id)
+    expect(ids).toEqual([second.versionId, first.versionId])
+  })
+
+  it('names the agent that may have been meant', async () => {
+    const { error } = await cli.json(['show', 'helo'], { code: 1 })
+    expect(error.code).toBe('AgentNotFound')
+    expect(error.message).toBe(
+      'There is no agent helo in the organization Development. Did you mean hello? See which there are: npm run agents -- list',
+    )
+    const missing = await cli.run(['run', 'hello', '--input', '-', '--version', first.agentId], {
+      stdin: '{}',
+    })
+    expect(missing).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `The agent hello has no version ${first.agentId}. See which there are: npm run agents -- versions hello\n`,
+    })
+  })
+
+  it('takes paths from where npm was called, and finds code errors there too', async () => {
+    cli.write(inFolder('below/here', { ...greeter('Here'), 'agent.ts': 'export default (\n' }))
+    const environment = { npm_lifecycle_event: 'agents', INIT_CWD: `${cli.folder}/below` }
+    const { code, stderr } = await cli.run(['publish', 'here'], { environment })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^here\/agent\.ts:2: Unexpected end of file\n/)
+  })
+})
+
+describe('drafts', () => {
+  let draft: { versionId: string; status: string }
+
+  const standings = async () =>
+    (await cli.run(['versions', 'wave'])).stdout
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(/ {2,}/)[1])
+
+  beforeAll(async () => {
+    cli.write(inFolder('wave', greeter('Wave')))
+    draft = await publish('wave', '--draft')
+  })
+
+  it('runs only when it is named while nothing is published', async () => {
+    expect(draft.status).toBe('DRAFT')
+    expect(await cli.json(['show', 'wave'])).toMatchObject({
+      currentVersionId: null,
+      draftVersionId: draft.versionId,
+      draftVersionStatus: 'DRAFT',
+    })
+    expect((await cli.run(['list'])).stdout).toMatch(/^wave +Says Wave +only a draft +/m)
+    const { error } = await cli.json(['run', 'wave', '--input', '-'], { stdin: '{}', code: 1 })
+    expect(error.message).toBe(
+      `The agent wave has only a draft. Run it with --version ${draft.versionId}, or publish the agent first.`,
+    )
+    expect(await greet('wave', '--version', draft.versionId)).toBe('Wave Ada')
+  })
+
+  it('leaves the published version in place, and is cleared by the next one', async () => {
+    await publish('wave')
+    expect(await standings()).toEqual(['current', 'old draft'])
+    cli.write(inFolder('wave', greeter('Wink')))
+    const next = await publish('wave', '--draft')
+    expect(await standings()).toEqual(['draft', 'current', 'old draft'])
+    expect(await greet('wave')).toBe('Wave Ada')
+    expect(await greet('wave', '--version', next.versionId)).toBe('Wink Ada')
+    await publish('wave')
+    expect(await standings()).toEqual(['current', 'old draft', 'published', 'old draft'])
+    expect(await greet('wave')).toBe('Wink Ada')
+    expect((await cli.json(['show', 'wave'])).draftVersionId).toBeNull()
+  })
+})

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+
+/** A command gets this long before it is killed, which fails its test. */
+const LIMIT_MS = 25_000
+
+export type Outcome = { code: number | null; stdout: string; stderr: string }
+
+export type Started = {
+  pid: number
+  stderr: () => string
+  kill: (signal: NodeJS.Signals) => void
+  ended: Promise<Outcome>
+}
+
+type Options = { stdin?: string; cwd?: string; environment?: Record<string, string> }
+
+/** The real command line as a process, on a data folder of its own; `folder` is the working directory. */
+export function newCli() {
+  const folder = mkdtempSync(join(tmpdir(), 'aes-cli-'))
+  const dataDir = join(folder, 'data')
+
+  function start(args: string[], { stdin = '', cwd = folder, environment = {} }: Options = {}): Started {
+    const { DYNAMODB_ENDPOINT: _, npm_lifecycle_event: __, ...inherited } = process.env
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd,
+      env: { ...inherited, DATA_DIR: dataDir, ...environment },
+      stdio: 'pipe',
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.stdin.on('error', () => undefined).end(stdin)
+    const killer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+    const ended = new Promise<Outcome>((resolve) => {
+      child.once('close', (code) => {
+        clearTimeout(killer)
+        resolve({ code, stdout, stderr })
+      })
+    })
+    return { pid: child.pid ?? 0, stderr: () => stderr, kill: (signal) => child.kill(signal), ended }
+  }
+
+  const run = (args: string[], options?: Options) => start(args, options).ended
+
+  return {
+    folder,
+    dataDir,
+    start,
+    run,
+    /** With `--json`: the one document on stdout. @throws when it is not one, or the exit code is not `code` */
+    async json(args: string[], { code = 0, ...options }: Options & { code?: number } = {}) {
+      const outcome = await run([...args, '--json'], options)
+      if (outcome.code !== code) throw new Error(`exit code ${outcome.code}: ${JSON.stringify(outcome)}`)
+      return JSON.parse(outcome.stdout) as ReturnType<typeof JSON.parse>
+    },
+    /** Writes files below the working directory. */
+    write(files: Record<string, string | Uint8Array>) {
+      for (const [name, content] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true })
+        writeFileSync(join(folder, name), content)
+      }
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** An agent that answers `{ said: '<greeting> <name>' }`. */
+export function greeter(greeting: string, extra = ''): Record<'agent.md' | 'agent.ts', string> {
+  return {
+    'agent.md': [
+      '---',
+      `title: Says ${greeting}`,
+      'description: Greets by name.',
+      'code: true',
+      'input: { name: { type: string, description: Whom to greet. } }',
+      'output: { said: { type: string } }',
+      ...(extra ? [extra] : []),
+      '---',
+      'Be polite.',
+      '',
+    ].join('\n'),
+    'agent.ts': `export default ({ name }: { name: string }) => ({ said: ${JSON.stringify(greeting)} + ' ' + name })\n`,
+  }
+}
+
+/** The files of an agent, in its folder. */
+export function inFolder(folder: string, files: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([name, content]) => [`${folder}/${name}`, content]))
+}

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../infra/local/until.ts'
+import { greeter, inFolder, newCli } from './cli.ts'
+
+const cli = newCli()
+afterAll(cli.remove)
+
+const CHATTY = `
+console.log('loaded')
+export default ({ name }: { name: string }) => {
+  console.log('on the console')
+  process.stdout.write('on stdout')
+  return { said: name.toUpperCase() }
+}
+`
+
+const SLOW = `
+export default (_: unknown, { signal }: { signal: AbortSignal }) => {
+  process.stderr.write('began')
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', reject)
+    setInterval(() => undefined, 1_000)
+  })
+}
+`
+
+beforeAll(async () => {
+  const code = (text: string) => ({ ...greeter('x'), 'agent.ts': text })
+  cli.write(inFolder('echo', code('export default ({ name }: { name: string }) => ({ said: name })\n')))
+  cli.write(inFolder('chatty', code(CHATTY)))
+  cli.write(inFolder('slow', code(SLOW)))
+  cli.write(inFolder('fails', code("export default () => { throw new Error('No luck.') }\n")))
+  cli.write(inFolder('wrong', code('export default () => ({ said: 3 })\n')))
+  cli.write(inFolder('breaks', code("throw new Error('Broken module.')\nexport default () => ({})\n")))
+  cli.write(
+    inFolder(
+      'tenant',
+      code('export default (_: unknown, c: { tenantId: string }) => ({ said: c.tenantId })\n'),
+    ),
+  )
+  cli.write(
+    inFolder(
+      'lingers',
+      code("export default () => { setInterval(() => 0, 1e6); return { said: 'done' } }\n"),
+    ),
+  )
+  for (const folder of ['echo', 'chatty', 'slow', 'fails', 'wrong', 'breaks', 'tenant', 'lingers']) {
+    await cli.json(['publish', folder])
+  }
+})
+
+const run = (slug: string, options: string[] = [], stdin = '{"name":"Ada"}') =>
+  cli.run(['run', slug, '--input', '-', ...options], { stdin })
+
+describe('run', () => {
+  it('carries 5 MB in and out', async () => {
+    const name = 'é'.repeat(2_500_000)
+    const { code, stdout } = await run('echo', ['--json'], JSON.stringify({ name }))
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).said === name).toBe(true)
+  })
+
+  it('keeps what the agent prints out of stdout', async () => {
+    const { stdout, stderr } = await run('chatty', ['--json'])
+    expect(JSON.parse(stdout)).toEqual({ said: 'ADA' })
+    expect(stderr).toContain('loaded')
+    expect(stderr).toContain('on the console')
+    expect(stderr).toContain('on stdout')
+  })
+
+  it('hands the tenant on', async () => {
+    expect(JSON.parse((await run('tenant', ['--tenant', 'acme'])).stdout)).toEqual({ said: 'acme' })
+  })
+
+  it('checks the input when strict, and only then', async () => {
+    const { code, stderr } = await run('echo', ['--strict'], '{"nme":"Ada"}')
+    expect(code).toBe(1)
+    expect(stderr).toContain('/name is required')
+    const { stdout } = await run('echo', ['--strict', '--json'], '{"nme":"Ada"}')
+    expect(JSON.parse(stdout).error).toMatchObject({
+      code: 'InputSchemaMismatch',
+      problems: expect.any(Array),
+    })
+    expect((await run('tenant', ['--tenant', 'acme'], '{"nme":"Ada"}')).code).toBe(0)
+  })
+
+  it('ends although the agent leaves a timer behind', async () => {
+    expect((await run('lingers')).stdout).toContain('done')
+  })
+
+  it.each([
+    ['fails', 'The run ended in ERROR, AgentFailed: No luck.', 'AgentFailed'],
+    ['wrong', 'The run ended in ERROR, OutputSchemaMismatch: ', 'OutputSchemaMismatch'],
+    ['breaks', 'Broken module.', 'AgentFailed'],
+  ])("reports the execution's error: %s", async (slug, says, code) => {
+    const words = await run(slug)
+    expect(words).toMatchObject({ code: 1, stdout: '' })
+    expect(words.stderr).toContain(says)
+    expect(words.stderr).not.toMatch(/^\s+at /m)
+    const { error } = await cli.json(['run', slug, '--input', '-'], { stdin: '{}', code: 1 })
+    expect(error).toMatchObject({ code, executionId: expect.stringMatching(/^[0-9a-f-]{36}$/) })
+  })
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('ends the execution and lets go of the store on %s', async (signal, code) => {
+    const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
+    await until(() => started.stderr().includes('began'), { what: 'the run to begin', limitMs: 20_000 })
+    expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(true)
+    started.kill(signal)
+    expect(await started.ended).toMatchObject({ code, stdout: '' })
+    expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(false)
+    expect((await run('echo')).code).toBe(0)
+  })
+})

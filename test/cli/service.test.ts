@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clientOf } from '../support/client.ts'
+import { type Service, startService } from '../support/service.ts'
+import { greeter, inFolder, newCli } from './cli.ts'
+
+const cli = newCli()
+let service: Service
+
+beforeAll(async () => {
+  cli.write(inFolder('hello', greeter('Hello')))
+  await cli.json(['publish', 'hello'])
+  service = await startService({ dataDir: cli.dataDir })
+})
+afterAll(async () => {
+  await service?.stop()
+  cli.remove()
+})
+
+describe('the command line while the service runs', () => {
+  it('makes tokens that work at once, and stop working when they are revoked', async () => {
+    const { id, token } = await cli.json(['tokens', 'create', '--name', 'test', '--expires', '1'])
+    const call = clientOf(service.url, token)
+    const answer = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
+    expect([answer.status, answer.json]).toEqual([200, { said: 'Hello Ada' }])
+    await cli.json(['tokens', 'revoke', id])
+    expect((await call('GET', '/v1/agents')).status).toBe(401)
+  })
+
+  it('publishes to it and records its runs there', async () => {
+    const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
+    const call = clientOf(service.url, token)
+    cli.write(inFolder('hello', greeter('Salut')))
+    const { versionId } = await cli.json(['publish', 'hello'])
+    const answer = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
+    expect(answer.json).toEqual({ said: 'Salut Ada' })
+    expect(await cli.json(['list'])).toEqual((await call('GET', '/v1/agents')).json)
+    expect(await cli.json(['versions', 'hello'])).toEqual(
+      (await call('GET', '/v1/agents/hello/versions')).json,
+    )
+
+    const run = await cli.run(['run', 'hello', '--input', '-', '--tenant', 'acme'], {
+      stdin: '{"name":"Bo"}',
+    })
+    const id = /execution ([0-9a-f-]{36})/.exec(run.stderr)?.[1]
+    const execution = await call('GET', `/v1/agent_executions/${id}`)
+    expect(execution.json).toMatchObject({
+      status: 'SUCCESS',
+      versionId,
+      tenantId: 'acme',
+      input: { name: 'Bo' },
+      output: { said: 'Salut Bo' },
+    })
+  })
+
+  it('records an interrupted run as cancelled', async () => {
+    cli.write({
+      ...inFolder('slow', {
+        ...greeter('x'),
+        'agent.ts':
+          'export default (_: unknown, { executionId }: { executionId: string }) => { process.stderr.write(`began ${executionId};`); return new Promise(() => { setInterval(() => 0, 1e6) }) }\n',
+      }),
+    })
+    await cli.json(['publish', 'slow'])
+    const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
+    const id = await new Promise<string>((resolve) => {
+      const timer = setInterval(() => {
+        const found = /began (\S+);/.exec(started.stderr())?.[1]
+        if (!found) return
+        clearInterval(timer)
+        resolve(found)
+      }, 20)
+    })
+    started.kill('SIGINT')
+    expect((await started.ended).code).toBe(130)
+    const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
+    const { json } = await clientOf(service.url, token)('GET', `/v1/agent_executions/${id}`)
+    expect(json).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
+  })
+})
+
+describe('commands at the same time', () => {
+  it('wait for one another on one data folder', async () => {
+    const other = newCli()
+    try {
+      const names = ['one', 'two', 'three']
+      for (const name of names) other.write(inFolder(name, greeter(name)))
+      await Promise.all(names.map((name) => other.json(['publish', name])))
+      const slugs = (await other.json(['list'])).map(({ slug }: { slug: string }) => slug)
+      expect(slugs.sort()).toEqual([...names].sort())
+    } finally {
+      other.remove()
+    }
+  })
+})

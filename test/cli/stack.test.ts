@@ -1,0 +1,86 @@
+import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { provisionTable } from '../../infra/local/provision.ts'
+import { clientConfig } from '../../lib/dynamodb/table.ts'
+import { greeter, inFolder, newCli } from './cli.ts'
+
+const cli = newCli()
+const unique = `s${Date.now().toString(36)}`
+const [stack, twin] = [`${unique}-prod`, `${unique}-twin`]
+const tables = [
+  `${stack}-Table8A1B-1ABC2DEF3GHI`,
+  `${stack}-eu-Table8A1B-9ABC`,
+  `${twin}-Table1-A1`,
+  `${twin}-Table1-B2`,
+]
+
+/** The emulator stands for AWS: the SDK takes its address and credentials from its own variables. */
+const environment = {
+  AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb'),
+  AWS_REGION: 'local',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+}
+const run = (...args: string[]) => cli.run([...args, '--stack', stack], { environment })
+const json = (...args: string[]) => cli.json([...args, '--stack', stack], { environment })
+
+beforeAll(async () => {
+  for (const table of tables) await provisionTable(inject('dynamodb'), table)
+  cli.write(inFolder('hello', greeter('Hello')))
+})
+afterAll(async () => {
+  const client = new DynamoDBClient(clientConfig(inject('dynamodb')))
+  for (const TableName of tables) await client.send(new DeleteTableCommand({ TableName }))
+  client.destroy()
+  cli.remove()
+})
+
+describe('--stack', () => {
+  let org: { id: string }
+
+  it('asks for an organization before anything else', async () => {
+    const { code, stderr } = await run('list')
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      `The stack has no organization yet. Make one: npm run agents -- orgs create --name <text> --stack ${stack}\n`,
+    )
+  })
+
+  it('takes the only organization that there is', async () => {
+    org = await json('orgs', 'create', 'Example Ltd')
+    await json('publish', 'hello')
+    expect(await json('list')).toMatchObject([{ slug: 'hello', orgId: org.id }])
+    const args = ['run', 'hello', '--input', '-', '--stack', stack]
+    expect(await cli.json(args, { environment, stdin: '{"name":"Ada"}' })).toEqual({ said: 'Hello Ada' })
+    expect((await cli.run(['publish', 'hello', '--stack', stack], { environment })).stdout).toContain(
+      `run hello --input input.json --stack ${stack}`,
+    )
+  })
+
+  it('asks which one once there are several', async () => {
+    const other = await json('orgs', 'create', 'Other')
+    const { code, stderr } = await run('list')
+    expect(code).toBe(1)
+    expect(stderr).toContain(`${org.id}  Example Ltd\n`)
+    expect(stderr).toContain(`${other.id}  Other\n`)
+    expect(stderr).toContain('choose one with --org')
+    expect(await json('list', '--org', other.id)).toEqual([])
+  })
+
+  it('names what it found when that is not one table', async () => {
+    const none = await cli.run(['list', '--stack', unique], { environment })
+    expect(none.code).toBe(1)
+    expect(none.stderr).toContain(`has no table of a stack ${unique}, only `)
+    for (const table of tables) expect(none.stderr).toContain(table)
+    const several = await cli.run(['list', '--stack', twin], { environment })
+    expect(several.stderr).toContain(`Several tables are named after ${twin}: ${tables[2]}, ${tables[3]}.`)
+    const named = await cli.json(['orgs', 'list', '--stack', tables[3] as string], { environment })
+    expect(named).toEqual([])
+  })
+
+  it('says in a line what AWS or its client refuses', async () => {
+    const nowhere = { ...environment, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9' }
+    const { code, stderr } = await cli.run(['list', '--stack', stack], { environment: nowhere })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'AWS: connect ECONNREFUSED 127.0.0.1:9\n' })
+  })
+})

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEVELOPMENT_ORGANIZATION } from '../../infra/local/development.ts'
+import { greeter, inFolder, newCli } from './cli.ts'
+
+const cli = newCli()
+afterAll(cli.remove)
+
+const NOBODY = '0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11'
+const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
+
+let org: { id: string; name: string }
+beforeAll(async () => {
+  org = await cli.json(['orgs', 'create', '--name', 'Example Ltd'])
+})
+
+describe('orgs', () => {
+  it('makes an organization, its name given either way', async () => {
+    expect(org).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'Example Ltd' })
+    expect(await cli.json(['orgs', 'create', 'Other'])).toMatchObject({ name: 'Other' })
+    const names = (await cli.json(['orgs', 'list'])).map(({ name }: { name: string }) => name)
+    expect(names.sort()).toEqual(['Development', 'Example Ltd', 'Other'])
+    expect((await cli.run(['orgs', 'list'])).stdout).toMatch(/^ORGANIZATION +NAME +CREATED\n/)
+  })
+
+  it('keeps the agents of one from the other', async () => {
+    cli.write(inFolder('hello', greeter('Hello')))
+    await cli.json(['publish', 'hello', '--org', org.id])
+    expect(await cli.json(['list', '--org', org.id.toUpperCase()])).toHaveLength(1)
+    expect(await cli.json(['list'])).toEqual([])
+    expect((await cli.run(['list'])).stdout).toBe(
+      'Development has no agents yet. Publish one: npm run agents -- publish <folder>\n',
+    )
+    expect((await cli.run(['show', 'hello', '--org', org.id])).stdout).toContain(`--org ${org.id}`)
+  })
+
+  it.each([['list'], ['versions', 'x'], ['tokens', 'list'], ['tokens', 'create', '--name', 'a']])(
+    'says how to make one that does not exist: %s %s',
+    async (...args) => {
+      const { code, stdout, stderr } = await cli.run([...args.filter(Boolean), '--org', NOBODY])
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toBe(
+        `There is no organization ${NOBODY}. See which there are: npm run agents -- orgs list. ` +
+          'Make one: npm run agents -- orgs create --name <text>\n',
+      )
+    },
+  )
+})
+
+describe('tokens', () => {
+  it('makes a token that is shown once, and never its hash', async () => {
+    const made = await cli.json(['tokens', 'create', '--name', 'ci', '--org', org.id])
+    expect(made).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      token: expect.stringMatching(/^aes_[0-9A-Za-z]{43}$/),
+      organizationId: org.id,
+      name: 'ci',
+      expiresAt: null,
+    })
+    const { stdout, stderr } = await cli.run(['tokens', 'create', '--name', 'people', '--org', org.id])
+    expect(stdout).toMatch(/^aes_[0-9A-Za-z]{43}\n$/)
+    expect(stderr).toContain('Keep it now: it is not shown again.')
+
+    const lists = [
+      await cli.run(['tokens', 'list', '--org', org.id]),
+      await cli.run(['tokens', 'list', '--org', org.id, '--json']),
+    ]
+    for (const { stdout: list } of lists) {
+      expect(list).toContain('ci')
+      expect(list).not.toContain('aes_')
+      expect(list).not.toContain(hashOf(made.token))
+      expect(list).not.toContain(hashOf(stdout.trim()))
+    }
+    expect((await cli.json(['tokens', 'list', '--org', org.id]))[0]).not.toHaveProperty('hash')
+    expect(await cli.json(['tokens', 'list'])).toEqual([])
+  })
+
+  it('gives it as many days as it was told', async () => {
+    const earliest = Date.now() + 30 * 86_400_000
+    const { expiresAt, organizationId } = await cli.json([
+      'tokens',
+      'create',
+      '--name',
+      'a',
+      '--expires',
+      '30',
+    ])
+    expect(Date.parse(expiresAt)).toBeGreaterThanOrEqual(earliest)
+    expect(Date.parse(expiresAt)).toBeLessThanOrEqual(Date.now() + 30 * 86_400_000)
+    expect(organizationId).toBe(DEVELOPMENT_ORGANIZATION.id)
+    expect((await cli.run(['tokens', 'list'])).stdout).toMatch(/ a +valid, expires (in 30 days|next month) /)
+  })
+
+  it('revokes one, once and for all, and no other', async () => {
+    const [keep, drop] = [
+      await cli.json(['tokens', 'create', '--name', 'keep', '--org', org.id]),
+      await cli.json(['tokens', 'create', '--name', 'drop', '--org', org.id]),
+    ]
+    const { error } = await cli.json(['tokens', 'revoke', drop.id], { code: 1 })
+    expect(error.code).toBe('TokenNotFound')
+    expect(await cli.json(['tokens', 'revoke', drop.id, '--org', org.id])).toEqual({
+      id: drop.id,
+      revoked: true,
+    })
+    const records = async () => cli.json(['tokens', 'list', '--org', org.id])
+    const revokedAt = async (id: string) =>
+      (await records()).find((token: { id: string }) => token.id === id).revokedAt
+    const time = await revokedAt(drop.id)
+    expect(time).toMatch(/Z$/)
+    expect(await revokedAt(keep.id)).toBeNull()
+    expect((await cli.run(['tokens', 'revoke', drop.id, '--org', org.id])).code).toBe(0)
+    expect(await revokedAt(drop.id)).toBe(time)
+    expect((await cli.run(['tokens', 'list', '--org', org.id])).stdout).toMatch(/ drop +revoked just now /)
+  })
+})
