@@ -1,5 +1,9 @@
 import { runService } from './service.ts'
 
+// Code agents run in this process when they are called synchronously: one that throws outside of its own promises, which
+// on Lambda ends one invocation, must not end the service.
+process.on('uncaughtException', (error) => console.error('Uncaught, maybe thrown by a code agent:', error))
+
 try {
   const service = await runService(process.env, (line) => console.log(line))
   const stop = async () => {

@@ -45,6 +45,15 @@ describe('an agent that fails', () => {
     })
   })
 
+  it.each(['throw later', 'reject unseen'])(
+    'by "%s", out of its own promises, leaves the service up',
+    async (how) => {
+      const answer = await own.call('POST', RUN, { body: { how } })
+      expect(answer.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'TimedOut' } })
+      expect((await own.call('GET', '/v1/healthcheck')).json).toEqual({ success: true })
+    },
+  )
+
   it('by a wrong output says where it is wrong', async () => {
     const { json } = await own.call('POST', RUN, { body: { how: 'return a wrong type' } })
     expect(json.error.errors).toEqual([{ path: '/result', message: expect.stringContaining('string') }])
