@@ -14,7 +14,16 @@ import { checkToken, isTokenText, newToken } from '../../lib/tokens/token.ts'
 export const DEVELOPMENT_ORGANIZATION = { id: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48', name: 'Development' }
 
 /** Stands for the person at this machine or in CI wherever a creator's UUID is asked for. */
-export const operatorId = (): string => v5(`operator/${userInfo().username}`, DEVELOPMENT_ORGANIZATION.id)
+export const operatorId = (): string => v5(`operator/${userName()}`, DEVELOPMENT_ORGANIZATION.id)
+
+/** A container may run as a user that the system has no name for. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.())
+  }
+}
 
 export async function ensureDevelopmentOrganization(organizations: OrganizationStore): Promise<void> {
   const createdAt = new Date(ambient.now()).toISOString()

@@ -49,6 +49,8 @@ async function openFolder(role: 'service' | 'command', folder: string): Promise<
   }
   if ('release' in taken) return startOn(folder, taken)
   if (isCommand && taken.endpoint && !taken.isPassing) return external(taken.endpoint)
+  if (taken.isPassing)
+    throw new Error(`Process ${taken.pid} does not let go of ${folder}. Wait for it to end.`)
   throw new Error(`The service already runs on ${folder} (process ${taken.pid}). Stop it, or set DATA_DIR.`)
 }
 

@@ -53,6 +53,7 @@ async function readDocument(path: string): Promise<ParsedDocument | string> {
     if (error instanceof TypeError) return 'is not UTF-8 text'
     if (!existsSync(path)) return 'is missing: there is no such folder'
     const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOTDIR') return 'is missing: its folder is a file'
     return code === 'ENOENT' ? 'is missing: it is what makes a folder an agent' : `cannot be read: ${message}`
   }
 }

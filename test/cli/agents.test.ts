@@ -59,7 +59,7 @@ describe('publish, list, show, versions', () => {
     expect(list.map((line) => line.search(/UPDATED|just now/))).toEqual([column, column, column])
 
     expect((await cli.run(['show', 'hello'])).stdout).toMatch(
-      /^Input\n {2}name +string +required +Whom to greet\.$/m,
+      /^Input\n- name +string +required +Whom to greet\.$/m,
     )
   })
 
@@ -98,7 +98,8 @@ describe('publish, list, show, versions', () => {
 
   it('takes paths from where npm was called, and finds code errors there too', async () => {
     cli.write(inFolder('below/here', { ...greeter('Here'), 'agent.ts': 'export default (\n' }))
-    const environment = { npm_lifecycle_event: 'agents', INIT_CWD: `${cli.folder}/below` }
+    const environment = { npm_lifecycle_event: 'agents', INIT_CWD: `${cli.folder}/below`, DATA_DIR: 'data' }
+    expect(await cli.json(['list'], { environment })).toEqual(await cli.json(['list']))
     const { code, stderr } = await cli.run(['publish', 'here'], { environment })
     expect(code).toBe(1)
     expect(stderr).toMatch(/^here\/agent\.ts:2: Unexpected end of file\n/)

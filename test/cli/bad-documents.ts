@@ -29,6 +29,12 @@ export const badFolders: BadFolder[] = [
     says: ['foo/agent.md:1: is missing: it is what makes a folder an agent'],
   },
   {
+    name: 'a file in place of the folder',
+    folder: '.keep',
+    files: {},
+    says: ['.keep/agent.md:1: is missing: its folder is a file'],
+  },
+  {
     name: 'no front matter',
     files: { 'agent.md': '# Foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
     says: ['foo/agent.md:1: front matter: must begin the file, between two lines of "---"'],
@@ -65,7 +71,7 @@ export const badFolders: BadFolder[] = [
       `  a: &a { type: string, description: ${'x'.repeat(1900)} }`,
       ...Array.from({ length: 95 }, (_, i) => `  a${i}: *a`),
     ),
-    says: ['foo/agent.md:1: expands to 186234 bytes; 150000 are allowed'],
+    says: ['foo/agent.md:1: expands to 186546 bytes; 150000 are allowed'],
   },
   {
     name: 'bad YAML, on two lines',
@@ -284,8 +290,8 @@ export const badFolders: BadFolder[] = [
       'lib/broken.ts': 'export const a = 1\nconst const\n',
     },
     says: [
-      'foo/lib/broken.ts:2: Expected identifier but found end of file',
       'foo/agent.ts:2: Could not resolve "no-such-package"',
+      'foo/lib/broken.ts:2: Expected identifier but found "const"',
     ],
   },
   {

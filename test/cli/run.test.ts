@@ -108,7 +108,9 @@ describe('run', () => {
     ['SIGTERM', 143],
   ] as const)('ends the execution and lets go of the store on %s', async (signal, code) => {
     const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
-    await until(() => started.stderr().includes('began'), { what: 'the run to begin', limitMs: 20_000 })
+    const says = (text: string) => () => started.stderr().includes(text)
+    await until(says('began'), { what: 'the run to begin', limitMs: 20_000 })
+    await until(says('running slow …'), { what: 'the progress after a second', limitMs: 20_000 })
     expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(true)
     started.kill(signal)
     expect(await started.ended).toMatchObject({ code, stdout: '' })

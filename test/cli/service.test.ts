@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../infra/local/until.ts'
 import { clientOf } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
+
+const ENDLESS = `
+export default (_: unknown, { executionId }: { executionId: string }) => {
+  process.stderr.write('began ' + executionId + ';')
+  return new Promise(() => setInterval(() => undefined, 1_000))
+}
+`
 
 const cli = newCli()
 let service: Service
@@ -53,27 +61,15 @@ describe('the command line while the service runs', () => {
   })
 
   it('records an interrupted run as cancelled', async () => {
-    cli.write({
-      ...inFolder('slow', {
-        ...greeter('x'),
-        'agent.ts':
-          'export default (_: unknown, { executionId }: { executionId: string }) => { process.stderr.write(`began ${executionId};`); return new Promise(() => { setInterval(() => 0, 1e6) }) }\n',
-      }),
-    })
+    cli.write(inFolder('slow', { ...greeter('x'), 'agent.ts': ENDLESS }))
     await cli.json(['publish', 'slow'])
     const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
-    const id = await new Promise<string>((resolve) => {
-      const timer = setInterval(() => {
-        const found = /began (\S+);/.exec(started.stderr())?.[1]
-        if (!found) return
-        clearInterval(timer)
-        resolve(found)
-      }, 20)
-    })
+    const idOf = () => /began (\S+);/.exec(started.stderr())?.[1]
+    await until(() => idOf() !== undefined, { what: 'the run to begin', limitMs: 20_000 })
     started.kill('SIGINT')
     expect((await started.ended).code).toBe(130)
     const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
-    const { json } = await clientOf(service.url, token)('GET', `/v1/agent_executions/${id}`)
+    const { json } = await clientOf(service.url, token)('GET', `/v1/agent_executions/${idOf()}`)
     expect(json).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
   })
 })

@@ -1,0 +1,45 @@
+import { ambient } from '../lib/ambient.ts'
+import { CANCELLED, type Execution, type ExecutionError } from '../lib/core/execution.ts'
+import { type RunRequest, runNow } from '../lib/engine/start-execution.ts'
+import { whenInterrupted } from './interrupt.ts'
+import { Refusal } from './refusal.ts'
+import type { Store } from './store.ts'
+
+/**
+ * Runs an execution in this process, as the run function does, and records it. Ctrl-C ends it as cancelled, so that
+ * nobody takes it up again. What the agent prints goes to stderr: stdout is for its output.
+ */
+export async function runHere({ agents, executions }: Store, request: RunRequest): Promise<Execution> {
+  let id: string | undefined
+  const recording = {
+    ...executions,
+    create: async (params: { execution: Execution }) => {
+      await executions.create(params)
+      id = params.execution.id
+    },
+  }
+  const end = async (error: ExecutionError) => {
+    const finishedAt = new Date(ambient.now()).toISOString()
+    if (id) await executions.end({ organizationId: request.version.organizationId, id, error, finishedAt })
+  }
+  const forget = whenInterrupted(() => end(CANCELLED))
+  const giveBack = divertStdout()
+  try {
+    return await runNow({ agents, executions: recording, ambient }, request)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    await end({ code: 'AgentFailed', message }).catch(() => undefined)
+    throw new Refusal(`The run failed: ${message}`, { details: { code: 'AgentFailed', executionId: id } })
+  } finally {
+    giveBack()
+    forget()
+  }
+}
+
+function divertStdout(): () => void {
+  const { write } = process.stdout
+  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof write
+  return () => {
+    process.stdout.write = write
+  }
+}

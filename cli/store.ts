@@ -1,0 +1,91 @@
+import { ensureDevelopmentOrganization } from '../infra/local/development.ts'
+import { LOCAL_TABLE, openStore } from '../infra/local/open-store.ts'
+import { agentStore } from '../lib/dynamodb/agent-store.ts'
+import { executionStore } from '../lib/dynamodb/execution-store.ts'
+import { organizationStore } from '../lib/dynamodb/organization-store.ts'
+import { openTable, type Table } from '../lib/dynamodb/table.ts'
+import { tokenStore } from '../lib/dynamodb/token-store.ts'
+import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
+import { whenInterrupted } from './interrupt.ts'
+import type { Shared } from './output.ts'
+import { withProgress } from './progress.ts'
+import { Refusal } from './refusal.ts'
+import { stackTable } from './stack-table.ts'
+
+export type Store = ReturnType<typeof storeOf>
+
+type Opened = { table: Table; stop: () => Promise<void> }
+
+/** Opens the table that the options name for as long as `work` takes; it is closed also on errors and on Ctrl-C. */
+export async function withStore<T>({ stack }: Shared, work: (store: Store) => Promise<T>): Promise<T> {
+  const opening = stack ? openDeployed(stack) : openLocal()
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= opening.then(
+      ({ stop }) => stop(),
+      () => undefined,
+    )
+    return closing
+  }
+  const forget = whenInterrupted(close)
+  try {
+    const { table } = await withProgress(
+      stack ? `asking AWS for ${stack}` : 'opening the local store',
+      opening,
+    )
+    return await work(storeOf(table))
+  } catch (error) {
+    throw stack ? ofAws(error) : error
+  } finally {
+    await close()
+    forget()
+  }
+}
+
+function storeOf(table: Table) {
+  return {
+    agents: agentStore(table),
+    executions: executionStore(table),
+    organizations: organizationStore(table),
+    tokens: tokenStore(table),
+  }
+}
+
+async function openLocal(): Promise<Opened> {
+  const store = await openStore('command').catch((error: unknown) => {
+    throw new Refusal(`The local store cannot be opened. ${reasonOf(error)}`)
+  })
+  const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: store.endpoint })
+  const stop = async () => {
+    table.close()
+    await store.stop()
+  }
+  try {
+    await ensureDevelopmentOrganization(organizationStore(table))
+    return { table, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function openDeployed(stack: string): Promise<Opened> {
+  const table = openTable({ [TABLE_NAME]: await stackTable(stack) })
+  return { table, stop: async () => table.close() }
+}
+
+/** AWS's own refusals, and what its SDK says about credentials and regions, are the user's to put right. */
+function ofAws(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const isUnset = 'tryNextLink' in error || error.message.includes('Region is missing')
+  if (isUnset) return new Refusal(`AWS: ${error.message}. Set AWS_PROFILE, or AWS_REGION and credentials.`)
+  return '$metadata' in error ? new Refusal(`AWS: ${reasonOf(error)}`) : error
+}
+
+/** A refused connection has no message of its own, only a code. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { name, message, code } = error as NodeJS.ErrnoException
+  if (message === '') return code ?? name
+  return name === 'Error' ? message : `${name}: ${message}`
+}
