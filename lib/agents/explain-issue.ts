@@ -1,5 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 import type * as z from 'zod'
+import { isJsonObject } from '../core/json.ts'
 import { documentSchema, settingsSchema } from './document.ts'
 
 /** What is wrong at a place of the front matter, worded to be read after the field's name. */
@@ -23,7 +24,7 @@ export function explainIssue(issue: z.core.$ZodIssue): Finding[] {
     const known = knownKeys(issue.path)
     return issue.keys.map((key) => ({
       path: [...issue.path, key],
-      message: `is not a known field${suggestion(key, known) ?? `; known ones are ${known.join(', ')}`}`,
+      message: `is not a known field${hint(key, issue.input, known)}`,
     }))
   }
   return [{ path: issue.path, message: messageOf(issue) }]
@@ -71,6 +72,13 @@ function bound(side: 'least' | 'most', origin: string, limit: number | bigint): 
 function knownKeys(path: PropertyKey[]): string[] {
   if (path.length === 0) return Object.keys(documentSchema.shape)
   return path[0] === 'execution' ? Object.keys(settingsSchema.shape) : FIELD_KEYS
+}
+
+/** In `{ description: a text, and more }` the comma ends the text, and "and more" becomes a name without a value. */
+function hint(key: string, given: unknown, known: string[]): string {
+  const isCutText = isJsonObject(given) && given[key] === null && !known.includes(key)
+  if (isCutText) return '; a text that holds a comma must stand in quotes here'
+  return suggestion(key, known) ?? `; known ones are ${known.join(', ')}`
 }
 
 /** The nearest of the candidates, when it is near enough to have been meant. */

@@ -35,6 +35,13 @@ export const badFolders: BadFolder[] = [
     says: ['.keep/agent.md:1: is missing: its folder is a file'],
   },
   {
+    name: 'a description whose comma cuts it in two',
+    files: withLines('input: { text: { type: string, description: One, or two. } }'),
+    says: [
+      'foo/agent.md:5: input.text.or two.: is not a known field; a text that holds a comma must stand in quotes here',
+    ],
+  },
+  {
     name: 'no front matter',
     files: { 'agent.md': '# Foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
     says: ['foo/agent.md:1: front matter: must begin the file, between two lines of "---"'],
