@@ -1,6 +1,7 @@
-import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
-import { answers } from './dynamodb.ts'
 
 /**
  * Who has opened the store of a data folder. One that is passing lets go of it soon: a command of the CLI, or a service
@@ -40,26 +41,61 @@ export async function takeStore(folder: string, isPassing: boolean): Promise<Sto
         release: () => rm(file, { force: true }),
       }
     }
-    const holder = await liveHolder(file)
+    const found = await readFile(file, 'utf8').catch(() => null)
+    if (found === null) continue
+    const holder = await liveHolder(file, found)
     if (holder) return holder
-    await rm(file, { force: true })
+    await removeDead(file, found)
   }
 }
 
-/** The holder that the file names, or null when it is gone: a process id alone may have been given to another since. */
-async function liveHolder(file: string): Promise<Holder | null> {
-  const age = await stat(file).then(
-    ({ mtimeMs }) => Date.now() - mtimeMs,
-    () => null,
+/**
+ * Takes a dead holder's file away. It is moved first and looked at then: where somebody else has taken the store in the
+ * meantime, the file that was moved is theirs, and goes back.
+ */
+async function removeDead(file: string, dead: string): Promise<void> {
+  const moved = `${file}.${randomUUID()}`
+  const isMoved = await rename(file, moved).then(
+    () => true,
+    () => false,
   )
-  if (age === null) return null
-  const holder = await readFile(file, 'utf8')
-    .then((text) => JSON.parse(text) as Holder)
-    .catch(() => null)
-  if (!holder) return age < STARTING_MS ? { pid: 0, isPassing: true, endpoint: null } : null
+  if (!isMoved) return
+  if ((await readFile(moved, 'utf8')) !== dead) await link(moved, file).catch(() => undefined)
+  await rm(moved, { force: true })
+}
+
+/** The holder that the file names, or null when it is gone: a process id alone may have been given to another since. */
+async function liveHolder(file: string, text: string): Promise<Holder | null> {
+  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }))
+  const isStarting = Date.now() - mtimeMs < STARTING_MS
+  const holder = parseHolder(text)
+  if (!holder) return isStarting ? { pid: 0, isPassing: true, endpoint: null } : null
   if (!isAlive(holder.pid)) return null
-  if (holder.endpoint) return (await answers(holder.endpoint)) ? holder : null
-  return age < STARTING_MS ? holder : null
+  if (holder.endpoint) return (await isOpen(holder.endpoint)) ? holder : null
+  return isStarting ? holder : null
+}
+
+/** Null while the file is being written. */
+function parseHolder(text: string): Holder | null {
+  try {
+    return JSON.parse(text) as Holder
+  } catch {
+    return null
+  }
+}
+
+/** Whether something listens there, however long it takes to answer. */
+function isOpen(endpoint: string): Promise<boolean> {
+  const { hostname, port } = new URL(endpoint)
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname)
+    const settle = (open: boolean) => {
+      socket.destroy()
+      resolve(open)
+    }
+    socket.once('connect', () => settle(true))
+    socket.once('error', () => settle(false))
+  })
 }
 
 function isAlive(pid: number): boolean {

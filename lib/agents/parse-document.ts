@@ -22,8 +22,7 @@ const WHOLE = 'front matter'
  * @param defaultSlug the folder's name, used when the document names no slug
  */
 export function parseDocument(text: string, defaultSlug: string): ParsedDocument {
-  const content = text.replace(/^\uFEFF/, '')
-  const match = FRONT_MATTER.exec(content)
+  const match = FRONT_MATTER.exec(text)
   if (!match) return refused(1, WHOLE, 'must begin the file, between two lines of "---"')
   const lines = new LineCounter()
   const yaml = parseYaml(match[1] ?? '', { lineCounter: lines, prettyErrors: false })
@@ -45,7 +44,7 @@ export function parseDocument(text: string, defaultSlug: string): ParsedDocument
     const message = `is missing, and the folder's name "${slug}" is not lowercase words joined by hyphens`
     return refused(lineOf(['slug']), 'slug', message)
   }
-  const instructions = content.slice(match[0].length).trim()
+  const instructions = text.slice(match[0].length).trim()
   return { document: { ...result.data, slug, instructions }, problems: [], lineOf }
 }
 

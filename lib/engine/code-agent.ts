@@ -19,26 +19,42 @@ export type CodeAgentContext = {
 /** The default export of a code agent's module. */
 export type CodeAgent = (input: JsonObject, context: CodeAgentContext) => unknown
 
+/** Thrown for code that cannot be loaded: its author's fault, not the store's. */
+export class CodeFault extends Error {}
+
 const loaded = new LRUCache<string, Promise<CodeAgent>>({ max: 200 })
 let directory: string | undefined
 
-/** The code of a version, read and imported once a process. */
+/**
+ * The code of a version, read and imported once a process.
+ * @throws CodeFault when the module throws while it is imported or exports no function
+ */
 export function loadCodeAgent(store: AgentStore, version: Version): Promise<CodeAgent> {
   const known = loaded.get(version.id)
   if (known) return known
-  const loading = importCode(store, version)
+  const loading = readCode(store, version)
   loaded.set(version.id, loading)
   loading.catch(() => loaded.delete(version.id))
   return loading
 }
 
-async function importCode(store: AgentStore, { agentId, id }: Version): Promise<CodeAgent> {
+async function readCode(store: AgentStore, { agentId, id }: Version): Promise<CodeAgent> {
   const code = await store.getCode({ agentId, versionId: id })
-  if (code === null) throw new Error(`Version ${id} has no code.`)
+  if (code === null) throw new CodeFault(`Version ${id} has no code.`)
   const file = join(ownDirectory(), `${id}.mjs`)
   await writeFile(file, code)
-  const module = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { default?: unknown }
-  if (typeof module.default !== 'function') throw new Error('agent.ts does not default-export a function.')
+  return importCode(file)
+}
+
+async function importCode(file: string): Promise<CodeAgent> {
+  const module: { default?: unknown } = await import(/* @vite-ignore */ pathToFileURL(file).href).catch(
+    (cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new CodeFault(`agent.ts cannot be loaded: ${reason}`, { cause })
+    },
+  )
+  if (typeof module.default !== 'function')
+    throw new CodeFault('agent.ts does not default-export a function.')
   return module.default as CodeAgent
 }
 

@@ -1,4 +1,5 @@
 import type { Version } from '../core/agent.ts'
+import { Unavailable } from '../core/errors.ts'
 import { type Execution, failure, type Outcome } from '../core/execution.ts'
 import type { AgentStore } from '../core/ports.ts'
 import { checkOf } from './checks.ts'
@@ -9,11 +10,12 @@ type Params = { store: AgentStore; version: Version; execution: Execution; signa
 
 /** Runs a code agent to its outcome. Whatever it throws is an outcome too; only the store's faults are thrown. */
 export async function runCodeAgent({ store, version, execution, signal }: Params): Promise<Outcome> {
-  const run = await loadCodeAgent(store, version)
   try {
+    const run = await loadCodeAgent(store, version)
     const context = { executionId: execution.id, tenantId: execution.tenantId, signal }
     return conformOutput(await run(execution.input, context), checkOf(version, 'output'))
   } catch (error) {
+    if (error instanceof Unavailable) throw error
     return failure({ code: 'AgentFailed', message: error instanceof Error ? error.message : String(error) })
   }
 }

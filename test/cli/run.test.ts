@@ -87,7 +87,7 @@ describe('run', () => {
   })
 
   it('ends although the agent leaves a timer behind', async () => {
-    expect((await run('lingers')).stdout).toContain('done')
+    expect(await run('lingers')).toMatchObject({ code: 0, stdout: '{\n  "said": "done"\n}\n' })
   })
 
   it.each([

@@ -45,6 +45,16 @@ describe('an agent that fails', () => {
     })
   })
 
+  it('by a module that throws when it is imported ends in ERROR AgentFailed', async () => {
+    await own.publish('unloadable')
+    const path = '/v1/agents/unloadable/executions'
+    const sync = await own.call('POST', path, { body: { text: 'a' } })
+    expect(sync.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'AgentFailed' } })
+    expect(sync.json.error.message).toContain('agent.ts cannot be loaded')
+    const async = await own.call('POST', `${path}?execMode=async`, { body: { text: 'a' } })
+    expect(await finalExecution(own.call, async.json.id)).toMatchObject({ error: sync.json.error })
+  })
+
   it.each(['throw later', 'reject unseen'])(
     'by "%s", out of its own promises, leaves the service up',
     async (how) => {
