@@ -124,9 +124,13 @@ describe('npm start', () => {
     const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
     process.kill(runner, 'SIGKILL')
     expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
+    // A message that is sent while the dead runner's long poll still counts as one is its, and comes back after a minute.
+    await until(async () => (await childrenOf(service.pid, 'runner.ts')).some((pid) => pid !== runner), {
+      what: 'a new runner',
+      limitMs: 10_000,
+    })
     const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
     expect(await finalExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
-    expect(await childrenOf(service.pid, 'runner.ts')).not.toContain(runner)
     await service.stop()
   })
 
