@@ -9,13 +9,14 @@ import type { Store } from './store.ts'
  * Runs an execution in this process, as the run function does, and records it. Ctrl-C ends it as cancelled, so that
  * nobody takes it up again. What the agent prints goes to stderr: stdout is for its output.
  */
-export async function runHere({ agents, executions }: Store, request: RunRequest): Promise<Execution> {
+export async function runHere({ agents, executions, steps }: Store, request: RunRequest): Promise<Execution> {
   let id: string | undefined
   const recording = {
     ...executions,
     create: async (params: { execution: Execution }) => {
-      await executions.create(params)
+      const isNew = await executions.create(params)
       id = params.execution.id
+      return isNew
     },
   }
   const end = async (error: ExecutionError) => {
@@ -25,7 +26,7 @@ export async function runHere({ agents, executions }: Store, request: RunRequest
   const forget = whenInterrupted(() => end(CANCELLED))
   const giveBack = divertStdout()
   try {
-    return await runNow({ agents, executions: recording, ambient }, request)
+    return await runNow({ agents, executions: recording, steps, ambient }, request)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     await end({ code: 'AgentFailed', message }).catch(() => undefined)

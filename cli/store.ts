@@ -3,6 +3,7 @@ import { LOCAL_TABLE, openStore } from '../infra/local/open-store.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { organizationStore } from '../lib/dynamodb/organization-store.ts'
+import { stepStore } from '../lib/dynamodb/step-store.ts'
 import { openTable, type Table } from '../lib/dynamodb/table.ts'
 import { tokenStore } from '../lib/dynamodb/token-store.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
@@ -46,6 +47,7 @@ function storeOf(table: Table) {
   return {
     agents: agentStore(table),
     executions: executionStore(table),
+    steps: stepStore(table),
     organizations: organizationStore(table),
     tokens: tokenStore(table),
   }

@@ -2,6 +2,7 @@ import { resolveVersion } from '../lib/agents/resolve-agent.ts'
 import { ambient } from '../lib/ambient.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
+import { stepStore } from '../lib/dynamodb/step-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { checkRunRequest } from '../lib/engine/check-run-request.ts'
 import { runLater, runNow } from '../lib/engine/start-execution.ts'
@@ -11,7 +12,7 @@ import { runQueue } from '../lib/sqs/run-queue.ts'
 
 const table = openTable()
 const store = agentStore(table)
-const engine = { agents: store, executions: executionStore(table), ambient }
+const engine = { agents: store, executions: executionStore(table), steps: stepStore(table), ambient }
 const queue = runQueue()
 
 async function runAgent({ organizationId, agentId, query, body, basePath }: Request<'run-agent'>) {

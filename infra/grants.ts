@@ -40,10 +40,11 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'list-executions': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
   'list-agent-executions': { table: ['BatchGetItem', 'GetItem'], indexes: ['executions-of-agent'] },
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
+  'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'] },
   'delete-execution': { table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'Query', 'UpdateItem'] },
   'process-execution': {
-    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'UpdateItem'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     queue: ['ChangeMessageVisibility'],
   },
   'sweep-executions': {

@@ -10,7 +10,13 @@ export const executionRecord = z
     versionId: z.uuid(),
     tenantId: z.string().nullable(),
     status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
-    source: z.enum(['API']).meta({ description: 'Where the execution came from.' }),
+    source: z
+      .enum(['API', 'AGENT'])
+      .meta({ description: 'A client of this interface, or an agent that has this one as a tool.' }),
+    parentExecutionId: z
+      .uuid()
+      .optional()
+      .meta({ description: 'The execution that called it; only when source is AGENT.' }),
     input: jsonObject.meta({ description: 'The input that was sent.' }),
     output: jsonObject.nullable().meta({ description: 'The result; null until status is SUCCESS.' }),
     error: z
@@ -41,6 +47,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     tenantId: execution.tenantId,
     status: execution.status,
     source: execution.source,
+    ...(execution.parentExecutionId && { parentExecutionId: execution.parentExecutionId }),
     input: execution.input,
     output: execution.output,
     error: execution.error,

@@ -3,6 +3,7 @@ import type { ProblemCode } from '../core/errors.ts'
 import { agentRecord, versionRecord } from './agent-record.ts'
 import { executionRecord } from './execution-record.ts'
 import { executionPageParameters, noParameters, pageParameters, runParameters } from './parameters.ts'
+import { stepRecord } from './step-record.ts'
 
 /**
  * The one source of the HTTP contract. The stack, the local gateway, validation and OpenAPI all read it: a new endpoint
@@ -113,6 +114,15 @@ export const operations = {
     summary: 'Reads an execution',
     query: noParameters,
     answers: oneExecution,
+    problems: ['ExecutionNotFound'],
+    streams: true,
+  },
+  'list-steps': {
+    method: 'GET',
+    path: '/v1/agent_executions/{executionId}/steps',
+    summary: 'Lists what happened in an execution, step by step',
+    query: pageParameters,
+    answers: { 200: { description: 'Steps, in their order', body: z.array(stepRecord) } },
     problems: ['ExecutionNotFound'],
     streams: true,
   },

@@ -2,6 +2,9 @@ import type { JsonObject } from './json.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
 
+/** Who asked for it: a client of the interface, or a model agent that has it as a tool. */
+export type ExecutionSource = 'API' | 'AGENT'
+
 /** Why an execution ended in ERROR: a code for programs, a message for people, and what helps. */
 export type ExecutionError = { code: string; message: string; [detail: string]: unknown }
 
@@ -24,7 +27,11 @@ export type Execution = {
   agentId: string
   versionId: string
   tenantId: string | null
-  source: 'API'
+  source: ExecutionSource
+  /** The execution whose tool call this is; null for one that a client asked for. */
+  parentExecutionId: string | null
+  /** Agents that called one another down to this one, the outermost first. */
+  callers: string[]
   status: ExecutionStatus
   input: JsonObject
   output: JsonObject | null
@@ -64,14 +71,22 @@ export function failure(error: ExecutionError): Outcome {
 export type NewExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'agentId' | 'versionId' | 'tenantId' | 'input' | 'options'
-> & { now: number; deadlineMs: number; lease: Lease | null }
+> & {
+  now: number
+  deadlineMs: number
+  lease: Lease | null
+  /** Given for a tool call of another execution. */
+  parent?: { executionId: string; callers: string[] }
+}
 
 /** An execution that has just been accepted: already owned when `lease` is given (sync), else waiting (async). */
-export function newExecution({ now, deadlineMs, lease, ...given }: NewExecution): Execution {
+export function newExecution({ now, deadlineMs, lease, parent, ...given }: NewExecution): Execution {
   const createdAt = new Date(now).toISOString()
   return {
     ...given,
-    source: 'API',
+    source: parent ? 'AGENT' : 'API',
+    parentExecutionId: parent?.executionId ?? null,
+    callers: parent?.callers ?? [],
     status: 'IN_PROGRESS',
     output: null,
     error: null,
@@ -87,6 +102,10 @@ export function newExecution({ now, deadlineMs, lease, ...given }: NewExecution)
     lease,
     deadlineAt: now + deadlineMs,
   }
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return { inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens }
 }
 
 export function isFinal(execution: Pick<Execution, 'status'>): boolean {

@@ -5,6 +5,9 @@ export const MAX_AGENT_STEPS = { least: 1, most: 500, default: 100 } as const
 
 export const PAGE_SIZE = { least: 1, most: 100, default: 50 } as const
 
+/** Payload of one page's records: what a response can carry, with room for what JSON adds. */
+export const MAX_PAGE_BYTES = 4_000_000
+
 /** How long a worker owns an execution without a heartbeat, and how often it renews. */
 export const LEASE_MS = 60_000
 export const HEARTBEAT_MS = 10_000

@@ -39,9 +39,11 @@ export interface AgentStore {
 
 export type ExecutionFilter = { status: ExecutionStatus | null; tenantId: string | null }
 
+export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'>
+
 export interface ExecutionStore {
-  /** Records an accepted execution. Doing it again changes nothing. */
-  create(params: { execution: Execution }): Promise<void>
+  /** Records an accepted execution. False when it was there: then nothing changes. */
+  create(params: { execution: Execution }): Promise<boolean>
   get(params: { organizationId: string; id: string }): Promise<Execution | null>
   /** Executions of the organization, or of one of its agents. */
   list(
@@ -49,8 +51,8 @@ export interface ExecutionStore {
   ): Promise<Page<Execution>>
   /** Takes the lease of an open execution. `held`: another's lease is live; `closed`: it is final or gone. */
   claim(params: { id: string; lease: Lease; now: number }): Promise<Execution | 'held' | 'closed'>
-  /** Extends the lease; false once the owner has lost it. */
-  renew(params: { id: string; lease: Lease }): Promise<boolean>
+  /** Extends the lease, and counts what was done so far; false once the owner has lost it. */
+  renew(params: { id: string; lease: Lease; progress?: Progress }): Promise<boolean>
   /** Ends the execution; null when `owner` does not hold its lease any more. */
   finish(params: {
     execution: Execution

@@ -1,4 +1,11 @@
-import type { Execution, ExecutionError, ExecutionStatus, RunOptions, Usage } from '../core/execution.ts'
+import type {
+  Execution,
+  ExecutionError,
+  ExecutionSource,
+  ExecutionStatus,
+  RunOptions,
+  Usage,
+} from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import { ENQUEUED_GRACE_MS } from '../core/limits.ts'
 import { agentShard, executionKey, openShard, ownedShard, shardOf } from './keys.ts'
@@ -12,7 +19,9 @@ export type ExecutionItem = {
   agentId: string
   versionId: string
   tenantId?: string
-  source: 'API'
+  source: ExecutionSource
+  parentExecutionId?: string
+  callers?: string[]
   status: ExecutionStatus
   input: StoredPayload
   output?: StoredPayload
@@ -80,6 +89,8 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     versionId: item.versionId,
     tenantId: item.tenantId ?? null,
     source: item.source,
+    parentExecutionId: item.parentExecutionId ?? null,
+    callers: item.callers ?? [],
     status: item.status,
     input: input as JsonObject,
     output: output as JsonObject | null,

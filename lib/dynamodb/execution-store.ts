@@ -18,7 +18,7 @@ export function executionStore(table: Table): ExecutionStore {
 
   return {
     async create({ execution }) {
-      await table.put(await toItem(table, execution), { expression: 'attribute_not_exists(pk)' })
+      return table.put(await toItem(table, execution), { expression: 'attribute_not_exists(pk)' })
     },
 
     async get({ organizationId, id }) {
@@ -60,9 +60,16 @@ export function executionStore(table: Table): ExecutionStore {
       return current.leaseOwner === lease.owner ? hydrate(current) : 'held'
     },
 
-    async renew({ id, lease }) {
+    async renew({ id, lease, progress }) {
+      const { steps, usage, model } = progress ?? {}
       const item = await table.update(executionKey(id), {
-        set: { leaseExpiresAt: lease.expiresAt, openUntil: lease.expiresAt },
+        set: {
+          leaseExpiresAt: lease.expiresAt,
+          openUntil: lease.expiresAt,
+          steps,
+          usage,
+          model: model ?? undefined,
+        },
         condition: all(isOpen, isOwnedBy(lease.owner)),
       })
       return item !== null

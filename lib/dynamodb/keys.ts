@@ -24,6 +24,15 @@ export const payloadKey = (executionId: string, name: string, chunk: number): Ke
   pk: `EXEC#${executionId}`,
   sk: `PAYLOAD#${name}#${padded(chunk)}`,
 })
+export const stepKey = (executionId: string, number: number): Key => ({
+  pk: `EXEC#${executionId}`,
+  sk: `STEP#${String(number).padStart(5, '0')}`,
+})
+/** A call's id comes from a model: it is hashed by the caller into something that a key can hold. */
+export const callKey = (executionId: string, number: number, call: string): Key => ({
+  pk: `EXEC#${executionId}`,
+  sk: `${stepKey(executionId, number).sk}#CALL#${call}`,
+})
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 
 export const ownedShard = (organizationId: string, kind: 'AGENT' | 'EXEC' | 'TOKEN', shard: number): string =>

@@ -1,8 +1,6 @@
+import { MAX_PAGE_BYTES } from '../core/limits.ts'
 import type { Page } from '../core/ports.ts'
 import type { Item } from './table.ts'
-
-/** Bytes of one page's records: what a response can carry, with room for what JSON adds. */
-const MAX_PAGE_BYTES = 4_000_000
 
 /**
  * Cuts a page before its records pass what one response can carry; the rest is on the next page. One record stays,

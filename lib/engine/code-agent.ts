@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache'
 import type { Version } from '../core/agent.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { AgentStore } from '../core/ports.ts'
+import type { StepFunction } from './code-steps.ts'
 
 /** What a code agent is given beside its input. */
 export type CodeAgentContext = {
@@ -14,6 +15,7 @@ export type CodeAgentContext = {
   tenantId: string | null
   /** Aborts when the run is cancelled, has lost its lease or is out of time. */
   signal: AbortSignal
+  step: StepFunction
 }
 
 /** The default export of a code agent's module. */

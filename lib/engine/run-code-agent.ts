@@ -4,18 +4,26 @@ import { type Execution, failure, type Outcome } from '../core/execution.ts'
 import type { AgentStore } from '../core/ports.ts'
 import { checkOf } from './checks.ts'
 import { loadCodeAgent } from './code-agent.ts'
+import type { StepFunction } from './code-steps.ts'
 import { conformOutput } from './conform-output.ts'
+import { LeaseLost } from './journal.ts'
 
-type Params = { store: AgentStore; version: Version; execution: Execution; signal: AbortSignal }
+type Params = {
+  store: AgentStore
+  version: Version
+  execution: Execution
+  step: StepFunction
+  signal: AbortSignal
+}
 
 /** Runs a code agent to its outcome. Whatever it throws is an outcome too; only the store's faults are thrown. */
-export async function runCodeAgent({ store, version, execution, signal }: Params): Promise<Outcome> {
+export async function runCodeAgent({ store, version, execution, step, signal }: Params): Promise<Outcome> {
   try {
     const run = await loadCodeAgent(store, version)
-    const context = { executionId: execution.id, tenantId: execution.tenantId, signal }
+    const context = { executionId: execution.id, tenantId: execution.tenantId, signal, step }
     return conformOutput(await run(execution.input, context), checkOf(version, 'output'))
   } catch (error) {
-    if (error instanceof Unavailable) throw error
+    if (error instanceof Unavailable || error instanceof LeaseLost) throw error
     return failure({ code: 'AgentFailed', message: error instanceof Error ? error.message : String(error) })
   }
 }

@@ -35,6 +35,6 @@ export async function takeUpExecution(
     await end({ code: 'VersionNotFound', message: 'The version that the execution runs on is gone.' })
     return 'ran'
   }
-  await execute(engine, execution, version, onHeartbeat)
+  await execute(engine, execution, version, onHeartbeat ? { onHeartbeat } : {})
   return 'ran'
 }

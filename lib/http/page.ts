@@ -6,9 +6,11 @@ import type { Reply } from './event.ts'
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** How a list is ordered, and so what its cursors hold: by id, or by time of creation and id. */
+/** How a list is ordered, and so what its cursors hold: by id, by time of creation and id, or by a step's number. */
 export const BY_ID = new RegExp(`^${UUID}$`)
 export const BY_CREATION = new RegExp(`^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{12}Z#${UUID}$`)
+
+export const BY_NUMBER = /^[1-9]\d{0,4}$/
 
 type PageQuery = { limit?: number | undefined; cursor?: string | undefined }
 

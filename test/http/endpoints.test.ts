@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { agentRecord, versionRecord } from '../../lib/api/agent-record.ts'
 import { executionRecord } from '../../lib/api/execution-record.ts'
 import { routes } from '../../lib/api/routes.ts'
+import { stepRecord } from '../../lib/api/step-record.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { clientOf } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
@@ -210,6 +214,35 @@ describe('GET executions', () => {
       usage: { inputTokens: 0, outputTokens: 0 },
       model: null,
     })
+  })
+})
+
+describe('GET steps', () => {
+  it.each(both('/v1/agent_executions/{id}/steps'))(
+    '%s lists what a run has done, in order, by pages',
+    async (path) => {
+      await own.publish('stepping')
+      const folder = mkdtempSync(join(tmpdir(), 'aes-steps-'))
+      const { headers } = await own.call('POST', '/v1/agents/stepping/executions', {
+        body: { log: join(folder, 'log') },
+      })
+      rmSync(folder, { recursive: true })
+      const url = path.replace('{id}', headers.get('x-execution-id') ?? '')
+      const all = await own.call('GET', url)
+      expect(all.status).toBe(200)
+      for (const step of all.json) expect(stepRecord.strict().safeParse(step).error).toBeUndefined()
+      expect(all.json.map((step: { number: number }) => step.number)).toEqual([1, 2, 3])
+      expect(all.json[0]).toMatchObject({ name: 'first', result: 1 })
+      expect(all.headers.get('link')).toBeNull()
+      const page = await own.call('GET', `${url}?limit=2`)
+      expect(page.json).toEqual(all.json.slice(0, 2))
+      const next = /<([^>]+)>/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
+      expect((await own.call('GET', next)).json).toEqual(all.json.slice(2))
+    },
+  )
+
+  it('lists none where there are none', async () => {
+    expect((await own.call('GET', `/v1/agent_executions/${executionId}/steps`)).json).toEqual([])
   })
 })
 

@@ -33,6 +33,7 @@ describe("another organization's things", () => {
     ['executions of an agent', 'GET', (id) => `/v1/agents/${id}/executions`, () => agentId],
     ['agent to run', 'POST', (id) => `/v1/agents/${id}/executions`, () => agentId],
     ['execution', 'GET', (id) => `/v1/agent_executions/${id}`, () => executionId],
+    ['steps', 'GET', (id) => `/v1/agent_executions/${id}/steps`, () => executionId],
     ['execution to delete', 'DELETE', (id) => `/v1/agent_executions/${id}`, () => executionId],
     ['execution to cancel', 'POST', (id) => `/v1/document_executions/${id}/cancel`, () => executionId],
   ]

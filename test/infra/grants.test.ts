@@ -51,9 +51,9 @@ const version: Version = {
   execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
   digest: '',
 }
-const code = `export default async ({ text, ms = 0 }) => {
+const code = `export default async ({ text, ms = 0 }, { step }) => {
   await new Promise((resolve) => setTimeout(resolve, ms))
-  return { text }
+  return { text: await step('echo', () => text) }
 }`
 
 type Handler = (event: unknown, context: object) => Promise<ReturnType<typeof JSON.parse>>
@@ -137,6 +137,7 @@ async function callEverything() {
   await call('run-agent', 200, { query: { version: version.id }, body: { text: 'small' } })
   await call('list-agent-executions', 200)
   await call('get-execution', 200, { id: finished })
+  expect(await call('list-steps', 200, { id: finished })).toMatchObject([{ name: 'echo', result: large }])
   await call('delete-execution', 204, { id: finished })
   await call('get-execution', 404, { id: finished })
 
@@ -146,6 +147,7 @@ async function callEverything() {
   await call('cancel-execution', 200, { id: cancelled })
 
   await processWithHeartbeat()
+  await resume()
   await sweepStale()
 }
 
@@ -170,6 +172,27 @@ async function processWithHeartbeat() {
     vi.useRealTimers()
   }
   expect((await call('get-execution', 200, { id })).output).toEqual({ text: large })
+}
+
+/** The runner goes on with an execution whose worker has died. */
+async function resume() {
+  const { agentId, id: versionId } = version
+  const execution = newExecution({
+    id: ambient.newId(),
+    organizationId,
+    agentId,
+    versionId,
+    tenantId: null,
+    input: { text: 'again' },
+    options: { maxAgentSteps: 1, model: null, useDynamicLearning: false },
+    now: Date.now() - LEASE_MS,
+    deadlineMs: DEADLINE_MS,
+    lease: { owner: ambient.newId(), expiresAt: Date.now() - 1 },
+  })
+  await executionStore(table).create({ execution })
+  const body = JSON.stringify({ executionId: execution.id })
+  await handlers['process-execution']({ Records: [{ messageId: 'm', body, receiptHandle: 'r' }] }, {})
+  expect((await call('get-execution', 200, { id: execution.id })).output).toEqual({ text: 'again' })
 }
 
 /** The sweeper finds one execution to enqueue again and one to end, whose large input it reads. */

@@ -1,0 +1,23 @@
+import { toStepRecord } from '../lib/api/step-record.ts'
+import { ExecutionNotFound } from '../lib/core/errors.ts'
+import { executionStore } from '../lib/dynamodb/execution-store.ts'
+import { stepStore } from '../lib/dynamodb/step-store.ts'
+import { openTable } from '../lib/dynamodb/table.ts'
+import { listSteps } from '../lib/engine/list-steps.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { executionIdFrom } from '../lib/http/execution-reply.ts'
+import { BY_NUMBER, pageReply, pageRequest } from '../lib/http/page.ts'
+
+const table = openTable()
+const executions = executionStore(table)
+const steps = stepStore(table)
+
+async function listExecutionSteps(request: Request<'list-steps'>) {
+  const { organizationId, query } = request
+  const page = pageRequest(query, BY_NUMBER)
+  const id = executionIdFrom(request.executionId)
+  if (!(await executions.get({ organizationId, id }))) throw new ExecutionNotFound()
+  return pageReply(await listSteps({ steps, executionId: id, ...page }), toStepRecord, request)
+}
+
+export const handler = endpoint('list-steps', listExecutionSteps)

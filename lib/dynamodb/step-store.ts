@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import type { CallResult, RecordedStep, Step, StepStore } from '../core/step.ts'
+import { callKey, stepKey } from './keys.ts'
+import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
+import type { Item, Table } from './table.ts'
+
+/** Checkpoints, each an item of its execution's collection: a long run never writes again what it has written. */
+export function stepStore(table: Table): StepStore {
+  return {
+    async append({ executionId, owner, step }) {
+      const key = stepKey(executionId, step.number)
+      const content = await storePayload(table, executionId, `step-${step.number}-${owner}`, step)
+      const written = await table.put({ ...key, owner, content }, { expression: 'attribute_not_exists(pk)' })
+      return written || (await table.get(key, { consistent: true }))?.owner === owner
+    },
+
+    async appendResult({ executionId, number, result }) {
+      const call = createHash('sha256').update(result.callId).digest('hex').slice(0, 32)
+      const content = await storePayload(table, executionId, `step-${number}-call-${call}`, result)
+      const item = { ...callKey(executionId, number, call), content }
+      await table.put(item, { expression: 'attribute_not_exists(pk)' })
+    },
+
+    async read({ executionId, from = 1, limit = Number.POSITIVE_INFINITY }) {
+      const first = stepKey(executionId, from)
+      const steps: RecordedStep[] = []
+      let lastKey: Item | null = null
+      do {
+        const page: { items: Item[]; lastKey: Item | null } = await table.query({
+          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
+          ExpressionAttributeValues: { ':pk': first.pk, ':first': first.sk, ':last': 'STEP#~' },
+          ConsistentRead: true,
+          ...(lastKey && { ExclusiveStartKey: lastKey }),
+        })
+        for (const item of page.items) {
+          const isResult = String(item.sk).includes('#CALL#')
+          if (!isResult && steps.length === limit) return steps
+          const content = await loadPayload(table, executionId, item.content as StoredPayload)
+          if (!isResult) steps.push({ step: content as Step, results: new Map() })
+          else steps.at(-1)?.results.set((content as CallResult).callId, content as CallResult)
+        }
+        lastKey = page.lastKey
+      } while (lastKey)
+      return steps
+    },
+  }
+}

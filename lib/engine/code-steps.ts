@@ -1,0 +1,31 @@
+import type { Json } from '../core/json.ts'
+import type { Ambient } from '../core/ports.ts'
+import type { Journal } from './journal.ts'
+
+/**
+ * Runs `fn` once for each name, however often the run is resumed: its result is stored, and given back as JSON.
+ * @throws an Error when the name was used before in this run
+ */
+export type StepFunction = <T>(name: string, fn: () => T | Promise<T>) => Promise<T>
+
+/** The `context.step` of one run. */
+export function stepFunction(journal: Journal, ambient: Ambient): StepFunction {
+  const used = new Set<string>()
+  const stored = new Map<string, Json>(
+    journal.recorded.flatMap(({ step }) => (step.kind === 'CODE' ? [[step.name, step.value] as const] : [])),
+  )
+  const now = () => new Date(ambient.now()).toISOString()
+
+  return async <T>(name: string, fn: () => T | Promise<T>) => {
+    if (typeof name !== 'string' || name === '')
+      throw new TypeError('A step needs a name, a text that is not empty.')
+    if (used.has(name))
+      throw new Error(`The step name "${name}" is used twice in one run; each step needs its own.`)
+    used.add(name)
+    if (stored.has(name)) return stored.get(name) as T
+    const startedAt = now()
+    const value = JSON.parse(JSON.stringify((await fn()) ?? null)) as Json
+    await journal.append({ kind: 'CODE', name, value, startedAt, finishedAt: now() })
+    return value as T
+  }
+}

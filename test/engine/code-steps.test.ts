@@ -1,0 +1,96 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ambient } from '../../lib/ambient.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { stepStore } from '../../lib/dynamodb/step-store.ts'
+import { type Engine, execute } from '../../lib/engine/execute.ts'
+import { takeUpExecution } from '../../lib/engine/take-up-execution.ts'
+import { anExecution } from '../support/executions.ts'
+import { newOrganization, sharedTable } from '../support/organization.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-code-steps-'))
+const table = sharedTable()
+const engine: Engine = {
+  agents: agentStore(table),
+  executions: executionStore(table),
+  steps: stepStore(table),
+  ambient,
+}
+let version: Version
+
+beforeAll(async () => {
+  version = await (await newOrganization()).publish('stepping')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** An execution that a worker holds whose lease has just run out: it may go on, and another may take it up. */
+async function started(input: Record<string, string> = {}) {
+  const log = join(folder, ambient.newId())
+  const { organizationId, agentId, id: versionId } = version
+  const lease = { owner: ambient.newId(), expiresAt: Date.now() - 1 }
+  const execution = anExecution({ organizationId, agentId, versionId, input: { log, ...input }, lease })
+  await engine.executions.create({ execution })
+  return { execution, computed: () => readFileSync(log, 'utf8').trim().split('\n').sort() }
+}
+
+const crash = new Error('the worker dies here')
+
+/** An engine whose process dies at its nth write of a step. */
+function dyingAt(n: number): Engine {
+  let writes = 0
+  const append: typeof engine.steps.append = (params) =>
+    ++writes === n ? Promise.reject(crash) : engine.steps.append(params)
+  const finish = () => Promise.reject(crash)
+  return { ...engine, steps: { ...engine.steps, append }, executions: { ...engine.executions, finish } }
+}
+
+describe('context.step', () => {
+  it('computes each step once, and its results make the output', async () => {
+    const { execution, computed } = await started()
+    const ended = await execute(engine, execution, version)
+    expect(ended).toMatchObject({ status: 'SUCCESS', output: { values: [1, 2, 3] }, steps: 0 })
+    expect(computed()).toEqual(['first', 'second', 'third'])
+  })
+
+  it.each([1, 2, 3, 4])(
+    'does not compute again what was stored before write %i, at which its worker died',
+    async (n) => {
+      const { execution, computed } = await started()
+      await expect(execute(dyingAt(n), execution, version)).rejects.toBe(crash)
+      const stored = (await engine.steps.read({ executionId: execution.id })).length
+      // Where the lease was renewed by a step, it has to run out first.
+      await table.update(
+        { pk: `EXEC#${execution.id}`, sk: 'RECORD' },
+        { set: { leaseExpiresAt: Date.now() - 1 } },
+      )
+      const before = computed().length
+      expect(await takeUpExecution(engine, execution.id)).toBe('ran')
+      expect(await engine.executions.get(execution)).toMatchObject({
+        status: 'SUCCESS',
+        output: { values: [1, 2, 3] },
+      })
+      expect(computed().length - before).toBe(3 - stored)
+    },
+  )
+
+  it('refuses a name that was used before', async () => {
+    const { execution } = await started({ name: 'first' })
+    const ended = await execute(engine, execution, version)
+    expect(ended).toMatchObject({ status: 'ERROR', error: { code: 'AgentFailed' } })
+    expect(ended?.error?.message).toBe(
+      'The step name "first" is used twice in one run; each step needs its own.',
+    )
+  })
+
+  it('stops a worker that has lost its lease, which writes no step', async () => {
+    const { execution } = await started()
+    const lease = { owner: ambient.newId(), expiresAt: Date.now() + 60_000 }
+    await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
+    expect(await execute(engine, execution, version)).toBeNull()
+    expect(await engine.steps.read({ executionId: execution.id })).toEqual([])
+  })
+})
