@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 
@@ -49,19 +48,24 @@ export async function takeStore(folder: string, isPassing: boolean): Promise<Sto
   }
 }
 
-/**
- * Takes a dead holder's file away. It is moved first and looked at then: where somebody else has taken the store in the
- * meantime, the file that was moved is theirs, and goes back.
- */
+/** Longer than it takes to look at a file and remove it. */
+const REMOVING_MS = 5_000
+
+/** Takes a dead holder's file away. One process at a time looks and removes: else one could remove another's new file. */
 async function removeDead(file: string, dead: string): Promise<void> {
-  const moved = `${file}.${randomUUID()}`
-  const isMoved = await rename(file, moved).then(
-    () => true,
-    () => false,
-  )
-  if (!isMoved) return
-  if ((await readFile(moved, 'utf8')) !== dead) await link(moved, file).catch(() => undefined)
-  await rm(moved, { force: true })
+  const guard = `${file}.removing`
+  const handle = await open(guard, 'wx').catch(() => null)
+  if (!handle) {
+    const { mtimeMs } = await stat(guard).catch(() => ({ mtimeMs: Date.now() }))
+    if (Date.now() - mtimeMs > REMOVING_MS) await rm(guard, { force: true })
+    return new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  try {
+    if ((await readFile(file, 'utf8').catch(() => null)) === dead) await rm(file)
+  } finally {
+    await handle.close()
+    await rm(guard, { force: true })
+  }
 }
 
 /** The holder that the file names, or null when it is gone: a process id alone may have been given to another since. */

@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('takeStore', () => {
   it('gives the store of a dead holder to one of many who want it at once', async () => {
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 100; round++) {
       writeFileSync(
         join(folder, 'store.lock'),
         JSON.stringify({ pid: 2 ** 30, isPassing: false, endpoint: null }),
