@@ -1,0 +1,59 @@
+import type { LanguageModel } from 'ai'
+import type { Environment } from '../environment.ts'
+import type { ModelName } from './model-name.ts'
+import {
+  ANTHROPIC_API_KEY,
+  AWS_ACCESS_KEY_ID,
+  AWS_BEARER_TOKEN_BEDROCK,
+  AWS_REGION,
+  AWS_SECRET_ACCESS_KEY,
+  AWS_SESSION_TOKEN,
+  OPENAI_API_KEY,
+  OPENAI_COMPATIBLE_API_KEY,
+  SETTINGS,
+} from './settings.ts'
+
+/**
+ * The SDK's model, its package loaded on first use. Everything is passed explicitly, so that `environment` and not the
+ * process decides; what is missing there counts as empty.
+ */
+export async function openProvider(
+  { provider, model }: ModelName,
+  environment: Environment,
+): Promise<LanguageModel> {
+  const value = (name: string) => environment[name] ?? ''
+  const baseURL = value(SETTINGS[provider].baseUrl)
+  switch (provider) {
+    case 'openai': {
+      const { createOpenAI } = await import('@ai-sdk/openai')
+      return createOpenAI({ apiKey: value(OPENAI_API_KEY), baseURL: baseURL || 'https://api.openai.com/v1' })(
+        model,
+      )
+    }
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic')
+      return createAnthropic({
+        apiKey: value(ANTHROPIC_API_KEY),
+        baseURL: baseURL || 'https://api.anthropic.com/v1',
+      })(model)
+    }
+    case 'openai-compatible': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+      const apiKey = value(OPENAI_COMPATIBLE_API_KEY)
+      return createOpenAICompatible({ name: provider, baseURL, ...(apiKey && { apiKey }) })(model)
+    }
+    case 'bedrock': {
+      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock')
+      return createAmazonBedrock({
+        region: value(AWS_REGION),
+        apiKey: value(AWS_BEARER_TOKEN_BEDROCK),
+        ...(baseURL && { baseURL }),
+        credentialProvider: async () => ({
+          accessKeyId: value(AWS_ACCESS_KEY_ID),
+          secretAccessKey: value(AWS_SECRET_ACCESS_KEY),
+          ...(value(AWS_SESSION_TOKEN) && { sessionToken: value(AWS_SESSION_TOKEN) }),
+        }),
+      })(model)
+    }
+  }
+}

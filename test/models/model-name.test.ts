@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ModelRefusal } from '../../lib/core/model.ts'
+import { formatModelName, PROVIDERS, parseModelName, REASONING_LEVELS } from '../../lib/models/model-name.ts'
+
+describe('parseModelName', () => {
+  it.each([
+    ['openai/gpt-5', 'openai', 'gpt-5', 'default'],
+    ['openai/gpt-5:high', 'openai', 'gpt-5', 'high'],
+    ['openai/gpt-5:default', 'openai', 'gpt-5', 'default'],
+    [
+      'bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0',
+      'bedrock',
+      'anthropic.claude-sonnet-4-5-20250929-v1:0',
+      'default',
+    ],
+    [
+      'bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0:low',
+      'bedrock',
+      'anthropic.claude-sonnet-4-5-20250929-v1:0',
+      'low',
+    ],
+    ['openai-compatible/qwen3:8b', 'openai-compatible', 'qwen3:8b', 'default'],
+    ['openai-compatible/qwen3:8b:low', 'openai-compatible', 'qwen3:8b', 'low'],
+    ['openai-compatible/meta-llama/Llama-3:none', 'openai-compatible', 'meta-llama/Llama-3', 'none'],
+    ['openai-compatible/high:low:minimal', 'openai-compatible', 'high:low', 'minimal'],
+    ['openai/gpt-5:extreme', 'openai', 'gpt-5:extreme', 'default'],
+  ])('reads %s', (text, provider, model, reasoning) => {
+    expect(parseModelName(text)).toEqual({ provider, model, reasoning })
+  })
+
+  it.each([
+    ['', 'bedrock, anthropic, openai, openai-compatible'],
+    ['gpt-5', 'bedrock, anthropic, openai, openai-compatible'],
+    ['google/gemini', 'bedrock, anthropic, openai, openai-compatible'],
+    ['OpenAI/gpt-5', 'bedrock, anthropic, openai, openai-compatible'],
+    ['/gpt-5', 'bedrock, anthropic, openai, openai-compatible'],
+    ['openai/', 'no name behind its provider'],
+    ['openai/:high', 'no name behind its provider'],
+    ['openai/ :high', 'no name behind its provider'],
+    ['openai/gpt-5:', 'none, default, minimal, low, medium, high'],
+    ['openai/gpt-5\n', 'control characters'],
+    ['openai/\ud800', 'control characters'],
+    [`openai/${'x'.repeat(200)}`, '200 characters'],
+  ])('refuses %j', (text, words) => {
+    const parse = () => parseModelName(text)
+    expect(parse).toThrow(ModelRefusal)
+    expect(parse).toThrow(words)
+  })
+
+  it('reads what formatModelName writes', () => {
+    const name = fc.record({
+      provider: fc.constantFrom(...PROVIDERS),
+      model: fc
+        .stringMatching(/^[a-z0-9.:/-]{0,40}[a-z]$/)
+        .filter((model) => !/:(none|default|minimal|low|medium|high)$/.test(model)),
+      reasoning: fc.constantFrom(...REASONING_LEVELS),
+    })
+    fc.assert(
+      fc.property(name, (given) => {
+        expect(parseModelName(formatModelName(given))).toEqual(given)
+      }),
+    )
+  })
+})

@@ -1,0 +1,223 @@
+import { execFile } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../../lib/core/json.ts'
+import type { ModelResponse } from '../../lib/core/model.ts'
+import { PROVIDERS } from '../../lib/models/model-name.ts'
+import type { ScriptedCall } from '../support/scripted-model/turn.ts'
+import { ADD, openScripted, requestOf, throughJson, useScriptedModel } from './support.ts'
+
+const scripted = useScriptedModel()
+
+const ONE = { name: 'add', input: { a: 1, b: 2 } }
+const OTHER = { name: 'add', input: { a: 3, b: 4 } }
+/** A null is no input on the wire of Bedrock, which stands for an empty object. */
+const UNREADABLE: [string, ScriptedCall][] = [
+  ['whose input is not JSON', { name: 'add', raw: '{"a": 1, ' }],
+  ['whose input is no object', { name: 'add', raw: '"one and two"' }],
+  ['whose input is a list', { name: 'add', input: [1, 2] }],
+  ['of a tool that there is not', { name: 'subtract', input: { a: 1, b: 2 } }],
+]
+const ok = (value: Json) => ({ ok: true as const, value })
+
+describe.each(PROVIDERS)('a model of %s', (format) => {
+  it('gives its text, usage and finish reason', async () => {
+    const { model, id, requests } = await openScripted(scripted.server, format, [
+      { text: 'Three.', usage: { inputTokens: 21, outputTokens: 4 } },
+    ])
+    const response = await model.respond(requestOf(model))
+    expect(response).toMatchObject({
+      text: 'Three.',
+      toolCalls: [],
+      usage: { inputTokens: 21, outputTokens: 4 },
+      finishReason: 'stop',
+    })
+    expect(requests()).toHaveLength(1)
+    expect(requests()[0]).toMatchObject({
+      instructions: 'Be brief.',
+      history: [{ type: 'text', role: 'user', text: 'What is 1 + 2?' }],
+      tools: [ADD],
+      reasoning: {},
+    })
+    expect(model.name).toBe(`${format}/${id}`)
+    scripted.server.assertDone(id)
+  })
+
+  it.each([
+    ['length', 'length'],
+    ['content-filter', 'content-filter'],
+  ] as const)('says when it stopped for %s', async (finish, expected) => {
+    const { model } = await openScripted(scripted.server, format, [{ text: 'Thr', finish }])
+    expect((await model.respond(requestOf(model))).finishReason).toBe(expected)
+  })
+
+  it('counts no tokens when the provider counts none', async () => {
+    const { model } = await openScripted(scripted.server, format, [{ text: 'Three.', usage: null }])
+    expect((await model.respond(requestOf(model))).usage).toEqual({ inputTokens: 0, outputTokens: 0 })
+  })
+
+  it('gives an empty response as one without text and messages', async () => {
+    const { model } = await openScripted(scripted.server, format, [{}])
+    expect(await model.respond(requestOf(model))).toMatchObject({ text: '', toolCalls: [], messages: [] })
+  })
+
+  it('sends neither instructions nor tools when there are none', async () => {
+    const { model, requests } = await openScripted(scripted.server, format, [{ text: 'Three.' }])
+    await model.respond(requestOf(model, { instructions: '', tools: [] }))
+    expect(requests()[0]).toMatchObject({ instructions: '', tools: [] })
+  })
+
+  it('gets the result of its one call', async () => {
+    const { model, id, requests } = await openScripted(scripted.server, format, [
+      { calls: [ONE] },
+      { text: 'Three.' },
+    ])
+    const first = await model.respond(requestOf(model))
+    expect(first.finishReason).toBe('tool-calls')
+    expect(first.toolCalls).toEqual([{ id: expect.any(String), ...ONE, error: null }])
+
+    const second = await model.respond(
+      requestOf(model, { messages: answered(model, first, [ok({ sum: 3 })]) }),
+    )
+
+    expect(second.text).toBe('Three.')
+    const callId = first.toolCalls[0]?.id
+    expect(requests()[1]?.history).toEqual([
+      { type: 'text', role: 'user', text: 'What is 1 + 2?' },
+      { type: 'call', id: callId, ...ONE },
+      { type: 'result', id: callId, output: '{"sum":3}', isError: format === 'anthropic' ? false : null },
+    ])
+    scripted.server.assertDone(id)
+  })
+
+  it('gets the results of two parallel calls, one of them an error, behind its text and thoughts', async () => {
+    const { model, id, requests } = await openScripted(scripted.server, format, [
+      { reasoning: 'Let me see.', text: 'I add.', calls: [ONE, OTHER] },
+      { text: 'Three, and I do not know.' },
+    ])
+    const first = await model.respond(requestOf(model))
+    expect(first.text).toBe('I add.')
+    expect(first.toolCalls.map(({ input }) => input)).toEqual([ONE.input, OTHER.input])
+
+    const results = [ok('three'), { ok: false as const, error: 'Too hard.' }]
+    await model.respond(requestOf(model, { messages: answered(model, first, results) }))
+
+    const [callId, otherId] = first.toolCalls.map((call) => call.id)
+    const proofs = { openai: 'sealed Let me see.', 'openai-compatible': null }
+    const proof = format in proofs ? proofs[format as keyof typeof proofs] : 'signed Let me see.'
+    const saysErrors = format === 'anthropic'
+    expect(requests()[1]?.history.slice(1)).toEqual([
+      { type: 'reasoning', text: 'Let me see.', proof },
+      { type: 'text', role: 'assistant', text: 'I add.' },
+      { type: 'call', id: callId, ...ONE },
+      { type: 'call', id: otherId, ...OTHER },
+      { type: 'result', id: callId, output: 'three', isError: saysErrors ? false : null },
+      { type: 'result', id: otherId, output: 'Too hard.', isError: saysErrors ? true : null },
+    ])
+    scripted.server.assertDone(id)
+  })
+
+  it.each(UNREADABLE)('is told at once of a call %s, and answered once', async (_, call) => {
+    const { model, id, requests } = await openScripted(scripted.server, format, [
+      { calls: [call, ONE] },
+      { calls: [call] },
+      { text: 'Three.' },
+    ])
+    const first = await model.respond(requestOf(model))
+    const [bad, good] = first.toolCalls
+    expect(bad?.error).toMatch(/input|tool/)
+    expect(good?.error).toBeNull()
+
+    const messages = answered(model, first, [ok('not to be sent'), ok(3)])
+    const second = await model.respond(requestOf(model, { messages }))
+    const again = answered(model, second, [ok('not to be sent')])
+    expect(again.at(-1)).toBeNull()
+    await model.respond(requestOf(model, { messages: [...messages, ...again.slice(1)] }))
+
+    const [, , third] = requests()
+    expect(JSON.stringify(third)).not.toContain('not to be sent')
+    expect(third?.history.filter(({ type }) => type === 'result')).toHaveLength(3)
+    for (const item of third?.history ?? []) {
+      if (item.type === 'call') expect(item.input).toEqual(expect.any(Object))
+      if (item.type === 'call') expect(item.input).not.toEqual(expect.any(Array))
+    }
+    scripted.server.assertDone(id)
+  })
+
+  it('refuses a response whose calls have one id', async () => {
+    const calls = [
+      { ...ONE, id: 'call_1' },
+      { ...OTHER, id: 'call_1' },
+    ]
+    const { model } = await openScripted(scripted.server, format, [{ calls }])
+    await expect(model.respond(requestOf(model))).rejects.toMatchObject({
+      name: 'ModelFault',
+      isTransient: true,
+    })
+  })
+
+  it('says plain JSON, which another process goes on from', async () => {
+    const { model, id, requests } = await openScripted(scripted.server, format, [
+      { reasoning: 'Let me see.', text: 'I add.', calls: [ONE, { name: 'nope', input: {} }] },
+      { text: 'Three.' },
+      { text: 'Three.' },
+    ])
+    const first = await model.respond(requestOf(model))
+    expect(throughJson(first)).toStrictEqual(first)
+    const messages = answered(model, first, [ok({ sum: 3 }), ok(0)])
+    expect(throughJson(messages)).toStrictEqual(messages)
+
+    await model.respond(requestOf(model, { messages }))
+    const elsewhere = await respondElsewhere({
+      name: scripted.server.modelFor(format, id),
+      environment: scripted.server.environmentFor(format),
+      request: { ...requestOf(model, { messages }), signal: undefined },
+    })
+
+    expect(elsewhere.text).toBe('Three.')
+    expect(requests()[2]?.body).toEqual(requests()[1]?.body)
+    scripted.server.assertDone(id)
+  })
+})
+
+describe('a model of openai', () => {
+  it('has nothing kept by OpenAI, so that the history is whole', async () => {
+    const { model, requests } = await openScripted(scripted.server, 'openai', [{ text: 'Three.' }])
+    await model.respond(requestOf(model))
+    expect(requests()[0]?.body.store).toBe(false)
+  })
+})
+
+describe('the credentials', () => {
+  it.each([
+    ['openai', 'authorization', /^Bearer sk-scripted-4f9a1c77$/],
+    ['openai-compatible', 'authorization', /^Bearer sk-scripted-4f9a1c77$/],
+    ['anthropic', 'x-api-key', /^sk-scripted-4f9a1c77$/],
+    ['bedrock', 'authorization', /^AWS4-HMAC-SHA256 Credential=AKIASCRIPTED\/\d+\/eu-central-1\/bedrock\//],
+  ] as const)('of %s are those of the environment given', async (format, header, value) => {
+    const { model, requests } = await openScripted(scripted.server, format, [{ text: 'Three.' }])
+    await model.respond(requestOf(model))
+    expect(requests()[0]?.headers[header]).toMatch(value)
+  })
+})
+
+type Results = Parameters<
+  Awaited<ReturnType<typeof openScripted>>['model']['toolMessage']
+>[0][number]['result'][]
+
+function answered(
+  model: Awaited<ReturnType<typeof openScripted>>['model'],
+  response: ModelResponse,
+  results: Results,
+): Json[] {
+  const pairs = response.toolCalls.map((call, index) => ({ call, result: results[index] ?? ok(null) }))
+  return [model.userMessage('What is 1 + 2?'), ...response.messages, model.toolMessage(pairs)]
+}
+
+function respondElsewhere(given: unknown): Promise<ModelResponse> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(process.execPath, ['test/models/respond-once.ts'], (error, stdout) =>
+      error ? reject(error) : resolve(JSON.parse(stdout)),
+    )
+    child.stdin?.end(JSON.stringify(given))
+  })
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import type { Provider, Reasoning } from '../../lib/models/model-name.ts'
+import { openModel } from '../../lib/models/open-model.ts'
+import { requestOf, useScriptedModel } from './support.ts'
+
+const scripted = useScriptedModel()
+
+type Row = [Provider, string, Reasoning, wire: object, maxOutputTokens: number | null]
+
+const effort = (level: string) => ({ reasoning: { effort: level } })
+const budget = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } })
+const adaptive = (level: string) => ({ thinking: { type: 'adaptive' }, output_config: { effort: level } })
+const OFF = { thinking: { type: 'disabled' } }
+
+const SONNET = 'claude-sonnet-4-5-20250929'
+const OPUS = 'claude-opus-4-6'
+const BEDROCK_SONNET = 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
+const BEDROCK_OPUS = 'us.anthropic.claude-opus-4-6-v1'
+const NOVA = 'amazon.nova-2-lite-v1:0'
+const GPT_OSS = 'openai.gpt-oss-120b-1:0'
+
+const ON_THE_WIRE: Row[] = [
+  ['openai', 'gpt-5', 'default', {}, null],
+  ['openai', 'gpt-5', 'minimal', effort('minimal'), null],
+  ['openai', 'gpt-5', 'low', effort('low'), null],
+  ['openai', 'gpt-5', 'medium', effort('medium'), null],
+  ['openai', 'gpt-5', 'high', effort('high'), null],
+  ['openai', 'gpt-5.1', 'none', effort('none'), null],
+  ['openai', 'o4-mini', 'high', effort('high'), null],
+  ['openai', 'gpt-4.1', 'none', {}, null],
+  ['openai', 'unknown', 'none', effort('none'), null],
+  ['openai', 'unknown', 'high', effort('high'), null],
+
+  ['openai-compatible', 'qwen3:8b', 'default', {}, null],
+  ['openai-compatible', 'qwen3:8b', 'none', { reasoning_effort: 'none' }, null],
+  ['openai-compatible', 'qwen3:8b', 'minimal', { reasoning_effort: 'minimal' }, null],
+  ['openai-compatible', 'qwen3:8b', 'low', { reasoning_effort: 'low' }, null],
+  ['openai-compatible', 'qwen3:8b', 'medium', { reasoning_effort: 'medium' }, null],
+  ['openai-compatible', 'qwen3:8b', 'high', { reasoning_effort: 'high' }, null],
+
+  ['anthropic', SONNET, 'default', {}, 64_000],
+  ['anthropic', SONNET, 'none', OFF, 64_000],
+  ['anthropic', SONNET, 'minimal', budget(1_024), 17_024],
+  ['anthropic', SONNET, 'low', budget(4_000), 20_000],
+  ['anthropic', SONNET, 'medium', budget(8_000), 24_000],
+  ['anthropic', SONNET, 'high', budget(16_000), 32_000],
+  ['anthropic', 'claude-opus-4-1-20250805', 'high', budget(16_000), 32_000],
+  ['anthropic', 'claude-sonnet-4-20250514', 'high', budget(16_000), 32_000],
+  ['anthropic', 'claude-3-7-sonnet-latest', 'high', budget(16_000), 32_000],
+  ['anthropic', 'claude-3-haiku-20240307', 'none', {}, 4_096],
+  ['anthropic', OPUS, 'none', OFF, 128_000],
+  ['anthropic', OPUS, 'low', adaptive('low'), 128_000],
+  ['anthropic', OPUS, 'medium', adaptive('medium'), 128_000],
+  ['anthropic', OPUS, 'high', adaptive('high'), 128_000],
+  ['anthropic', 'claude-opus-5-5', 'low', adaptive('low'), 128_000],
+  ['anthropic', 'not-a-claude', 'high', budget(16_000), 32_000],
+
+  ['bedrock', BEDROCK_SONNET, 'default', {}, null],
+  ['bedrock', BEDROCK_SONNET, 'none', {}, null],
+  ['bedrock', BEDROCK_SONNET, 'minimal', budget(1_024), 17_024],
+  ['bedrock', BEDROCK_SONNET, 'low', budget(4_000), 20_000],
+  ['bedrock', BEDROCK_SONNET, 'medium', budget(8_000), 24_000],
+  ['bedrock', BEDROCK_SONNET, 'high', budget(16_000), 32_000],
+  ['bedrock', BEDROCK_OPUS, 'none', OFF, null],
+  ['bedrock', BEDROCK_OPUS, 'low', adaptive('low'), null],
+  ['bedrock', BEDROCK_OPUS, 'high', adaptive('high'), null],
+  ['bedrock', NOVA, 'none', {}, null],
+  ['bedrock', NOVA, 'low', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } }, null],
+  ['bedrock', NOVA, 'high', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } }, null],
+  ['bedrock', GPT_OSS, 'medium', { reasoning_effort: 'medium' }, null],
+  ['bedrock', 'meta.llama3-1-70b-instruct-v1:0', 'none', {}, null],
+]
+
+describe('openModel with a reasoning level', () => {
+  it.each(ON_THE_WIRE)('sends for %s/%s:%s %j', async (format, id, reasoning, wire, maxOutputTokens) => {
+    const { server } = scripted
+    server.script(id, [{ text: 'Three.' }])
+    const name = server.modelFor(format, id, reasoning)
+    const model = await openModel(name, server.environmentFor(format))
+    expect(model.name).toBe(reasoning === 'default' ? `${format}/${id}` : name)
+
+    await model.respond(requestOf(model))
+
+    expect(server.requests(id)[0]).toMatchObject({ format, reasoning: wire, maxOutputTokens })
+    expect(server.requests(id)[0]?.reasoning).toEqual(wire)
+    server.assertDone(id)
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { PROVIDERS } from '../../lib/models/model-name.ts'
+import { openModel } from '../../lib/models/open-model.ts'
+import { openScripted, requestOf, useScriptedModel } from './support.ts'
+
+const scripted = useScriptedModel()
+
+describe.each(PROVIDERS)('startScriptedModel, speaking as %s', (format) => {
+  it('makes a test fail that asks beyond the script', async () => {
+    const { model, id } = await openScripted(scripted.server, format, [{ text: 'Once.' }])
+    await model.respond(requestOf(model))
+    const again = model.respond(requestOf(model))
+    await expect(again).rejects.toMatchObject({
+      isTransient: false,
+      message: expect.stringContaining('no turn 2'),
+    })
+    expect(() => scripted.server.assertDone(id)).toThrow('the script has no turn 2')
+  })
+
+  it('makes a test fail that leaves turns', async () => {
+    const { model, id } = await openScripted(scripted.server, format, [{ text: 'Once.' }, { text: 'Twice.' }])
+    await model.respond(requestOf(model))
+    expect(() => scripted.server.assertDone(id)).toThrow('1 of 2 turns')
+  })
+
+  it('makes a test fail that answers a call twice', async () => {
+    const { model, id } = await openScripted(scripted.server, format, [
+      { calls: [{ name: 'add', input: {} }] },
+      { text: 'Well.' },
+    ])
+    const { messages, toolCalls } = await model.respond(requestOf(model))
+    const results = model.toolMessage(toolCalls.map((call) => ({ call, result: { ok: true, value: 1 } })))
+    const twice = [model.userMessage('Hi'), ...messages, results, results]
+    await expect(model.respond(requestOf(model, { messages: twice }))).rejects.toThrow('answers no open call')
+    expect(() => scripted.server.assertDone(id)).toThrow('answers no open call')
+  })
+
+  it('knows no model but those that have a script', async () => {
+    const model = await openModel(`${format}/nobody-wrote-me`, scripted.server.environmentFor(format))
+    await expect(model.respond(requestOf(model))).rejects.toThrow('no script of this name')
+    expect(() => scripted.server.assertDone('nobody-wrote-me')).toThrow('no script of this name')
+  })
+
+  it('follows a function through as many turns as are asked for', async () => {
+    const { model, id, requests } = await openScripted(scripted.server, format, ({ history }, index) => ({
+      text: `Turn ${index + 1} of ${history.length} items.`,
+    }))
+    for (let turn = 1; turn <= 20; turn++) {
+      expect((await model.respond(requestOf(model))).text).toBe(`Turn ${turn} of 1 items.`)
+    }
+    expect(requests()).toHaveLength(20)
+    scripted.server.assertDone(id)
+  })
+})

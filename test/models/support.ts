@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll } from 'vitest'
+import type { Json } from '../../lib/core/json.ts'
+import type { Model, ModelRequest } from '../../lib/core/model.ts'
+import type { Provider } from '../../lib/models/model-name.ts'
+import { openModel } from '../../lib/models/open-model.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import type { Script } from '../support/scripted-model/turn.ts'
+
+export const ADD = {
+  name: 'add',
+  description: 'Adds two numbers.',
+  inputSchema: {
+    type: 'object',
+    properties: { a: { type: 'number' }, b: { type: 'number' } },
+    required: ['a', 'b'],
+  },
+}
+
+/** One scripted server for a test file; the object is filled before the first test. */
+export function useScriptedModel(): { server: ScriptedModel } {
+  const holder = {} as { server: ScriptedModel }
+  beforeAll(async () => {
+    holder.server = await startScriptedModel()
+  })
+  afterAll(() => holder.server?.stop())
+  return holder
+}
+
+/** A model that follows a script of its own; `id` is what the script is called. */
+export async function openScripted(server: ScriptedModel, format: Provider, script: Script) {
+  const id = `script-${randomUUID()}`
+  server.script(id, script)
+  const model = await openModel(server.modelFor(format, id), server.environmentFor(format))
+  return { id, model, requests: () => server.requests(id) }
+}
+
+export function requestOf(model: Model, overrides: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    instructions: 'Be brief.',
+    messages: [model.userMessage('What is 1 + 2?')],
+    tools: [ADD],
+    signal: new AbortController().signal,
+    ...overrides,
+  }
+}
+
+export const throughJson = <T extends Json>(value: T): T => JSON.parse(JSON.stringify(value))

@@ -1,0 +1,163 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Environment } from '../../../lib/environment.ts'
+import type { Provider, Reasoning } from '../../../lib/models/model-name.ts'
+import { anthropicMessages } from './anthropic-messages.ts'
+import { bedrockConverse } from './bedrock-converse.ts'
+import { chatCompletions } from './chat-completions.ts'
+import type { Format } from './format.ts'
+import { openaiResponses } from './openai-responses.ts'
+import { problemOf, type RecordedRequest } from './recorded-request.ts'
+import { completeAnswer, isFault, type Reply, type Script } from './turn.ts'
+
+export const FORMATS: Record<Provider, Format> = {
+  openai: openaiResponses,
+  'openai-compatible': chatCompletions,
+  anthropic: anthropicMessages,
+  bedrock: bedrockConverse,
+}
+
+/** Status of what a test did wrong; permanent, so that nothing retries it. */
+export const BEYOND_SCRIPT = 418
+
+/** The key that `environmentFor` gives; no message may ever show it. */
+export const KEY = 'sk-scripted-4f9a1c77'
+
+export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>
+
+type State = { script: Script; requests: RecordedRequest[] }
+
+/**
+ * A server on a port of its own that speaks four providers' formats. Scripts are told apart by the model's id, so that
+ * tests in parallel can share one server; what a test asks beyond its script is an error that `assertDone` throws.
+ */
+export async function startScriptedModel() {
+  const states = new Map<string, State>()
+  const errors: { model: string; error: string }[] = []
+  let answers = 0
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      errors.push({ model: '', error: String(error) })
+      response.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  async function serve(request: IncomingMessage, response: ServerResponse) {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const path = decodeURIComponent(request.url ?? '')
+    const [name, format] = Object.entries(FORMATS).find(([, candidate]) => candidate.path.test(path)) ?? []
+    if (!name || !format) return refuse(response, null, '', `nothing answers ${request.method} ${path}`)
+    const body = JSON.parse(Buffer.concat(chunks).toString())
+    const model = format.path.exec(path)?.[1] ?? body.model
+    const recorded: RecordedRequest = {
+      ...format.decode(body),
+      format: name as Provider,
+      model,
+      headers: Object.fromEntries(
+        Object.entries(request.headers).map(([key, value]) => [key, String(value)]),
+      ),
+      body,
+    }
+    const state = states.get(model)
+    if (!state) return refuse(response, format, model, 'there is no script of this name')
+    const index = state.requests.push(recorded) - 1
+    const problem = problemOf(recorded)
+    if (problem) return refuse(response, format, model, problem)
+    const turn = typeof state.script === 'function' ? state.script(recorded, index) : state.script[index]
+    if (!turn) return refuse(response, format, model, `the script has no turn ${index + 1}`)
+    await reply(response, format, model, typeof turn === 'function' ? turn(recorded) : turn)
+  }
+
+  async function reply(response: ServerResponse, format: Format, model: string, given: Reply) {
+    if (given.delayMs) await sleep(given.delayMs, undefined, { ref: false })
+    if (!isFault(given))
+      return send(response, 200, {}, format.encode(completeAnswer(given, `${++answers}`, model)))
+    if ('garbage' in given) {
+      return send(response, 200, { 'content-type': given.contentType ?? 'application/json' }, given.garbage)
+    }
+    if ('status' in given) {
+      const { status, message = 'Scripted fault.', code = 'scripted_fault' } = given
+      const error = format.error(status, message, code)
+      return send(response, status, { ...error.headers, ...given.headers }, given.body ?? error.body)
+    }
+    if (given.drop === 'before') return response.destroy()
+    const text = JSON.stringify(format.encode(completeAnswer({ text: 'cut off' }, `${++answers}`, model)))
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length })
+    response.write(text.slice(0, text.length / 2), () => response.destroy())
+  }
+
+  function refuse(response: ServerResponse, format: Format | null, model: string, error: string) {
+    errors.push({ model, error })
+    const message = `The scripted model "${model}" cannot go on: ${error}.`
+    send(response, BEYOND_SCRIPT, {}, format?.error(BEYOND_SCRIPT, message, 'beyond_script').body ?? message)
+  }
+
+  return {
+    url,
+
+    /** Of one provider, or of all. */
+    environmentFor(format?: Provider): Environment {
+      const environments: Record<Provider, Environment> = {
+        openai: { OPENAI_BASE_URL: `${url}/openai/v1`, OPENAI_API_KEY: KEY },
+        'openai-compatible': {
+          OPENAI_COMPATIBLE_BASE_URL: `${url}/compatible/v1`,
+          OPENAI_COMPATIBLE_API_KEY: KEY,
+        },
+        anthropic: { ANTHROPIC_BASE_URL: `${url}/anthropic/v1`, ANTHROPIC_API_KEY: KEY },
+        bedrock: {
+          BEDROCK_BASE_URL: `${url}/bedrock`,
+          AWS_REGION: 'eu-central-1',
+          AWS_ACCESS_KEY_ID: 'AKIASCRIPTED',
+          AWS_SECRET_ACCESS_KEY: KEY,
+        },
+      }
+      return format ? environments[format] : Object.assign({}, ...Object.values(environments))
+    },
+
+    /** The name of the model that follows a script, as an agent's document or `model=` has it. */
+    modelFor(format: Provider, script: string, reasoning?: Reasoning): string {
+      return reasoning ? `${format}/${script}:${reasoning}` : `${format}/${script}`
+    },
+
+    /** Sets what the model of this id says, from its first turn; a script of this name so far is forgotten. */
+    script(name: string, script: Script): void {
+      states.set(name, { script, requests: [] })
+    },
+
+    /** What the model of this id was asked, oldest first, refused requests included. */
+    requests(name: string): RecordedRequest[] {
+      return states.get(name)?.requests ?? []
+    },
+
+    /** Throws when a script (of all, or the one named) was left, exceeded, or asked in a way no provider takes. */
+    assertDone(name?: string): void {
+      const problems = errors
+        .filter(({ model }) => !name || model === name)
+        .map(({ model, error }) => `${model}: ${error}`)
+      for (const [model, { script, requests }] of states) {
+        if ((name && model !== name) || typeof script === 'function' || requests.length >= script.length)
+          continue
+        problems.push(
+          `${model}: ${script.length - requests.length} of ${script.length} turns were not asked for`,
+        )
+      }
+      if (problems.length > 0) throw new Error(`The scripted model was not followed:\n${problems.join('\n')}`)
+    },
+
+    async stop(): Promise<void> {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function send(response: ServerResponse, status: number, headers: Record<string, string>, body: unknown) {
+  if (response.destroyed) return
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(typeof body === 'string' ? body : JSON.stringify(body))
+}
