@@ -7,6 +7,11 @@ export const SQS_ENDPOINT = 'SQS_ENDPOINT'
 /** 'on' where API Gateway takes streamed responses. */
 export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 
+/** `{provider}/{model}` for agents that name none. */
+export const DEFAULT_MODEL = 'DEFAULT_MODEL'
+/** Where tools' secrets lie on AWS. */
+export const SECRETS_PREFIX = 'SECRETS_PREFIX'
+
 export type Environment = Record<string, string | undefined>
 
 /** @throws an Error that names the variable when it is missing or empty. */

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { json, serve } from './serve.ts'
+import { call, openWritten } from './tools.ts'
+
+const written = (name: string) => ({
+  name: 'invoke',
+  description: 'Invokes.',
+  input: { id: { type: 'string' } },
+  timeoutSeconds: 1,
+  lambda: { function: name },
+})
+
+async function invoke(answer: Parameters<typeof serve>[0], name = 'orders:live') {
+  const server = await serve(answer)
+  const tools = await openWritten([written(name)], { environment: { LAMBDA_ENDPOINT: server.url } })
+  return { result: await call(tools, 'invoke', { id: 'ü' }), server }
+}
+
+describe('lambdaTool', () => {
+  it('invokes the function with the input and the key of the call, and waits', async () => {
+    const { result, server } = await invoke((response) => json(response, { total: 3 }))
+    expect(result).toEqual({ ok: true, value: { total: 3 } })
+    const [received] = server.received
+    expect(received?.path).toBe('/2015-03-31/functions/orders%3Alive/invocations')
+    expect(received?.headers['x-amz-invocation-type']).toBe('RequestResponse')
+    expect(JSON.parse(received?.body ?? '')).toEqual({ id: 'ü' })
+    const context = Buffer.from(String(received?.headers['x-amz-client-context']), 'base64').toString()
+    expect(JSON.parse(context)).toEqual({ custom: { idempotencyKey: 'run/1/call-1' } })
+  })
+
+  const missing = { 'x-amzn-errortype': 'ResourceNotFoundException', 'content-type': 'application/json' }
+  const failing = { 'x-amz-function-error': 'Unhandled' }
+  const cases: [string, Parameters<typeof serve>[0], object][] = [
+    ['null', (r) => r.end('null'), { ok: true, value: null }],
+    ['nothing', (r) => r.end(), { ok: true, value: null }],
+    ['no JSON', (r) => r.end('<a>'), { ok: false, error: 'The function returned no JSON: <a>' }],
+    [
+      'an exception',
+      (r) =>
+        r.writeHead(200, failing).end('{"errorType":"TypeError","errorMessage":"boom","trace":["at x"]}'),
+      { ok: false, error: 'The function failed: TypeError: boom' },
+    ],
+    [
+      'a crash',
+      (r) => r.writeHead(200, failing).end('oom'),
+      { ok: false, error: 'The function failed: oom' },
+    ],
+    [
+      'no such function',
+      (r) => r.writeHead(404, missing).end('{"Message":"Function not found: orders"}'),
+      { ok: false, error: expect.stringMatching(/ResourceNotFoundException.*Function not found/) },
+    ],
+    [
+      'a dropped connection',
+      (r) => r.destroy(),
+      { ok: false, error: expect.stringContaining('could not be invoked') },
+    ],
+    ['no answer', () => undefined, { ok: false, error: 'The call timed out after 1 seconds.' }],
+  ]
+  it.each(cases)('%s: asks once and gives the result', async (_, answer, expected) => {
+    const { result, server } = await invoke(answer)
+    expect(result).toEqual(expected)
+    expect(server.received).toHaveLength(1)
+  })
+})

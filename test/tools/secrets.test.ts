@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { openTools } from '../../lib/tools/open-tools.ts'
+import { openSecrets } from '../../lib/tools/secrets.ts'
+import { toolsSchema } from '../../lib/tools/tool-document.ts'
+import { json, serve } from './serve.ts'
+import { call, depsOf, httpTool, openWritten, secret } from './tools.ts'
+
+const SECRET = 's3cret "key"/+ü=1'
+
+afterEach(() => vi.unstubAllEnvs())
+
+describe('a secret', () => {
+  const headers = {
+    Authorization: `Bearer ${secret('SHOP_KEY')}`,
+    'X-Two': `${secret('SHOP_KEY')}-${secret('OTHER')}`,
+  }
+
+  it('is filled in from the environment on this machine', async () => {
+    const server = await serve((response) => json(response, null))
+    const environment = { SHOP_KEY: 'abc\n', OTHER: 'def' }
+    const tools = await openWritten([httpTool(server.host, { headers })], { environment })
+    await call(tools, 'get', {})
+    expect(server.received[0]?.headers).toMatchObject({ authorization: 'Bearer abc', 'x-two': 'abc-def' })
+  })
+
+  it.each([{}, { SHOP_KEY: '' }])('that is missing is an error that names it: %j', async (environment) => {
+    const server = await serve((response) => json(response, null))
+    const tools = await openWritten([httpTool(server.host, { headers })], { environment })
+    expect(await call(tools, 'get', {})).toEqual({ ok: false, error: 'The secret SHOP_KEY is missing.' })
+    expect(server.connections).toHaveLength(0)
+  })
+
+  it('that is no header value is an error without it', async () => {
+    const server = await serve((response) => json(response, null))
+    const environment = { SHOP_KEY: 'abc\r\nX-Evil: 1' }
+    const tool = httpTool(server.host, { headers: { A: secret('SHOP_KEY') } })
+    const tools = await openWritten([tool], { environment })
+    const result = await call(tools, 'get', {})
+    expect(result).toMatchObject({ ok: false, error: expect.stringContaining('header') })
+    expect(JSON.stringify(result)).not.toContain('X-Evil')
+  })
+
+  const environment = { SHOP_KEY: 'tiger-lily-88', OTHER: 'tiger' }
+  /** Of 21 characters a line, and so many before it that the cut at 255 800 bytes falls within a secret. */
+  const long = (value: unknown, lines: number) => 'x'.repeat(9) + `${value} `.repeat(lines)
+  const echoes: [string, Parameters<typeof serve>[0]][] = [
+    ['JSON', (r, { headers }) => json(r, { [String(headers.authorization)]: [{ seen: headers }] })],
+    ['text', (r, { headers }) => r.end(`you sent ${headers.authorization}, ${headers['x-two']}`)],
+    ['an error', (r, { headers }) => json(r, headers, 401)],
+    [
+      'base64',
+      (r, { headers }) => r.end(Buffer.from(String(headers.authorization).slice(7)).toString('base64')),
+    ],
+    [
+      'a redirect',
+      (r, { headers }) => r.writeHead(302, { location: `/?key=${headers.authorization}` }).end(),
+    ],
+    [
+      'bad JSON',
+      (r, { headers }) =>
+        r.writeHead(200, { 'content-type': 'application/json' }).end(`{${headers.authorization}`),
+    ],
+    ['a text that is cut', (r, { headers }) => r.end(long(headers.authorization, 30_000))],
+    ['a text without an end', (r, { headers }) => r.end(long(headers.authorization, 300_000))],
+  ]
+  it.each(echoes)('that comes back in %s is masked', async (_, answer) => {
+    const server = await serve(answer)
+    const tools = await openWritten([httpTool(server.host, { headers })], { environment })
+    const result = JSON.stringify(await call(tools, 'get', {}))
+    expect(result).toContain('[secret SHOP_KEY]')
+    expect(result).not.toMatch(/tige|lily|dGlnZXI/)
+  })
+
+  it('of digits is masked where it comes back as a number', async () => {
+    const server = await serve((response) => json(response, [123456, 1234567]))
+    const tool = httpTool(server.host, { headers: { A: secret('PIN') } })
+    const tools = await openWritten([tool], { environment: { PIN: '123456' } })
+    expect(await call(tools, 'get', {})).toEqual({ ok: true, value: ['[secret PIN]', 1234567] })
+  })
+})
+
+describe('Secrets.mask', () => {
+  const forms = [
+    SECRET,
+    JSON.stringify(SECRET),
+    encodeURIComponent(SECRET),
+    Buffer.from(SECRET).toString('base64'),
+  ]
+  it.each(forms)('finds the form %s', async (form) => {
+    const secrets = openSecrets({ KEY: SECRET })
+    await secrets.fillHeaders({ a: secret('KEY') })
+    expect(secrets.mask({ [form]: [`a ${form} b`] })).not.toEqual({ [form]: [`a ${form} b`] })
+    expect(JSON.stringify(secrets.mask([form, `x${form}x`]))).toContain('[secret KEY]')
+    expect(secrets.maskText(form)).not.toContain('key')
+  })
+})
+
+/** SSM and Secrets Manager in one: both speak JSON with the operation in `X-Amz-Target`. */
+async function serveStores(parameters: Record<string, string>, secrets: Record<string, string>) {
+  const server = await serve((response, { headers, body }) => {
+    const isParameter = headers['x-amz-target'] === 'AmazonSSM.GetParameter'
+    const { Name, SecretId, WithDecryption } = JSON.parse(body)
+    const fail = (__type: string) => json(response, { __type, message: 'no' }, 400)
+    if (isParameter && Name.endsWith('/DENIED')) return fail('AccessDeniedException')
+    const value = isParameter ? parameters[Name] : secrets[SecretId]
+    if (value === undefined) return fail(isParameter ? 'ParameterNotFound' : 'ResourceNotFoundException')
+    if (isParameter && !WithDecryption) return fail('NotDecrypted')
+    return json(response, isParameter ? { Parameter: { Name, Value: value } } : { SecretString: value })
+  })
+  const variables = {
+    AWS_ENDPOINT_URL_SSM: server.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url,
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+  }
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  return server
+}
+
+describe('a secret on AWS', () => {
+  it('is read from Parameter Store, else Secrets Manager, once, and never from the environment', async () => {
+    vi.resetModules()
+    const stores = await serveStores({ '/team/ONE': 'from-ssm' }, { '/team/TWO': 'from-manager' })
+    const server = await serve((response) => json(response, null))
+    const headers = { One: secret('ONE'), Two: secret('TWO') }
+    const environment = { SECRETS_PREFIX: '/team/', ONE: 'wrong', TWO: 'wrong', THREE: 'wrong' }
+    const written = [
+      httpTool(server.host, { headers }),
+      { ...httpTool(server.host, { headers: { Three: secret('THREE') } }), name: 'three' },
+      { ...httpTool(server.host, { headers: { Four: secret('DENIED') } }), name: 'four' },
+    ]
+    const tools = await openWritten(written, { environment })
+    expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
+    expect(server.received[0]?.headers).toMatchObject({ one: 'from-ssm', two: 'from-manager' })
+    expect(await call(tools, 'three', {})).toEqual({ ok: false, error: 'The secret THREE is missing.' })
+    expect(await call(tools, 'four', {})).toEqual({
+      ok: false,
+      error: 'The secret DENIED could not be read (AccessDeniedException).',
+    })
+
+    const asked = stores.received.length
+    const inLambda = { AWS_LAMBDA_FUNCTION_NAME: 'run', ONE: 'wrong' }
+    const others = await openTools(toolsSchema.parse([written[0]]), depsOf({ environment: inLambda }))
+    expect(await call(others, 'get', {})).toMatchObject({ ok: false, error: 'The secret ONE is missing.' })
+    expect(stores.received.slice(asked).map(({ body }) => body)).toContainEqual(
+      expect.stringContaining('/aes/secrets/ONE'),
+    )
+    const cached = stores.received.length
+    expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
+    expect(stores.received.slice(cached).filter(({ body }) => body.includes('/team/ONE'))).toEqual([])
+  })
+})
