@@ -2,7 +2,10 @@ import * as z from 'zod'
 import { isSlug } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { MAX_AGENT_STEPS } from '../core/limits.ts'
+import { ModelRefusal } from '../core/model.ts'
+import { parseModelName } from '../models/model-name.ts'
 import { fieldMapSchema, isJsonSchema } from '../schema/field-map.ts'
+import { toolsSchema } from '../tools/tool-document.ts'
 import { checkDeclared } from './check-schemas.ts'
 
 const MAX_TEXT = 2_000
@@ -25,6 +28,15 @@ const declaredSchema = z
     }
     add(...checkDeclared(value).map((finding) => ({ code: 'custom', input: value, ...finding })))
   })
+
+const modelSchema = z.string().superRefine((text, context) => {
+  try {
+    parseModelName(text)
+  } catch (error) {
+    if (!(error instanceof ModelRefusal)) throw error
+    context.addIssue({ code: 'custom', message: `cannot be used: ${error.message}` })
+  }
+})
 
 export const settingsSchema = z.strictObject({
   useCache: z.boolean().default(false),
@@ -52,8 +64,8 @@ export const documentSchema = z.strictObject({
     .optional(),
   input: declaredSchema,
   output: declaredSchema,
-  model: z.string().min(1).max(200).nullable().default(null),
-  tools: z.array(z.unknown()).default([]),
+  model: modelSchema.nullable().default(null),
+  tools: toolsSchema.default([]),
   code: z.boolean().default(false),
   execution: settingsSchema.prefault({}),
 })

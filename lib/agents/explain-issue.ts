@@ -1,6 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein'
 import type * as z from 'zod'
 import { isJsonObject } from '../core/json.ts'
+import { knownToolKeys } from '../tools/tool-document.ts'
 import { documentSchema, settingsSchema } from './document.ts'
 
 /** What is wrong at a place of the front matter, worded to be read after the field's name. */
@@ -71,6 +72,7 @@ function bound(side: 'least' | 'most', origin: string, limit: number | bigint): 
 
 function knownKeys(path: PropertyKey[]): string[] {
   if (path.length === 0) return Object.keys(documentSchema.shape)
+  if (path[0] === 'tools') return knownToolKeys(path.slice(2)) ?? FIELD_KEYS
   return path[0] === 'execution' ? Object.keys(settingsSchema.shape) : FIELD_KEYS
 }
 

@@ -63,17 +63,29 @@ function documentProblems(read: ParsedDocument | string, codeFile: string | unde
   if (!read.document) return read.problems
   const { document, lineOf } = read
   const conflict = kindConflict(document, codeFile && basename(codeFile))
-  if (conflict) return [{ line: lineOf(['code']), field: 'code', message: conflict }]
+  if (conflict) return [{ line: lineOf([conflict.field]), ...conflict }]
   const bytes = Buffer.byteLength(JSON.stringify(document))
   const message = `expands to ${bytes} bytes; ${MAX_DOCUMENT_BYTES} are allowed`
   return bytes > MAX_DOCUMENT_BYTES ? [{ line: 1, field: null, message }] : []
 }
 
-function kindConflict(document: AgentDocument, codeFile: string | undefined): string | null {
-  if (document.code && !codeFile) return `is true, but the folder has none of ${CODE_FILES.join(', ')}`
-  if (!document.code && codeFile) return `must be true for ${codeFile} to run`
-  if (!document.code) return 'must be true: this release runs code agents; model agents are not there yet'
-  return document.model ? 'and model exclude each other: a code agent runs no model' : null
+/** A code agent has code and nothing of a model; a model agent has instructions and no code. */
+function kindConflict(document: AgentDocument, codeFile: string | undefined) {
+  const { code, model, tools, instructions } = document
+  if (code && !codeFile) {
+    return { field: 'code', message: `is true, but the folder has none of ${CODE_FILES.join(', ')}` }
+  }
+  if (!code && codeFile) return { field: 'code', message: `must be true for ${codeFile} to run` }
+  if (code && model) return { field: 'model', message: 'must be left out: a code agent runs no model' }
+  if (code && tools.length > 0)
+    return { field: 'tools', message: 'must be left out: a code agent calls what it needs' }
+  if (!code && instructions === '') {
+    return {
+      field: 'instructions',
+      message: 'are missing: the text below the front matter tells the model what to do',
+    }
+  }
+  return null
 }
 
 function digestOf(document: AgentDocument, code: string | null): string {

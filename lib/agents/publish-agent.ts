@@ -1,5 +1,6 @@
 import type { Version } from '../core/agent.ts'
 import { agentIdOf } from '../core/ids.ts'
+import type { Json } from '../core/json.ts'
 import type { AgentStore, Ambient } from '../core/ports.ts'
 import type { LoadedAgent } from './load-folder.ts'
 
@@ -29,6 +30,7 @@ export async function publishAgent(params: Params): Promise<Version> {
     inputSchema: document.input,
     outputSchema: document.output,
     model: document.model,
+    tools: document.tools as unknown as Json[],
     code: document.code,
     instructions: document.instructions,
     execution: document.execution,

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 
 export type VersionStatus = 'PUBLISHED' | 'DRAFT'
 
@@ -25,6 +25,8 @@ export type Version = {
   outputSchema: JsonObject
   /** Model of a model agent; null where the default model runs it, and for a code agent. */
   model: string | null
+  /** As the document declares them. */
+  tools: Json[]
   code: boolean
   instructions: string
   execution: ExecutionSettings

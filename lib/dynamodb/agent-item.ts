@@ -10,6 +10,7 @@ export function versionToItem(version: Version): Item {
     inputSchema: JSON.stringify(version.inputSchema),
     outputSchema: JSON.stringify(version.outputSchema),
     execution: JSON.stringify(version.execution),
+    tools: JSON.stringify(version.tools),
   }
 }
 
@@ -40,6 +41,7 @@ export function versionFromItem(item: Item): Version {
     inputSchema: JSON.parse(String(item.inputSchema)),
     outputSchema: JSON.parse(String(item.outputSchema)),
     model: (item.model as string | undefined) ?? null,
+    tools: JSON.parse(String(item.tools ?? '[]')),
     code,
     instructions,
     execution: JSON.parse(String(item.execution)),

@@ -1,6 +1,8 @@
 import type { Version } from '../core/agent.ts'
 import { InputSchemaMismatch, InvalidModelOverride } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
+import { ModelRefusal } from '../core/model.ts'
+import { checkModel } from '../models/check-model.ts'
 import { checkOf } from './checks.ts'
 import type { RunRequest } from './start-execution.ts'
 
@@ -23,6 +25,7 @@ export function checkRunRequest(version: Version, input: JsonObject, wishes: Run
       `The agent ${version.slug} runs code and no model, so model cannot be given.`,
     )
   }
+  if (wishes.model !== undefined) checkOverride(wishes.model)
   if (wishes.enforceInputSchema) {
     const violations = checkOf(version, 'input')(input)
     if (violations.length > 0) throw new InputSchemaMismatch(violations)
@@ -36,5 +39,14 @@ export function checkRunRequest(version: Version, input: JsonObject, wishes: Run
       model: wishes.model ?? null,
       useDynamicLearning: wishes.useDynamicLearning ?? false,
     },
+  }
+}
+
+/** @throws InvalidModelOverride before anything is recorded or spent */
+function checkOverride(model: string): void {
+  try {
+    checkModel(model, process.env)
+  } catch (error) {
+    throw error instanceof ModelRefusal ? new InvalidModelOverride(error.message) : error
   }
 }

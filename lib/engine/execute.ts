@@ -2,6 +2,7 @@ import type { Version } from '../core/agent.ts'
 import { type Execution, failure, type Outcome } from '../core/execution.ts'
 import type { AgentStore, Ambient, ExecutionStore } from '../core/ports.ts'
 import type { StepStore } from '../core/step.ts'
+import type { Environment } from '../environment.ts'
 import { stepFunction } from './code-steps.ts'
 import { Journal, LeaseLost } from './journal.ts'
 import { DEFAULT_LEASE, keepLease, type LeaseTimes } from './lease-keeper.ts'
@@ -12,6 +13,8 @@ export type Engine = {
   executions: ExecutionStore
   steps: StepStore
   ambient: Ambient
+  /** Names models, keys and secrets. */
+  environment?: Environment
   /** Milliseconds; the defaults unless a test shortens them. */
   lease?: LeaseTimes
 }
@@ -83,7 +86,11 @@ async function runInTime(
 
 type Run = { execution: Execution; version: Version; journal: Journal; signal: AbortSignal }
 
-function run(engine: Engine, { execution, version, journal, signal }: Run): Promise<Outcome> {
+async function run(engine: Engine, { execution, version, journal, signal }: Run): Promise<Outcome> {
+  if (!version.code) {
+    const { runModelVersion } = await import('./model-run.ts')
+    return runModelVersion({ engine, execution, version, journal, signal })
+  }
   const step = stepFunction(journal, engine.ambient)
   return runCodeAgent({ store: engine.agents, version, execution, step, signal })
 }

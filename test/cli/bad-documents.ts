@@ -42,6 +42,28 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
+    name: 'a model agent without instructions',
+    files: { 'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\n---\n' },
+    says: [
+      'foo/agent.md:2: instructions: are missing: the text below the front matter tells the model what to do',
+    ],
+  },
+  {
+    name: 'a code agent with a model',
+    files: withLines('model: openai/gpt-5', 'input: {}'),
+    says: ['foo/agent.md:5: model: must be left out: a code agent runs no model'],
+  },
+  {
+    name: 'a tool of no kind, with an unknown field',
+    files: {
+      'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\ntools:\n  - name: t\n    htp: {}\n---\nText.\n',
+    },
+    says: [
+      'foo/agent.md:6: tools.0: must have exactly one of http, lambda, mcp, agent, and has none of them',
+      'foo/agent.md:7: tools.0.htp: is not a known field; did you mean "http"?',
+    ],
+  },
+  {
     name: 'no front matter',
     files: { 'agent.md': '# Foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
     says: ['foo/agent.md:1: front matter: must begin the file, between two lines of "---"'],
@@ -128,7 +150,7 @@ export const badFolders: BadFolder[] = [
       'foo/agent.md:7: execution.maxAgentSteps: must be at most 500',
       'foo/agent.md:8: execution.timeoutSeconds: is 1.5; it must be a whole number',
       'foo/agent.md:9: execution.cacheTtlSeconds: must be at least 1',
-      'foo/agent.md:10: model: must not be empty',
+      'foo/agent.md:10: model: cannot be used: The model "" names no known provider: write "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
     ],
   },
   {

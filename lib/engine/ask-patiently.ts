@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Model, ModelFault, type ModelRequest, type ModelResponse } from '../core/model.ts'
+
+const MOST_TRIES = 4
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 60_000
+
+/**
+ * One response, however often it takes to get it: a passing fault is waited out, as long as the provider says or twice
+ * as long each time.
+ * @throws ModelFault when it does not pass, or asks for more patience than a run has
+ */
+export async function askPatiently(model: Model, request: ModelRequest): Promise<ModelResponse> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await model.respond(request)
+    } catch (error) {
+      if (!(error instanceof ModelFault) || !error.isTransient || tries === MOST_TRIES) throw error
+      const waitMs = error.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1) * (0.5 + Math.random())
+      if (waitMs > LONGEST_WAIT_MS) throw error
+      await sleep(waitMs, undefined, { signal: request.signal })
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { Version } from '../core/agent.ts'
+import { type Execution, failure, type Outcome } from '../core/execution.ts'
+import { ModelRefusal } from '../core/model.ts'
+import { openModel } from '../models/open-model.ts'
+import { openTools } from '../tools/open-tools.ts'
+import { ToolError } from '../tools/tool.ts'
+import type { ToolDocument } from '../tools/tool-document.ts'
+import { agentCalls } from './agent-calls.ts'
+import { checkOf } from './checks.ts'
+import type { Engine } from './execute.ts'
+import type { Journal } from './journal.ts'
+import { runModelAgent } from './run-model-agent.ts'
+
+type Params = {
+  engine: Engine
+  execution: Execution
+  version: Version
+  journal: Journal
+  signal: AbortSignal
+}
+
+/** Opens a version's model and tools, and runs it. Loaded only when a model agent runs: the SDKs come with it. */
+export async function runModelVersion(params: Params): Promise<Outcome> {
+  const { engine, execution, version, journal, signal } = params
+  const { environment = process.env } = engine
+  const name = execution.options.model ?? version.model ?? environment.DEFAULT_MODEL
+  if (!name) {
+    const message = 'The agent names no model and DEFAULT_MODEL is not set.'
+    return failure({ code: 'ModelNotConfigured', message })
+  }
+  try {
+    const model = await openModel(name, environment)
+    const calls = agentCalls(engine, execution)
+    const tools = await openTools(version.tools as ToolDocument[], { environment, ...calls })
+    const { ambient } = engine
+    const checkOutput = checkOf(version, 'output')
+    try {
+      return await runModelAgent({ execution, version, model, tools, journal, checkOutput, ambient, signal })
+    } finally {
+      await tools.close()
+    }
+  } catch (error) {
+    if (error instanceof ModelRefusal) return failure({ code: 'ModelNotConfigured', message: error.message })
+    if (error instanceof ToolError) return failure({ code: 'ToolUnavailable', message: error.message })
+    throw error
+  }
+}

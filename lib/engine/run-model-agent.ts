@@ -1,0 +1,133 @@
+import type { Version } from '../core/agent.ts'
+import type { Execution, ExecutionError, Outcome } from '../core/execution.ts'
+import type { Json } from '../core/json.ts'
+import {
+  type Model,
+  ModelFault,
+  type ToolCall,
+  type ToolDeclaration,
+  type ToolResult,
+} from '../core/model.ts'
+import type { Ambient } from '../core/ports.ts'
+import type { ModelStep, RecordedStep } from '../core/step.ts'
+import type { Check } from '../schema/validate.ts'
+import { askPatiently } from './ask-patiently.ts'
+import {
+  finalAnswerTool,
+  isBadAnswer,
+  isFinalAnswer,
+  judgeAnswer,
+  outputOf,
+  REMINDER,
+} from './final-answer.ts'
+import type { Journal } from './journal.ts'
+
+/** Steps in which a model may mend an answer that does not fit. */
+const MOST_REPAIRS = 2
+
+export type Tools = {
+  declarations: ToolDeclaration[]
+  /** Never throws but when `signal` aborts: what goes wrong is a result. */
+  call(call: ToolCall, options: { idempotencyKey: string; signal: AbortSignal }): Promise<ToolResult>
+}
+
+type Params = {
+  execution: Execution
+  version: Version
+  model: Model
+  tools: Tools
+  journal: Journal
+  checkOutput: Check
+  ambient: Ambient
+  signal: AbortSignal
+}
+
+type Recorded = RecordedStep & { step: ModelStep }
+
+/**
+ * The step loop: answer the calls of the last response, see whether it gives the output, ask for the next. Everything
+ * is decided from the journal, so that another worker can go on between any two writes.
+ * @throws LeaseLost
+ */
+export async function runModelAgent(params: Params): Promise<Outcome> {
+  const { journal, checkOutput, execution, model } = params
+  journal.model = model.name
+  const ended = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
+  for (;;) {
+    const steps = journal.recorded as Recorded[]
+    const last = steps.at(-1)
+    if (last) {
+      const output = outputOf(last.step, checkOutput)
+      if (output) return { status: 'SUCCESS', output, ...journal.progress }
+      await answerCalls(last, params)
+    }
+    const attempts = steps.filter(({ step }) => isBadAnswer(step, checkOutput))
+    if (attempts.length > MOST_REPAIRS) return ended(mismatch(attempts, checkOutput))
+    const { maxAgentSteps } = execution.options
+    if (steps.length >= maxAgentSteps) {
+      const message = `The run took its ${maxAgentSteps} steps (maxAgentSteps) without giving a result.`
+      return ended({ code: 'MaxAgentStepsExceeded', message, step: steps.length })
+    }
+    try {
+      await journal.append(await nextStep(params, steps))
+    } catch (error) {
+      if (!(error instanceof ModelFault)) throw error
+      const code = error.isTransient ? 'ModelUnavailable' : 'ModelFailed'
+      return ended({ code, message: error.message, step: steps.length + 1 })
+    }
+  }
+}
+
+async function nextStep({ version, execution, model, tools, ambient, signal }: Params, steps: Recorded[]) {
+  const startedAt = new Date(ambient.now()).toISOString()
+  const { messages, text, toolCalls, usage } = await askPatiently(model, {
+    instructions: `${version.instructions}\n\n${REMINDER}`,
+    messages: historyOf(model, execution, steps),
+    tools: [...tools.declarations, finalAnswerTool(version.outputSchema)],
+    signal,
+  })
+  const finishedAt = new Date(ambient.now()).toISOString()
+  return { kind: 'MODEL' as const, startedAt, finishedAt, text, calls: toolCalls, messages, usage }
+}
+
+/** What the model is sent: the input, then its own responses, each with what came of its calls. */
+function historyOf(model: Model, execution: Execution, steps: Recorded[]): Json[] {
+  const answers = steps.flatMap(({ step, results }) => {
+    if (step.calls.length === 0) return [...step.messages, model.userMessage(REMINDER)]
+    const answered = step.calls.flatMap((call) => {
+      const result = results.get(call.id)?.result
+      return result ? [{ call, result }] : []
+    })
+    return [...step.messages, model.toolMessage(answered)]
+  })
+  return [model.userMessage(JSON.stringify(execution.input)), ...answers]
+}
+
+/** Carries out, in parallel, the calls that have no result yet; each result is stored as soon as it is there. */
+async function answerCalls(recorded: Recorded, params: Params): Promise<void> {
+  const { journal, tools, checkOutput, execution, ambient, signal } = params
+  const { step, results } = recorded
+  const open = step.calls.filter((call) => call.error === null && !results.has(call.id))
+  await Promise.all(
+    open.map(async (call) => {
+      const startedAt = new Date(ambient.now()).toISOString()
+      const idempotencyKey = `${execution.id}-${step.number}-${call.id}`
+      const result = isFinalAnswer(call)
+        ? judgeAnswer(call, checkOutput)
+        : await tools.call(call, { idempotencyKey, signal })
+      const finishedAt = new Date(ambient.now()).toISOString()
+      await journal.appendResult(recorded, { callId: call.id, result, startedAt, finishedAt })
+    }),
+  )
+}
+
+function mismatch(attempts: Recorded[], check: Check): ExecutionError {
+  const last = attempts.at(-1)
+  const answer = last?.step.calls.find(isFinalAnswer)
+  return {
+    code: 'OutputSchemaMismatch',
+    message: `The model gave ${attempts.length} results, none of which matches the output schema.`,
+    ...(answer && { errors: check(answer.input) }),
+    step: last?.step.number,
+  }
+}

@@ -1,0 +1,159 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { until } from '../../infra/local/until.ts'
+import { ambient } from '../../lib/ambient.ts'
+import { stepRecord } from '../../lib/api/step-record.ts'
+import { type Call, clientOf } from '../support/client.ts'
+import { finalAnswer } from '../support/model-agent.ts'
+import { finalExecution } from '../support/poll.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-models-'))
+const SUMMARIZE = '/v1/agents/summarize-text/executions'
+const TRIAGE = '/v1/agents/triage-ticket/executions'
+let scripted: ScriptedModel
+let service: Service
+let call: Call
+
+beforeAll(async () => {
+  scripted = await startScriptedModel()
+  service = await startService({
+    dataDir: folder,
+    environment: {
+      ...(scripted.environmentFor() as Record<string, string>),
+      ANTHROPIC_API_KEY: '',
+      DYNAMODB_ENDPOINT: inject('dynamodb'),
+      POWERTOOLS_LOG_LEVEL: 'INFO',
+      DEFAULT_MODEL: scripted.modelFor('openai', 'default-model'),
+    },
+  })
+  call = clientOf(service.url, readFileSync(join(folder, 'dev-token'), 'utf8').trim())
+})
+afterAll(async () => {
+  await service.stop()
+  await scripted.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const summary = { summary: 'Short.', topics: ['brevity'] }
+
+describe('the sample agents', () => {
+  it('summarize-text answers sync, on the default model', async () => {
+    scripted.script('default-model', [{ calls: [finalAnswer(summary)] }])
+    const answer = await call('POST', SUMMARIZE, { body: { text: 'A long text.' } })
+    expect(answer.json).toEqual(summary)
+    scripted.assertDone('default-model')
+    const record = (await call('GET', answer.headers.get('location') ?? '')).json
+    expect(record).toMatchObject({
+      status: 'SUCCESS',
+      model: 'openai/default-model',
+      steps: 1,
+      usage: { inputTokens: 10, outputTokens: 5 },
+    })
+    expect(scripted.requests('default-model')[0]?.instructions).toContain('You sum texts up')
+  })
+
+  it('triage-ticket has the ticket redacted by another agent, async; its steps can be read', async () => {
+    const name = ambient.newId()
+    const triage = { priority: 'high', team: 'accounts', summary: 'Cannot log in.', knownIncident: false }
+    scripted.script(name, [
+      { text: 'First I redact.', calls: [{ name: 'redact', input: { content: 'I am ada@example.com.' } }] },
+      { calls: [finalAnswer(triage)] },
+    ])
+    const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
+    const { json } = await call('POST', `${TRIAGE}?execMode=async&model=${model}&useDynamicLearning=true`, {
+      body: { subject: 'Help', body: 'I am ada@example.com.' },
+    })
+    const ended = await finalExecution(call, json.id)
+    scripted.assertDone(name)
+    expect(ended).toMatchObject({ status: 'SUCCESS', output: triage, steps: 2, source: 'API' })
+
+    const steps = (await call('GET', `/v1/agent_executions/${json.id}/steps`)).json
+    for (const step of steps) expect(stepRecord.strict().safeParse(step).error).toBeUndefined()
+    expect(steps).toMatchObject([
+      {
+        number: 1,
+        text: 'First I redact.',
+        toolCalls: [{ name: 'redact', result: { redactedContent: 'I am [EMAIL_ADDRESS].' } }],
+        usage: { inputTokens: 10, outputTokens: 5 },
+      },
+      { number: 2, toolCalls: [{ name: 'final_answer', input: triage }] },
+    ])
+    const children = (await call('GET', '/v1/agents/redact-pii/executions')).json
+    expect(children[0]).toMatchObject({ source: 'AGENT', parentExecutionId: json.id, status: 'SUCCESS' })
+  })
+})
+
+describe('model=', () => {
+  const refused: [model: string, tells: string][] = [
+    ['acme/best', 'bedrock, anthropic, openai, openai-compatible'],
+    ['best', 'openai-compatible'],
+    ['', 'openai-compatible'],
+    ['openai/', 'name'],
+    ['anthropic/claude-sonnet-4-5', 'ANTHROPIC_API_KEY'],
+    ['openai/gpt-4o:high', 'reasoning'],
+  ]
+  it.each(refused)('%j is InvalidModelOverride, and nothing is recorded or asked', async (model, tells) => {
+    const before = (await call('GET', `${SUMMARIZE}?limit=1`)).text
+    const answer = await call('POST', `${SUMMARIZE}?model=${encodeURIComponent(model)}`, {
+      body: { text: 'x' },
+    })
+    expect(answer.json).toMatchObject({ status: 400, code: 'InvalidModelOverride' })
+    expect(answer.json.detail).toContain(tells)
+    expect((await call('GET', `${SUMMARIZE}?limit=1`)).text).toBe(before)
+  })
+
+  it('reaches the model with its reasoning level', async () => {
+    const name = `gpt-5-${ambient.newId()}`
+    scripted.script(name, [{ calls: [finalAnswer(summary)] }])
+    const model = encodeURIComponent(scripted.modelFor('openai', name, 'low'))
+    const answer = await call('POST', `${SUMMARIZE}?model=${model}`, { body: { text: 'x' } })
+    expect(answer.json).toEqual(summary)
+    expect(JSON.stringify(scripted.requests(name)[0]?.reasoning)).toContain('low')
+  })
+})
+
+describe('maxAgentSteps', () => {
+  it('of a call goes before that of the version', async () => {
+    const name = ambient.newId()
+    scripted.script(name, () => ({ text: 'Hm.' }))
+    const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
+    const answer = await call('POST', `${SUMMARIZE}?model=${model}&maxAgentSteps=1`, { body: { text: 'x' } })
+    expect(answer.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'MaxAgentStepsExceeded' } })
+    expect(scripted.requests(name)).toHaveLength(1)
+  })
+})
+
+describe('the log', () => {
+  it('holds ids and outcomes, and nothing that was sent, said or returned', async () => {
+    const name = ambient.newId()
+    const secrets = ['sent-4711', 'said-4712', 'returned-4713', 'failed-4714']
+    scripted.script(name, [
+      { text: secrets[1] as string, calls: [{ name: 'redact', input: { content: secrets[1] as string } }] },
+      { calls: [finalAnswer({ summary: secrets[2] as string, topics: [] })] },
+      { status: 400, message: secrets[3] as string },
+    ])
+    const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
+    const options = { body: { text: secrets[0] } }
+    const done = await call('POST', `${SUMMARIZE}?model=${model}`, options)
+    expect(done.json.summary).toBe(secrets[2])
+    const failed = await call('POST', `${SUMMARIZE}?model=${model}`, options)
+    expect(failed.json.code).toBe('ExecutionFailed')
+    await call('POST', SUMMARIZE, { raw: `{"text": "${secrets[0]}"` })
+
+    await until(() => service.output().includes('"code":"InvalidJson"'), {
+      what: 'the last line',
+      limitMs: 10_000,
+    })
+    const log = service.output()
+    expect(log).toContain(done.headers.get('x-execution-id'))
+    expect(log).toContain('"code":"ExecutionFailed"')
+    for (const secret of secrets) expect(log).not.toContain(secret)
+    // Once, in the line to paste.
+    const token = readFileSync(join(folder, 'dev-token'), 'utf8').trim()
+    expect(log.split(token)).toHaveLength(2)
+  })
+})
