@@ -2,8 +2,12 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { logger } from '../logger.ts'
 import type { ServiceEvent } from './event.ts'
+import { asServiceError } from './problem-details.ts'
 
-/** One line a request: what was called, for whom, the outcome. The cause of a 5xx is logged, and only there. */
+/**
+ * One line a request: what was called, for whom, the outcome. Only a fault of ours or of a dependency is logged with
+ * what caused it: the detail of every other problem may hold what a client sent or an agent said.
+ */
 export function requestLog({
   operation,
 }: {
@@ -14,6 +18,7 @@ export function requestLog({
     operation,
     requestId: event.requestContext.requestId,
     organizationId: event.organizationId,
+    executionId: response?.headers?.['X-Execution-Id'],
     status: response?.statusCode,
     durationMs: Math.round(performance.now() - (startedAt.get(event) ?? 0)),
   })
@@ -21,13 +26,16 @@ export function requestLog({
     before: ({ event }) => void startedAt.set(event, performance.now()),
     after: ({ event, response }) => logger.info('answered', line(event, response)),
     onError: ({ event, response, error }) => {
-      if ((response?.statusCode ?? 500) < 500) logger.info('refused', line(event, response))
-      else logger.error('failed', { ...line(event, response), error: causeOf(error) })
+      const { code, cause } = asServiceError(error)
+      const entry = { ...line(event, response), code }
+      if (cause === undefined) logger.info('refused', entry)
+      else logger.error('failed', { ...entry, cause: describeCause(cause) })
     },
   }
 }
 
-function causeOf(error: unknown): Error {
-  const cause = error instanceof Error ? (error.cause ?? error) : error
-  return cause instanceof Error ? cause : new Error(String(cause))
+/** Name, message and stack, and nothing else that an error may carry. */
+function describeCause(cause: unknown) {
+  if (!(cause instanceof Error)) return { name: typeof cause }
+  return { name: cause.name, message: cause.message, stack: cause.stack }
 }

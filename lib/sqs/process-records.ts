@@ -10,7 +10,8 @@ export async function processRecords(
   const batchItemFailures = results.flatMap((result, index) => {
     if (result.status === 'fulfilled') return []
     const itemIdentifier = event.Records[index]?.messageId ?? ''
-    logger.warn('message comes back', { messageId: itemIdentifier, error: result.reason as Error })
+    const { name, message } = result.reason as Error
+    logger.warn('message comes back', { messageId: itemIdentifier, reason: { name, message } })
     return [{ itemIdentifier }]
   })
   return { batchItemFailures }
