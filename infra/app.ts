@@ -10,4 +10,5 @@ await bundleFunctions(bundles)
 new ServiceStack(app, 'AgentExecutionService', {
   bundles,
   responseStreaming: isOn(app.node, 'responseStreaming'),
+  defaultModel: app.node.getContext('defaultModel'),
 })

@@ -1,29 +1,49 @@
 import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 import { builtInsPlugin } from './built-ins-plugin.ts'
-import { FUNCTION_NAMES } from './function-settings.ts'
+import { FUNCTION_NAMES, type FunctionName, RUNS_AGENTS } from './function-settings.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../functions', import.meta.url))
 
+const OPTIONS = {
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  minify: true,
+  legalComments: 'none',
+  plugins: [builtInsPlugin],
+  logLevel: 'warning',
+} satisfies BuildOptions
+
+const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
+
 /**
- * Writes `<folder>/<function>/index.mjs` for every function, all in one pass of esbuild. The AWS SDK goes in, since the
- * runtime's own loads slower and changes under us; source maps stay out, since they cost every cold start.
+ * Writes `<folder>/<function>/index.mjs` for every function. The AWS SDK goes in, since the runtime's own loads slower
+ * and changes under us; source maps stay out, since they cost every cold start. Functions that run agents are split, one
+ * build each so that their chunks lie in their own folder: the SDKs of models and tools load only when an agent has them.
  */
 export async function bundleFunctions(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
-  await build({
-    entryPoints: FUNCTION_NAMES.map((name) => ({ in: `${FUNCTIONS}/${name}.ts`, out: `${name}/index` })),
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    minify: true,
-    legalComments: 'none',
-    plugins: [builtInsPlugin],
-    logLevel: 'warning',
-  })
+  const whole = FUNCTION_NAMES.filter((name) => !RUNS_AGENTS.includes(name))
+  await Promise.all([
+    build({
+      ...OPTIONS,
+      entryPoints: whole.map((name) => ({ in: sourceOf(name), out: `${name}/index` })),
+      outdir: folder,
+    }),
+    ...RUNS_AGENTS.map((name) =>
+      build({
+        ...OPTIONS,
+        entryPoints: [{ in: sourceOf(name), out: 'index' }],
+        outdir: join(folder, name),
+        splitting: true,
+        chunkNames: 'chunk-[hash]',
+      }),
+    ),
+  ])
 }

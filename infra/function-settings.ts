@@ -11,6 +11,9 @@ const ENDPOINT: FunctionSettings = { timeoutSeconds: 10, memoryMb: 512 }
 /** 900 s is the longest that Lambda runs anything. Agents' own code runs here, so there is memory for it. */
 const RUNNER: FunctionSettings = { timeoutSeconds: 900, memoryMb: 1024 }
 
+/** Those whose process runs agents: models, tools and code. */
+export const RUNS_AGENTS: FunctionName[] = ['run-agent', 'process-execution']
+
 const OTHERS: Partial<Record<FunctionName, FunctionSettings>> = {
   'run-agent': RUNNER,
   'process-execution': RUNNER,

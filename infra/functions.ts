@@ -14,8 +14,15 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { type Operation, operations } from '../lib/api/routes.ts'
-import { QUEUE_URL, RESPONSE_STREAMING, TABLE_NAME } from '../lib/environment.ts'
-import { FUNCTION_NAMES, type FunctionName, settingsOf } from './function-settings.ts'
+import {
+  DEFAULT_MODEL,
+  QUEUE_URL,
+  RESPONSE_STREAMING,
+  SECRETS_PREFIX,
+  TABLE_NAME,
+} from '../lib/environment.ts'
+import { allowAgents, SECRETS_PATH } from './agent-rights.ts'
+import { FUNCTION_NAMES, type FunctionName, RUNS_AGENTS, settingsOf } from './function-settings.ts'
 import { applyGrant, GRANTS } from './grants.ts'
 
 export type FunctionsProps = {
@@ -24,6 +31,8 @@ export type FunctionsProps = {
   /** Holds a folder with an `index.mjs` for each function. */
   bundles: string
   responseStreaming: boolean
+  /** For agents that name no model. */
+  defaultModel: string
 }
 
 export type Functions = Record<FunctionName, Lambda>
@@ -46,6 +55,7 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
   logGroup.grantWrite(role)
   applyGrant(role, GRANTS[name], { table, queue })
+  if (RUNS_AGENTS.includes(name)) allowAgents(role)
   return new Lambda(scope, 'Function', {
     description: descriptionOf(name),
     runtime: Runtime.NODEJS_24_X,
@@ -63,10 +73,14 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
 }
 
 /** Names of variables come from `lib/environment.ts`, as for the functions that read them. */
-function environmentOf(name: FunctionName, { table, queue, responseStreaming }: FunctionsProps) {
+function environmentOf(
+  name: FunctionName,
+  { table, queue, responseStreaming, defaultModel }: FunctionsProps,
+) {
   return {
     [TABLE_NAME]: table.tableName,
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
+    ...(RUNS_AGENTS.includes(name) && { [DEFAULT_MODEL]: defaultModel, [SECRETS_PREFIX]: SECRETS_PATH }),
     ...(operationNamed(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
   }
 }

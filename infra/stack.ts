@@ -11,15 +11,21 @@ export type ServiceStackProps = StackProps & {
   bundles: string
   /** Whether API Gateway streams what may be larger or take longer than it buffers. */
   responseStreaming: boolean
+  /** `{provider}/{model}` for agents that name none. */
+  defaultModel: string
 }
 
 /** The whole service: API Gateway, functions, table, queue. */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, { bundles, responseStreaming, ...props }: ServiceStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { bundles, responseStreaming, defaultModel, ...props }: ServiceStackProps,
+  ) {
     super(scope, id, { description: 'Agent Execution Service', ...props })
     const table = createTable(this)
     const queue = createQueue(this)
-    const functions = createFunctions(this, { table, queue, bundles, responseStreaming })
+    const functions = createFunctions(this, { table, queue, bundles, responseStreaming, defaultModel })
     createTriggers(this, { functions, queue })
     const api = createApi(this, { functions, responseStreaming })
 

@@ -44,7 +44,8 @@ describe('bundleFunctions', () => {
 
   it.each(FUNCTION_NAMES)('leaves no import in %s, neither of a package nor of a built-in', (name) => {
     const text = readFileSync(fileOf(name), 'utf8')
-    expect(text.match(/(?:^|[;}\s])import\s*[\w{*"'][^;(]{0,80}?["'][^"']+["']/g)).toBeNull()
+    const imports = text.match(/(?:^|[;}\s])import\s*[\w{*"'][^;(]{0,80}?["'][^"']+["']/g) ?? []
+    expect(imports.filter((found) => !found.includes('"./chunk-'))).toEqual([])
     expect(text).not.toMatch(/Dynamic require of/)
   })
 

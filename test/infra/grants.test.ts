@@ -46,6 +46,7 @@ const version: Version = {
   inputSchema: { ...text, ms: { type: 'number', description: 'How long to wait.', required: false } },
   outputSchema: text,
   model: null,
+  tools: [],
   code: true,
   instructions: '',
   execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },

@@ -28,6 +28,7 @@ export function synthesize(context: Record<string, unknown> = {}): Template {
     const stack = new ServiceStack(app, 'AgentExecutionService', {
       bundles: join(folder, 'bundles'),
       responseStreaming: isOn(app.node, 'responseStreaming'),
+      defaultModel: app.node.getContext('defaultModel'),
     })
     return Template.fromStack(stack)
   } finally {
