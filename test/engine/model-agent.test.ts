@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../infra/local/until.ts'
 import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
+import { CANCELLED } from '../../lib/core/execution.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
@@ -321,5 +323,41 @@ describe('an agent as a tool', () => {
     done()
     const told = requests[1]?.history.find((item) => item.type === 'result')
     expect(told?.type === 'result' && told.output).toContain('circles')
+  })
+
+  it('is cancelled with its caller', async () => {
+    const organizationId = ambient.newId()
+    const code =
+      'export default (_, { signal }) => new Promise((_, no) => signal.addEventListener("abort", no))'
+    await aModelAgent({ organizationId, slug: 'endless', code: true }, code)
+    const version = await aModelAgent({
+      organizationId,
+      slug: 'boss',
+      tools: [{ name: 'start', agent: 'endless' }],
+    })
+    const name = ambient.newId()
+    scripted.script(name, [{ calls: [{ name: 'start', input: { question: 'Long?' } }] }])
+    const running = runNow(
+      { ...engine, lease: { leaseMs: 5_000, heartbeatMs: 50 } },
+      {
+        version,
+        input: { question: 'Why?' },
+        tenantId: null,
+        options: { maxAgentSteps: 5, model: scripted.modelFor('openai', name), useDynamicLearning: false },
+      },
+    )
+    const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
+    const bySource = async (source: string) =>
+      (await engine.executions.list(page)).items.find((execution) => execution.source === source)
+    await until(async () => (await bySource('AGENT')) !== undefined, { what: 'the call', limitMs: 10_000 })
+    const parent = await bySource('API')
+    const finishedAt = new Date().toISOString()
+    await engine.executions.end({ organizationId, id: parent?.id ?? '', error: CANCELLED, finishedAt })
+    expect(await running).toMatchObject({ status: 'ERROR', error: CANCELLED })
+    await until(async () => (await bySource('AGENT'))?.status === 'ERROR', {
+      what: 'the call to end',
+      limitMs: 10_000,
+    })
+    expect((await bySource('AGENT'))?.error).toEqual(CANCELLED)
   })
 })

@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { until } from '../../infra/local/until.ts'
 import { ambient } from '../../lib/ambient.ts'
 import { stepRecord } from '../../lib/api/step-record.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { type Call, clientOf } from '../support/client.ts'
 import { finalAnswer } from '../support/model-agent.ts'
+import { sharedTable } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -70,6 +72,10 @@ describe('the sample agents', () => {
     const ended = await finalExecution(call, json.id)
     scripted.assertDone(name)
     expect(ended).toMatchObject({ status: 'SUCCESS', output: triage, steps: 2, source: 'API' })
+
+    const organizationId = (await call('GET', '/v1/agents/triage-ticket')).json.orgId
+    const stored = await executionStore(sharedTable()).get({ organizationId, id: json.id })
+    expect(stored?.options).toMatchObject({ useDynamicLearning: true, model: decodeURIComponent(model) })
 
     const steps = (await call('GET', `/v1/agent_executions/${json.id}/steps`)).json
     for (const step of steps) expect(stepRecord.strict().safeParse(step).error).toBeUndefined()

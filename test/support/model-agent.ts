@@ -8,9 +8,10 @@ import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { toolsSchema } from '../../lib/tools/tool-document.ts'
 import { sharedTable } from './organization.ts'
 
-/** Publishes a model agent with an organization of its own. `tools` are as an `agent.md` has them. */
+/** Publishes an agent, by default a model agent in an organization of its own. `tools` are as an `agent.md` has them. */
 export async function aModelAgent(
   overrides: Partial<Omit<Version, 'tools'>> & { tools?: unknown[] } = {},
+  code: string | null = null,
 ): Promise<Version> {
   const { tools = [], ...given } = overrides
   const organizationId = given.organizationId ?? ambient.newId()
@@ -35,7 +36,7 @@ export async function aModelAgent(
     digest: '',
     ...given,
   }
-  await agentStore(sharedTable()).publish({ version, code: null })
+  await agentStore(sharedTable()).publish({ version, code })
   return version
 }
 

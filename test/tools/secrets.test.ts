@@ -41,8 +41,8 @@ describe('a secret', () => {
   })
 
   const environment = { SHOP_KEY: 'tiger-lily-88', OTHER: 'tiger' }
-  /** Of 21 characters a line, and so many before it that the cut at 255 800 bytes falls within a secret. */
-  const long = (value: unknown, lines: number) => 'x'.repeat(9) + `${value} `.repeat(lines)
+  /** Lines of 21 characters, after as many as it takes for the cut to fall within a secret. */
+  const long = (value: unknown, lines: number) => 'x'.repeat(7) + `${value} `.repeat(lines)
   const echoes: [string, Parameters<typeof serve>[0]][] = [
     ['JSON', (r, { headers }) => json(r, { [String(headers.authorization)]: [{ seen: headers }] })],
     ['text', (r, { headers }) => r.end(`you sent ${headers.authorization}, ${headers['x-two']}`)],
