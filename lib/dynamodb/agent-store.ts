@@ -2,9 +2,9 @@ import type { Version } from '../core/agent.ts'
 import type { AgentStore } from '../core/ports.ts'
 import { agentFromItem, versionFromItem, versionToItem } from './agent-item.ts'
 import { readChunks, writeChunks } from './chunks.ts'
-import { agentKey, codeKey, type Key, ownedShard, shardOf, VERSION_PREFIX, versionKey } from './keys.ts'
+import { agentKey, codeKey, ownedShard, shardOf, VERSION_PREFIX, versionKey } from './keys.ts'
 import { cutPage } from './page-bytes.ts'
-import { readShardedPage } from './sharded-list.ts'
+import { readRecords, readShardedPage } from './sharded-list.ts'
 import type { Change, Item, Table } from './table.ts'
 
 /** Agents with their versions and code, one partition an agent. */
@@ -31,8 +31,7 @@ export function agentStore(table: Table): AgentStore {
         limit,
         after,
       })
-      const keys = page.items.map((item) => ({ pk: item.pk, sk: item.sk }) as Key)
-      const { items, next } = cutPage(page, await table.getMany(keys, { consistent: true }), schemaBytes)
+      const { items, next } = cutPage(page, await readRecords(table, page), schemaBytes)
       return { items: items.map(agentFromItem), next }
     },
 

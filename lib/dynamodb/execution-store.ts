@@ -4,7 +4,7 @@ import { type ExecutionItem, fromItem, LIST_ATTRIBUTES, OPEN_ATTRIBUTES, toItem 
 import { agentShard, executionIdOf, executionKey, type Key, openShard, ownedShard, SHARDS } from './keys.ts'
 import { cutPage } from './page-bytes.ts'
 import { payloadBytes, storePayload } from './payload.ts'
-import { readShardedPage } from './sharded-list.ts'
+import { readRecords, readShardedPage } from './sharded-list.ts'
 import type { Condition, Item, Table } from './table.ts'
 
 /** Executions, each a collection of its own: the record, the chunks of large payloads, the steps. */
@@ -34,10 +34,7 @@ export function executionStore(table: Table): ExecutionStore {
         limit,
         after,
       })
-      const records = await table.getMany(
-        page.items.map((item) => ({ pk: item.pk, sk: item.sk }) as Key),
-        { consistent: true },
-      )
+      const records = await readRecords(table, page)
       const { items, next } = cutPage(
         page,
         records as (Item & ExecutionItem)[],

@@ -1,7 +1,7 @@
 import type { Organization } from '../core/agent.ts'
 import type { OrganizationStore } from '../core/ports.ts'
 import { organizationKey, organizationsShard, shardOf } from './keys.ts'
-import { readShardedPage } from './sharded-list.ts'
+import { readRecords, readShardedPage } from './sharded-list.ts'
 import type { Item, Table } from './table.ts'
 
 /** Organizations: who owns agents, executions and tokens. */
@@ -17,13 +17,12 @@ export function organizationStore(table: Table): OrganizationStore {
     },
 
     async list(page) {
-      const { items, next } = await readShardedPage(table, {
+      const found = await readShardedPage(table, {
         index: 'owned-by-organization',
         shard: organizationsShard,
         ...page,
       })
-      const ids = items.map((item) => organizationKey(String(item.listOrder)))
-      return { items: (await table.getMany(ids, { consistent: true })).map(fromItem), next }
+      return { items: (await readRecords(table, found)).map(fromItem), next: found.next }
     },
   }
 }

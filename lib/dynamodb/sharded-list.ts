@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from '../core/ports.ts'
-import { SHARDS } from './keys.ts'
+import { type Key, SHARDS } from './keys.ts'
 import { INDEXES, type IndexName } from './schema.ts'
 import type { Condition, Item, Table } from './table.ts'
 
@@ -34,6 +34,12 @@ export async function readShardedPage(table: Table, query: ShardedQuery): Promis
     if (items.length === query.limit) return { items, next: { order: orderOf(items.at(-1) ?? {}) } }
     items.push(...first.take())
   }
+}
+
+/** The records that a page of an index names, in its order. Consistent: the index never knows what the table does not. */
+export function readRecords(table: Table, page: Page<Item>): Promise<Item[]> {
+  const keys = page.items.map(({ pk, sk }) => ({ pk, sk }) as Key)
+  return table.getMany(keys, { consistent: true })
 }
 
 /** One shard's items, newest first. `head` is the sort value that it cannot exceed any more; '' when it is done. */

@@ -16,22 +16,11 @@ import {
 } from '@aws-sdk/lib-dynamodb'
 import { Unavailable } from '../core/errors.ts'
 import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../environment.ts'
+import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { TABLE } from './schema.ts'
 
-export type Item = Record<string, unknown>
-
-/** An expression over `#name`s and `:value`s; `names` and `values` are listed without those signs. */
-export type Condition = { expression: string; names?: string[]; values?: Item }
-
-/** `setOnce` sets only what is absent. Undefined values are left out. */
-export type Change = {
-  set?: Item
-  setOnce?: Item
-  remove?: string[]
-  add?: Record<string, number>
-  condition?: Condition
-}
+export type { Change, Condition, Item } from './expressions.ts'
 
 const BATCH_GET_KEYS = 100
 const BATCH_WRITE_ITEMS = 25
@@ -188,53 +177,6 @@ async function untilDone<T>(batch: T[], attempt: (todo: T[]) => Promise<T[]>): P
     todo = await attempt(todo)
   }
 }
-
-function expressions(change: Change) {
-  const { set = {}, setOnce = {}, remove = [], add = {}, condition } = change
-  const given = (item: Item) => Object.keys(item).filter((name) => item[name] !== undefined)
-  const values = { ...set, ...setOnce, ...add, ...condition?.values }
-  const names = [
-    ...given(set),
-    ...given(setOnce),
-    ...remove,
-    ...Object.keys(add),
-    ...(condition?.names ?? []),
-  ]
-  const clauses = [
-    clause('SET', [
-      ...given(set).map((name) => `#${name} = :${name}`),
-      ...given(setOnce).map((name) => `#${name} = if_not_exists(#${name}, :${name})`),
-    ]),
-    clause(
-      'REMOVE',
-      remove.map((name) => `#${name}`),
-    ),
-    clause(
-      'ADD',
-      Object.keys(add).map((name) => `#${name} :${name}`),
-    ),
-  ].filter((text) => text !== '')
-  return {
-    UpdateExpression: clauses.length > 0 ? clauses.join(' ') : undefined,
-    ConditionExpression: condition?.expression,
-    ExpressionAttributeNames: prefixed(
-      '#',
-      names.map((name) => [name, name]),
-    ),
-    ExpressionAttributeValues: prefixed(
-      ':',
-      given(values).map((name) => [name, values[name]]),
-    ),
-  }
-}
-
-/** DynamoDB refuses empty maps of names or values: none at all instead. */
-export function prefixed<T>(prefix: string, entries: [string, T][]): Record<string, T> | undefined {
-  if (entries.length === 0) return undefined
-  return Object.fromEntries(entries.map(([name, value]) => [`${prefix}${name}`, value]))
-}
-
-const clause = (verb: string, parts: string[]) => (parts.length > 0 ? `${verb} ${parts.join(', ')}` : '')
 
 const mapKey = (key: Key) => `${key[TABLE.partitionKey]}\n${key[TABLE.sortKey]}`
 

@@ -1,7 +1,7 @@
 import type { Token } from '../core/agent.ts'
 import type { TokenStore } from '../core/ports.ts'
-import { type Key, ownedShard, shardOf, tokenKey } from './keys.ts'
-import { readShardedPage } from './sharded-list.ts'
+import { ownedShard, shardOf, tokenKey } from './keys.ts'
+import { readRecords, readShardedPage } from './sharded-list.ts'
 import type { Item, Table } from './table.ts'
 
 const PAGE = 100
@@ -15,8 +15,7 @@ export function tokenStore(table: Table): TokenStore {
       limit,
       after,
     })
-    const keys = page.items.map((item) => ({ pk: item.pk, sk: item.sk }) as Key)
-    return { items: (await table.getMany(keys, { consistent: true })).map(fromItem), next: page.next }
+    return { items: (await readRecords(table, page)).map(fromItem), next: page.next }
   }
 
   return {

@@ -1,0 +1,61 @@
+export type Item = Record<string, unknown>
+
+/** An expression over `#name`s and `:value`s; `names` and `values` are listed without those signs. */
+export type Condition = { expression: string; names?: string[]; values?: Item }
+
+/** `setOnce` sets only what is absent. Undefined values are left out. */
+export type Change = {
+  set?: Item
+  setOnce?: Item
+  remove?: string[]
+  add?: Record<string, number>
+  condition?: Condition
+}
+
+/** The expression parameters of a DynamoDB request. */
+export function expressions(change: Change) {
+  const { set = {}, setOnce = {}, remove = [], add = {}, condition } = change
+  const given = (item: Item) => Object.keys(item).filter((name) => item[name] !== undefined)
+  const values = { ...set, ...setOnce, ...add, ...condition?.values }
+  const names = [
+    ...given(set),
+    ...given(setOnce),
+    ...remove,
+    ...Object.keys(add),
+    ...(condition?.names ?? []),
+  ]
+  const clauses = [
+    clause('SET', [
+      ...given(set).map((name) => `#${name} = :${name}`),
+      ...given(setOnce).map((name) => `#${name} = if_not_exists(#${name}, :${name})`),
+    ]),
+    clause(
+      'REMOVE',
+      remove.map((name) => `#${name}`),
+    ),
+    clause(
+      'ADD',
+      Object.keys(add).map((name) => `#${name} :${name}`),
+    ),
+  ].filter((text) => text !== '')
+  return {
+    UpdateExpression: clauses.length > 0 ? clauses.join(' ') : undefined,
+    ConditionExpression: condition?.expression,
+    ExpressionAttributeNames: prefixed(
+      '#',
+      names.map((name) => [name, name]),
+    ),
+    ExpressionAttributeValues: prefixed(
+      ':',
+      given(values).map((name) => [name, values[name]]),
+    ),
+  }
+}
+
+/** DynamoDB refuses empty maps of names or values: none at all instead. */
+function prefixed<T>(prefix: string, entries: [string, T][]): Record<string, T> | undefined {
+  if (entries.length === 0) return undefined
+  return Object.fromEntries(entries.map(([name, value]) => [`${prefix}${name}`, value]))
+}
+
+const clause = (verb: string, parts: string[]) => (parts.length > 0 ? `${verb} ${parts.join(', ')}` : '')
