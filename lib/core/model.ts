@@ -1,6 +1,9 @@
 import type { Usage } from './execution.ts'
 import type { Json, JsonObject } from './json.ts'
 
+/** The tool through which a model gives its output; no tool of a document may have its name. */
+export const FINAL_ANSWER = 'final_answer'
+
 /** A tool as a model is told of it; `inputSchema` is a JSON Schema of an object. */
 export type ToolDeclaration = { name: string; description: string; inputSchema: JsonObject }
 

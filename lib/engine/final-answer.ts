@@ -1,10 +1,8 @@
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
+import { FINAL_ANSWER, type ToolCall, type ToolDeclaration, type ToolResult } from '../core/model.ts'
 import type { ModelStep } from '../core/step.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import type { Check } from '../schema/validate.ts'
-
-export const FINAL_ANSWER = 'final_answer'
 
 /** What a model is told when it stops without an answer that fits. */
 export const REMINDER = `Give the result by calling the tool ${FINAL_ANSWER}; text alone does not count.`

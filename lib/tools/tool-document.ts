@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { checkDeclared } from '../agents/check-schemas.ts'
 import { isSlug } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
+import { FINAL_ANSWER } from '../core/model.ts'
 import { fieldMapSchema } from '../schema/field-map.ts'
 import { checkHeaders, checkHttp, checkWords, type Report, urlFault } from './check-tool.ts'
 import { TOOL_TIMEOUT_SECONDS } from './limits.ts'
@@ -47,7 +48,8 @@ export const toolSchema = z
       .regex(
         /^[A-Za-z][A-Za-z0-9_-]{0,63}$/,
         'must be letters, digits, "_" and "-", a letter first, at most 64',
-      ),
+      )
+      .refine((name) => name !== FINAL_ANSWER, `must not be "${FINAL_ANSWER}", which gives the result`),
     description: z.string().min(1).max(2_000).optional(),
     input: fieldMapSchema.optional(),
     timeoutSeconds: z

@@ -150,6 +150,23 @@ describe('mcpTools', () => {
     expect(server.received.map(({ path }) => path)).not.toContain('/elsewhere')
   })
 
+  it('ends the session of a server that does not tell its tools', async () => {
+    const result = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      serverInfo: { name: 'odd', version: '1' },
+    }
+    const server = await serve((response, { method, body }) => {
+      if (method === 'DELETE') return response.end()
+      const { id, method: asked } = JSON.parse(body)
+      response.setHeader('mcp-session-id', 's-1')
+      if (asked === 'initialize') return json(response, { jsonrpc: '2.0', id, result })
+      return response.writeHead(id === undefined ? 202 : 500).end()
+    })
+    await expect(openWritten([written(server.url)])).rejects.toThrow('The tool crm cannot be used.')
+    expect(server.received.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's-1' } })
+  })
+
   it('does not connect to an address that is not allowed, or without its secret', async () => {
     const server = await serveMcp()
     const [document] = toolsSchema.parse([written(server.url)])

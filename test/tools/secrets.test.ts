@@ -40,9 +40,9 @@ describe('a secret', () => {
     expect(JSON.stringify(result)).not.toContain('X-Evil')
   })
 
-  const environment = { SHOP_KEY: 'tiger-lily-88', OTHER: 'tiger' }
-  /** Lines of 21 characters, after as many as it takes for the cut to fall within a secret. */
-  const long = (value: unknown, lines: number) => 'x'.repeat(7) + `${value} `.repeat(lines)
+  const environment = { SHOP_KEY: `tiger-lily-${'8'.repeat(29)}`, OTHER: 'tiger' }
+  /** Lines of 48 characters, after as many as it takes for the cut to fall within a secret. */
+  const long = (value: unknown, lines: number) => 'x'.repeat(43) + `${value} `.repeat(lines)
   const echoes: [string, Parameters<typeof serve>[0]][] = [
     ['JSON', (r, { headers }) => json(r, { [String(headers.authorization)]: [{ seen: headers }] })],
     ['text', (r, { headers }) => r.end(`you sent ${headers.authorization}, ${headers['x-two']}`)],

@@ -57,6 +57,7 @@ describe('toolsSchema', () => {
     [{ name: 'a', agent: 'b', mcp: { url: 'https://a.example/' } }, /has mcp and agent$/],
     [{ agent: 'b' }, '0.name: is missing; it must be a text'],
     [{ name: 'get order', agent: 'b' }, /^0.name: must be letters/],
+    [{ name: 'final_answer', agent: 'b' }, /^0.name: must not be "final_answer"/],
     [{ name: '1st', agent: 'b' }, /^0.name: must be letters/],
     [{ name: 'a'.repeat(65), agent: 'b' }, /^0.name: must be letters/],
     [{ name: 'a', agent: 'Not A Slug' }, '0.agent: must be the slug of an agent'],
