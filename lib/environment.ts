@@ -9,7 +9,7 @@ export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 
 /** `{provider}/{model}` for agents that name none. */
 export const DEFAULT_MODEL = 'DEFAULT_MODEL'
-/** Where tools' secrets lie on AWS. */
+/** Path under which an AWS account keeps the secrets of tools: `<prefix>/NAME` is the secret NAME. */
 export const SECRETS_PREFIX = 'SECRETS_PREFIX'
 
 export type Environment = Record<string, string | undefined>

@@ -1,6 +1,7 @@
 import type { Version } from '../core/agent.ts'
 import { type Execution, failure, type Outcome } from '../core/execution.ts'
 import { ModelRefusal } from '../core/model.ts'
+import { DEFAULT_MODEL } from '../environment.ts'
 import { openModel } from '../models/open-model.ts'
 import { openTools } from '../tools/open-tools.ts'
 import { ToolError } from '../tools/tool.ts'
@@ -23,7 +24,7 @@ type Params = {
 export async function runModelVersion(params: Params): Promise<Outcome> {
   const { engine, execution, version, journal, signal } = params
   const { environment = process.env } = engine
-  const name = execution.options.model ?? version.model ?? environment.DEFAULT_MODEL
+  const name = execution.options.model ?? version.model ?? environment[DEFAULT_MODEL]
   if (!name) {
     const message = 'The agent names no model and DEFAULT_MODEL is not set.'
     return failure({ code: 'ModelNotConfigured', message })

@@ -1,8 +1,6 @@
-import type { Environment } from '../environment.ts'
+import { type Environment, SECRETS_PREFIX } from '../environment.ts'
 import { ToolError } from './tool.ts'
 
-/** Path under which an AWS account keeps the secrets of agents: `/…/NAME` is the secret NAME. */
-export const SECRETS_PREFIX = 'SECRETS_PREFIX'
 const DEFAULT_PREFIX = '/aes/secrets'
 
 /** How long a rotated secret may still be used. */
