@@ -18,12 +18,12 @@ export function addRevokeToken(tokens: Command): void {
       answering(async (options, [given = '']) => {
         const id = given.toLowerCase()
         await withStore(options, async (store) => {
-          const { id: organizationId, name } = await chooseOrganization(store, options)
+          const organizationId = options.org ? (await chooseOrganization(store, options)).id : null
           const revokedAt = new Date(ambient.now()).toISOString()
           if (await store.tokens.revoke({ organizationId, id, revokedAt })) return
           const list = commandLine(options, 'tokens list')
           const details = { code: 'TokenNotFound' }
-          throw new Refusal(`${name} has no token ${id}. See which there are: ${list}`, { details })
+          throw new Refusal(`There is no token ${id}. See which there are: ${list}`, { details })
         })
         return { json: { id, revoked: true }, text: `Revoked ${id}: ${effect(options)}.` }
       }),

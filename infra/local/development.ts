@@ -53,7 +53,9 @@ export async function ensureDevelopmentToken(
     lifetimeMs: null,
     text: wanted,
   })
-  await tokens.create({ token: created.token })
+  if (!(await tokens.create({ token: created.token }))) {
+    throw new Error('The token of DEV_TOKEN was revoked or has expired. Choose another one.')
+  }
   if (!wanted) await writeFile(file, `${created.text}\n`, { mode: 0o600 })
   return created.text
 }

@@ -17,12 +17,13 @@ export interface OrganizationStore {
 }
 
 export interface TokenStore {
-  create(params: { token: Token }): Promise<void>
+  /** False when there is a token of this text. */
+  create(params: { token: Token }): Promise<boolean>
   /** The token with this SHA-256, in hexadecimal; also when it is expired or revoked. */
   getByHash(params: { hash: string }): Promise<Token | null>
   list(params: { organizationId: string } & PageRequest): Promise<Page<Token>>
-  /** Whether the organization has this token; revoking twice keeps the first time. */
-  revoke(params: { organizationId: string; id: string; revokedAt: string }): Promise<boolean>
+  /** Whether there is this token, in the organization when one is given; revoking twice keeps the first time. */
+  revoke(params: { organizationId: string | null; id: string; revokedAt: string }): Promise<boolean>
 }
 
 export interface AgentStore {

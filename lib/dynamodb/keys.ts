@@ -8,6 +8,9 @@ export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG
 
 export const tokenKey = (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' })
 
+/** Leads from a token's id to its hash, for the operator who knows only the id. */
+export const tokenIdKey = (id: string): Key => ({ pk: `TOKEN-ID#${id}`, sk: 'TOKEN-ID' })
+
 export const agentKey = (id: string): Key => ({ pk: `AGENT#${id}`, sk: 'AGENT' })
 export const versionKey = (agentId: string, id: string): Key => ({
   pk: `AGENT#${agentId}`,

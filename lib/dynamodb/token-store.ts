@@ -1,12 +1,10 @@
 import type { Token } from '../core/agent.ts'
 import type { TokenStore } from '../core/ports.ts'
-import { ownedShard, shardOf, tokenKey } from './keys.ts'
+import { ownedShard, shardOf, tokenIdKey, tokenKey } from './keys.ts'
 import { readRecords, readShardedPage } from './sharded-list.ts'
 import type { Item, Table } from './table.ts'
 
-const PAGE = 100
-
-/** API tokens, found by hash on the request path and listed by organization for the operator. */
+/** API tokens, found by hash on the request path, by id and by organization for the operator. */
 export function tokenStore(table: Table): TokenStore {
   const list: TokenStore['list'] = async ({ organizationId, limit, after }) => {
     const page = await readShardedPage(table, {
@@ -22,7 +20,8 @@ export function tokenStore(table: Table): TokenStore {
     list,
 
     async create({ token }) {
-      await table.put(toItem(token), { expression: 'attribute_not_exists(pk)' })
+      await table.put({ ...tokenIdKey(token.id), hash: token.hash })
+      return table.put(toItem(token), { expression: 'attribute_not_exists(pk)' })
     },
 
     async getByHash({ hash }) {
@@ -31,16 +30,12 @@ export function tokenStore(table: Table): TokenStore {
     },
 
     async revoke({ organizationId, id, revokedAt }) {
-      for (let after: Parameters<typeof list>[0]['after'] = null; ; ) {
-        const page = await list({ organizationId, limit: PAGE, after })
-        const token = page.items.find((candidate) => candidate.id === id)
-        if (token) {
-          await table.update(tokenKey(token.hash), { setOnce: { revokedAt } })
-          return true
-        }
-        if (!page.next) return false
-        after = page.next
-      }
+      const pointer = await table.get(tokenIdKey(id), { consistent: true })
+      const key = pointer && tokenKey(String(pointer.hash))
+      const token = key && (await table.get(key, { consistent: true }))
+      if (!token || (organizationId !== null && token.organizationId !== organizationId)) return false
+      await table.update(key, { setOnce: { revokedAt } })
+      return true
     },
   }
 }

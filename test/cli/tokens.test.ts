@@ -99,12 +99,10 @@ describe('tokens', () => {
       await cli.json(['tokens', 'create', '--name', 'keep', '--org', org.id]),
       await cli.json(['tokens', 'create', '--name', 'drop', '--org', org.id]),
     ]
-    const { error } = await cli.json(['tokens', 'revoke', drop.id], { code: 1 })
+    const elsewhere = ['tokens', 'revoke', drop.id, '--org', DEVELOPMENT_ORGANIZATION.id]
+    const { error } = await cli.json(elsewhere, { code: 1 })
     expect(error.code).toBe('TokenNotFound')
-    expect(await cli.json(['tokens', 'revoke', drop.id, '--org', org.id])).toEqual({
-      id: drop.id,
-      revoked: true,
-    })
+    expect(await cli.json(['tokens', 'revoke', drop.id])).toEqual({ id: drop.id, revoked: true })
     const records = async () => cli.json(['tokens', 'list', '--org', org.id])
     const revokedAt = async (id: string) =>
       (await records()).find((token: { id: string }) => token.id === id).revokedAt

@@ -5,9 +5,13 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, inject, it } from 'vitest'
 import { until } from '../../infra/local/until.ts'
+import { ambient } from '../../lib/ambient.ts'
+import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { hashOf } from '../../lib/tokens/token.ts'
 import { clientOf } from '../support/client.ts'
+import { sharedTable } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -158,6 +162,17 @@ describe('npm start', () => {
     const service = await start(newFolder(), { DEV_TOKEN: 'my-own-token' })
     expect((await clientOf(service.url, 'my-own-token')('GET', '/v1/agents')).status).toBe(200)
     await service.stop()
+  })
+
+  it('refuses a DEV_TOKEN that was revoked', async () => {
+    const dataDir = newFolder()
+    const environment = { DEV_TOKEN: `my-own-${ambient.newId()}`, DYNAMODB_ENDPOINT: inject('dynamodb') }
+    await (await start(dataDir, environment)).stop()
+    const tokens = tokenStore(sharedTable())
+    const token = await tokens.getByHash({ hash: hashOf(environment.DEV_TOKEN) })
+    const revokedAt = new Date().toISOString()
+    expect(await tokens.revoke({ organizationId: null, id: token?.id ?? '', revokedAt })).toBe(true)
+    await expect(startService({ dataDir, environment })).rejects.toThrow(/DEV_TOKEN was revoked/)
   })
 
   it('keeps its development token readable by its owner only', async () => {
