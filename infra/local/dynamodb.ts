@@ -22,7 +22,7 @@ export async function startDynamoDB(folder: string | null): Promise<Emulator> {
   return binary ? startDynoxide(binary, folder) : startDynalite(folder)
 }
 
-export function dynoxideBinary(): string | null {
+function dynoxideBinary(): string | null {
   try {
     return join(dirname(require.resolve('@dynoxide/linux-x64/package.json')), 'dynoxide')
   } catch {
@@ -33,7 +33,7 @@ export function dynoxideBinary(): string | null {
 /** Ends the emulator when its standard input closes, which it does however this process dies. */
 const TIED_TO_PARENT = '"$@" & child=$!; read -r _; kill $child; wait $child'
 
-export async function startDynoxide(binary: string, folder: string | null): Promise<Emulator> {
+async function startDynoxide(binary: string, folder: string | null): Promise<Emulator> {
   const port = await freePort()
   const options = ['serve', '--host', '127.0.0.1', '--port', String(port)]
   if (folder) options.push('--db-path', join(folder, 'dynoxide.sqlite'))

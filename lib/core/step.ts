@@ -14,7 +14,6 @@ export type Step = {
 )
 
 export type ModelStep = Extract<Step, { kind: 'MODEL' }>
-export type CodeStep = Extract<Step, { kind: 'CODE' }>
 
 /** What came of one tool call of a step. */
 export type CallResult = { callId: string; result: ToolResult; startedAt: string; finishedAt: string }

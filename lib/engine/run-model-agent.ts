@@ -1,16 +1,11 @@
 import type { Version } from '../core/agent.ts'
 import type { Execution, ExecutionError, Outcome } from '../core/execution.ts'
 import type { Json } from '../core/json.ts'
-import {
-  type Model,
-  ModelFault,
-  type ToolCall,
-  type ToolDeclaration,
-  type ToolResult,
-} from '../core/model.ts'
+import { type Model, ModelFault } from '../core/model.ts'
 import type { Ambient } from '../core/ports.ts'
 import type { ModelStep, RecordedStep } from '../core/step.ts'
 import type { Check } from '../schema/validate.ts'
+import type { Tools } from '../tools/open-tools.ts'
 import { askPatiently } from './ask-patiently.ts'
 import {
   finalAnswerTool,
@@ -25,17 +20,11 @@ import type { Journal } from './journal.ts'
 /** Steps in which a model may mend an answer that does not fit. */
 const MOST_REPAIRS = 2
 
-export type Tools = {
-  declarations: ToolDeclaration[]
-  /** Never throws but when `signal` aborts: what goes wrong is a result. */
-  call(call: ToolCall, options: { idempotencyKey: string; signal: AbortSignal }): Promise<ToolResult>
-}
-
 type Params = {
   execution: Execution
   version: Version
   model: Model
-  tools: Tools
+  tools: Pick<Tools, 'declarations' | 'call'>
   journal: Journal
   checkOutput: Check
   ambient: Ambient

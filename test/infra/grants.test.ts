@@ -14,13 +14,13 @@ import { until } from '../../infra/local/until.ts'
 import { ambient } from '../../lib/ambient.ts'
 import { type OperationName, operationOf } from '../../lib/api/routes.ts'
 import type { Version } from '../../lib/core/agent.ts'
-import { newExecution } from '../../lib/core/execution.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import { DEADLINE_MS, HEARTBEAT_MS, LEASE_MS } from '../../lib/core/limits.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { sqsConfig } from '../../lib/sqs/run-queue.ts'
+import { anExecution } from '../support/executions.ts'
 import { startCallRecorder } from './call-recorder.ts'
 
 const TABLE = 'grants'
@@ -178,14 +178,11 @@ async function processWithHeartbeat() {
 /** The runner goes on with an execution whose worker has died. */
 async function resume() {
   const { agentId, id: versionId } = version
-  const execution = newExecution({
-    id: ambient.newId(),
+  const execution = anExecution({
     organizationId,
     agentId,
     versionId,
-    tenantId: null,
     input: { text: 'again' },
-    options: { maxAgentSteps: 1, model: null, useDynamicLearning: false },
     now: Date.now() - LEASE_MS,
     deadlineMs: DEADLINE_MS,
     lease: { owner: ambient.newId(), expiresAt: Date.now() - 1 },
@@ -200,17 +197,13 @@ async function resume() {
 async function sweepStale() {
   const { agentId, id: versionId } = version
   for (const now of [Date.now() - 2 * LEASE_MS, Date.now() - DEADLINE_MS]) {
-    const execution = newExecution({
-      id: ambient.newId(),
+    const execution = anExecution({
       organizationId,
       agentId,
       versionId,
-      tenantId: null,
       input: { text: large },
-      options: { maxAgentSteps: 1, model: null, useDynamicLearning: false },
       now,
       deadlineMs: DEADLINE_MS,
-      lease: null,
     })
     await executionStore(table).create({ execution })
   }
