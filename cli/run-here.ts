@@ -1,6 +1,6 @@
 import { ambient } from '../lib/ambient.ts'
 import { CANCELLED, type Execution, type ExecutionError } from '../lib/core/execution.ts'
-import { type RunRequest, runNow } from '../lib/engine/start-execution.ts'
+import * as engine from '../lib/engine/start-execution.ts'
 import { whenInterrupted } from './interrupt.ts'
 import { Refusal } from './refusal.ts'
 import type { Store } from './store.ts'
@@ -9,7 +9,10 @@ import type { Store } from './store.ts'
  * Runs an execution in this process, as the run function does, and records it. Ctrl-C ends it as cancelled, so that
  * nobody takes it up again. What the agent prints goes to stderr: stdout is for its output.
  */
-export async function runHere({ agents, executions, steps }: Store, request: RunRequest): Promise<Execution> {
+export async function runHere(
+  { agents, executions, steps }: Store,
+  request: engine.RunRequest,
+): Promise<Execution> {
   let id: string | undefined
   const recording = {
     ...executions,
@@ -26,7 +29,7 @@ export async function runHere({ agents, executions, steps }: Store, request: Run
   const forget = whenInterrupted(() => end(CANCELLED))
   const giveBack = divertStdout()
   try {
-    return await runNow({ agents, executions: recording, steps, ambient }, request)
+    return await engine.runHere({ agents, executions: recording, steps, ambient }, request)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     await end({ code: 'AgentFailed', message }).catch(() => undefined)

@@ -1,15 +1,20 @@
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
+import { awaitEnd } from '../lib/engine/await-end.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { executionIdFrom, recordReply } from '../lib/http/execution-reply.ts'
 
 const executions = executionStore(openTable())
 
-async function getExecution({ organizationId, executionId }: Request<'get-execution'>) {
-  const execution = await executions.get({ organizationId, id: executionIdFrom(executionId) })
+async function getExecution({ organizationId, executionId, headers }: Request<'get-execution'>) {
+  const id = executionIdFrom(executionId)
+  const seconds = headers.Prefer
+  const execution = await awaitEnd({ executions, organizationId, id, limitMs: seconds * 1000 })
   if (!execution) throw new ExecutionNotFound()
-  return recordReply(execution)
+  const reply = recordReply(execution)
+  if (seconds === 0) return reply
+  return { ...reply, headers: { ...reply.headers, 'Preference-Applied': `wait=${seconds}` } }
 }
 
 export const handler = endpoint('get-execution', getExecution)

@@ -1,12 +1,16 @@
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { ambient } from '../lib/ambient.ts'
+import { leaseTimes } from '../lib/core/lease-times.ts'
+import { LEASE_MS } from '../lib/core/limits.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
+import { departureIn } from '../lib/engine/departure.ts'
 import { takeUpExecution } from '../lib/engine/take-up-execution.ts'
+import { LEASE_SECONDS, millisecondsOf } from '../lib/environment.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
-import { messageKeeper, parseRunMessage } from '../lib/sqs/run-queue.ts'
+import { messageHider, parseRunMessage, runQueue } from '../lib/sqs/run-queue.ts'
 
 const table = openTable()
 const engine = {
@@ -14,14 +18,29 @@ const engine = {
   executions: executionStore(table),
   steps: stepStore(table),
   ambient,
+  times: leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS)),
 }
-const keepMessage = messageKeeper()
+const queue = runQueue()
+const hideMessage = messageHider()
 
 /** The runner: takes up the execution that a message names. A message that is reported as failed comes back. */
-export function handler(event: SQSEvent): Promise<SQSBatchResponse> {
-  return processRecords(event, async ({ body, receiptHandle }) => {
+export function handler(
+  event: SQSEvent,
+  context?: Pick<Context, 'getRemainingTimeInMillis'>,
+): Promise<SQSBatchResponse> {
+  const leave = context && departureIn(context.getRemainingTimeInMillis())
+  return processRecords(event, async ({ body, receiptHandle, attributes }) => {
     const { executionId } = parseRunMessage(body)
-    const result = await takeUpExecution(engine, executionId, () => keepMessage(receiptHandle))
-    if (result === 'held') throw new Error('Another worker holds the lease.')
+    const hide = (ms: number) => hideMessage(receiptHandle, ms)
+    const delivery = { queue, hide, count: Number(attributes.ApproximateReceiveCount) }
+    const result = await takeUpExecution(engine, executionId, { delivery, ...(leave && { leave }) })
+    if (typeof result === 'string') return
+    await hide(result.comesBackMs)
+    throw new ComesBack()
   })
+}
+
+/** What a message is reported as failed with that is to be delivered again. */
+class ComesBack extends Error {
+  override message = 'A passing fault: the execution goes on later.'
 }

@@ -1,26 +1,52 @@
 import { resolveVersion } from '../lib/agents/resolve-agent.ts'
 import { ambient } from '../lib/ambient.ts'
+import { leaseTimes } from '../lib/core/lease-times.ts'
+import * as limits from '../lib/core/limits.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
+import { idempotencyStore } from '../lib/dynamodb/idempotency-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
+import { admission } from '../lib/engine/admission.ts'
 import { checkRunRequest } from '../lib/engine/check-run-request.ts'
 import { runLater, runNow } from '../lib/engine/start-execution.ts'
+import {
+  LEASE_SECONDS,
+  MAX_OPEN_EXECUTIONS,
+  millisecondsOf,
+  numberOf,
+  SYNC_DEADLINE_SECONDS,
+} from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { acceptedReply, outputReply } from '../lib/http/execution-reply.ts'
 import { runQueue } from '../lib/sqs/run-queue.ts'
 
 const table = openTable()
-const store = agentStore(table)
-const engine = { agents: store, executions: executionStore(table), steps: stepStore(table), ambient }
-const queue = runQueue()
+const agents = agentStore(table)
+const executions = executionStore(table)
+const intake = {
+  agents,
+  executions,
+  steps: stepStore(table),
+  idempotency: idempotencyStore(table),
+  queue: runQueue(),
+  ambient,
+  admit: admission({ executions, ambient }, numberOf(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS)),
+  times: leaseTimes(millisecondsOf(LEASE_SECONDS, limits.LEASE_MS)),
+  syncDeadlineMs: millisecondsOf(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
+}
 
-async function runAgent({ organizationId, agentId, query, body, basePath }: Request<'run-agent'>) {
-  const version = await resolveVersion({ store, organizationId, idOrSlug: agentId, versionId: query.version })
-  const request = checkRunRequest(version, body, query)
+async function runAgent({ organizationId, agentId, query, headers, body, basePath }: Request<'run-agent'>) {
+  const version = await resolveVersion({
+    store: agents,
+    organizationId,
+    idOrSlug: agentId,
+    versionId: query.version,
+  })
+  const request = checkRunRequest(version, body, query, headers['Idempotency-Key'])
   return query.execMode === 'async'
-    ? acceptedReply(await runLater(engine, queue, request), basePath)
-    : outputReply(await runNow(engine, request), basePath)
+    ? acceptedReply(await runLater(intake, request), basePath)
+    : outputReply(await runNow(intake, request), basePath)
 }
 
 export const handler = endpoint('run-agent', runAgent)

@@ -1,15 +1,19 @@
 import { ambient } from '../lib/ambient.ts'
+import { leaseTimes } from '../lib/core/lease-times.ts'
+import { LEASE_MS } from '../lib/core/limits.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { sweep } from '../lib/engine/sweep.ts'
+import { LEASE_SECONDS, millisecondsOf } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
 import { runQueue } from '../lib/sqs/run-queue.ts'
 
 const executions = executionStore(openTable())
 const queue = runQueue()
+const times = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS))
 
 /** Runs every minute: no accepted execution is left behind by a crash. */
 export async function handler(): Promise<void> {
-  const result = await sweep({ executions, queue, ambient })
+  const result = await sweep({ executions, queue, ambient, times })
   if (result.ended + result.enqueued > 0) logger.info('swept', result)
 }

@@ -1,7 +1,10 @@
 import { type OperationName, operations } from '../lib/api/routes.ts'
 
 /** A file of `functions/`, which is also a Lambda function. */
-export type FunctionName = OperationName | 'authorize-request' | 'process-execution' | 'sweep-executions'
+export type FunctionName = OperationName | (typeof UNCALLED)[number]
+
+/** Those that no request calls. */
+const UNCALLED = ['authorize-request', 'process-execution', 'bury-execution', 'sweep-executions'] as const
 
 export type FunctionSettings = { timeoutSeconds: number; memoryMb: number }
 
@@ -17,16 +20,13 @@ export const RUNS_AGENTS: FunctionName[] = ['run-agent', 'process-execution']
 const OTHERS: Partial<Record<FunctionName, FunctionSettings>> = {
   'run-agent': RUNNER,
   'process-execution': RUNNER,
+  // Waits for an execution to end when its client asks for that; see MAX_WAIT_SECONDS.
+  'get-execution': { timeoutSeconds: 29, memoryMb: 512 },
   // Up to 500 steps and many chunks go with an execution; 29 s is what API Gateway waits for a buffered answer.
   'delete-execution': { timeoutSeconds: 29, memoryMb: 512 },
   'sweep-executions': { timeoutSeconds: 60, memoryMb: 512 },
 }
 
-export const FUNCTION_NAMES: FunctionName[] = [
-  ...(Object.keys(operations) as OperationName[]),
-  'authorize-request',
-  'process-execution',
-  'sweep-executions',
-]
+export const FUNCTION_NAMES: FunctionName[] = [...(Object.keys(operations) as OperationName[]), ...UNCALLED]
 
 export const settingsOf = (name: FunctionName): FunctionSettings => OTHERS[name] ?? ENDPOINT

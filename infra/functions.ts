@@ -14,11 +14,14 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { type Operation, operations } from '../lib/api/routes.ts'
+import { SYNC_DEADLINE_MS } from '../lib/core/limits.ts'
 import {
   DEFAULT_MODEL,
+  MAX_OPEN_EXECUTIONS,
   QUEUE_URL,
   RESPONSE_STREAMING,
   SECRETS_PREFIX,
+  SYNC_DEADLINE_SECONDS,
   TABLE_NAME,
 } from '../lib/environment.ts'
 import { allowAgents, SECRETS_PATH } from './agent-rights.ts'
@@ -33,6 +36,8 @@ export type FunctionsProps = {
   responseStreaming: boolean
   /** For agents that name no model. */
   defaultModel: string
+  /** That an organization may have at a time. */
+  maxOpenExecutions: number
 }
 
 export type Functions = Record<FunctionName, Lambda>
@@ -75,19 +80,24 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
 /** Names of variables come from `lib/environment.ts`, as for the functions that read them. */
 function environmentOf(
   name: FunctionName,
-  { table, queue, responseStreaming, defaultModel }: FunctionsProps,
+  { table, queue, responseStreaming, defaultModel, maxOpenExecutions }: FunctionsProps,
 ) {
   return {
     [TABLE_NAME]: table.tableName,
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
     ...(RUNS_AGENTS.includes(name) && { [DEFAULT_MODEL]: defaultModel, [SECRETS_PREFIX]: SECRETS_PATH }),
     ...(operationNamed(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
+    ...(name === 'run-agent' && {
+      [MAX_OPEN_EXECUTIONS]: String(maxOpenExecutions),
+      [SYNC_DEADLINE_SECONDS]: String(SYNC_DEADLINE_MS[responseStreaming ? 'streamed' : 'buffered'] / 1000),
+    }),
   }
 }
 
 const OTHER_DESCRIPTIONS: Record<string, string> = {
   'authorize-request': 'Checks the API token of a request',
   'process-execution': 'Runs the executions that wait in the queue',
+  'bury-execution': 'Ends the executions whose messages were delivered in vain',
   'sweep-executions': 'Takes up executions that a crash left behind',
 }
 

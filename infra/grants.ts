@@ -35,6 +35,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'list-versions': { table: ['GetItem', 'Query'] },
   'run-agent': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'],
+    indexes: ['open-executions-of-organization'],
     queue: ['SendMessage'],
   },
   'list-executions': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
@@ -43,9 +44,10 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'] },
   'delete-execution': { table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'Query', 'UpdateItem'] },
+  'bury-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'] },
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    queue: ['ChangeMessageVisibility'],
+    queue: ['ChangeMessageVisibility', 'SendMessage'],
   },
   'sweep-executions': {
     table: ['BatchGetItem', 'UpdateItem'],

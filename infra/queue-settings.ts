@@ -1,9 +1,5 @@
 /** Settings of the run queue, on AWS and on this machine. */
 export const QUEUE = {
-  /** Deliveries of one message before it goes to the dead-letter queue. */
-  maxReceives: 5,
-  /** Lambda asks for at least the function's time limit; here a poller keeps the lease's time. */
-  localVisibilitySeconds: 60,
   /**
    * Runners at work at the same time on AWS. Well below the account's concurrency: a runner that Lambda throttles has
    * still received its message.

@@ -2,7 +2,7 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import { createApi } from './api.ts'
 import { createFunctions } from './functions.ts'
-import { createQueue } from './queue.ts'
+import { createQueues } from './queue.ts'
 import { createTable } from './table.ts'
 import { createTriggers } from './triggers.ts'
 
@@ -13,6 +13,8 @@ export type ServiceStackProps = StackProps & {
   responseStreaming: boolean
   /** `{provider}/{model}` for agents that name none. */
   defaultModel: string
+  /** Open executions that an organization may have at a time. */
+  maxOpenExecutions: number
 }
 
 /** The whole service: API Gateway, functions, table, queue. */
@@ -20,13 +22,20 @@ export class ServiceStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { bundles, responseStreaming, defaultModel, ...props }: ServiceStackProps,
+    { bundles, responseStreaming, defaultModel, maxOpenExecutions, ...props }: ServiceStackProps,
   ) {
     super(scope, id, { description: 'Agent Execution Service', ...props })
     const table = createTable(this)
-    const queue = createQueue(this)
-    const functions = createFunctions(this, { table, queue, bundles, responseStreaming, defaultModel })
-    createTriggers(this, { functions, queue })
+    const { queue, deadLetters } = createQueues(this)
+    const functions = createFunctions(this, {
+      table,
+      queue,
+      bundles,
+      responseStreaming,
+      defaultModel,
+      maxOpenExecutions,
+    })
+    createTriggers(this, { functions, queue, deadLetters })
     const api = createApi(this, { functions, responseStreaming })
 
     const host = `${api.restApiId}.execute-api.${this.region}.${this.urlSuffix}`

@@ -21,8 +21,9 @@ export function createTable(scope: Construct): Table {
       indexName,
       partitionKey: { name: partitionKey.name, type: TYPES[partitionKey.type] },
       sortKey: { name: sortKey.name, type: TYPES[sortKey.type] },
-      projectionType: ProjectionType.INCLUDE,
-      nonKeyAttributes: projection,
+      ...(projection.length > 0
+        ? { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: projection }
+        : { projectionType: ProjectionType.KEYS_ONLY }),
     })
   }
   return table

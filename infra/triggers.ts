@@ -12,7 +12,7 @@ const SWEEP_EVERY = Duration.minutes(1)
 /** What starts the functions that no request starts. */
 export function createTriggers(
   scope: Construct,
-  { functions, queue }: { functions: Functions; queue: Queue },
+  { functions, queue, deadLetters }: { functions: Functions; queue: Queue; deadLetters: Queue },
 ): void {
   functions['process-execution'].addEventSource(
     new SqsEventSource(queue, {
@@ -21,6 +21,9 @@ export function createTriggers(
       reportBatchItemFailures: true,
       maxConcurrency: QUEUE.maxRunners,
     }),
+  )
+  functions['bury-execution'].addEventSource(
+    new SqsEventSource(deadLetters, { batchSize: 10, reportBatchItemFailures: true }),
   )
   new Rule(scope, 'SweepSchedule', {
     schedule: Schedule.rate(SWEEP_EVERY),

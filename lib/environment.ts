@@ -7,6 +7,12 @@ export const SQS_ENDPOINT = 'SQS_ENDPOINT'
 /** 'on' where API Gateway takes streamed responses. */
 export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 
+/** Seconds, each a whole number. How long a lease lasts without a heartbeat, and how long a sync caller waits. */
+export const LEASE_SECONDS = 'LEASE_SECONDS'
+export const SYNC_DEADLINE_SECONDS = 'SYNC_DEADLINE_SECONDS'
+/** Open executions that an organization may have. */
+export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
+
 /** `{provider}/{model}` for agents that name none. */
 export const DEFAULT_MODEL = 'DEFAULT_MODEL'
 /** Path under which an AWS account keeps the secrets of tools: `<prefix>/NAME` is the secret NAME. */
@@ -19,4 +25,20 @@ export function requireEnv(name: string, environment: Environment = process.env)
   const value = environment[name]
   if (!value) throw new Error(`The environment variable ${name} is not set.`)
   return value
+}
+
+/** Milliseconds, of a variable that is in seconds. @throws an Error that names the variable */
+export function millisecondsOf(
+  name: string,
+  otherwise: number,
+  environment: Environment = process.env,
+): number {
+  return numberOf(name, otherwise / 1000, environment) * 1000
+}
+
+/** A whole number from 1 up, or `otherwise` when the variable is not set. @throws an Error that names the variable */
+export function numberOf(name: string, otherwise: number, environment: Environment = process.env): number {
+  const value = environment[name] || String(otherwise)
+  if (/^[1-9][0-9]{0,6}$/.test(value)) return Number(value)
+  throw new Error(`The environment variable ${name} is "${value}"; it must be a whole number from 1 up.`)
 }

@@ -6,11 +6,11 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import { INDEXES, TABLE } from '../../lib/dynamodb/schema.ts'
 import { clientConfig } from '../../lib/dynamodb/table.ts'
 import { SQS_ENDPOINT } from '../../lib/environment.ts'
 import { sqsConfig } from '../../lib/sqs/run-queue.ts'
-import { QUEUE } from '../queue-settings.ts'
 
 /** Makes the table that the stack would make, unless it is there. */
 export async function provisionTable(endpoint: string, name: string): Promise<void> {
@@ -25,11 +25,18 @@ export async function provisionTable(endpoint: string, name: string): Promise<vo
   }
 }
 
+/** Addresses of the run queue and its dead-letter queue. */
+export type Queues = { runs: string; deadLetters: string }
+
 /**
- * Makes the run queue and its dead-letter queue, unless they are there. Returns the run queue's address.
+ * Makes the run queue and its dead-letter queue, unless they are there. A message that was received is hidden for `visibilitySeconds`.
  * @throws an Error when no SQS answers at the endpoint
  */
-export async function provisionQueue(endpoint: string, name: string): Promise<string> {
+export async function provisionQueues(
+  endpoint: string,
+  name: string,
+  visibilitySeconds: number,
+): Promise<Queues> {
   const client = new SQSClient(sqsConfig(endpoint))
   try {
     const dead = await client.send(new CreateQueueCommand({ QueueName: `${name}-dead` })).catch((cause) => {
@@ -42,15 +49,15 @@ export async function provisionQueue(endpoint: string, name: string): Promise<st
       new CreateQueueCommand({
         QueueName: name,
         Attributes: {
-          VisibilityTimeout: String(QUEUE.localVisibilitySeconds),
+          VisibilityTimeout: String(visibilitySeconds),
           RedrivePolicy: JSON.stringify({
             deadLetterTargetArn: Attributes?.QueueArn,
-            maxReceiveCount: QUEUE.maxReceives,
+            maxReceiveCount: MAX_ATTEMPTS,
           }),
         },
       }),
     )
-    return QueueUrl ?? ''
+    return { runs: QueueUrl ?? '', deadLetters: dead.QueueUrl ?? '' }
   } finally {
     client.destroy()
   }
@@ -76,7 +83,10 @@ function tableDefinition(name: string): CreateTableCommandInput {
       ([IndexName, { partitionKey, sortKey, projection }]) => ({
         IndexName,
         KeySchema: keySchema(partitionKey.name, sortKey.name),
-        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: projection },
+        Projection:
+          projection.length > 0
+            ? { ProjectionType: 'INCLUDE', NonKeyAttributes: projection }
+            : { ProjectionType: 'KEYS_ONLY' },
       }),
     ),
   }

@@ -8,9 +8,9 @@ const RESTART_MS = 500
 const STOP_MS = 5_000
 
 /** Keeps one runner process alive: one that dies is started again. */
-export async function startRunner(onDeath: (message: string) => void) {
+export async function startRunner(deadLetters: string, onDeath: (message: string) => void) {
   let isStopping = false
-  let child = spawnRunner()
+  let child = spawnRunner(deadLetters)
   let restart: NodeJS.Timeout | undefined
   await new Promise<void>((resolve, reject) => {
     child.once('message', () => resolve())
@@ -22,7 +22,7 @@ export async function startRunner(onDeath: (message: string) => void) {
       if (isStopping) return
       onDeath(`The runner died (${signal ?? `code ${code}`}); a new one takes its executions up.`)
       restart = setTimeout(() => {
-        child = spawnRunner()
+        child = spawnRunner(deadLetters)
         watch(child)
       }, RESTART_MS)
     })
@@ -43,6 +43,6 @@ export async function startRunner(onDeath: (message: string) => void) {
   }
 }
 
-function spawnRunner(): ChildProcess {
-  return fork(RUNNER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+function spawnRunner(deadLetters: string): ChildProcess {
+  return fork(RUNNER, [deadLetters], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
 }

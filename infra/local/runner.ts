@@ -1,4 +1,5 @@
 import { SQSClient } from '@aws-sdk/client-sqs'
+import { handler as bury } from '../../functions/bury-execution.ts'
 import { handler } from '../../functions/process-execution.ts'
 import { QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../../lib/environment.ts'
 import { sqsConfig } from '../../lib/sqs/run-queue.ts'
@@ -7,16 +8,18 @@ import { startPoller } from './poller.ts'
 /** The runner's process: its own, so that an agent that takes it down takes nothing else down. */
 const CONCURRENCY = 16
 
-const poller = startPoller({
-  client: new SQSClient(sqsConfig(process.env[SQS_ENDPOINT])),
-  queueUrl: requireEnv(QUEUE_URL),
-  handler,
-  concurrency: CONCURRENCY,
-  onError: (error) => console.error('The runner could not finish a message:', error),
-})
+/** Argument: the address of the dead-letter queue. */
+const [deadLetters = ''] = process.argv.slice(2)
+
+const client = new SQSClient(sqsConfig(process.env[SQS_ENDPOINT]))
+const onError = (error: unknown) => console.error('The runner could not finish a message:', error)
+const pollers = [
+  startPoller({ client, queueUrl: requireEnv(QUEUE_URL), handler, concurrency: CONCURRENCY, onError }),
+  startPoller({ client, queueUrl: deadLetters, handler: bury, concurrency: 1, onError }),
+]
 
 async function stop() {
-  await poller.stop()
+  await Promise.all(pollers.map((poller) => poller.stop()))
   process.exit(0)
 }
 

@@ -2,6 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { leaseTimes } from '../../lib/core/lease-times.ts'
+import { LEASE_MS } from '../../lib/core/limits.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
@@ -9,6 +11,8 @@ import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import {
   DYNAMODB_ENDPOINT,
   type Environment,
+  LEASE_SECONDS,
+  millisecondsOf,
   QUEUE_URL,
   SQS_ENDPOINT,
   TABLE_NAME,
@@ -18,13 +22,12 @@ import type { Emulator } from './dynamodb.ts'
 import { createGateway } from './gateway.ts'
 import { loadFunctions } from './load-functions.ts'
 import { dataFolder, LOCAL_TABLE, openStore } from './open-store.ts'
-import { provisionQueue } from './provision.ts'
+import { provisionQueues } from './provision.ts'
 import { startRunner } from './runner-process.ts'
 import { startSqs } from './sqs.ts'
 
 const AGENTS = fileURLToPath(new URL('../../agents', import.meta.url))
 const QUEUE_NAME = 'agent-executions'
-const SWEEP_MS = 10_000
 /** How long requests in flight may take to end after SIGTERM. */
 const DRAIN_MS = 5_000
 
@@ -47,15 +50,17 @@ export async function runService(environment: Environment, say: (line: string) =
     const queue = await openQueue(environment)
     stops.push(queue.stop)
     announceEnd = store.announceEnd
+    const { hiddenMs, heartbeatMs } = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS, environment))
+    const queues = await provisionQueues(queue.endpoint, QUEUE_NAME, Math.ceil(hiddenMs / 1000))
     // The functions read their configuration from the environment when they are loaded, as on Lambda.
     Object.assign(process.env, {
       POWERTOOLS_LOG_LEVEL: environment.POWERTOOLS_LOG_LEVEL || 'WARN',
       [TABLE_NAME]: LOCAL_TABLE,
       [DYNAMODB_ENDPOINT]: store.endpoint,
       [SQS_ENDPOINT]: queue.endpoint,
-      [QUEUE_URL]: await provisionQueue(queue.endpoint, QUEUE_NAME),
+      [QUEUE_URL]: queues.runs,
     })
-    const runner = startRunner(say)
+    const runner = startRunner(queues.deadLetters, say)
     stops.push(async () => (await runner).stop())
 
     const table = openTable()
@@ -66,7 +71,7 @@ export async function runService(environment: Environment, say: (line: string) =
     const published = await publishFolder(agentStore(table), AGENTS)
 
     const { handlers, authorizer, sweep } = await loadFunctions()
-    const sweeping = setInterval(() => sweep().catch(complain), SWEEP_MS)
+    const sweeping = setInterval(() => sweep().catch(complain), heartbeatMs)
     stops.push(async () => clearInterval(sweeping))
 
     const gateway = createGateway({

@@ -57,6 +57,7 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
         path: z.object(Object.fromEntries(names.map((name) => [name, PARAMETERS[name]]))),
       }),
       query: operation.query as z.ZodObject,
+      ...(operation.headers && { header: operation.headers }),
     },
     ...(operation.body && {
       requestBody: { required: true, content: { 'application/json': { schema: operation.body } } },

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { ProblemCode } from '../core/errors.ts'
 import { agentRecord, versionRecord } from './agent-record.ts'
 import { executionRecord } from './execution-record.ts'
+import { runHeaders, waitHeaders } from './headers.ts'
 import { executionPageParameters, noParameters, pageParameters, runParameters } from './parameters.ts'
 import { stepRecord } from './step-record.ts'
 
@@ -14,6 +15,8 @@ export type Operation = {
   path: string
   summary: string
   query: z.ZodType
+  /** Headers that it heeds beyond those of every request. */
+  headers?: z.ZodObject
   /** Answers without a token. */
   open?: true
   /** Takes a JSON object as body. */
@@ -72,19 +75,23 @@ export const operations = {
     path: '/v1/agents/{agentId}/executions',
     summary: 'Runs an agent',
     query: runParameters,
+    headers: runHeaders,
     body: jsonObject,
     answers: {
       200: { description: 'The output (sync)', body: jsonObject },
       202: { description: 'The execution, to be polled (async)', body: executionRecord },
     },
     problems: [
+      'InvalidHeader',
       'InvalidJson',
       'InvalidModelOverride',
       'AgentNotFound',
       'VersionNotFound',
+      'ExecutionInProgress',
       'PayloadTooLarge',
       'UnsupportedMediaType',
       'InputSchemaMismatch',
+      'IdempotencyKeyReused',
       'ExecutionFailed',
       'ExecutionStillRunning',
     ],
@@ -111,8 +118,9 @@ export const operations = {
   'get-execution': {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}',
-    summary: 'Reads an execution',
+    summary: 'Reads an execution, at once or when it has ended',
     query: noParameters,
+    headers: waitHeaders,
     answers: oneExecution,
     problems: ['ExecutionNotFound'],
     streams: true,

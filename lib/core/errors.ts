@@ -35,6 +35,7 @@ export const PROBLEMS = {
   BadRequest: { status: 400, title: 'The request is not well-formed HTTP' },
   InvalidJson: { status: 400, title: 'The body is not a JSON object' },
   InvalidQueryParameter: { status: 400, title: 'A query parameter has a value that is not allowed' },
+  InvalidHeader: { status: 400, title: 'A header has a value that is not allowed' },
   InvalidModelOverride: { status: 400, title: 'The model override cannot be used' },
   Unauthorized: { status: 401, title: 'A valid API token is required' },
   AgentNotFound: { status: 404, title: 'There is no such agent' },
@@ -124,6 +125,32 @@ export class InvalidJson extends ServiceError {
 export class InvalidQueryParameter extends ServiceError {
   constructor(errors: Violation[]) {
     super('InvalidQueryParameter', errors.map((error) => error.message).join(' '), { errors })
+  }
+}
+
+export class InvalidHeader extends ServiceError {
+  constructor(errors: Violation[]) {
+    super('InvalidHeader', errors.map((error) => error.message).join(' '), { errors })
+  }
+}
+
+export class IdempotencyKeyReused extends ServiceError {
+  constructor() {
+    super(
+      'IdempotencyKeyReused',
+      'This Idempotency-Key came with another body or other parameters within the last 24 hours. Use a new key.',
+    )
+  }
+}
+
+/** `most` is the organization's cap on open executions. */
+export class TooManyRequests extends ServiceError {
+  constructor(most: number) {
+    super(
+      'TooManyRequests',
+      `Your organization has ${most} executions in progress, as many as it may. Send this one again when some have ended.`,
+      { headers: { 'Retry-After': '5' } },
+    )
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts'
+import { LEASE_MS } from './limits.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
 
@@ -47,8 +48,16 @@ export type Execution = {
   options: RunOptions
   /** How many workers have claimed it. */
   attempts: number
+  /** How many of them since the last step was stored. */
+  idleAttempts: number
+  /** The passing fault that made the last worker give it back. */
+  lastFault: ExecutionError | null
   lease: Lease | null
+  /** When the sweeper looks at it unless somebody has done so before; null when it is final. */
+  openUntil: number | null
   deadlineAt: number
+  /** The idempotency record that leads to it; null when its client sent no key. */
+  idempotencyId: string | null
 }
 
 /** How a run ended. */
@@ -75,12 +84,16 @@ export type NewExecution = Pick<
   now: number
   deadlineMs: number
   lease: Lease | null
+  /** How long it may wait for its first claim before the sweeper enqueues it again. */
+  graceMs?: number
+  idempotencyId?: string | null
   /** Given for a tool call of another execution. */
   parent?: { executionId: string; callers: string[] }
 }
 
 /** An execution that has just been accepted: already owned when `lease` is given (sync), else waiting (async). */
-export function newExecution({ now, deadlineMs, lease, parent, ...given }: NewExecution): Execution {
+export function newExecution(params: NewExecution): Execution {
+  const { now, deadlineMs, lease, graceMs = LEASE_MS, idempotencyId = null, parent, ...given } = params
   const createdAt = new Date(now).toISOString()
   return {
     ...given,
@@ -99,8 +112,12 @@ export function newExecution({ now, deadlineMs, lease, parent, ...given }: NewEx
     usage: NO_USAGE,
     model: null,
     attempts: lease ? 1 : 0,
+    idleAttempts: lease ? 1 : 0,
+    lastFault: null,
     lease,
+    openUntil: lease?.expiresAt ?? now + graceMs,
     deadlineAt: now + deadlineMs,
+    idempotencyId,
   }
 }
 

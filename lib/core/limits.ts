@@ -8,18 +8,29 @@ export const PAGE_SIZE = { least: 1, most: 100, default: 50 } as const
 /** Payload of one page's records: what a response can carry, with room for what JSON adds. */
 export const MAX_PAGE_BYTES = 4_000_000
 
-/** How long a worker owns an execution without a heartbeat, and how often it renews. */
+/** How long a worker owns an execution without a heartbeat. */
 export const LEASE_MS = 60_000
-export const HEARTBEAT_MS = 10_000
-
-/** How long a queued execution may wait for its first claim before the sweeper enqueues it again. */
-export const ENQUEUED_GRACE_MS = 60_000
 
 /** How long an execution may stay open before the sweeper ends it. */
 export const DEADLINE_MS = 24 * 60 * 60 * 1000
 
-/** A run that has taken its worker down this often is ended instead of being tried again. */
+/** Attempts of a run without a step forward: the next one ends it. Also the deliveries of one message. */
 export const MAX_ATTEMPTS = 5
+
+/**
+ * How long a sync caller waits for the output. API Gateway closes a stream that has been silent for 300 s, and a
+ * buffered response after 29 s.
+ */
+export const SYNC_DEADLINE_MS = { streamed: 270_000, buffered: 25_000 } as const
+
+/** The longest that `Prefer: wait` is honoured for, in seconds. */
+export const MAX_WAIT_SECONDS = 25
+
+/** How long an idempotency key leads to its execution. */
+export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
+
+/** Open executions that an organization may have unless the operator says otherwise. */
+export const MAX_OPEN_EXECUTIONS = 1_000
 
 /** Seconds that an async client is asked to wait before it polls. */
 export const RETRY_AFTER_SECONDS = 1

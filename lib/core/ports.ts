@@ -46,6 +46,10 @@ export interface ExecutionStore {
   /** Records an accepted execution. False when it was there: then nothing changes. */
   create(params: { execution: Execution }): Promise<boolean>
   get(params: { organizationId: string; id: string }): Promise<Execution | null>
+  /** Its state alone, at the price of one small read however large its payloads are. */
+  getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
+  /** Executions of the organization that are open at this moment. */
+  countOpen(params: { organizationId: string }): Promise<number>
   /** Executions of the organization, or of one of its agents. */
   list(
     params: { organizationId: string; agentId: string | null } & ExecutionFilter & PageRequest,
@@ -54,6 +58,16 @@ export interface ExecutionStore {
   claim(params: { id: string; lease: Lease; now: number }): Promise<Execution | 'held' | 'closed'>
   /** Extends the lease, and counts what was done so far; false once the owner has lost it. */
   renew(params: { id: string; lease: Lease; progress?: Progress }): Promise<boolean>
+  /**
+   * Gives the lease back for another worker to go on, which the sweeper sees to from `until` on. `fault` is why, when
+   * something failed. False when the owner had lost it.
+   */
+  release(params: {
+    id: string
+    owner: string
+    until: number
+    fault: ExecutionError | null
+  }): Promise<boolean>
   /** Ends the execution; null when `owner` does not hold its lease any more. */
   finish(params: {
     execution: Execution
@@ -78,11 +92,30 @@ export interface ExecutionStore {
   postpone(params: { stale: StaleExecution; until: number }): Promise<boolean>
 }
 
-export type StaleExecution = { id: string; organizationId: string; openUntil: number; deadlineAt: number }
+export type StaleExecution = Pick<
+  Execution,
+  'id' | 'organizationId' | 'tenantId' | 'createdAt' | 'deadlineAt'
+> & { openUntil: number }
 
-/** `tenant` groups messages, so that one tenant's backlog does not delay another's. */
+/** `tenantId` groups messages, so that one tenant's backlog does not delay another's. */
 export type QueuedExecution = { executionId: string; organizationId: string; tenantId: string | null }
 
 export interface RunQueue {
-  send(params: QueuedExecution): Promise<void>
+  /** `delayMs` keeps it from the runner for a while, 15 minutes at most. @throws Unavailable */
+  send(params: QueuedExecution & { delayMs?: number }): Promise<void>
+}
+
+/** What an idempotency key led to: the id that its first request was given, and what that request asked for. */
+export type Reservation = { id: string; executionId: string; fingerprint: string }
+
+export interface IdempotencyStore {
+  /** Keeps the key for this execution unless it leads to one already. Returns what it leads to. */
+  reserve(params: {
+    agentId: string
+    key: string
+    executionId: string
+    fingerprint: string
+    now: number
+    expiresAt: number
+  }): Promise<Reservation>
 }

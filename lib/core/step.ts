@@ -24,8 +24,8 @@ export type RecordedStep = { step: Step; results: Map<string, CallResult> }
 export interface StepStore {
   /** False when another worker has written a step of this number. */
   append(params: { executionId: string; owner: string; step: Step }): Promise<boolean>
-  /** The first result of a call stays. */
-  appendResult(params: { executionId: string; number: number; result: CallResult }): Promise<void>
+  /** Returns the result that is stored now: the first one of a call stays. */
+  appendResult(params: { executionId: string; number: number; result: CallResult }): Promise<CallResult>
   /** In order. `from` is the first number wanted, `limit` the most steps. */
   read(params: { executionId: string; from?: number; limit?: number }): Promise<RecordedStep[]>
 }

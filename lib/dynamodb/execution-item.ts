@@ -7,7 +7,8 @@ import type {
   Usage,
 } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
-import { ENQUEUED_GRACE_MS } from '../core/limits.ts'
+import type { Transition } from '../core/transitions.ts'
+import type { Change } from './expressions.ts'
 import { agentShard, executionKey, openShard, ownedShard, shardOf } from './keys.ts'
 import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
 import type { Item, Table } from './table.ts'
@@ -39,9 +40,14 @@ export type ExecutionItem = {
   model?: string
   options: RunOptions
   attempts: number
+  idleAttempts: number
+  /** JSON */
+  lastFault?: string
   leaseOwner?: string
   leaseExpiresAt?: number
+  openUntil?: number
   deadlineAt: number
+  idempotencyId?: string
   /** Set at the start of a deletion that takes several writes: it is gone for every reader from then on. */
   deleted?: true
 }
@@ -49,11 +55,11 @@ export type ExecutionItem = {
 /** The attributes that keep an execution in the lists of its organization and agent. */
 export const LIST_ATTRIBUTES = ['ownerShard', 'agentShard', 'listOrder']
 
-/** The attributes that keep an execution in the index of open ones, and its lease. */
-export const OPEN_ATTRIBUTES = ['openShard', 'openUntil', 'leaseOwner', 'leaseExpiresAt']
+/** The attributes that keep an execution in the indexes of open ones. */
+const OPEN_ATTRIBUTES = ['openShard', 'openOwner', 'openUntil']
 
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
-  const { id, organizationId, agentId, input, output, error, lease, createdAt, ...rest } = execution
+  const { id, organizationId, agentId, input, output, error, lastFault, lease, ...rest } = execution
   const shard = shardOf(id)
   const isOpen = execution.status === 'IN_PROGRESS'
   return {
@@ -62,17 +68,35 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     agentShard: agentShard(agentId, shard),
     listOrder: id,
     openShard: isOpen ? openShard(shard) : undefined,
-    openUntil: isOpen ? (lease?.expiresAt ?? Date.parse(createdAt) + ENQUEUED_GRACE_MS) : undefined,
+    openOwner: isOpen ? ownedShard(organizationId, 'OPEN', shard) : undefined,
     ...withoutNulls(rest),
     id,
     organizationId,
     agentId,
-    createdAt,
     input: await storePayload(table, id, 'input', input),
     output: output ? await storePayload(table, id, 'output', output) : undefined,
-    error: error ? JSON.stringify(error) : undefined,
+    error: jsonOrNone(error),
+    lastFault: jsonOrNone(lastFault),
     leaseOwner: lease?.owner,
     leaseExpiresAt: lease?.expiresAt,
+  }
+}
+
+/** The update that carries a transition out, but for its guard and its output, which may be too large for the item. */
+export function toChange({ set, claimedAt }: Transition): Change {
+  const { lease, error, lastFault, output: _, ...plain } = set
+  const values = {
+    ...plain,
+    ...('error' in set && { error: error && JSON.stringify(error) }),
+    ...('lastFault' in set && { lastFault: lastFault && JSON.stringify(lastFault) }),
+    ...('lease' in set && { leaseOwner: lease?.owner ?? null, leaseExpiresAt: lease?.expiresAt ?? null }),
+  }
+  const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'
+  const gone = Object.entries(values).flatMap(([name, value]) => (value === null ? [name] : []))
+  return {
+    set: withoutNulls(values),
+    remove: isFinal ? [...new Set([...gone, ...OPEN_ATTRIBUTES])] : gone,
+    ...(claimedAt && { setOnce: { startedAt: claimedAt }, add: { attempts: 1, idleAttempts: 1 } }),
   }
 }
 
@@ -105,13 +129,19 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     model: item.model ?? null,
     options: item.options,
     attempts: item.attempts,
+    idleAttempts: item.idleAttempts,
+    lastFault: item.lastFault ? (JSON.parse(item.lastFault) as ExecutionError) : null,
     lease:
       item.leaseOwner && item.leaseExpiresAt
         ? { owner: item.leaseOwner, expiresAt: item.leaseExpiresAt }
         : null,
+    openUntil: item.openUntil ?? null,
     deadlineAt: item.deadlineAt,
+    idempotencyId: item.idempotencyId ?? null,
   }
 }
+
+const jsonOrNone = (value: ExecutionError | null) => (value ? JSON.stringify(value) : undefined)
 
 function withoutNulls(item: Item): Item {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null))

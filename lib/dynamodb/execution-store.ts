@@ -1,7 +1,16 @@
-import type { Outcome } from '../core/execution.ts'
 import type { ExecutionFilter, ExecutionStore, StaleExecution } from '../core/ports.ts'
-import { type ExecutionItem, fromItem, LIST_ATTRIBUTES, OPEN_ATTRIBUTES, toItem } from './execution-item.ts'
-import { agentShard, executionIdOf, executionKey, type Key, openShard, ownedShard, SHARDS } from './keys.ts'
+import * as transitions from '../core/transitions.ts'
+import { type ExecutionItem, fromItem, LIST_ATTRIBUTES, toChange, toItem } from './execution-item.ts'
+import {
+  agentShard,
+  executionIdOf,
+  executionKey,
+  idempotencyKey,
+  type Key,
+  openShard,
+  ownedShard,
+  SHARDS,
+} from './keys.ts'
 import { cutPage } from './page-bytes.ts'
 import { payloadBytes, storePayload } from './payload.ts'
 import { readRecords, readShardedPage } from './sharded-list.ts'
@@ -15,6 +24,15 @@ export function executionStore(table: Table): ExecutionStore {
     return item && !item.deleted ? item : null
   }
   const hydrate = (item: Item) => fromItem(table, item)
+  /** The item as it is then, or null when the guard did not permit it. */
+  const apply = (id: string, transition: transitions.Transition, more: Item = {}) => {
+    const { set, ...change } = toChange(transition)
+    return table.update(executionKey(id), {
+      ...change,
+      set: { ...set, ...more },
+      condition: conditionOf(transition.guard),
+    })
+  }
 
   return {
     async create({ execution }) {
@@ -24,6 +42,22 @@ export function executionStore(table: Table): ExecutionStore {
     async get({ organizationId, id }) {
       const item = await read(id)
       return item?.organizationId === organizationId ? hydrate(item) : null
+    },
+
+    async getStatus({ organizationId, id }) {
+      const attributes = ['organizationId', 'status', 'deleted']
+      const item = await table.get(executionKey(id), { consistent: true, attributes })
+      const isTheirs = item?.organizationId === organizationId && !item.deleted
+      return isTheirs ? (item as ExecutionItem).status : null
+    },
+
+    async countOpen({ organizationId }) {
+      const counts = await Promise.all(
+        Array.from({ length: SHARDS }, (_, shard) =>
+          table.count('open-executions-of-organization', ownedShard(organizationId, 'OPEN', shard)),
+        ),
+      )
+      return counts.reduce((sum, count) => sum + count, 0)
     },
 
     async list({ organizationId, agentId, status, tenantId, limit, after }) {
@@ -45,12 +79,7 @@ export function executionStore(table: Table): ExecutionStore {
     },
 
     async claim({ id, lease, now }) {
-      const item = await table.update(executionKey(id), {
-        set: { leaseOwner: lease.owner, leaseExpiresAt: lease.expiresAt, openUntil: lease.expiresAt },
-        setOnce: { startedAt: new Date(now).toISOString() },
-        add: { attempts: 1 },
-        condition: all(isOpen, isUnleasedAt(now)),
-      })
+      const item = await apply(id, transitions.claim(lease, now))
       if (item) return hydrate(item)
       const current = await read(id)
       if (current?.status !== 'IN_PROGRESS') return 'closed'
@@ -58,18 +87,11 @@ export function executionStore(table: Table): ExecutionStore {
     },
 
     async renew({ id, lease, progress }) {
-      const { steps, usage, model } = progress ?? {}
-      const item = await table.update(executionKey(id), {
-        set: {
-          leaseExpiresAt: lease.expiresAt,
-          openUntil: lease.expiresAt,
-          steps,
-          usage,
-          model: model ?? undefined,
-        },
-        condition: all(isOpen, isOwnedBy(lease.owner)),
-      })
-      return item !== null
+      return (await apply(id, transitions.renew(lease, progress))) !== null
+    },
+
+    async release({ id, owner, until, fault }) {
+      return (await apply(id, transitions.release(owner, until, fault))) !== null
     },
 
     async finish({ execution, owner, outcome, finishedAt }) {
@@ -78,29 +100,15 @@ export function executionStore(table: Table): ExecutionStore {
         outcome.status === 'SUCCESS'
           ? await storePayload(table, id, `output-${owner}`, outcome.output)
           : undefined
-      const item = await table.update(executionKey(id), {
-        set: { ...ending(outcome, finishedAt), output, finishedBy: owner },
-        remove: OPEN_ATTRIBUTES,
-        condition: all(isOpen, isOwnedBy(owner)),
-      })
+      const transition = transitions.finish(owner, outcome, finishedAt)
+      const item = await apply(id, transition, { output, finishedBy: owner })
       if (!item && (await read(id))?.finishedBy !== owner) return null
-      return { ...execution, output: null, error: null, ...outcome, finishedAt, lease: null }
+      return transitions.applied(execution, transition)
     },
 
     async end({ organizationId, id, error, finishedAt, unleasedAt }) {
-      const item = await table.update(executionKey(id), {
-        set: { status: 'ERROR', error: JSON.stringify(error), finishedAt },
-        remove: OPEN_ATTRIBUTES,
-        condition: all(
-          isOpen,
-          {
-            expression: '#organizationId = :organizationId',
-            names: ['organizationId'],
-            values: { organizationId },
-          },
-          ...(unleasedAt === undefined ? [] : [isUnleasedAt(unleasedAt)]),
-        ),
-      })
+      const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
+      const item = await apply(id, transitions.end(guard, error, finishedAt))
       return item && hydrate(item)
     },
 
@@ -108,6 +116,7 @@ export function executionStore(table: Table): ExecutionStore {
       const item = (await table.get(executionKey(id), { consistent: true })) as ExecutionItem | null
       if (item?.organizationId !== organizationId) return 'missing'
       if (item.status === 'IN_PROGRESS') return 'open'
+      if (item.idempotencyId) await table.delete(idempotencyKey(item.idempotencyId))
       await table.update(executionKey(id), {
         set: { deleted: true },
         remove: LIST_ATTRIBUTES,
@@ -135,49 +144,32 @@ export function executionStore(table: Table): ExecutionStore {
     },
 
     async postpone({ stale, until }) {
-      const item = await table.update(executionKey(stale.id), {
-        set: { openUntil: until },
-        condition: all(isOpen, {
-          expression: '#openUntil = :before',
-          names: ['openUntil'],
-          values: { before: stale.openUntil },
-        }),
-      })
-      return item !== null
+      return (await apply(stale.id, transitions.postpone(stale.openUntil, until))) !== null
     },
   }
 }
 
-const isOpen: Condition = {
-  expression: '#status = :open',
-  names: ['status'],
-  values: { open: 'IN_PROGRESS' },
-}
-
-const isOwnedBy = (owner: string): Condition => ({
-  expression: '#leaseOwner = :owner',
-  names: ['leaseOwner'],
-  values: { owner },
-})
-
-const isUnleasedAt = (now: number): Condition => ({
-  expression: '(attribute_not_exists(#leaseOwner) OR #leaseExpiresAt < :now)',
-  names: ['leaseOwner', 'leaseExpiresAt'],
-  values: { now },
-})
-
-function all(...conditions: Condition[]): Condition {
+/** The guard as DynamoDB sees to it, at the moment of the write: what `permits` says of an execution in memory. */
+function conditionOf({ organizationId, owner, unleasedAt, openUntil }: transitions.Guard): Condition {
+  const terms: [string, unknown, string][] = [
+    ['status', 'IN_PROGRESS', '#status = :isStatus'],
+    ['organizationId', organizationId, '#organizationId = :isOrganizationId'],
+    ['leaseOwner', owner, '#leaseOwner = :isLeaseOwner'],
+    [
+      'leaseExpiresAt',
+      unleasedAt,
+      '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :isLeaseExpiresAt)',
+    ],
+    ['openUntil', openUntil, '#openUntil = :isOpenUntil'],
+  ]
+  const given = terms.filter(([, value]) => value !== undefined)
   return {
-    expression: conditions.map((condition) => condition.expression).join(' AND '),
-    names: conditions.flatMap((condition) => condition.names ?? []),
-    values: Object.assign({}, ...conditions.map((condition) => condition.values)),
+    expression: given.map(([, , expression]) => expression).join(' AND '),
+    names: given.map(([name]) => name),
+    values: Object.fromEntries(
+      given.map(([name, value]) => [`is${name[0]?.toUpperCase()}${name.slice(1)}`, value]),
+    ),
   }
-}
-
-function ending(outcome: Outcome, finishedAt: string): Item {
-  const { status, steps, usage, model } = outcome
-  const error = outcome.status === 'ERROR' ? JSON.stringify(outcome.error) : undefined
-  return { status, steps, usage, model: model ?? undefined, error, finishedAt }
 }
 
 function filterOf({ status, tenantId }: ExecutionFilter): Condition | undefined {
@@ -212,6 +204,8 @@ function toStale(item: Item): StaleExecution {
   return {
     id: executionIdOf(String(item.pk)),
     organizationId: String(item.organizationId),
+    tenantId: item.tenantId === undefined ? null : String(item.tenantId),
+    createdAt: String(item.createdAt),
     openUntil: Number(item.openUntil),
     deadlineAt: Number(item.deadlineAt),
   }

@@ -38,8 +38,14 @@ export const callKey = (executionId: string, number: number, call: string): Key 
 })
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 
-export const ownedShard = (organizationId: string, kind: 'AGENT' | 'EXEC' | 'TOKEN', shard: number): string =>
-  `ORG#${organizationId}#${kind}#${shard}`
+/** Keys of clients are hashed: they may be long, and they may hold anything. */
+export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'IDEMPOTENCY' })
+
+export const ownedShard = (
+  organizationId: string,
+  kind: 'AGENT' | 'EXEC' | 'OPEN' | 'TOKEN',
+  shard: number,
+): string => `ORG#${organizationId}#${kind}#${shard}`
 export const organizationsShard = (shard: number): string => `ORGS#${shard}`
 export const agentShard = (agentId: string, shard: number): string => `AGENT#${agentId}#EXEC#${shard}`
 export const openShard = (shard: number): string => `OPEN#${shard}`

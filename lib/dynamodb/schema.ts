@@ -8,7 +8,11 @@ export const TABLE = {
   timeToLive: 'ttl',
 } as const
 
-export type IndexName = 'owned-by-organization' | 'executions-of-agent' | 'open-executions'
+export type IndexName =
+  | 'owned-by-organization'
+  | 'executions-of-agent'
+  | 'open-executions'
+  | 'open-executions-of-organization'
 
 export type Index = {
   partitionKey: { name: string; type: 'S' }
@@ -31,6 +35,11 @@ export const INDEXES: Record<IndexName, Index> = {
   'open-executions': {
     partitionKey: { name: 'openShard', type: 'S' },
     sortKey: { name: 'openUntil', type: 'N' },
-    projection: ['organizationId', 'deadlineAt'],
+    projection: ['organizationId', 'tenantId', 'createdAt', 'deadlineAt'],
+  },
+  'open-executions-of-organization': {
+    partitionKey: { name: 'openOwner', type: 'S' },
+    sortKey: { name: 'listOrder', type: 'S' },
+    projection: [],
   },
 }

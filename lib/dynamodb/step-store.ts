@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { CallResult, RecordedStep, Step, StepStore } from '../core/step.ts'
 import { callKey, stepKey } from './keys.ts'
 import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
@@ -16,9 +16,15 @@ export function stepStore(table: Table): StepStore {
 
     async appendResult({ executionId, number, result }) {
       const call = createHash('sha256').update(result.callId).digest('hex').slice(0, 32)
-      const content = await storePayload(table, executionId, `step-${number}-call-${call}`, result)
-      const item = { ...callKey(executionId, number, call), content }
-      await table.put(item, { expression: 'attribute_not_exists(pk)' })
+      // Two workers may get different results of the same call; each has chunks of its own.
+      const name = `step-${number}-call-${call}-${randomUUID()}`
+      const content = await storePayload(table, executionId, name, result)
+      const key = callKey(executionId, number, call)
+      if (await table.put({ ...key, content }, { expression: 'attribute_not_exists(pk)' })) return result
+      const kept = await table.get(key, { consistent: true })
+      return kept
+        ? ((await loadPayload(table, executionId, kept.content as StoredPayload)) as CallResult)
+        : result
     },
 
     async read({ executionId, from = 1, limit = Number.POSITIVE_INFINITY }) {

@@ -18,7 +18,7 @@ import { Unavailable } from '../core/errors.ts'
 import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../environment.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'
-import { TABLE } from './schema.ts'
+import { INDEXES, type IndexName, TABLE } from './schema.ts'
 
 export type { Change, Condition, Item } from './expressions.ts'
 
@@ -44,9 +44,18 @@ export function openTable(environment: Environment = process.env) {
   return {
     name,
 
-    async get(key: Key, options: { consistent: boolean }): Promise<Item | null> {
+    /** Of the item, only `attributes` when they are given; it is read and paid for whole. */
+    async get(key: Key, options: { consistent: boolean; attributes?: string[] }): Promise<Item | null> {
+      const { consistent, attributes } = options
       const answer = await available(() =>
-        client.send(new GetCommand({ TableName: name, Key: key, ConsistentRead: options.consistent })),
+        client.send(
+          new GetCommand({
+            TableName: name,
+            Key: key,
+            ConsistentRead: consistent,
+            ...(attributes && projection(attributes)),
+          }),
+        ),
       )
       return answer.Item ?? null
     },
@@ -80,6 +89,30 @@ export function openTable(environment: Environment = process.env) {
     ): Promise<{ items: Item[]; lastKey: Item | null }> {
       const answer = await available(() => client.send(new QueryCommand({ TableName: name, ...input })))
       return { items: answer.Items ?? [], lastKey: answer.LastEvaluatedKey ?? null }
+    },
+
+    /** How many items of an index have this partition key. Eventually consistent. */
+    async count(index: IndexName, partition: string): Promise<number> {
+      let counted = 0
+      let lastKey: Item | undefined
+      do {
+        const answer = await available(() =>
+          client.send(
+            new QueryCommand({
+              TableName: name,
+              IndexName: index,
+              Select: 'COUNT',
+              KeyConditionExpression: '#partition = :partition',
+              ExpressionAttributeNames: { '#partition': INDEXES[index].partitionKey.name },
+              ExpressionAttributeValues: { ':partition': partition },
+              ExclusiveStartKey: lastKey,
+            }),
+          ),
+        )
+        counted += answer.Count ?? 0
+        lastKey = answer.LastEvaluatedKey
+      } while (lastKey)
+      return counted
     },
 
     /** The items of these keys that exist, in the order of the keys; any number, read 100 at a time. */
@@ -129,9 +162,13 @@ export function openTable(environment: Environment = process.env) {
   }
 }
 
-/** Emulators take any credentials and region, but the client insists on some. */
+/**
+ * No call may hang: one that gets no answer is sent again, and is `Unavailable` when that was in vain. Emulators take any
+ * credentials and region, but the client insists on some.
+ */
 export function clientConfig(endpoint: string | undefined) {
-  const base = { maxAttempts: 5 }
+  const requestHandler = { connectionTimeout: 2_000, requestTimeout: 8_000, throwOnRequestTimeout: true }
+  const base = { maxAttempts: 5, requestHandler }
   if (!endpoint) return base
   return {
     ...base,
@@ -177,6 +214,11 @@ async function untilDone<T>(batch: T[], attempt: (todo: T[]) => Promise<T[]>): P
     todo = await attempt(todo)
   }
 }
+
+const projection = (attributes: string[]) => ({
+  ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
+  ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
+})
 
 const mapKey = (key: Key) => `${key[TABLE.partitionKey]}\n${key[TABLE.sortKey]}`
 

@@ -7,8 +7,8 @@ import { ServiceError } from '../core/errors.ts'
 import { CANCELLED, type Execution, isFinal, newExecution } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { ToolResult } from '../core/model.ts'
-import { type Engine, execute } from './execute.ts'
-import { DEFAULT_LEASE } from './lease-keeper.ts'
+import { NEVER } from './departure.ts'
+import { type Engine, execute, timesOf } from './execute.ts'
 
 /** Agents that may call one another in a row. */
 const MOST_DEPTH = 5
@@ -57,10 +57,10 @@ type Child = Omit<AgentCall, 'slug'> & { version: Version; callers: string[] }
 
 /** The call as an execution of its own. Its id follows from the call's key: a resumed parent finds it again. */
 async function runChild(engine: Engine, parent: Execution, child: Child): Promise<Execution> {
-  const { executions, ambient, lease: { leaseMs } = DEFAULT_LEASE } = engine
+  const { executions, ambient } = engine
   const { version, callers, input, idempotencyKey, signal } = child
   const now = ambient.now()
-  const lease = { owner: ambient.newId(), expiresAt: now + leaseMs }
+  const lease = { owner: ambient.newId(), expiresAt: now + timesOf(engine).leaseMs }
   const execution = newExecution({
     id: childId(parent, idempotencyKey),
     organizationId: parent.organizationId,
@@ -76,9 +76,10 @@ async function runChild(engine: Engine, parent: Execution, child: Child): Promis
   })
   const isNew = await executions.create({ execution })
   const held = isNew ? execution : await executions.claim({ id: execution.id, lease, now })
-  const ended = typeof held === 'string' ? null : await execute(engine, held, version, { leave: signal })
+  const leave = { soon: NEVER, now: signal }
+  const turn = typeof held === 'string' ? null : await execute(engine, held, version, { leave })
   if (signal.aborted) await endWithParent(engine, parent, execution)
-  return ended ?? (await untilFinal(engine, execution, signal))
+  return turn?.kind === 'ended' ? turn.execution : untilFinal(engine, execution, signal)
 }
 
 /** A parent that was cancelled takes its calls with it; one that only lost its worker finds them again. */

@@ -3,21 +3,28 @@ import { type Model, ModelFault, type ModelRequest, type ModelResponse } from '.
 
 const MOST_TRIES = 4
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 60_000
+
+/** A worker waits no longer than this for a run that can come back by message: waiting there costs nothing. */
+const LONGEST_WAIT_MS = { comesBack: 5_000, stays: 60_000 }
 
 /**
  * One response, however often it takes to get it: a passing fault is waited out, as long as the provider says or twice
  * as long each time.
  * @throws ModelFault when it does not pass, or asks for more patience than a run has
  */
-export async function askPatiently(model: Model, request: ModelRequest): Promise<ModelResponse> {
+export async function askPatiently(
+  model: Model,
+  request: ModelRequest,
+  { comesBack }: { comesBack: boolean },
+): Promise<ModelResponse> {
+  const longest = comesBack ? LONGEST_WAIT_MS.comesBack : LONGEST_WAIT_MS.stays
   for (let tries = 1; ; tries++) {
     try {
       return await model.respond(request)
     } catch (error) {
       if (!(error instanceof ModelFault) || !error.isTransient || tries === MOST_TRIES) throw error
       const waitMs = error.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1) * (0.5 + Math.random())
-      if (waitMs > LONGEST_WAIT_MS) throw error
+      if (waitMs > longest) throw error
       await sleep(waitMs, undefined, { signal: request.signal })
     }
   }

@@ -4,9 +4,10 @@ import type { JsonObject } from '../core/json.ts'
 import { ModelRefusal } from '../core/model.ts'
 import { checkModel } from '../models/check-model.ts'
 import { checkOf } from './checks.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import type { RunRequest } from './start-execution.ts'
 
-/** The wishes of one call, each absent when the version's own setting counts. */
+/** The wishes of one call beside how it is to be answered, each absent when the version's own setting counts. */
 export type RunWishes = {
   enforceInputSchema?: boolean | undefined
   maxAgentSteps?: number | undefined
@@ -19,7 +20,12 @@ export type RunWishes = {
  * Joins a call's wishes with its version's settings, before anything is recorded.
  * @throws InputSchemaMismatch in strict mode, InvalidModelOverride when the version runs no model
  */
-export function checkRunRequest(version: Version, input: JsonObject, wishes: RunWishes): RunRequest {
+export function checkRunRequest(
+  version: Version,
+  input: JsonObject,
+  wishes: RunWishes,
+  idempotencyKey?: string,
+): RunRequest {
   if (wishes.model !== undefined && version.code) {
     throw new InvalidModelOverride(
       `The agent ${version.slug} runs code and no model, so model cannot be given.`,
@@ -39,6 +45,10 @@ export function checkRunRequest(version: Version, input: JsonObject, wishes: Run
       model: wishes.model ?? null,
       useDynamicLearning: wishes.useDynamicLearning ?? false,
     },
+    idempotency:
+      idempotencyKey === undefined
+        ? null
+        : { key: idempotencyKey, fingerprint: fingerprintOf([input, { ...wishes, execMode: null }]) },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Json } from '../core/json.ts'
 import type { Ambient } from '../core/ports.ts'
+import { WorkerLeaves } from './departure.ts'
 import type { Journal } from './journal.ts'
 
 /**
@@ -8,8 +9,11 @@ import type { Journal } from './journal.ts'
  */
 export type StepFunction = <T>(name: string, fn: () => T | Promise<T>) => Promise<T>
 
-/** The `context.step` of one run. */
-export function stepFunction(journal: Journal, ambient: Ambient): StepFunction {
+/**
+ * The `context.step` of one run. When the worker has to leave, `leave` is called and the step does not settle: agents
+ * may catch what a step throws, and must not take it for a failure.
+ */
+export function stepFunction(journal: Journal, ambient: Ambient, leave: () => void): StepFunction {
   const used = new Set<string>()
   const stored = new Map<string, Json>(
     journal.recorded.flatMap(({ step }) => (step.kind === 'CODE' ? [[step.name, step.value] as const] : [])),
@@ -23,6 +27,13 @@ export function stepFunction(journal: Journal, ambient: Ambient): StepFunction {
       throw new Error(`The step name "${name}" is used twice in one run; each step needs its own.`)
     used.add(name)
     if (stored.has(name)) return stored.get(name) as T
+    try {
+      journal.mayBegin()
+    } catch (error) {
+      if (!(error instanceof WorkerLeaves)) throw error
+      leave()
+      return new Promise<never>(() => undefined)
+    }
     const startedAt = now()
     const value = JSON.parse(JSON.stringify((await fn()) ?? null)) as Json
     await journal.append({ kind: 'CODE', name, value, startedAt, finishedAt: now() })

@@ -1,19 +1,19 @@
-import { addUsage, type Execution, NO_USAGE, type Usage } from '../core/execution.ts'
-import type { Ambient, ExecutionStore } from '../core/ports.ts'
+import { addUsage, type Execution, NO_USAGE } from '../core/execution.ts'
+import type { Progress } from '../core/ports.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../core/step.ts'
+import { WorkerLeaves } from './departure.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
 
 /** Thrown to a run whose lease is gone: somebody else has ended the execution, or has it now. */
 export class LeaseLost extends Error {}
 
 type Params = {
-  executions: ExecutionStore
   steps: StepStore
-  ambient: Ambient
   execution: Execution
-  leaseMs: number
+  keeper: LeaseKeeper
+  /** Aborts when no further step may begin. */
+  leaveSoon?: AbortSignal | undefined
 }
-
-export type Progress = { steps: number; usage: Usage; model: string | null }
 
 /** A step without its number, which is its place in the journal. */
 export type NewStep = Step extends infer S ? (S extends Step ? Omit<S, 'number'> : never) : never
@@ -25,6 +25,8 @@ export type NewStep = Step extends infer S ? (S extends Step ? Omit<S, 'number'>
 export class Journal {
   readonly recorded: RecordedStep[]
   model: string | null = null
+  /** Whether this worker has added a step. */
+  hasGrown = false
   private readonly params: Params
   /** Writes happen one after the other, as their numbers do. */
   private queue: Promise<unknown> = Promise.resolve()
@@ -47,6 +49,12 @@ export class Journal {
     return { steps: responses.length, usage, model: this.model }
   }
 
+  /** To be asked before a step begins. @throws WorkerLeaves, LeaseLost */
+  mayBegin(): void {
+    if (this.params.leaveSoon?.aborted) throw new WorkerLeaves()
+    this.mayWrite()
+  }
+
   /** @throws LeaseLost */
   append(step: NewStep): Promise<RecordedStep> {
     const appending = this.queue.then(() => this.write(step))
@@ -59,28 +67,32 @@ export class Journal {
     this.isClosed = true
   }
 
-  /** @throws LeaseLost */
+  /** The result that counts is the first that was stored, by whichever worker. @throws LeaseLost */
   async appendResult({ step, results }: RecordedStep, result: CallResult): Promise<void> {
-    if (this.isClosed) throw new LeaseLost()
+    this.mayWrite()
     const { steps, execution } = this.params
-    await steps.appendResult({ executionId: execution.id, number: step.number, result })
-    results.set(result.callId, result)
+    const kept = await steps.appendResult({ executionId: execution.id, number: step.number, result })
+    results.set(result.callId, kept)
+  }
+
+  private mayWrite(): void {
+    if (this.isClosed || this.params.keeper.lost.aborted) throw new LeaseLost()
   }
 
   private async write(given: NewStep): Promise<RecordedStep> {
-    const { executions, steps, ambient, execution, leaseMs } = this.params
-    if (this.isClosed) throw new LeaseLost()
+    const { steps, execution, keeper } = this.params
+    this.mayWrite()
     const owner = execution.lease?.owner ?? ''
     const recorded: RecordedStep = {
       step: { ...given, number: this.recorded.length + 1 } as Step,
       results: new Map(),
     }
     this.recorded.push(recorded)
-    const lease = { owner, expiresAt: ambient.now() + leaseMs }
     const isOurs =
-      (await executions.renew({ id: execution.id, lease, progress: this.progress })) &&
+      (await keeper.renew(this.progress)) &&
       (await steps.append({ executionId: execution.id, owner, step: recorded.step }))
-    if (isOurs) return recorded
-    throw new LeaseLost()
+    if (!isOurs) throw new LeaseLost()
+    this.hasGrown = true
+    return recorded
   }
 }

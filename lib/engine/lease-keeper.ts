@@ -1,9 +1,5 @@
-import { HEARTBEAT_MS, LEASE_MS } from '../core/limits.ts'
-import type { Ambient, ExecutionStore } from '../core/ports.ts'
-
-export type LeaseTimes = { leaseMs: number; heartbeatMs: number }
-
-export const DEFAULT_LEASE: LeaseTimes = { leaseMs: LEASE_MS, heartbeatMs: HEARTBEAT_MS }
+import type { LeaseTimes } from '../core/lease-times.ts'
+import type { Ambient, ExecutionStore, Progress } from '../core/ports.ts'
 
 type Params = {
   executions: ExecutionStore
@@ -11,24 +7,64 @@ type Params = {
   times: LeaseTimes
   id: string
   owner: string
-  /** Renewed together with the lease, for a run that came by message. */
+  /** When the lease that the worker comes with runs out. */
+  expiresAt: number
+  /** Called at each heartbeat: what else has to be renewed. What it throws does no harm. */
   onHeartbeat?: (() => Promise<void>) | undefined
 }
 
-/** Renews a lease until stopped. `lost` aborts when somebody else ended or took the execution, or renewing failed too long. */
-export function keepLease({ executions, ambient, times, id, owner, onHeartbeat }: Params) {
-  const lost = new AbortController()
-  let expiresAt = ambient.now() + times.leaseMs
-  const beat = async () => {
-    const next = ambient.now() + times.leaseMs
-    try {
-      if (!(await executions.renew({ id, lease: { owner, expiresAt: next } }))) return lost.abort()
-      expiresAt = next
-      await onHeartbeat?.()
-    } catch {
-      if (ambient.now() >= expiresAt) lost.abort()
-    }
+/** Holds an execution's lease for one worker: renews it by heartbeat, and knows when it is lost. */
+export class LeaseKeeper {
+  /** Aborts when somebody else has ended or taken the execution, or the lease has run out. */
+  readonly lost: AbortSignal
+  private readonly losing = new AbortController()
+  private readonly params: Params
+  private readonly heart: NodeJS.Timeout
+  private expiry: NodeJS.Timeout | undefined
+  private renewedAt: number
+
+  constructor(params: Params) {
+    this.params = params
+    this.lost = this.losing.signal
+    this.renewedAt = params.ambient.now()
+    this.heart = setInterval(() => this.beat(), params.times.heartbeatMs)
+    this.expireAt(params.expiresAt)
   }
-  const timer = setInterval(beat, times.heartbeatMs)
-  return { lost: lost.signal, stop: () => clearInterval(timer) }
+
+  /** Extends the lease; false once it is lost. @throws Unavailable, and then the lease is as it was */
+  async renew(progress?: Progress): Promise<boolean> {
+    if (this.lost.aborted) return false
+    const { executions, ambient, times, id, owner } = this.params
+    const now = ambient.now()
+    const expiresAt = now + times.leaseMs
+    const lease = { owner, expiresAt }
+    const isOurs = await executions.renew({ id, lease, ...(progress && { progress }) })
+    if (isOurs) this.extend(now, expiresAt)
+    else this.losing.abort()
+    return isOurs && !this.lost.aborted
+  }
+
+  stop(): void {
+    clearInterval(this.heart)
+    clearTimeout(this.expiry)
+  }
+
+  private async beat(): Promise<void> {
+    const { ambient, times, onHeartbeat } = this.params
+    const isFresh = ambient.now() - this.renewedAt < times.heartbeatMs / 2
+    const renewed = isFresh ? true : await this.renew().catch(() => false)
+    if (renewed) await onHeartbeat?.().catch(() => undefined)
+  }
+
+  private extend(now: number, expiresAt: number): void {
+    if (this.lost.aborted) return
+    this.renewedAt = now
+    this.expireAt(expiresAt)
+  }
+
+  /** However long the store does not answer, the worker stops when another one may begin. */
+  private expireAt(expiresAt: number): void {
+    clearTimeout(this.expiry)
+    this.expiry = setTimeout(() => this.losing.abort(), expiresAt - this.params.ambient.now())
+  }
 }

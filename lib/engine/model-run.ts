@@ -10,6 +10,7 @@ import { agentCalls } from './agent-calls.ts'
 import { checkOf } from './checks.ts'
 import type { Engine } from './execute.ts'
 import type { Journal } from './journal.ts'
+import { PassingFault } from './passing-fault.ts'
 import { runModelAgent } from './run-model-agent.ts'
 
 type Params = {
@@ -18,11 +19,12 @@ type Params = {
   version: Version
   journal: Journal
   signal: AbortSignal
+  comesBack: boolean
 }
 
 /** Opens a version's model and tools, and runs it. Loaded only when a model agent runs: the SDKs come with it. */
 export async function runModelVersion(params: Params): Promise<Outcome> {
-  const { engine, execution, version, journal, signal } = params
+  const { engine, execution, version, journal, signal, comesBack } = params
   const { environment = process.env } = engine
   const name = execution.options.model ?? version.model ?? environment[DEFAULT_MODEL]
   if (!name) {
@@ -36,13 +38,25 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     const { ambient } = engine
     const checkOutput = checkOf(version, 'output')
     try {
-      return await runModelAgent({ execution, version, model, tools, journal, checkOutput, ambient, signal })
+      return await runModelAgent({
+        execution,
+        version,
+        model,
+        tools,
+        journal,
+        checkOutput,
+        ambient,
+        signal,
+        comesBack,
+      })
     } finally {
       await tools.close()
     }
   } catch (error) {
     if (error instanceof ModelRefusal) return failure({ code: 'ModelNotConfigured', message: error.message })
-    if (error instanceof ToolError) return failure({ code: 'ToolUnavailable', message: error.message })
-    throw error
+    if (!(error instanceof ToolError)) throw error
+    const fault = { code: 'ToolUnavailable', message: error.message }
+    if (error.isTransient && comesBack) throw new PassingFault(fault, null)
+    return failure(fault)
   }
 }

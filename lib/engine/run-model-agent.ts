@@ -16,6 +16,7 @@ import {
   REMINDER,
 } from './final-answer.ts'
 import type { Journal } from './journal.ts'
+import { PassingFault } from './passing-fault.ts'
 
 /** Steps in which a model may mend an answer that does not fit. */
 const MOST_REPAIRS = 2
@@ -29,6 +30,8 @@ type Params = {
   checkOutput: Check
   ambient: Ambient
   signal: AbortSignal
+  /** Whether the run may be given back, to go on when a fault has passed. */
+  comesBack: boolean
 }
 
 type Recorded = RecordedStep & { step: ModelStep }
@@ -36,10 +39,10 @@ type Recorded = RecordedStep & { step: ModelStep }
 /**
  * The step loop: answer the calls of the last response, see whether it gives the output, ask for the next. Everything
  * is decided from the journal, so that another worker can go on between any two writes.
- * @throws LeaseLost
+ * @throws LeaseLost, WorkerLeaves, and PassingFault when the run comes back
  */
 export async function runModelAgent(params: Params): Promise<Outcome> {
-  const { journal, checkOutput, execution, model } = params
+  const { journal, checkOutput, execution, model, comesBack } = params
   journal.model = model.name
   const ended = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
   for (;;) {
@@ -57,24 +60,29 @@ export async function runModelAgent(params: Params): Promise<Outcome> {
       const message = `The run took its ${maxAgentSteps} steps (maxAgentSteps) without giving a result.`
       return ended({ code: 'MaxAgentStepsExceeded', message, step: steps.length })
     }
+    journal.mayBegin()
     try {
       await journal.append(await nextStep(params, steps))
     } catch (error) {
       if (!(error instanceof ModelFault)) throw error
       const code = error.isTransient ? 'ModelUnavailable' : 'ModelFailed'
-      return ended({ code, message: error.message, step: steps.length + 1 })
+      const fault = { code, message: error.message, step: steps.length + 1 }
+      if (error.isTransient && comesBack) throw new PassingFault(fault, error.retryAfterMs)
+      return ended(fault)
     }
   }
 }
 
-async function nextStep({ version, execution, model, tools, ambient, signal }: Params, steps: Recorded[]) {
+async function nextStep(params: Params, steps: Recorded[]) {
+  const { version, execution, model, tools, ambient, signal, comesBack } = params
   const startedAt = new Date(ambient.now()).toISOString()
-  const { messages, text, toolCalls, usage } = await askPatiently(model, {
+  const request = {
     instructions: `${version.instructions}\n\n${REMINDER}`,
     messages: historyOf(model, execution, steps),
     tools: [...tools.declarations, finalAnswerTool(version.outputSchema)],
     signal,
-  })
+  }
+  const { messages, text, toolCalls, usage } = await askPatiently(model, request, { comesBack })
   const finishedAt = new Date(ambient.now()).toISOString()
   return { kind: 'MODEL' as const, startedAt, finishedAt, text, calls: toolCalls, messages, usage }
 }

@@ -1,32 +1,51 @@
-import { ENQUEUED_GRACE_MS } from '../core/limits.ts'
+import { type LeaseTimes, nextSweep } from '../core/lease-times.ts'
 import type { Ambient, ExecutionStore, RunQueue, StaleExecution } from '../core/ports.ts'
 
-type Sweep = { executions: ExecutionStore; queue: RunQueue; ambient: Ambient }
+type Sweep = {
+  executions: Pick<ExecutionStore, 'listStale' | 'postpone' | 'end'>
+  queue: RunQueue
+  ambient: Ambient
+  times: LeaseTimes
+}
 
 export type SweepResult = { ended: number; enqueued: number }
 
-/** Executions that one sweep takes up; the next one follows soon. */
-const SWEEP_SIZE = 200
+/** Executions that are looked at together, and how often: the next sweep follows soon. */
+const ROUND = 200
+const MOST_ROUNDS = 25
 
 /** Enqueues what nobody has a live lease on, and ends what is past its deadline. */
 export async function sweep(params: Sweep): Promise<SweepResult> {
-  const stale = await params.executions.listStale({ now: params.ambient.now(), limit: SWEEP_SIZE })
-  const results = await Promise.all(stale.map((execution) => sweepOne(params, execution)))
-  const count = (wanted: string) => results.filter((result) => result === wanted).length
-  return { ended: count('ended'), enqueued: count('enqueued') }
+  const total: SweepResult = { ended: 0, enqueued: 0 }
+  const now = params.ambient.now()
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const stale = await params.executions.listStale({ now, limit: ROUND })
+    // One that fails must not keep the others; it is found again.
+    const results = await Promise.allSettled(stale.map((execution) => sweepOne(params, execution)))
+    const count = (wanted: string) =>
+      results.filter((result) => result.status === 'fulfilled' && result.value === wanted).length
+    total.ended += count('ended')
+    total.enqueued += count('enqueued')
+    if (stale.length < ROUND || count('left') + total.ended + total.enqueued === 0) break
+  }
+  return total
 }
 
-async function sweepOne({ executions, queue, ambient }: Sweep, stale: StaleExecution) {
+async function sweepOne(
+  { executions, queue, ambient, times }: Sweep,
+  stale: StaleExecution,
+): Promise<'ended' | 'enqueued' | 'left'> {
   const now = ambient.now()
-  const { id, organizationId } = stale
-  if (stale.deadlineAt <= now) {
+  const { id, organizationId, tenantId, createdAt, deadlineAt } = stale
+  if (deadlineAt <= now) {
     const error = { code: 'DeadlineExceeded', message: 'The execution was still open at its deadline.' }
     const finishedAt = new Date(now).toISOString()
     return (await executions.end({ organizationId, id, error, finishedAt, unleasedAt: now }))
       ? 'ended'
       : 'left'
   }
-  if (!(await executions.postpone({ stale, until: now + ENQUEUED_GRACE_MS }))) return 'left'
-  await queue.send({ executionId: id, organizationId, tenantId: null })
+  const until = nextSweep(times, Date.parse(createdAt), now)
+  if (!(await executions.postpone({ stale, until }))) return 'left'
+  await queue.send({ executionId: id, organizationId, tenantId })
   return 'enqueued'
 }

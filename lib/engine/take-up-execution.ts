@@ -1,40 +1,79 @@
-import { type ExecutionError, failure } from '../core/execution.ts'
+import type { Execution } from '../core/execution.ts'
+import { failure } from '../core/execution.ts'
+import { backoffMs } from '../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../core/limits.ts'
-import { type Engine, execute } from './execute.ts'
-import { DEFAULT_LEASE } from './lease-keeper.ts'
+import type { RunQueue } from '../core/ports.ts'
+import { exhausted } from '../core/transitions.ts'
+import type { Departure } from './departure.ts'
+import { type Engine, execute, type Turn, timesOf } from './execute.ts'
 import { versionOf } from './versions.ts'
 
-/** `held`: another worker has a live lease. `idle`: there is nothing to do, the execution has ended or is gone. */
-export type TakeUp = 'ran' | 'held' | 'idle'
+/** The message that brought an execution to a worker. */
+export type Delivery = {
+  queue: RunQueue
+  /** How often the message has been delivered, this time included. */
+  count: number
+  /** Keeps it from being delivered again for so many milliseconds. */
+  hide: (ms: number) => Promise<void>
+}
 
-/** One round of the runner: takes a waiting execution's lease and runs it to its end. */
+/**
+ * `held`: another worker has a live lease, and the sweeper sees to it if that one dies. `idle`: there is nothing to do,
+ * the execution has ended or is gone. With `comesBackMs` the message must be delivered again, after that time.
+ */
+export type TakeUp = 'ran' | 'held' | 'idle' | { comesBackMs: number }
+
+/** One round of the runner: takes a waiting execution's lease and runs it to its end, or as far as this worker gets. */
 export async function takeUpExecution(
   engine: Engine,
   id: string,
-  onHeartbeat?: () => Promise<void>,
+  { delivery, leave }: { delivery?: Delivery; leave?: Departure } = {},
 ): Promise<TakeUp> {
-  const { executions, ambient, lease: times = DEFAULT_LEASE } = engine
+  const { executions, ambient } = engine
+  const { leaseMs, hiddenMs } = timesOf(engine)
   const now = ambient.now()
   const owner = ambient.newId()
-  const execution = await executions.claim({ id, lease: { owner, expiresAt: now + times.leaseMs }, now })
+  const hide = () => delivery?.hide(hiddenMs) ?? Promise.resolve()
+  const [execution] = await Promise.all([
+    executions.claim({ id, lease: { owner, expiresAt: now + leaseMs }, now }),
+    hide().catch(() => undefined),
+  ])
   if (execution === 'held') return 'held'
   if (execution === 'closed') return 'idle'
 
-  const finishedAt = new Date(now).toISOString()
-  const end = (error: ExecutionError) =>
-    executions.finish({ execution, owner, outcome: failure(error), finishedAt })
-  if (execution.attempts > MAX_ATTEMPTS) {
-    await end({
-      code: 'AttemptsExhausted',
-      message: `The run was taken up ${MAX_ATTEMPTS} times and its worker died each time.`,
-    })
+  const end = async (error: Parameters<typeof failure>[0]): Promise<TakeUp> => {
+    const finishedAt = new Date(now).toISOString()
+    await executions.finish({ execution, owner, outcome: failure(error), finishedAt })
     return 'ran'
+  }
+  if (execution.idleAttempts > MAX_ATTEMPTS) {
+    return end(exhausted({ ...execution, idleAttempts: execution.idleAttempts - 1 }))
   }
   const version = await versionOf(engine.agents, execution)
   if (!version) {
-    await end({ code: 'VersionNotFound', message: 'The version that the execution runs on is gone.' })
-    return 'ran'
+    return end({ code: 'VersionNotFound', message: 'The version that the execution runs on is gone.' })
   }
-  await execute(engine, execution, version, onHeartbeat ? { onHeartbeat } : {})
+  const turn = await execute(engine, execution, version, {
+    onHeartbeat: hide,
+    leave,
+    comesBack: delivery !== undefined,
+  })
+  return turn.kind === 'released' && delivery ? passOn(engine, execution, turn, delivery) : 'ran'
+}
+
+/**
+ * Sees to it that a run which was given back goes on. One that has made progress gets a message of its own, since the
+ * deliveries of this one are counted: five are for five faults in the same place.
+ */
+async function passOn(
+  engine: Engine,
+  { id, organizationId, tenantId }: Execution,
+  { progressed, fault }: Extract<Turn, { kind: 'released' }>,
+  { queue, count }: Delivery,
+): Promise<TakeUp> {
+  const nth = progressed ? 1 : count
+  const waitMs = Math.max(backoffMs(timesOf(engine), nth, Math.random()), fault?.retryAfterMs ?? 0)
+  if (fault && !progressed) return { comesBackMs: waitMs }
+  await queue.send({ executionId: id, organizationId, tenantId, delayMs: fault ? waitMs : 0 })
   return 'ran'
 }

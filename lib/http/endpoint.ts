@@ -10,6 +10,7 @@ import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
 import { problemDetails } from './problem-details.ts'
 import { queryParameters } from './query-parameters.ts'
+import { requestHeaders } from './request-headers.ts'
 import { requestLog } from './request-log.ts'
 
 /** A request that has passed every check at the edge. */
@@ -17,6 +18,7 @@ export type Request<Name extends OperationName = OperationName> = {
   requestId: string
   organizationId: string
   query: z.infer<(typeof operations)[Name]['query']>
+  headers: HeadersOf<(typeof operations)[Name]>
   /** Parameters of the path, still unchecked. */
   agentId: string
   executionId: string
@@ -26,6 +28,8 @@ export type Request<Name extends OperationName = OperationName> = {
   /** The path that was called, base path included. */
   path: string
 }
+
+type HeadersOf<O> = O extends { headers: infer H extends z.ZodType } ? z.infer<H> : Record<never, never>
 
 /** The Lambda handler of an operation: checks the request as `routes.ts` says, answers with JSON or problem details. */
 export function endpoint<Name extends OperationName>(
@@ -41,6 +45,7 @@ export function endpoint<Name extends OperationName>(
     .use(problemDetails())
   if (!operation.open) handler.use(identity())
   handler.use(queryParameters(operation.query))
+  if (operation.headers) handler.use(requestHeaders(operation.headers))
   if (operation.body) handler.use(jsonBody())
   return handler.handler(async (event: ServiceEvent) => toResult(await inner(toRequest<Name>(event))))
 }
@@ -50,6 +55,7 @@ function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Nam
     requestId: event.requestContext.requestId,
     organizationId: event.organizationId ?? '',
     query: event.query as Request<Name>['query'],
+    headers: (event.checkedHeaders ?? {}) as Request<Name>['headers'],
     agentId: event.pathParameters?.agentId ?? '',
     executionId: event.pathParameters?.executionId ?? '',
     body: event.json ?? {},

@@ -5,6 +5,7 @@ import type { JsonObject } from '../core/json.ts'
 export type ServiceEvent = APIGatewayProxyEvent & {
   organizationId?: string
   query?: unknown
+  checkedHeaders?: unknown
   json?: JsonObject
 }
 

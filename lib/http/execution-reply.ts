@@ -37,7 +37,8 @@ export function outputReply(execution: Execution, basePath: string): Reply {
   const executionId = execution.id
   if (execution.status === 'IN_PROGRESS') {
     const detail = 'The run goes on. Poll the execution at the address in the Location header.'
-    throw new ServiceError('ExecutionStillRunning', detail, { headers, members: { executionId } })
+    const retry = { ...headers, 'Retry-After': String(RETRY_AFTER_SECONDS) }
+    throw new ServiceError('ExecutionStillRunning', detail, { headers: retry, members: { executionId } })
   }
   const { error } = execution
   const detail = `The execution ended in ERROR: ${error?.message ?? 'no reason is recorded'}`

@@ -2,27 +2,33 @@ import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@
 import * as z from 'zod'
 import { Unavailable } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { LEASE_MS } from '../core/limits.ts'
 import type { RunQueue } from '../core/ports.ts'
 import { type Environment, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../environment.ts'
 
-/** A message of the run queue: only a name, since the execution's record holds everything else. */
-const messageSchema = z.object({ executionId: z.string().refine(isUuid) })
+/** A message of the run queue: where to find the execution, whose record holds everything else. */
+const messageSchema = z.object({
+  executionId: z.string().refine(isUuid),
+  organizationId: z.string().refine(isUuid),
+})
 
 export type RunMessage = z.infer<typeof messageSchema>
+
+/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
+const MAX_DELAY_SECONDS = 900
 
 /** The queue of executions that wait for the runner. */
 export function runQueue(environment: Environment = process.env): RunQueue {
   const queueUrl = requireEnv(QUEUE_URL, environment)
   const client = new SQSClient(sqsConfig(environment[SQS_ENDPOINT]))
   return {
-    async send({ executionId, organizationId, tenantId }) {
+    async send({ executionId, organizationId, tenantId, delayMs = 0 }) {
       try {
         await client.send(
           new SendMessageCommand({
             QueueUrl: queueUrl,
-            MessageBody: JSON.stringify({ executionId } satisfies RunMessage),
+            MessageBody: JSON.stringify({ executionId, organizationId } satisfies RunMessage),
             MessageGroupId: groupOf(organizationId, tenantId),
+            DelaySeconds: Math.min(Math.ceil(delayMs / 1000), MAX_DELAY_SECONDS),
           }),
         )
       } catch (error) {
@@ -32,19 +38,18 @@ export function runQueue(environment: Environment = process.env): RunQueue {
   }
 }
 
-/** Keeps a message that is being worked on from being delivered again, for as long as a lease. */
-export function messageKeeper(
+/** Keeps a message that was received from being delivered again for some milliseconds, 12 hours at most. */
+export function messageHider(
   environment: Environment = process.env,
-): (receiptHandle: string) => Promise<void> {
+): (receiptHandle: string, ms: number) => Promise<void> {
   const queueUrl = requireEnv(QUEUE_URL, environment)
   const client = new SQSClient(sqsConfig(environment[SQS_ENDPOINT]))
-  return async (receiptHandle) => {
-    const VisibilityTimeout = LEASE_MS / 1000
+  return async (receiptHandle, ms) => {
     await client.send(
       new ChangeMessageVisibilityCommand({
         QueueUrl: queueUrl,
         ReceiptHandle: receiptHandle,
-        VisibilityTimeout,
+        VisibilityTimeout: Math.ceil(ms / 1000),
       }),
     )
   }
@@ -55,10 +60,15 @@ export function parseRunMessage(body: string): RunMessage {
   return messageSchema.parse(JSON.parse(body))
 }
 
-/** Emulators take any credentials and region, but the client insists on some. */
+/**
+ * No call may hang: the longest poll takes 20 s. Emulators take any credentials and region, but the client insists on
+ * some, and their queues are found at their endpoint whatever host a queue's address names.
+ */
 export function sqsConfig(endpoint: string | undefined) {
-  if (!endpoint) return {}
-  return { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
+  const requestHandler = { connectionTimeout: 2_000, requestTimeout: 25_000, throwOnRequestTimeout: true }
+  if (!endpoint) return { requestHandler }
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+  return { endpoint, region: 'local', credentials, requestHandler, useQueueUrlAsEndpoint: false }
 }
 
 /**

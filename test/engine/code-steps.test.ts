@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
+import type { Execution } from '../../lib/core/execution.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
@@ -27,15 +28,19 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** An execution that a worker holds whose lease has just run out: it may go on, and another may take it up. */
+/** An execution that a worker holds. */
 async function started(input: Record<string, string> = {}) {
   const log = join(folder, ambient.newId())
   const { organizationId, agentId, id: versionId } = version
-  const lease = { owner: ambient.newId(), expiresAt: Date.now() - 1 }
+  const lease = { owner: ambient.newId(), expiresAt: Date.now() + 60_000 }
   const execution = anExecution({ organizationId, agentId, versionId, input: { log, ...input }, lease })
   await engine.executions.create({ execution })
   return { execution, computed: () => readFileSync(log, 'utf8').trim().split('\n').sort() }
 }
+
+/** Makes a lease run out without its worker knowing it: another one may take the execution up. */
+const runOut = ({ id }: Execution) =>
+  table.update({ pk: `EXEC#${id}`, sk: 'RECORD' }, { set: { leaseExpiresAt: Date.now() - 1 } })
 
 const crash = new Error('the worker dies here')
 
@@ -52,7 +57,10 @@ describe('context.step', () => {
   it('computes each step once, and its results make the output', async () => {
     const { execution, computed } = await started()
     const ended = await execute(engine, execution, version)
-    expect(ended).toMatchObject({ status: 'SUCCESS', output: { values: [1, 2, 3] }, steps: 0 })
+    expect(ended).toMatchObject({
+      kind: 'ended',
+      execution: { status: 'SUCCESS', output: { values: [1, 2, 3] }, steps: 0 },
+    })
     expect(computed()).toEqual(['first', 'second', 'third'])
   })
 
@@ -62,11 +70,7 @@ describe('context.step', () => {
       const { execution, computed } = await started()
       await expect(execute(dyingAt(n), execution, version)).rejects.toBe(crash)
       const stored = (await engine.steps.read({ executionId: execution.id })).length
-      // Where the lease was renewed by a step, it has to run out first.
-      await table.update(
-        { pk: `EXEC#${execution.id}`, sk: 'RECORD' },
-        { set: { leaseExpiresAt: Date.now() - 1 } },
-      )
+      await runOut(execution)
       const before = computed().length
       expect(await takeUpExecution(engine, execution.id)).toBe('ran')
       expect(await engine.executions.get(execution)).toMatchObject({
@@ -80,17 +84,19 @@ describe('context.step', () => {
   it('refuses a name that was used before', async () => {
     const { execution } = await started({ name: 'first' })
     const ended = await execute(engine, execution, version)
-    expect(ended).toMatchObject({ status: 'ERROR', error: { code: 'AgentFailed' } })
-    expect(ended?.error?.message).toBe(
-      'The step name "first" is used twice in one run; each step needs its own.',
-    )
+    const message = 'The step name "first" is used twice in one run; each step needs its own.'
+    expect(ended).toMatchObject({
+      kind: 'ended',
+      execution: { status: 'ERROR', error: { code: 'AgentFailed', message } },
+    })
   })
 
   it('stops a worker that has lost its lease, which writes no step', async () => {
     const { execution } = await started()
+    await runOut(execution)
     const lease = { owner: ambient.newId(), expiresAt: Date.now() + 60_000 }
     await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
-    expect(await execute(engine, execution, version)).toBeNull()
+    expect(await execute(engine, execution, version)).toEqual({ kind: 'lost' })
     expect(await engine.steps.read({ executionId: execution.id })).toEqual([])
   })
 })

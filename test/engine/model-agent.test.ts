@@ -3,11 +3,12 @@ import { until } from '../../infra/local/until.ts'
 import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED } from '../../lib/core/execution.ts'
+import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import type { Engine } from '../../lib/engine/execute.ts'
-import { runNow } from '../../lib/engine/start-execution.ts'
+import { runHere } from '../../lib/engine/start-execution.ts'
 import type { Provider } from '../../lib/models/model-name.ts'
 import {
   aModelAgent,
@@ -58,7 +59,7 @@ async function runScript(
 ) {
   const name = ambient.newId()
   scripted.script(name, script)
-  const execution = await runNow(engine, {
+  const execution = await runHere(engine, {
     version,
     input: { question: 'Why?' },
     tenantId: null,
@@ -251,14 +252,14 @@ describe('a model that cannot be used', () => {
     const request = { version, input: { question: '?' }, tenantId: null }
     const plain = { ...engine, environment: { ANTHROPIC_API_KEY: 'k' } }
     const options = { maxAgentSteps: 5, model: null, useDynamicLearning: false }
-    const execution = await runNow(plain, { ...request, options })
+    const execution = await runHere(plain, { ...request, options })
     expect(execution).toMatchObject({ status: 'ERROR', steps: 0, error: { code: 'ModelNotConfigured' } })
   })
 
   it('(none at all) says which variable names one', async () => {
     const version = await aModelAgent()
     const options = { maxAgentSteps: 5, model: null, useDynamicLearning: false }
-    const execution = await runNow(
+    const execution = await runHere(
       { ...engine, environment: {} },
       { version, input: {}, tenantId: null, options },
     )
@@ -337,8 +338,8 @@ describe('an agent as a tool', () => {
     })
     const name = ambient.newId()
     scripted.script(name, [{ calls: [{ name: 'start', input: { question: 'Long?' } }] }])
-    const running = runNow(
-      { ...engine, lease: { leaseMs: 5_000, heartbeatMs: 50 } },
+    const running = runHere(
+      { ...engine, times: { ...leaseTimes(5_000), heartbeatMs: 50 } },
       {
         version,
         input: { question: 'Why?' },

@@ -48,17 +48,28 @@ function textOf(resource: unknown): string {
   return parts.map(textOf).join(separator)
 }
 
+/** What Lambda does with the function's rights to bring it messages. */
+const CONSUMING = [
+  'ChangeMessageVisibility',
+  'DeleteMessage',
+  'GetQueueAttributes',
+  'GetQueueUrl',
+  'ReceiveMessage',
+]
+
 const grantedTo = (name: FunctionName): string[] => {
   const { table, indexes = [], queue = [] } = GRANTS[name]
-  const [queueId] = Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).find(
-    ([, { Properties }]) => Properties.RedrivePolicy,
-  ) ?? ['']
-  const consuming = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'GetQueueUrl']
-  const queueActions = name === 'process-execution' ? [...queue, ...consuming, 'ReceiveMessage'] : queue
+  const queues = Object.entries(resourcesOf(template, 'AWS::SQS::Queue'))
+  const idOf = (isDead: boolean) =>
+    queues.find(([, { Properties }]) => (Properties.RedrivePolicy === undefined) === isDead)?.[0]
+  const consumed = { 'process-execution': idOf(false), 'bury-execution': idOf(true) }[name as string]
   return [
     ...table.map((action) => `dynamodb:${action} on ${tableId}`),
     ...indexes.map((index) => `dynamodb:Query on ${tableId}/index/${index}`),
-    ...new Set(queueActions.map((action) => `sqs:${action} on ${queueId}`)),
+    ...new Set([
+      ...queue.map((action) => `sqs:${action} on ${idOf(false)}`),
+      ...(consumed ? CONSUMING.map((action) => `sqs:${action} on ${consumed}`) : []),
+    ]),
   ].sort()
 }
 

@@ -8,14 +8,15 @@ import { bundleFunctions } from '../../infra/bundle.ts'
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/function-settings.ts'
 import { GRANTS } from '../../infra/grants.ts'
 import { startDynamoDB } from '../../infra/local/dynamodb.ts'
-import { provisionQueue, provisionTable } from '../../infra/local/provision.ts'
+import { provisionQueues, provisionTable } from '../../infra/local/provision.ts'
 import { startSqs } from '../../infra/local/sqs.ts'
 import { until } from '../../infra/local/until.ts'
 import { ambient } from '../../lib/ambient.ts'
 import { type OperationName, operationOf } from '../../lib/api/routes.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
-import { DEADLINE_MS, HEARTBEAT_MS, LEASE_MS } from '../../lib/core/limits.ts'
+import { leaseTimes } from '../../lib/core/lease-times.ts'
+import { DEADLINE_MS, LEASE_MS } from '../../lib/core/limits.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
@@ -70,7 +71,7 @@ beforeAll(async () => {
   const [dynamodb, queue] = await Promise.all([startDynamoDB(null), startSqs(), bundleFunctions(bundles)])
   stops.push(dynamodb.stop, queue.stop)
   await provisionTable(dynamodb.endpoint, TABLE)
-  queueUrl = await provisionQueue(queue.endpoint, TABLE)
+  queueUrl = (await provisionQueues(queue.endpoint, TABLE, 60)).runs
   sqs = new SQSClient(sqsConfig(queue.endpoint))
   recorder = await startCallRecorder({ dynamodb: dynamodb.endpoint, sqs: queue.endpoint })
   stops.unshift(recorder.stop)
@@ -149,6 +150,7 @@ async function callEverything() {
 
   await processWithHeartbeat()
   await resume()
+  await leaveAndBury()
   await sweepStale()
 }
 
@@ -165,9 +167,9 @@ async function processWithHeartbeat() {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   try {
     const record = { messageId: 'm', body: message?.Body, receiptHandle: message?.ReceiptHandle }
-    const running = handlers['process-execution']({ Records: [record] }, {})
+    const running = handlers['process-execution'](messagesOf(record), withTime(900_000))
     await until(() => vi.getTimerCount() > 0, { what: 'the run to begin', limitMs: 10_000 })
-    vi.advanceTimersByTime(HEARTBEAT_MS)
+    vi.advanceTimersByTime(leaseTimes().heartbeatMs)
     expect(await running).toEqual({ batchItemFailures: [] })
   } finally {
     vi.useRealTimers()
@@ -188,10 +190,26 @@ async function resume() {
     lease: { owner: ambient.newId(), expiresAt: Date.now() - 1 },
   })
   await executionStore(table).create({ execution })
-  const body = JSON.stringify({ executionId: execution.id })
-  await handlers['process-execution']({ Records: [{ messageId: 'm', body, receiptHandle: 'r' }] }, {})
+  const body = JSON.stringify({ executionId: execution.id, organizationId })
+  await handlers['process-execution'](messagesOf({ body, receiptHandle: 'r' }), withTime(900_000))
   expect((await call('get-execution', 200, { id: execution.id })).output).toEqual({ text: 'again' })
 }
+
+/** A runner without time sends the execution on; nobody takes it up, and so it is buried. */
+async function leaveAndBury() {
+  const { id } = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
+  const body = JSON.stringify({ executionId: id, organizationId })
+  await handlers['process-execution'](messagesOf({ body, receiptHandle: 'r' }), withTime(0))
+  expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
+  await handlers['bury-execution'](messagesOf({ body }), {})
+  expect((await call('get-execution', 200, { id })).status).toBe('ERROR')
+}
+
+const messagesOf = (message: object) => ({
+  Records: [{ messageId: 'm', attributes: { ApproximateReceiveCount: '1' }, ...message }],
+})
+
+const withTime = (ms: number) => ({ getRemainingTimeInMillis: () => ms })
 
 /** The sweeper finds one execution to enqueue again and one to end, whose large input it reads. */
 async function sweepStale() {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { settingsOf } from '../../infra/function-settings.ts'
 import { QUEUE } from '../../infra/queue-settings.ts'
+import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import { onlyResource, resourcesOf, synthesize } from './synthesize.ts'
 
 const template = synthesize()
@@ -13,7 +14,7 @@ describe('the queues', () => {
     expect(Object.keys(queues)).toHaveLength(2)
     expect(queues[queueId]?.Properties.RedrivePolicy).toEqual({
       deadLetterTargetArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
-      maxReceiveCount: QUEUE.maxReceives,
+      maxReceiveCount: MAX_ATTEMPTS,
     })
   })
 
@@ -33,10 +34,11 @@ describe('the queues', () => {
     })
   })
 
-  it('hide a message for at least as long as its function may run', () => {
-    expect(queues[queueId]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(
-      settingsOf('process-execution').timeoutSeconds,
-    )
+  it.each([
+    ['process-execution', queueId],
+    ['bury-execution', deadLetterId],
+  ] as const)('hide a message for at least as long as its function may run: %s', (name, id) => {
+    expect(queues[id]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(settingsOf(name).timeoutSeconds)
   })
 
   it('keep what failed for 14 days', () => {
@@ -45,13 +47,26 @@ describe('the queues', () => {
 })
 
 describe('what starts functions by itself', () => {
+  const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping')).map(
+    ({ Properties }) => Properties,
+  )
+
   it('hands the runner one message at a time and takes its word on which failed', () => {
-    expect(onlyResource(template, 'AWS::Lambda::EventSourceMapping').Properties).toEqual({
+    expect(mappings).toContainEqual({
       BatchSize: 1,
       EventSourceArn: { 'Fn::GetAtt': [queueId, 'Arn'] },
       FunctionName: { Ref: expect.stringMatching(/^ProcessExecutionFunction/) },
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       ScalingConfig: { MaximumConcurrency: QUEUE.maxRunners },
+    })
+  })
+
+  it('has dead letters buried', () => {
+    expect(mappings).toContainEqual({
+      BatchSize: 10,
+      EventSourceArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
+      FunctionName: { Ref: expect.stringMatching(/^BuryExecutionFunction/) },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
     })
   })
 

@@ -29,6 +29,7 @@ export function synthesize(context: Record<string, unknown> = {}): Template {
       bundles: join(folder, 'bundles'),
       responseStreaming: isOn(app.node, 'responseStreaming'),
       defaultModel: app.node.getContext('defaultModel'),
+      maxOpenExecutions: app.node.getContext('maxOpenExecutions'),
     })
     return Template.fromStack(stack)
   } finally {

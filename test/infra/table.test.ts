@@ -20,7 +20,10 @@ describe('the table', () => {
       Object.entries(INDEXES).map(([IndexName, { partitionKey, sortKey, projection }]) => ({
         IndexName,
         KeySchema: keys(partitionKey.name, sortKey.name),
-        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: projection },
+        Projection:
+          projection.length > 0
+            ? { ProjectionType: 'INCLUDE', NonKeyAttributes: projection }
+            : { ProjectionType: 'KEYS_ONLY' },
       })),
     )
   })

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import type { IdempotencyStore, Reservation } from '../core/ports.ts'
+import { idempotencyKey } from './keys.ts'
+import { TABLE } from './schema.ts'
+import type { Item, Table } from './table.ts'
+
+/** Idempotency keys of clients, each kept for the execution that its first request was given. */
+export function idempotencyStore(table: Table): IdempotencyStore {
+  return {
+    async reserve({ agentId, key, executionId, fingerprint, now, expiresAt }) {
+      const id = createHash('sha256').update(`${agentId}\n${key}`).digest('hex')
+      const item = {
+        ...idempotencyKey(id),
+        executionId,
+        fingerprint,
+        expiresAt,
+        // DynamoDB deletes what is past its time within days, so the condition looks at the time itself.
+        [TABLE.timeToLive]: Math.ceil(expiresAt / 1000),
+      }
+      const isFree = {
+        expression: 'attribute_not_exists(pk) OR #expiresAt <= :now',
+        names: ['expiresAt'],
+        values: { now },
+      }
+      if (await table.put(item, isFree)) return { id, executionId, fingerprint }
+      const kept = await table.get(idempotencyKey(id), { consistent: true })
+      // Gone in between: its execution was deleted. Then this request's own is as good as any.
+      return kept ? fromItem(id, kept) : { id, executionId, fingerprint }
+    },
+  }
+}
+
+function fromItem(id: string, item: Item): Reservation {
+  return { id, executionId: String(item.executionId), fingerprint: String(item.fingerprint) }
+}

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Execution } from '../core/execution.ts'
+import type { ExecutionStore } from '../core/ports.ts'
+
+type Params = {
+  executions: Pick<ExecutionStore, 'get' | 'getStatus'>
+  organizationId: string
+  id: string
+  /** Milliseconds. */
+  limitMs: number
+}
+
+const FIRST_LOOK_MS = 50
+const LONGEST_LOOK_MS = 1_000
+
+/** The execution once it is final, or as it is when the time is up; null when there is none. Looks less and less often. */
+export async function awaitEnd({
+  executions,
+  organizationId,
+  id,
+  limitMs,
+}: Params): Promise<Execution | null> {
+  const end = performance.now() + limitMs
+  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 1.5, LONGEST_LOOK_MS)) {
+    const leftMs = end - performance.now()
+    if (leftMs <= 0) return executions.get({ organizationId, id })
+    const status = await executions.getStatus({ organizationId, id })
+    if (status !== 'IN_PROGRESS') return executions.get({ organizationId, id })
+    await sleep(Math.min(waitMs, leftMs))
+  }
+}
