@@ -8,8 +8,10 @@ export type LeaseTimes = {
   hiddenMs: number
   /** How long an execution that was enqueued may wait before the sweeper enqueues it again. */
   graceMs: number
-  /** The wait after the first passing fault. */
+  /** The wait of a run that was given back after its first passing fault. */
   backoffMs: number
+  /** The wait of a worker that tries again by itself. */
+  firstWaitMs: number
 }
 
 export function leaseTimes(leaseMs: number = LEASE_MS): LeaseTimes {
@@ -19,18 +21,30 @@ export function leaseTimes(leaseMs: number = LEASE_MS): LeaseTimes {
     hiddenMs: leaseMs + leaseMs / 12,
     graceMs: leaseMs,
     backoffMs: leaseMs / 12,
+    firstWaitMs: leaseMs / 120,
   }
 }
 
 /** Threefold from each delivery of a message to the next, so that five take a few minutes. */
 const GROWTH = 3
+const LONGEST_BACKOFF_MS = 900_000
+
+type Backoff = {
+  /** Which delivery of its message met the fault, from 1. */
+  delivery: number
+  /** Milliseconds that whoever failed asks for. */
+  askedMs: number
+  /** Between 0 and 1. */
+  jitter: number
+}
 
 /**
- * How long a message waits after its nth delivery has met a passing fault. `jitter` is between 0 and 1.
+ * How long a run waits that was given back after a passing fault.
  * https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
  */
-export function backoffMs({ backoffMs: first }: LeaseTimes, delivery: number, jitter: number): number {
-  return first * GROWTH ** (delivery - 1) * (0.75 + jitter / 2)
+export function backoffMs({ backoffMs: first }: LeaseTimes, { delivery, askedMs, jitter }: Backoff): number {
+  const own = first * GROWTH ** (delivery - 1) * (0.75 + jitter / 2)
+  return Math.min(Math.max(own, askedMs), LONGEST_BACKOFF_MS)
 }
 
 /** The longest that the sweeper leaves an execution in a backlog alone: its message may have been lost. */

@@ -8,7 +8,8 @@ import { CANCELLED, type Execution, isFinal, newExecution } from '../core/execut
 import type { JsonObject } from '../core/json.ts'
 import type { ToolResult } from '../core/model.ts'
 import { NEVER } from './departure.ts'
-import { type Engine, execute, timesOf } from './execute.ts'
+import { type Engine, timesOf } from './engine.ts'
+import { execute } from './execute.ts'
 
 /** Agents that may call one another in a row. */
 const MOST_DEPTH = 5

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Model, ModelFault, type ModelRequest, type ModelResponse } from '../core/model.ts'
 
 const MOST_TRIES = 4
-const FIRST_WAIT_MS = 500
 
 /** A worker waits no longer than this for a run that can come back by message: waiting there costs nothing. */
 const LONGEST_WAIT_MS = { comesBack: 5_000, stays: 60_000 }
@@ -15,7 +14,7 @@ const LONGEST_WAIT_MS = { comesBack: 5_000, stays: 60_000 }
 export async function askPatiently(
   model: Model,
   request: ModelRequest,
-  { comesBack }: { comesBack: boolean },
+  { comesBack, firstWaitMs }: { comesBack: boolean; firstWaitMs: number },
 ): Promise<ModelResponse> {
   const longest = comesBack ? LONGEST_WAIT_MS.comesBack : LONGEST_WAIT_MS.stays
   for (let tries = 1; ; tries++) {
@@ -23,7 +22,7 @@ export async function askPatiently(
       return await model.respond(request)
     } catch (error) {
       if (!(error instanceof ModelFault) || !error.isTransient || tries === MOST_TRIES) throw error
-      const waitMs = error.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1) * (0.5 + Math.random())
+      const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** (tries - 1) * (0.5 + Math.random())
       if (waitMs > longest) throw error
       await sleep(waitMs, undefined, { signal: request.signal })
     }

@@ -8,7 +8,7 @@ import { ToolError } from '../tools/tool.ts'
 import type { ToolDocument } from '../tools/tool-document.ts'
 import { agentCalls } from './agent-calls.ts'
 import { checkOf } from './checks.ts'
-import type { Engine } from './execute.ts'
+import { type Engine, timesOf } from './engine.ts'
 import type { Journal } from './journal.ts'
 import { PassingFault } from './passing-fault.ts'
 import { runModelAgent } from './run-model-agent.ts'
@@ -48,6 +48,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
         ambient,
         signal,
         comesBack,
+        firstWaitMs: timesOf(engine).firstWaitMs,
       })
     } finally {
       await tools.close()

@@ -32,6 +32,8 @@ type Params = {
   signal: AbortSignal
   /** Whether the run may be given back, to go on when a fault has passed. */
   comesBack: boolean
+  /** The wait after a passing fault of the model, here and now. */
+  firstWaitMs: number
 }
 
 type Recorded = RecordedStep & { step: ModelStep }
@@ -74,7 +76,7 @@ export async function runModelAgent(params: Params): Promise<Outcome> {
 }
 
 async function nextStep(params: Params, steps: Recorded[]) {
-  const { version, execution, model, tools, ambient, signal, comesBack } = params
+  const { version, execution, model, tools, ambient, signal, comesBack, firstWaitMs } = params
   const startedAt = new Date(ambient.now()).toISOString()
   const request = {
     instructions: `${version.instructions}\n\n${REMINDER}`,
@@ -82,7 +84,7 @@ async function nextStep(params: Params, steps: Recorded[]) {
     tools: [...tools.declarations, finalAnswerTool(version.outputSchema)],
     signal,
   }
-  const { messages, text, toolCalls, usage } = await askPatiently(model, request, { comesBack })
+  const { messages, text, toolCalls, usage } = await askPatiently(model, request, { comesBack, firstWaitMs })
   const finishedAt = new Date(ambient.now()).toISOString()
   return { kind: 'MODEL' as const, startedAt, finishedAt, text, calls: toolCalls, messages, usage }
 }

@@ -6,7 +6,8 @@ import { DEADLINE_MS, IDEMPOTENCY_MS } from '../core/limits.ts'
 import type { IdempotencyStore, RunQueue } from '../core/ports.ts'
 import type { Admit } from './admission.ts'
 import { departureAfter } from './departure.ts'
-import { type Engine, execute, timesOf } from './execute.ts'
+import { type Engine, timesOf } from './engine.ts'
+import { execute } from './execute.ts'
 
 /** What a client asked for, checked. */
 export type RunRequest = {

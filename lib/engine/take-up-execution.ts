@@ -5,7 +5,8 @@ import { MAX_ATTEMPTS } from '../core/limits.ts'
 import type { RunQueue } from '../core/ports.ts'
 import { exhausted } from '../core/transitions.ts'
 import type { Departure } from './departure.ts'
-import { type Engine, execute, type Turn, timesOf } from './execute.ts'
+import { type Engine, timesOf } from './engine.ts'
+import { execute, type Turn } from './execute.ts'
 import { versionOf } from './versions.ts'
 
 /** The message that brought an execution to a worker. */
@@ -56,9 +57,16 @@ export async function takeUpExecution(
   const turn = await execute(engine, execution, version, {
     onHeartbeat: hide,
     leave,
-    comesBack: delivery !== undefined,
+    comesBackIn:
+      delivery &&
+      (({ retryAfterMs }, progressed) =>
+        backoffMs(timesOf(engine), {
+          delivery: progressed ? 1 : delivery.count,
+          askedMs: retryAfterMs ?? 0,
+          jitter: Math.random(),
+        })),
   })
-  return turn.kind === 'released' && delivery ? passOn(engine, execution, turn, delivery) : 'ran'
+  return turn.kind === 'released' && delivery ? passOn(execution, turn, delivery) : 'ran'
 }
 
 /**
@@ -66,14 +74,11 @@ export async function takeUpExecution(
  * deliveries of this one are counted: five are for five faults in the same place.
  */
 async function passOn(
-  engine: Engine,
   { id, organizationId, tenantId }: Execution,
-  { progressed, fault }: Extract<Turn, { kind: 'released' }>,
-  { queue, count }: Delivery,
+  { progressed, fault, waitMs }: Extract<Turn, { kind: 'released' }>,
+  { queue }: Delivery,
 ): Promise<TakeUp> {
-  const nth = progressed ? 1 : count
-  const waitMs = Math.max(backoffMs(timesOf(engine), nth, Math.random()), fault?.retryAfterMs ?? 0)
   if (fault && !progressed) return { comesBackMs: waitMs }
-  await queue.send({ executionId: id, organizationId, tenantId, delayMs: fault ? waitMs : 0 })
+  await queue.send({ executionId: id, organizationId, tenantId, delayMs: waitMs })
   return 'ran'
 }

@@ -7,7 +7,7 @@ import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
-import type { Engine } from '../../lib/engine/execute.ts'
+import type { Engine } from '../../lib/engine/engine.ts'
 import { runHere } from '../../lib/engine/start-execution.ts'
 import type { Provider } from '../../lib/models/model-name.ts'
 import {

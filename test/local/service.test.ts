@@ -13,6 +13,7 @@ import { hashOf } from '../../lib/tokens/token.ts'
 import { clientOf } from '../support/client.ts'
 import { sharedTable } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
+import { childrenOf } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const run = promisify(execFile)
@@ -37,16 +38,6 @@ afterAll(async () => {
 })
 
 const tokenOf = (dataDir: string) => readFileSync(join(dataDir, 'dev-token'), 'utf8').trim()
-
-/** Process ids of the children of a process whose command line holds `text`. */
-async function childrenOf(pid: number, text: string): Promise<number[]> {
-  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args='])
-  return stdout
-    .split('\n')
-    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-    .filter((match) => match?.[2] === String(pid) && match[3]?.includes(text))
-    .map((match) => Number(match?.[1]))
-}
 
 const isAlive = (pid: number) => {
   try {

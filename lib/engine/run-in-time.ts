@@ -1,0 +1,111 @@
+import type { Version } from '../core/agent.ts'
+import { type Execution, failure, type Outcome } from '../core/execution.ts'
+import { stepFunction } from './code-steps.ts'
+import { type Departure, WorkerLeaves } from './departure.ts'
+import type { Engine } from './engine.ts'
+import { Journal } from './journal.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
+import type { PassingFault } from './passing-fault.ts'
+import { runCodeAgent } from './run-code-agent.ts'
+
+export type TurnOptions = {
+  /** Called with each renewal of the lease. */
+  onHeartbeat?: () => Promise<void>
+  leave?: Departure | undefined
+  /**
+   * Given when the run can come back after a passing fault of a model or tool, instead of ending in ERROR: after how
+   * many milliseconds. `progressed`: this worker has stored a step.
+   */
+  comesBackIn?: ((fault: PassingFault, progressed: boolean) => number) | undefined
+}
+
+/** One worker's turn at a run. */
+export type Run = {
+  execution: Execution
+  version: Version
+  keeper: LeaseKeeper
+  options: TurnOptions
+  /** Null until it is open. */
+  journal: Journal | null
+}
+
+/** The run's outcome, or ERROR `TimedOut` when time is up first; null when it has to be given up before either. */
+export async function runInTime(engine: Engine, run: Run): Promise<Outcome | null> {
+  const { ambient, steps } = engine
+  const { execution, version, keeper, options } = run
+  const limitMs = timeLimit(execution, version)
+  const timeUp = new AbortController()
+  const timer = setTimeout(() => timeUp.abort(), limitMs.end - ambient.now())
+  const leave = options.leave?.now
+  const given = leave ? AbortSignal.any([keeper.lost, leave]) : keeper.lost
+  const signal = AbortSignal.any([given, timeUp.signal])
+  try {
+    const journal = await Journal.open({ steps, execution, keeper, leaveSoon: options.leave?.soon })
+    run.journal = journal
+    const running = start(engine, {
+      execution,
+      version,
+      journal,
+      signal,
+      comesBack: options.comesBackIn !== undefined,
+    })
+    // Given up below, it may still reject; nobody is there to hear it.
+    running.catch(() => undefined)
+    return await Promise.race([
+      running,
+      aborted(signal).then(() =>
+        given.aborted ? null : { ...timedOut(limitMs.seconds), ...journal.progress },
+      ),
+    ])
+  } finally {
+    run.journal?.close()
+    clearTimeout(timer)
+  }
+}
+
+/** When the run's time is up, whoever has worked on it so far: its version's limit, or the execution's deadline. */
+function timeLimit({ startedAt, createdAt, deadlineAt }: Execution, { execution }: Version) {
+  const since = Date.parse(startedAt ?? createdAt)
+  const own =
+    execution.timeoutSeconds === null ? Number.POSITIVE_INFINITY : since + execution.timeoutSeconds * 1000
+  const end = Math.min(own, deadlineAt)
+  return { end, seconds: Math.round((end - since) / 1000) }
+}
+
+type Start = {
+  execution: Execution
+  version: Version
+  journal: Journal
+  signal: AbortSignal
+  comesBack: boolean
+}
+
+async function start(
+  engine: Engine,
+  { execution, version, journal, signal, comesBack }: Start,
+): Promise<Outcome> {
+  if (!version.code) {
+    const { runModelVersion } = await import('./model-run.ts')
+    return runModelVersion({ engine, execution, version, journal, signal, comesBack })
+  }
+  const leaving = new AbortController()
+  const step = stepFunction(journal, engine.ambient, () => leaving.abort())
+  const given = AbortSignal.any([signal, leaving.signal])
+  return Promise.race([
+    runCodeAgent({ store: engine.agents, version, execution, step, signal: given }),
+    aborted(leaving.signal).then(() => {
+      throw new WorkerLeaves()
+    }),
+  ])
+}
+
+function timedOut(seconds: number): Outcome {
+  return failure({ code: 'TimedOut', message: `The run did not end within its ${seconds} seconds.` })
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,159 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { until } from '../../infra/local/until.ts'
+import { ambient } from '../../lib/ambient.ts'
+import { type Call, clientOf } from '../support/client.ts'
+import { aModelAgent } from '../support/model-agent.ts'
+import { newOrganization } from '../support/organization.ts'
+import { finalExecution } from '../support/poll.ts'
+import { childrenOf } from '../support/processes.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const LEASE_MS = 6_000
+const MARKING = '/v1/agents/marking/executions'
+const folder = mkdtempSync(join(tmpdir(), 'aes-recovery-'))
+let scripted: ScriptedModel
+
+beforeAll(async () => {
+  scripted = await startScriptedModel()
+})
+afterAll(async () => {
+  await scripted.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A service of its own, with short times, on the shared table: its queue is its own, and so are its processes. */
+async function withService(
+  use: (service: Service, call: Call) => Promise<void>,
+  environment: Record<string, string> = {},
+): Promise<void> {
+  const own = await newOrganization()
+  await own.publish('marking')
+  await own.publish('wait')
+  await aModelAgent({ organizationId: own.id, slug: 'model-agent' })
+  const service = await startService({
+    dataDir: mkdtempSync(join(folder, 'data-')),
+    environment: {
+      DYNAMODB_ENDPOINT: inject('dynamodb'),
+      LEASE_SECONDS: String(LEASE_MS / 1000),
+      ...(scripted.environmentFor('openai-compatible') as Record<string, string>),
+      ...environment,
+    },
+  })
+  try {
+    await use(service, clientOf(service.url, own.token))
+  } finally {
+    await service.kill()
+  }
+}
+
+const begun = (log: string) => until(() => existsSync(log), { what: 'the run to begin', limitMs: 20_000 })
+const newLog = () => join(folder, ambient.newId())
+
+describe.concurrent('a run whose process is killed', () => {
+  it('in the runner is taken up again within one and a half leases', async () => {
+    await withService(async (service, call) => {
+      const log = newLog()
+      const { json } = await call('POST', `${MARKING}?execMode=async`, { body: { log, ms: 600_000 } })
+      await begun(log)
+      const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
+      process.kill(runner, 'SIGKILL')
+      const killedAt = Date.now()
+      const record = await finalExecution(call, json.id, 4 * LEASE_MS)
+      expect(record).toMatchObject({ status: 'SUCCESS', output: { begun: 2 } })
+      expect(Date.parse(record.finishedAt) - killedAt).toBeLessThanOrEqual(1.5 * LEASE_MS)
+    })
+  })
+
+  it('in the gateway, where it was sync, is handed to a runner by the sweeper', async () => {
+    const own = await newOrganization()
+    await own.publish('marking')
+    const log = newLog()
+    await withService(async (service) => {
+      const call = clientOf(service.url, own.token)
+      const answer = call('POST', MARKING, { body: { log, ms: 600_000 } }).catch(() => 'cut')
+      await begun(log)
+      await service.kill()
+      expect(await answer).toBe('cut')
+    })
+    await withService(async (service) => {
+      const call = clientOf(service.url, own.token)
+      const [record] = (await call('GET', '/v1/agent_executions')).json
+      expect(await finalExecution(call, record.id, 4 * LEASE_MS)).toMatchObject({
+        status: 'SUCCESS',
+        output: { begun: 2 },
+      })
+    })
+  })
+})
+
+describe('a sync run', () => {
+  it('that lasts longer than the deadline gets 504, and goes on as if async', async () => {
+    await withService(
+      async (_, call) => {
+        const log = newLog()
+        const { status, json, headers } = await call('POST', MARKING, { body: { log, ms: 600_000 } })
+        expect([status, json.code]).toEqual([504, 'ExecutionStillRunning'])
+        expect(headers.get('location')).toBe(`/v1/agent_executions/${json.executionId}`)
+        expect(headers.get('retry-after')).toBe('1')
+        expect(await finalExecution(call, json.executionId)).toMatchObject({
+          status: 'SUCCESS',
+          output: { begun: 2 },
+        })
+      },
+      { SYNC_DEADLINE_SECONDS: '1' },
+    )
+  })
+})
+
+describe('a model that stays away', () => {
+  it('ends an async run in ERROR with its last words when the message is dead', async () => {
+    await withService(
+      async (_, call) => {
+        const name = ambient.newId()
+        scripted.script(name, () => ({ status: 503, message: 'Gone fishing.' }))
+        const query = `execMode=async&model=${scripted.modelFor('openai-compatible', name)}`
+        const path = `/v1/agents/model-agent/executions?${query}`
+        const { json } = await call('POST', path, { body: { question: 'Why?' } })
+        const { status, error } = await finalExecution(call, json.id, 60_000)
+        expect([status, error.code]).toEqual(['ERROR', 'ModelUnavailable'])
+        expect(error.message).toContain('Gone fishing.')
+        // Four tries for each of five deliveries.
+        expect(scripted.requests(name)).toHaveLength(20)
+      },
+      { LEASE_SECONDS: '1' },
+    )
+  })
+})
+
+describe('the cap on open executions', () => {
+  const start = (call: Call) =>
+    call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 600 } })
+
+  it('refuses with 429 beyond it, also after a crash, and not when executions have ended', async () => {
+    const own = await newOrganization()
+    await own.publish('wait')
+    const environment = { MAX_OPEN_EXECUTIONS: '3', LEASE_SECONDS: '60' }
+    let ids: string[] = []
+    await withService(async (service) => {
+      const call = clientOf(service.url, own.token)
+      const answers = await Promise.all(Array.from({ length: 20 }, () => start(call)))
+      const refused = answers.filter(({ status }) => status === 429)
+      ids = answers.filter(({ status }) => status === 202).map(({ json }) => json.id)
+      expect([ids.length, refused.length]).toEqual([3, 17])
+      expect(refused[0]?.json.code).toBe('TooManyRequests')
+      expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
+    }, environment)
+    await withService(async (service) => {
+      const call = clientOf(service.url, own.token)
+      const sync = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
+      expect(sync.status).toBe(429)
+      await call('POST', `/v1/agent_executions/${ids[0]}/cancel`)
+      await until(async () => (await start(call)).status === 202, { what: 'room', limitMs: 10_000 })
+      expect((await start(call)).status).toBe(429)
+    }, environment)
+  })
+})

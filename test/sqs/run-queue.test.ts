@@ -1,0 +1,100 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ambient } from '../../lib/ambient.ts'
+import { leaseTimes } from '../../lib/core/lease-times.ts'
+import { DEADLINE_MS } from '../../lib/core/limits.ts'
+import type { StaleExecution } from '../../lib/core/ports.ts'
+import { sweep } from '../../lib/engine/sweep.ts'
+import { messageHider, parseRunMessage, runQueue } from '../../lib/sqs/run-queue.ts'
+
+/** What SQS was asked, in order. */
+const asked: { action: string; body: ReturnType<typeof JSON.parse> }[] = []
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const action = String(request.headers['x-amz-target']).replace('AmazonSQS.', '')
+  asked.push({ action, body: JSON.parse(Buffer.concat(chunks).toString()) })
+  response.setHeader('content-type', 'application/x-amz-json-1.0').end('{}')
+})
+const environment: Record<string, string> = { QUEUE_URL: 'http://queue.test/0/runs' }
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  environment.SQS_ENDPOINT = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  asked.length = 0
+})
+
+const [organizationId, executionId] = [ambient.newId(), ambient.newId()]
+const groupOf = async (organization: string, tenantId: string | null) => {
+  await runQueue(environment).send({ executionId, organizationId: organization, tenantId })
+  return asked.at(-1)?.body.MessageGroupId
+}
+
+describe('a message of the run queue', () => {
+  it('names its execution and nothing of what it holds', async () => {
+    await runQueue(environment).send({ executionId, organizationId, tenantId: 'acme' })
+    expect(asked[0]).toMatchObject({ action: 'SendMessage', body: { QueueUrl: environment.QUEUE_URL } })
+    expect(JSON.parse(asked[0]?.body.MessageBody)).toEqual({ executionId, organizationId })
+    expect(parseRunMessage(asked[0]?.body.MessageBody)).toEqual({ executionId, organizationId })
+  })
+
+  it('belongs to the group of its organization and tenant, so that SQS can be fair to each', async () => {
+    const groups = [
+      await groupOf(organizationId, 'acme'),
+      await groupOf(organizationId, 'globex'),
+      await groupOf(organizationId, null),
+      await groupOf(ambient.newId(), 'acme'),
+    ]
+    expect(new Set(groups).size).toBe(4)
+    expect(await groupOf(organizationId, 'acme')).toBe(groups[0])
+  })
+
+  it.each(['a b', 'ü/…', 'x'.repeat(128), '日本語'.repeat(40)])(
+    'has a group id that SQS takes for the tenant %s',
+    async (tenantId) => {
+      expect(await groupOf(organizationId, tenantId)).toMatch(
+        /^[A-Za-z0-9!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~]{1,128}$/,
+      )
+    },
+  )
+
+  it('is in the same group when the sweeper sends it', async () => {
+    const group = await groupOf(organizationId, 'acme')
+    const now = Date.now()
+    const stale: StaleExecution = {
+      id: executionId,
+      organizationId,
+      tenantId: 'acme',
+      createdAt: new Date(now - 60_000).toISOString(),
+      openUntil: now - 1,
+      deadlineAt: now + DEADLINE_MS,
+    }
+    const executions = { listStale: async () => [stale], postpone: async () => true, end: async () => null }
+    const queue = runQueue(environment)
+    const result = await sweep({ executions, queue, ambient, times: leaseTimes() })
+    expect(result).toEqual({ ended: 0, enqueued: 1 })
+    expect(asked.at(-1)?.body.MessageGroupId).toBe(group)
+  })
+
+  it.each([
+    [0, 0],
+    [1, 1],
+    [4_200, 5],
+    [10_000_000, 900],
+  ])('delayed by %i ms waits %i seconds, at most as long as SQS lets it', async (delayMs, seconds) => {
+    await runQueue(environment).send({ executionId, organizationId, tenantId: null, delayMs })
+    expect(asked[0]?.body.DelaySeconds).toBe(seconds)
+  })
+
+  it('is hidden for whole seconds, not for less than was asked', async () => {
+    await messageHider(environment)('receipt', 65_001)
+    expect(asked[0]).toMatchObject({
+      action: 'ChangeMessageVisibility',
+      body: { ReceiptHandle: 'receipt', VisibilityTimeout: 66 },
+    })
+  })
+})
