@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -14,8 +15,11 @@ const server = createServer(async (request, response) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const action = String(request.headers['x-amz-target']).replace('AmazonSQS.', '')
-  asked.push({ action, body: JSON.parse(Buffer.concat(chunks).toString()) })
-  response.setHeader('content-type', 'application/x-amz-json-1.0').end('{}')
+  const body = JSON.parse(Buffer.concat(chunks).toString())
+  asked.push({ action, body })
+  // The client checks that the message arrived whole.
+  const MD5OfMessageBody = createHash('md5').update(String(body.MessageBody)).digest('hex')
+  response.setHeader('content-type', 'application/x-amz-json-1.0').end(JSON.stringify({ MD5OfMessageBody }))
 })
 const environment: Record<string, string> = { QUEUE_URL: 'http://queue.test/0/runs' }
 
