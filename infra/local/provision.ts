@@ -1,8 +1,10 @@
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
+  DescribeTableCommand,
   DynamoDBClient,
   ResourceInUseException,
+  UpdateTableCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
@@ -12,7 +14,7 @@ import { clientConfig } from '../../lib/dynamodb/table.ts'
 import { SQS_ENDPOINT } from '../../lib/environment.ts'
 import { sqsConfig } from '../../lib/sqs/run-queue.ts'
 
-/** Makes the table that the stack would make, unless it is there. */
+/** Makes the table that the stack would make, unless it is there; one of an earlier version gets the indexes that it lacks. */
 export async function provisionTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(clientConfig(endpoint))
   try {
@@ -20,8 +22,21 @@ export async function provisionTable(endpoint: string, name: string): Promise<vo
     await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, { TableName: name })
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error
+    await addMissingIndexes(client, name)
   } finally {
     client.destroy()
+  }
+}
+
+async function addMissingIndexes(client: DynamoDBClient, name: string): Promise<void> {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }))
+  const known = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName))
+  const { AttributeDefinitions, GlobalSecondaryIndexes = [] } = tableDefinition(name)
+  for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !known.has(IndexName))) {
+    const GlobalSecondaryIndexUpdates = [{ Create: index }]
+    await client.send(
+      new UpdateTableCommand({ TableName: name, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
+    )
   }
 }
 

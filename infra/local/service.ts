@@ -67,7 +67,7 @@ export async function runService(environment: Environment, say: (line: string) =
     await ensureDevelopmentOrganization(organizationStore(table))
     const folder = dataFolder(environment)
     await mkdir(folder, { recursive: true })
-    const token = await ensureDevelopmentToken(tokenStore(table), folder, environment.DEV_TOKEN)
+    const token = await ensureDevelopmentToken(tokenStore(table), folder, environment.DEV_TOKEN || undefined)
     const published = await publishFolder(agentStore(table), AGENTS)
 
     const { handlers, authorizer, sweep } = await loadFunctions()
