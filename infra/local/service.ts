@@ -27,7 +27,8 @@ import { startRunner } from './runner-process.ts'
 import { startSqs } from './sqs.ts'
 
 const AGENTS = fileURLToPath(new URL('../../agents', import.meta.url))
-const QUEUE_NAME = 'agent-executions'
+/** On the embedded emulator, or on that of `SQS_ENDPOINT`. */
+export const QUEUE_NAME = 'agent-executions'
 /** How long requests in flight may take to end after SIGTERM. */
 const DRAIN_MS = 5_000
 

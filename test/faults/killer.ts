@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { KeptRunner } from './kept-runner.ts'
 import type { KeptService, Role } from './kept-service.ts'
 import { seeded } from './random.ts'
 
@@ -10,20 +11,37 @@ const PAUSE_LEASES = 1.5
 
 const DRAW_AGAIN_MS = 200
 
-type Victim = { service: KeptService; role: Role }
+type Victim = () => Promise<boolean>
 type Options = { seed: number; everyMs: number; leaseMs: number }
 
-/** Kills one of the services' processes after the other, about every `everyMs`, until stopped. */
-export function startKiller(services: KeptService[], { seed, everyMs, leaseMs }: Options) {
+/** Kills one process after the other, about every `everyMs`, until stopped. */
+export function startKiller(
+  services: KeptService[],
+  runners: KeptRunner[],
+  { seed, everyMs, leaseMs }: Options,
+) {
   const random = seeded(seed, 'kills')
-  const victims = services.flatMap((service) => ROLES.map((role) => ({ service, role })))
+  const victims = [
+    ...services.flatMap((service) =>
+      ROLES.map(
+        (role): Victim =>
+          () =>
+            service.kill(role),
+      ),
+    ),
+    ...runners.map(
+      (runner): Victim =>
+        () =>
+          runner.kill(),
+    ),
+  ]
   const stopping = new AbortController()
 
   /** The first drawn that is up. One that is just starting is drawn again only after a while: else nobody would grow old. */
   async function killOne(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const { service, role } = random.pick(victims as [Victim, ...Victim[]])
-      if (await service.kill(role)) return
+      const kill = random.pick(victims as [Victim, ...Victim[]])
+      if (await kill()) return
       await sleep(DRAW_AGAIN_MS)
     }
   }

@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from '../../lib/api/execution-record.ts'
 import type { Evidence } from './judge.ts'
-import type { World } from './world.ts'
+import { killsOf, type World } from './world.ts'
 
 /** What was measured, by name, and everything that should not have been. */
 export type Report = { problems: string[]; figures: [name: string, value: number | string][] }
@@ -30,8 +30,8 @@ export function figuresOf(world: World, measured: Measured): Report['figures'] {
     ['in progress at the end', records.filter(({ status }) => status === 'IN_PROGRESS').length],
     ['kills', kills],
     ['  a second', (kills / seconds.faults).toFixed(2)],
-    ['  of gateways', sum(({ gatewayKills }) => gatewayKills)],
-    ['  of runners', sum(({ runnerKills }) => runnerKills)],
+    ['  of gateways, with their runners', killsOf(world).gateways],
+    ['  of runners', killsOf(world).runners],
     ['runners paused', sum(({ pauses }) => pauses)],
     ['starts', sum(({ starts }) => starts)],
     ['  that failed', sum(({ failedStarts }) => failedStarts)],

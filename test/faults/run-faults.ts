@@ -4,7 +4,7 @@ import { judge } from './judge.ts'
 import { startKiller } from './killer.ts'
 import { type PlannedRun, planRuns } from './plan.ts'
 import type { Report } from './report.ts'
-import { startWorld, type World } from './world.ts'
+import { killsOf, startWorld, type World } from './world.ts'
 
 export type FaultOptions = {
   seed: number
@@ -45,7 +45,7 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
     const load = startLoad(world, planRuns({ ...options, log: world.log }), options.signal)
     progress = setInterval(() => options.onProgress?.(load.progress()), PROGRESS_MS)
     for (const proxy of Object.values(world.proxies)) proxy.setRate(rate)
-    const killer = startKiller(world.services, {
+    const killer = startKiller(world.services, world.runners, {
       seed,
       everyMs: killEveryMs,
       leaseMs: options.leaseSeconds * 1000,
@@ -118,11 +118,7 @@ function startLoad(world: World, runs: PlannedRun[], signal?: AbortSignal) {
     done,
     giveUp: () => giving.abort(),
     progress: () => {
-      const kills = world.services.reduce(
-        (sum, { counts }) => sum + counts.gatewayKills + counts.runnerKills,
-        0,
-      )
-      return `${accepted} of ${runs.length} accepted, ${observed.length} final, ${kills} kills`
+      return `${accepted} of ${runs.length} accepted, ${observed.length} final, ${killsOf(world).all} kills`
     },
   }
 }

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startDynamoDB } from '../../infra/local/dynamodb.ts'
 import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
-import { provisionTable } from '../../infra/local/provision.ts'
+import { provisionQueues, provisionTable } from '../../infra/local/provision.ts'
+import { QUEUE_NAME } from '../../infra/local/service.ts'
 import { startSqs } from '../../infra/local/sqs.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import { parseDocument } from '../../lib/agents/parse-document.ts'
@@ -16,17 +17,19 @@ import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
-import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
+import { DYNAMODB_ENDPOINT, QUEUE_URL, SQS_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { newToken } from '../../lib/tokens/token.ts'
 import { clientOf } from '../support/client.ts'
 import { startFaultProxy } from './fault-proxy.ts'
-import { keepService } from './kept-service.ts'
+import { keepRunner } from './kept-runner.ts'
+import { type KeptService, keepService } from './kept-service.ts'
 import { type ModelAndTools, startModelAndTools } from './model-and-tools.ts'
 import { CODE_AGENT, MODEL_AGENT } from './plan.ts'
 import { watchTable } from './table-watch.ts'
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/agents', import.meta.url))
 const SERVICES = ['a', 'b']
+const MORE_RUNNERS = 2
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
@@ -69,24 +72,30 @@ export async function startWorld({ seed, leaseSeconds }: { seed: number; leaseSe
     const { organizationId, token } = await newOrganization(table)
     await publishAgents(table, organizationId, models)
 
-    const services = []
+    const environment = {
+      ...models.environment,
+      [DYNAMODB_ENDPOINT]: proxies.dynamodb.url,
+      [SQS_ENDPOINT]: proxies.sqs.url,
+      LEASE_SECONDS: String(leaseSeconds),
+      // What npm sets for its scripts makes a service end with its parent: a harness that is killed leaves none.
+      npm_lifecycle_event: 'test:faults',
+    }
+    const services: KeptService[] = []
     for (const name of SERVICES) {
-      const service = keepService({
-        dataDir: join(folder, name),
-        environment: {
-          ...models.environment,
-          [DYNAMODB_ENDPOINT]: proxies.dynamodb.url,
-          [SQS_ENDPOINT]: proxies.sqs.url,
-          PORT: String(await freePort()),
-          LEASE_SECONDS: String(leaseSeconds),
-          // What npm sets for its scripts makes a service end with its parent: a harness that is killed leaves none.
-          npm_lifecycle_event: 'test:faults',
-        },
-      })
+      const own = { ...environment, PORT: String(await freePort()) }
+      const service = keepService({ dataDir: join(folder, name), environment: own })
       stops.push(service.stop)
       services.push(service)
     }
     await Promise.all(services.map((service) => service.ready()))
+    const queues = await provisionQueues(proxies.sqs.url, QUEUE_NAME, leaseSeconds + 1)
+    const runners = Array.from({ length: MORE_RUNNERS }, () =>
+      keepRunner({
+        deadLetters: queues.deadLetters,
+        environment: { ...environment, [TABLE_NAME]: LOCAL_TABLE, [QUEUE_URL]: queues.runs },
+      }),
+    )
+    stops.push(() => Promise.all(runners.map((runner) => runner.stop())))
 
     const log = join(folder, 'steps.log')
     return {
@@ -97,6 +106,7 @@ export async function startWorld({ seed, leaseSeconds }: { seed: number; leaseSe
       watch,
       models,
       services,
+      runners,
       clients: services.map(({ url }) => clientOf(url, token)),
       /** Where the code agents log each step that they compute. */
       log,
@@ -107,6 +117,14 @@ export async function startWorld({ seed, leaseSeconds }: { seed: number; leaseSe
     await stop()
     throw error
   }
+}
+
+export function killsOf({ services, runners }: World) {
+  const gateways = services.reduce((sum, { counts }) => sum + counts.gatewayKills, 0)
+  const others =
+    services.reduce((sum, { counts }) => sum + counts.runnerKills, 0) +
+    runners.reduce((sum, { counts }) => sum + counts.kills, 0)
+  return { gateways, runners: others, all: gateways + others }
 }
 
 async function newOrganization(table: Table) {
