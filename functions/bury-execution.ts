@@ -5,15 +5,16 @@ import { openTable } from '../lib/dynamodb/table.ts'
 import { buryExecution } from '../lib/engine/bury-execution.ts'
 import { logger } from '../lib/logger.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
-import { parseRunMessage } from '../lib/sqs/run-queue.ts'
+import { parseRunMessage, runQueue } from '../lib/sqs/run-queue.ts'
 
 const executions = executionStore(openTable())
+const queue = runQueue()
 
 /** Of the dead-letter queue: ends the execution of a message that was delivered in vain as often as it may be. */
 export function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   return processRecords(event, async ({ body }) => {
     const { executionId, organizationId } = parseRunMessage(body)
-    const isBuried = await buryExecution({ executions, ambient, organizationId, id: executionId })
-    logger.warn('dead letter', { executionId, organizationId, isBuried })
+    const outcome = await buryExecution({ executions, queue, ambient, organizationId, id: executionId })
+    logger.warn('dead letter', { executionId, organizationId, outcome })
   })
 }

@@ -44,7 +44,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'] },
   'delete-execution': { table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'Query', 'UpdateItem'] },
-  'bury-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'] },
+  'bury-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'], queue: ['SendMessage'] },
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     queue: ['ChangeMessageVisibility', 'SendMessage'],

@@ -1,4 +1,5 @@
 import type { Execution, ExecutionError, Lease, Outcome } from './execution.ts'
+import { MAX_ATTEMPTS } from './limits.ts'
 import type { Progress } from './ports.ts'
 
 /** What a write demands of an execution beside that it is open. All that are given must hold. */
@@ -94,11 +95,16 @@ export function applied(execution: Execution, { set, claimedAt }: Transition): E
 }
 
 /** Why an execution ends whose message was delivered as often as it may be. */
-export function exhausted({ lastFault, idleAttempts }: Execution): ExecutionError {
+export function exhausted({ lastFault, attempts }: Execution): ExecutionError {
   if (lastFault) return lastFault
-  const times = idleAttempts === 1 ? 'once' : `${idleAttempts} times`
-  return {
-    code: 'AttemptsExhausted',
-    message: `The run was taken up ${times} without a step forward: its worker died each time.`,
-  }
+  const message =
+    attempts === 0
+      ? `The run’s message was delivered ${MAX_ATTEMPTS} times, and no worker took it up.`
+      : `The run was taken up ${MAX_ATTEMPTS} times without a step forward: its worker died each time.`
+  return { code: 'AttemptsExhausted', message }
+}
+
+/** Whether a run whose message is dead deserves another: its workers died, but there were steps forward in between. */
+export function deservesAnother({ lastFault, attempts, idleAttempts }: Execution): boolean {
+  return lastFault === null && attempts > 0 && idleAttempts < MAX_ATTEMPTS
 }

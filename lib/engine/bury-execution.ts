@@ -1,8 +1,9 @@
-import type { Ambient, ExecutionStore } from '../core/ports.ts'
-import { exhausted } from '../core/transitions.ts'
+import type { Ambient, ExecutionStore, RunQueue } from '../core/ports.ts'
+import { deservesAnother, exhausted } from '../core/transitions.ts'
 
 type Params = {
   executions: Pick<ExecutionStore, 'get' | 'end'>
+  queue: RunQueue
   ambient: Ambient
   organizationId: string
   id: string
@@ -10,13 +11,19 @@ type Params = {
 
 /**
  * Ends an execution in ERROR whose message was delivered in vain as often as it may be, with the last fault that a
- * worker met. One that somebody works on is left: the sweeper sees to it should that worker die.
+ * worker met. One that somebody works on is left: the sweeper sees to it should that worker die. One that has moved on
+ * since its message was sent gets another.
  */
-export async function buryExecution({ executions, ambient, organizationId, id }: Params): Promise<boolean> {
+export async function buryExecution(params: Params): Promise<'ended' | 'enqueued' | 'left'> {
+  const { executions, queue, ambient, organizationId, id } = params
   const execution = await executions.get({ organizationId, id })
-  if (!execution) return false
+  if (!execution) return 'left'
+  if (execution.status === 'IN_PROGRESS' && deservesAnother(execution)) {
+    await queue.send({ executionId: id, organizationId, tenantId: execution.tenantId })
+    return 'enqueued'
+  }
   const now = ambient.now()
   const finishedAt = new Date(now).toISOString()
   const error = exhausted(execution)
-  return (await executions.end({ organizationId, id, error, finishedAt, unleasedAt: now })) !== null
+  return (await executions.end({ organizationId, id, error, finishedAt, unleasedAt: now })) ? 'ended' : 'left'
 }

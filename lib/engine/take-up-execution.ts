@@ -47,9 +47,7 @@ export async function takeUpExecution(
     await executions.finish({ execution, owner, outcome: failure(error), finishedAt })
     return 'ran'
   }
-  if (execution.idleAttempts > MAX_ATTEMPTS) {
-    return end(exhausted({ ...execution, idleAttempts: execution.idleAttempts - 1 }))
-  }
+  if (execution.idleAttempts > MAX_ATTEMPTS) return end(exhausted(execution))
   const version = await versionOf(engine.agents, execution)
   if (!version) {
     return end({ code: 'VersionNotFound', message: 'The version that the execution runs on is gone.' })

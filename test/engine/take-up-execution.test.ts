@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { Unavailable } from '../../lib/core/errors.ts'
+import type { Execution } from '../../lib/core/execution.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import type { QueuedExecution } from '../../lib/core/ports.ts'
@@ -74,6 +75,17 @@ async function waiting(script: Script, version?: Version) {
   }
   return { execution, stored, asked: () => scripted.requests(model).length }
 }
+
+const PROGRESS = { steps: 1, usage: { inputTokens: 0, outputTokens: 0 }, model: null }
+
+const bury = ({ id, organizationId }: Execution) =>
+  buryExecution({
+    executions: engine.executions,
+    queue: aDelivery().delivery.queue,
+    ambient,
+    organizationId,
+    id,
+  })
 
 /** A departure that is announced with the nth response of a model. */
 function leavingAt(n: number) {
@@ -222,13 +234,11 @@ describe('a passing fault', () => {
     for (let count = 1; count <= MAX_ATTEMPTS; count++) {
       expect(await takeUpExecution(engine, execution.id, aDelivery(count))).toHaveProperty('comesBackMs')
     }
-    const { executions } = engine
-    const { id, organizationId } = execution
-    expect(await buryExecution({ executions, ambient, organizationId, id })).toBe(true)
+    expect(await bury(execution)).toBe('ended')
     const { error } = await stored()
     expect(error).toMatchObject({ code: 'ModelUnavailable', step: 1 })
     expect(error?.message).toContain('Overloaded.')
-    expect(await buryExecution({ executions, ambient, organizationId, id })).toBe(false)
+    expect(await bury(execution)).toBe('left')
   })
 
   it('of the database gives the run back too', async () => {
@@ -269,13 +279,13 @@ describe('takeUpExecution', () => {
     expect((await stored()).status).toBe('SUCCESS')
   })
 
-  it('leaves an execution that somebody works on, and so does a dead letter', async () => {
+  it('leaves an execution that somebody works on, and a dead letter does not end it', async () => {
     const { execution, stored } = await waiting([])
     const lease = { owner: 'another', expiresAt: Date.now() + 60_000 }
     await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
     expect(await takeUpExecution(engine, execution.id, aDelivery())).toBe('held')
-    const { executions } = engine
-    expect(await buryExecution({ executions, ambient, ...execution })).toBe(false)
+    await engine.executions.renew({ id: execution.id, lease, progress: PROGRESS })
+    expect(await bury(execution)).toBe('enqueued')
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease, attempts: 1 })
   })
 
@@ -288,5 +298,24 @@ describe('takeUpExecution', () => {
     expect(await stored()).toMatchObject({ status: 'ERROR', error: { code: 'AttemptsExhausted' } })
     expect((await stored()).error?.message).toContain(`${MAX_ATTEMPTS} times`)
     expect(asked()).toBe(0)
+  })
+
+  it('has a run whose message is dead go on if there were steps forward between its workers’ deaths', async () => {
+    const { execution, stored } = await waiting([answer])
+    let now = Date.now() - 1_000_000
+    const die = async () => {
+      now += 100_000
+      const lease = { owner: ambient.newId(), expiresAt: now + 1 }
+      await engine.executions.claim({ id: execution.id, lease, now })
+      return lease
+    }
+    for (let n = 0; n < MAX_ATTEMPTS - 1; n++) await die()
+    const lease = await die()
+    await engine.executions.renew({ id: execution.id, lease, progress: PROGRESS })
+    expect(await bury(execution)).toBe('enqueued')
+    expect((await stored()).status).toBe('IN_PROGRESS')
+    for (let n = 0; n < MAX_ATTEMPTS; n++) await die()
+    expect(await bury(execution)).toBe('ended')
+    expect((await stored()).error?.code).toBe('AttemptsExhausted')
   })
 })

@@ -53,7 +53,7 @@ export async function judge(world: World, evidence: Evidence): Promise<Report> {
       check(isDeepStrictEqual(last.output, run.output), `${marker} gave ${JSON.stringify(last.output)}.`)
     }
     if (answered) check(isDeepStrictEqual(answered, last.output), `${marker} was answered something else.`)
-    const isUnlucky = last.error?.code === ALLOWED_ERROR && stored.idleAttempts > MAX_ATTEMPTS
+    const isUnlucky = last.error?.code === ALLOWED_ERROR && stored.idleAttempts >= MAX_ATTEMPTS
     check(
       last.status !== 'ERROR' || isUnlucky,
       `${marker} ended in ${JSON.stringify(last.error)} after ${stored.attempts} attempts.`,

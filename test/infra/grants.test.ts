@@ -201,8 +201,13 @@ async function leaveAndBury() {
   const body = JSON.stringify({ executionId: id, organizationId })
   await handlers['process-execution'](messagesOf({ body, receiptHandle: 'r' }), withTime(0))
   expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
+  // It was taken up once, so it deserves another message; one that nobody took up is ended.
   await handlers['bury-execution'](messagesOf({ body }), {})
-  expect((await call('get-execution', 200, { id })).status).toBe('ERROR')
+  expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
+  const untried = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
+  const dead = JSON.stringify({ executionId: untried.id, organizationId })
+  await handlers['bury-execution'](messagesOf({ body: dead }), {})
+  expect((await call('get-execution', 200, { id: untried.id })).status).toBe('ERROR')
 }
 
 const messagesOf = (message: object) => ({
