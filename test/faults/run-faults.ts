@@ -15,7 +15,7 @@ export type FaultOptions = {
   /** Share of the requests to the emulators that meet a fault. */
   rate: number
   leaseSeconds: number
-  /** How long what is open may take to become final once kills and faults have stopped. */
+  /** How long no run at all may become final, once kills and faults have stopped, before the rest counts as hanging. */
   settleMs: number
   /** How long kills and faults may go on at most. */
   limitMs: number
@@ -29,6 +29,7 @@ const CLIENTS = 32
 /** Model runs of these, so that a kill costs less than one response of a model on average. */
 const MODEL_CLIENTS = 6
 const PROGRESS_MS = 5_000
+const LOOK_MS = 500
 
 export const SETTLE_LEASES = 10
 
@@ -57,15 +58,31 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
       for (const proxy of Object.values(world.proxies)) proxy.setRate(0)
     }
     const settling = performance.now()
-    const limit = setTimeout(load.giveUp, options.settleMs)
-    const observed = await load.done
-    clearTimeout(limit)
+    const observed = await settled(load, options.settleMs)
     await Promise.all(world.services.map((service) => service.ready()))
     const seconds = { faults: (settling - startedAt) / 1000, settling: (performance.now() - settling) / 1000 }
     return await judge(world, { observed, counted: load.counted, complaints: load.complaints, seconds })
   } finally {
     clearInterval(progress)
     await world.stop()
+  }
+}
+
+/** However many runs are left and however slow the machine: one after the other has to become final. */
+async function settled(load: ReturnType<typeof startLoad>, settleMs: number): Promise<Observation[]> {
+  let seen = -1
+  let limit: NodeJS.Timeout | undefined
+  const look = setInterval(() => {
+    if (load.finals() === seen) return
+    seen = load.finals()
+    clearTimeout(limit)
+    limit = setTimeout(load.giveUp, settleMs)
+  }, LOOK_MS)
+  try {
+    return await load.done
+  } finally {
+    clearInterval(look)
+    clearTimeout(limit)
   }
 }
 
@@ -117,6 +134,7 @@ function startLoad(world: World, runs: PlannedRun[], signal?: AbortSignal) {
     accepted: Promise.race([allAccepted, done]),
     done,
     giveUp: () => giving.abort(),
+    finals: () => observed.length,
     progress: () => {
       return `${accepted} of ${runs.length} accepted, ${observed.length} final, ${killsOf(world).all} kills`
     },
