@@ -23,7 +23,7 @@ export function keepService({ dataDir, environment }: Options) {
   const goOn = (pid: number) => {
     clearTimeout(paused.get(pid))
     paused.delete(pid)
-    if (isAlive(pid)) process.kill(pid, 'SIGCONT')
+    signalled(pid, 'SIGCONT')
   }
 
   async function start(): Promise<void> {
@@ -71,16 +71,16 @@ export function keepService({ dataDir, environment }: Options) {
       }
       const [runner] = await runnersOf(service.pid)
       if (!runner || paused.has(runner)) return false
+      if (!signalled(runner, 'SIGKILL')) return false
       counts.runnerKills++
-      process.kill(runner, 'SIGKILL')
       return true
     },
     /** Stops the runner for a while, so that its leases run out: it comes back as one that does not know that. False as above. */
     async pause(ms: number): Promise<boolean> {
       const [runner] = running ? await runnersOf(running.pid) : []
       if (!runner || paused.has(runner)) return false
+      if (!signalled(runner, 'SIGSTOP')) return false
       counts.pauses++
-      process.kill(runner, 'SIGSTOP')
       paused.set(
         runner,
         setTimeout(() => goOn(runner), ms),
@@ -108,10 +108,12 @@ export type KeptService = ReturnType<typeof keepService>
 
 const runnersOf = (pid: number) => childrenOf(pid, 'runner.ts')
 
-function isAlive(pid: number): boolean {
+const isAlive = (pid: number) => signalled(pid, 0)
+
+/** False when there is no such process any more: another kill may have met it. */
+function signalled(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(pid, 0)
-    return true
+    return process.kill(pid, signal)
   } catch {
     return false
   }
