@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { provisionTable } from '../../infra/local/provision.ts'
 import { ambient } from '../../lib/ambient.ts'
-import { CANCELLED, failure, NO_USAGE } from '../../lib/core/execution.ts'
+import { CANCELLED, failure, isFinal, NO_USAGE } from '../../lib/core/execution.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../lib/core/ports.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
@@ -16,7 +16,7 @@ import { sweep } from '../../lib/engine/sweep.ts'
 import { anExecution } from '../support/executions.ts'
 import { modelPort } from '../support/lifecycle/model.ts'
 import { portOn, resendingTable } from '../support/lifecycle/tables.ts'
-import { anExecutionOfTheWorld, anyCommand, World } from '../support/lifecycle/world.ts'
+import { anExecutionOfTheWorld, lives, World } from '../support/lifecycle/world.ts'
 import { newOrganization, sharedTable } from '../support/organization.ts'
 
 const NOW = 1_800_000_000_000
@@ -101,6 +101,23 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
     expect(await steps.read({ executionId })).toEqual([{ step: stepBy('me'), results: new Map() }])
   })
 
+  it('is a result that stays when another worker has another of the same call', async () => {
+    const { id: executionId } = await created({ lease: mine })
+    const resultOf = (value: string) => ({
+      callId: 'call',
+      result: { ok: true as const, value },
+      startedAt: AT,
+      finishedAt: AT,
+    })
+    const appendYours = () =>
+      stepStore(table).appendResult({ executionId, number: 1, result: resultOf('you') })
+    const slow = stepStore(resendingTable(table, { between: appendYours }))
+    expect(await slow.appendResult({ executionId, number: 1, result: resultOf('me') })).toEqual(
+      resultOf('me'),
+    )
+    expect(await appendYours()).toEqual(resultOf('me'))
+  })
+
   it('is a postponement after which the next sweep enqueues', async () => {
     const execution = await created()
     const queue: QueuedExecution[] = []
@@ -123,12 +140,8 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
   })
 
   it('changes the record once, whatever it was', async () => {
-    const commands = fc.array(fc.tuple(anyCommand, fc.boolean()), {
-      minLength: 1,
-      maxLength: 25,
-      size: 'max',
-    })
-    const property = fc.asyncProperty(fc.boolean(), commands, async (isSync, given) => {
+    const losses = fc.infiniteStream(fc.boolean())
+    const property = fc.asyncProperty(lives, losses, async ({ isSync, end, batches }, lost) => {
       const execution = anExecutionOfTheWorld(isSync)
       let isLost = true
       const lossy = resendingTable(table, { isLost: () => isLost })
@@ -136,17 +149,23 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
       expect(await executionStore(lossy).create({ execution })).toBe(false)
       const [port, model] = [portOn(lossy, execution), modelPort(execution)]
       const [real, pure] = [new World(port, execution), new World(model, execution)]
-      for (const [command, isLostNow] of given) {
-        isLost = isLostNow
+      for (const command of batches.flat()) {
+        isLost = lost.next().value === true
         const [told, expected] = [await real.run(command), await pure.run(command)]
         // Those do not know their own writes again: they say that nothing was done, and it was.
         const isUnsure = isLost && ['cancel', 'release', 'giveUp', 'sweep', 'bury'].includes(command.kind)
         if (!isUnsure) expect(told).toEqual(expected)
         expect(await port.get(execution)).toEqual(await model.get(execution))
       }
-      await real.settle('worker')
+      isLost = false
+      await real.settle(end)
+      const ended = await port.get(execution)
+      if (ended) expect(isFinal(ended)).toBe(true)
     })
-    await fc.assert(property, { numRuns: emulator === 'dynamodb' ? 15 : 5 })
+    await fc.assert(property, {
+      numRuns: emulator === 'dynamodb' ? 15 : 5,
+      interruptAfterTimeLimit: 20_000,
+    })
   })
 })
 

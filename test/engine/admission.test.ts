@@ -101,6 +101,15 @@ describe('admission', () => {
     expect(counts()).toBeLessThanOrEqual(5)
   })
 
+  it('lets as many through as the cap allows when it comes near from afar', async () => {
+    const { organizationId, process, record, open } = aService()
+    const admit = process(60)
+    const results = []
+    for (let i = 0; i < 90; i++) results.push(...(await times(1, () => admit(organizationId, record))))
+    expect(sorted(results).passed).toHaveLength(60)
+    expect(await open()).toBe(60)
+  })
+
   it('counts again after a while, for others begin and end runs too', async () => {
     const { organizationId, process, record, counts, pass } = aService()
     const admit = process(1_000)

@@ -11,12 +11,13 @@ import type { Params, Port } from './model.ts'
 const TIMES = leaseTimes()
 /** Longer than any lease lasts and than the sweeper ever waits. */
 const LONG = TIMES.graceMs * 6
+const DEADLINE_MS = 20 * TIMES.leaseMs
 const START = 1_800_000_000_000
 /** What the synchronous run that is worker 0's at first is created with; else it waits for a claim. */
 const FIRST_LEASE = { owner: 'worker-0', expiresAt: START + TIMES.leaseMs }
 
 export const anExecutionOfTheWorld = (isSync: boolean) =>
-  anExecution({ now: START, deadlineMs: 20 * TIMES.leaseMs, lease: isSync ? FIRST_LEASE : null })
+  anExecution({ now: START, deadlineMs: DEADLINE_MS, lease: isSync ? FIRST_LEASE : null })
 
 const deeds = ['claim', 'beat', 'step', 'result', 'finish', 'fail', 'release', 'giveUp'] as const
 const others = ['cancel', 'delete', 'sweep', 'bury'] as const
@@ -27,13 +28,46 @@ export type Command =
 
 const worker = fc.nat({ max: 2 })
 const ms = fc.constantFrom(1, TIMES.heartbeatMs, TIMES.leaseMs, TIMES.leaseMs + 1, LONG)
-export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom('claim', 'step'), worker }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom(...deeds), worker }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom(...others) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('pass'), ms }) },
 )
-export const ends = ['worker', 'dead letter', 'deadline'] as const
+const batch = fc.array(anyCommand, { minLength: 1, maxLength: 5, size: 'max' })
+
+/** What chance alone seldom brings about: batches in which one takes over while another is still at it. */
+const encounter = fc
+  .tuple(worker, worker, fc.constantFrom(LONG, DEADLINE_MS))
+  .map(([a, b, ms]): Command[][] => {
+    const claimed: Command[] = [{ kind: 'claim', worker: a }]
+    const takenOver: Command[] = [
+      { kind: 'step', worker: a },
+      { kind: 'pass', ms },
+      { kind: 'claim', worker: b },
+    ]
+    const both = (kind: 'step' | 'result'): Command[] => [a, b].map((worker) => ({ kind, worker }))
+    return [claimed, takenOver, both('step'), both('result')]
+  })
+const lateWorker = fc
+  .tuple(worker, fc.constantFrom(LONG, DEADLINE_MS), fc.constantFrom('claim', 'beat'))
+  .map(([worker, ms, kind]): Command[][] => [[{ kind: 'pass', ms }], [{ kind: 'sweep' }, { kind, worker }]])
+
+/** How a life may go: batches of commands that are given at the same time, and what brings it to its end at last. */
+export const lives = fc.record({
+  isSync: fc.boolean(),
+  end: fc.constantFrom('worker', 'dead letter', 'deadline'),
+  batches: fc
+    .array(
+      fc.oneof(
+        { weight: 6, arbitrary: batch.map((commands) => [commands]) },
+        { weight: 1, arbitrary: encounter },
+        { weight: 1, arbitrary: lateWorker },
+      ),
+      { minLength: 1, maxLength: 7, size: 'max' },
+    )
+    .map((parts) => parts.flat()),
+})
 
 /** A worker's turn: the execution as it claimed it, the steps that it knows of, and the end that it has come to. */
 type Turn = {
@@ -90,7 +124,7 @@ export class World {
   }
 
   /** Everybody has died and every message is lost: what the system does then. */
-  async settle(by: (typeof ends)[number]): Promise<void> {
+  async settle(by: 'worker' | 'dead letter' | 'deadline'): Promise<void> {
     this.queue.length = 0
     this.now = (by === 'deadline' ? Math.max(this.now, this.execution.deadlineAt) : this.now) + LONG
     await this.run({ kind: 'sweep' })
