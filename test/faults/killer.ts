@@ -47,8 +47,10 @@ export function startKiller(
   }
 
   const killing = (async () => {
-    while (!stopping.signal.aborted) {
-      await sleep(everyMs * (0.5 + random.next()), undefined, { signal: stopping.signal }).catch(() => {})
+    for (let due = performance.now(); !stopping.signal.aborted; ) {
+      due += everyMs * (0.5 + random.next())
+      const waitMs = Math.max(due - performance.now(), 0)
+      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {})
       for (const service of services) service.look()
       const isPausing = random.next() < PAUSE_SHARE
       const candidates = random.shuffled(services)
