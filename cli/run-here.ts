@@ -10,7 +10,7 @@ import type { Store } from './store.ts'
  * nobody takes it up again. What the agent prints goes to stderr: stdout is for its output.
  */
 export async function runHere(
-  { agents, executions, steps }: Store,
+  { agents, executions, steps, cache }: Store,
   request: engine.RunRequest,
 ): Promise<Execution> {
   let id: string | undefined
@@ -29,7 +29,7 @@ export async function runHere(
   const forget = whenInterrupted(() => end(CANCELLED))
   const giveBack = divertStdout()
   try {
-    return await engine.runHere({ agents, executions: recording, steps, ambient }, request)
+    return await engine.runHere({ agents, executions: recording, steps, cache, ambient }, request)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     await end({ code: 'AgentFailed', message }).catch(() => undefined)

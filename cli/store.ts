@@ -1,6 +1,7 @@
 import { ensureDevelopmentOrganization } from '../infra/local/development.ts'
 import { LOCAL_TABLE, openStore } from '../infra/local/open-store.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { organizationStore } from '../lib/dynamodb/organization-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
@@ -48,6 +49,7 @@ function storeOf(table: Table) {
     agents: agentStore(table),
     executions: executionStore(table),
     steps: stepStore(table),
+    cache: cacheStore(table),
     organizations: organizationStore(table),
     tokens: tokenStore(table),
   }

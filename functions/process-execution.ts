@@ -3,6 +3,7 @@ import { ambient } from '../lib/ambient.ts'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import { LEASE_MS } from '../lib/core/limits.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
@@ -17,6 +18,7 @@ const engine = {
   agents: agentStore(table),
   executions: executionStore(table),
   steps: stepStore(table),
+  cache: cacheStore(table),
   ambient,
   times: leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS)),
 }

@@ -3,6 +3,7 @@ import { ambient } from '../lib/ambient.ts'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import * as limits from '../lib/core/limits.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { idempotencyStore } from '../lib/dynamodb/idempotency-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
@@ -28,6 +29,7 @@ const intake = {
   agents,
   executions,
   steps: stepStore(table),
+  cache: cacheStore(table),
   idempotency: idempotencyStore(table),
   queue: runQueue(),
   ambient,

@@ -24,6 +24,8 @@ const OTHERS: Partial<Record<FunctionName, FunctionSettings>> = {
   'get-execution': { timeoutSeconds: 29, memoryMb: 512 },
   // Up to 500 steps and many chunks go with an execution; 29 s is what API Gateway waits for a buffered answer.
   'delete-execution': { timeoutSeconds: 29, memoryMb: 512 },
+  // A correction may be as large as an output, and comes back with the record.
+  'give-feedback': { timeoutSeconds: 29, memoryMb: 512 },
   'sweep-executions': { timeoutSeconds: 60, memoryMb: 512 },
 }
 

@@ -35,7 +35,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'list-versions': { table: ['GetItem', 'Query'] },
   'run-agent': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'],
-    indexes: ['open-executions-of-organization'],
+    indexes: ['executions-of-agent', 'open-executions-of-organization'],
     queue: ['SendMessage'],
   },
   'list-executions': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
@@ -43,10 +43,12 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'] },
+  'give-feedback': { table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'UpdateItem'] },
   'delete-execution': { table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'Query', 'UpdateItem'] },
   'bury-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'], queue: ['SendMessage'] },
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['executions-of-agent'],
     queue: ['ChangeMessageVisibility', 'SendMessage'],
   },
   'sweep-executions': {

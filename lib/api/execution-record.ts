@@ -1,7 +1,18 @@
 import * as z from 'zod'
 import type { Execution } from '../core/execution.ts'
+import { feedbackRecord } from './feedback.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
+
+const inputAdaptation = z.object({
+  path: z.string().meta({ description: 'JSON Pointer of the place in the input that the agent got.' }),
+  kind: z.enum(['renamed', 'unwrapped', 'converted', 'defaulted']),
+  from: z
+    .string()
+    .optional()
+    .meta({ description: 'JSON Pointer of the place in the input that was sent, or the type that it had.' }),
+  message: z.string(),
+})
 
 export const executionRecord = z
   .object({
@@ -23,6 +34,9 @@ export const executionRecord = z
       .looseObject({ code: z.string(), message: z.string() })
       .nullable()
       .meta({ description: 'What went wrong; null unless status is ERROR.' }),
+    inputAdaptations: z.array(inputAdaptation).meta({
+      description: 'What was changed in the input so that it fits the input schema.',
+    }),
     cached: z.boolean().meta({ description: 'Whether the result came from an earlier execution.' }),
     cachedDocumentExecutionId: z
       .uuid()
@@ -34,6 +48,10 @@ export const executionRecord = z
     steps: z.int().meta({ description: 'Model responses so far.' }),
     usage: z.object({ inputTokens: z.int(), outputTokens: z.int() }),
     model: z.string().nullable().meta({ description: 'The model that ran; null for a code agent.' }),
+    learnedFrom: z
+      .array(z.uuid())
+      .meta({ description: 'The past executions whose results the model was shown as examples.' }),
+    feedback: feedbackRecord.nullable().meta({ description: 'What was said of it; null until then.' }),
   })
   .meta({ id: 'Execution' })
 
@@ -51,6 +69,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     input: execution.input,
     output: execution.output,
     error: execution.error,
+    inputAdaptations: execution.inputAdaptations,
     cached: execution.cached,
     ...(execution.cachedExecutionId && { cachedDocumentExecutionId: execution.cachedExecutionId }),
     createdAt: execution.createdAt,
@@ -59,5 +78,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     steps: execution.steps,
     usage: execution.usage,
     model: execution.model,
+    learnedFrom: execution.learnedFrom ?? [],
+    feedback: execution.feedback,
   }
 }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { ProblemCode } from '../core/errors.ts'
 import { agentRecord, versionRecord } from './agent-record.ts'
 import { executionRecord } from './execution-record.ts'
+import { feedbackBody } from './feedback.ts'
 import { runHeaders, waitHeaders } from './headers.ts'
 import { executionPageParameters, noParameters, pageParameters, runParameters } from './parameters.ts'
 import { stepRecord } from './step-record.ts'
@@ -11,7 +12,7 @@ import { stepRecord } from './step-record.ts'
  * is one row here and one file in `functions/`.
  */
 export type Operation = {
-  method: 'GET' | 'POST' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   summary: string
   query: z.ZodType
@@ -149,6 +150,24 @@ export const operations = {
     query: noParameters,
     answers: oneExecution,
     problems: ['ExecutionNotFound'],
+    streams: true,
+  },
+  'give-feedback': {
+    method: 'PUT',
+    path: '/v1/agent_executions/{executionId}/feedback',
+    summary: 'Says how good the result of an execution is, and what it should have been',
+    query: noParameters,
+    body: feedbackBody,
+    answers: oneExecution,
+    problems: [
+      'InvalidJson',
+      'ExecutionNotFound',
+      'VersionNotFound',
+      'ExecutionInProgress',
+      'PayloadTooLarge',
+      'UnsupportedMediaType',
+      'FeedbackMismatch',
+    ],
     streams: true,
   },
 } as const satisfies Record<string, Operation>

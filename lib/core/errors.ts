@@ -46,6 +46,7 @@ export const PROBLEMS = {
   PayloadTooLarge: { status: 413, title: 'The request is too large' },
   UnsupportedMediaType: { status: 415, title: 'The body must be JSON' },
   InputSchemaMismatch: { status: 422, title: 'The input does not match the input schema' },
+  FeedbackMismatch: { status: 422, title: 'The feedback is not as it has to be' },
   IdempotencyKeyReused: { status: 422, title: 'The idempotency key was used with another body' },
   TooManyRequests: { status: 429, title: 'Too many requests' },
   ExecutionFailed: { status: 500, title: 'The execution failed' },
@@ -163,6 +164,16 @@ export class InvalidModelOverride extends ServiceError {
 export class InputSchemaMismatch extends ServiceError {
   constructor(errors: Violation[]) {
     super('InputSchemaMismatch', errors.map((error) => error.message).join(' '), { errors })
+  }
+}
+
+/** The first few: a body may hold any number of fields that are not known. */
+const MOST_VIOLATIONS = 10
+
+export class FeedbackMismatch extends ServiceError {
+  constructor(violations: Violation[]) {
+    const errors = violations.slice(0, MOST_VIOLATIONS)
+    super('FeedbackMismatch', errors.map((error) => error.message).join(' '), { errors })
   }
 }
 

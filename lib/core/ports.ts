@@ -1,6 +1,8 @@
 import type { Agent, Organization, Token, Version } from './agent.ts'
 import type { Place } from './cursor.ts'
 import type { Execution, ExecutionError, ExecutionStatus, Lease, Outcome } from './execution.ts'
+import type { JsonObject } from './json.ts'
+import type { LearningStore } from './learning.ts'
 
 /** The two sources of impurity that decisions need: milliseconds since the epoch, and fresh UUIDv7s. */
 export type Ambient = { now: () => number; newId: () => string }
@@ -42,7 +44,7 @@ export type ExecutionFilter = { status: ExecutionStatus | null; tenantId: string
 
 export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'>
 
-export interface ExecutionStore {
+export interface ExecutionStore extends LearningStore {
   /** Records an accepted execution. False when it was there: then nothing changes. */
   create(params: { execution: Execution }): Promise<boolean>
   get(params: { organizationId: string; id: string }): Promise<Execution | null>
@@ -56,17 +58,18 @@ export interface ExecutionStore {
   ): Promise<Page<Execution>>
   /** Takes the lease of an open execution. `held`: another's lease is live; `closed`: it is final or gone. */
   claim(params: { id: string; lease: Lease; now: number }): Promise<Execution | 'held' | 'closed'>
-  /** Extends the lease, and counts what was done so far; false once the owner has lost it. */
-  renew(params: { id: string; lease: Lease; progress?: Progress }): Promise<boolean>
+  /** Extends the lease, and keeps what was done and what is learned from so far; false once the owner has lost it. */
+  renew(params: { id: string; lease: Lease; progress?: Progress; learnedFrom?: string[] }): Promise<boolean>
   /**
    * Gives the lease back for another worker to go on, which the sweeper sees to from `until` on. `fault` is why, when
-   * something failed. False when the owner had lost it.
+   * something failed; `waits` when the run only waits for another one. False when the owner had lost it.
    */
   release(params: {
     id: string
     owner: string
     until: number
     fault: ExecutionError | null
+    waits?: boolean
   }): Promise<boolean>
   /** Ends the execution; null when `owner` does not hold its lease any more. */
   finish(params: {
@@ -103,6 +106,28 @@ export type QueuedExecution = { executionId: string; organizationId: string; ten
 export interface RunQueue {
   /** `delayMs` keeps it from the runner for a while, 15 minutes at most. @throws Unavailable */
   send(params: QueuedExecution & { delayMs?: number }): Promise<void>
+}
+
+/** `output` is null while the execution is at work. */
+export type CacheEntry = { executionId: string; output: JsonObject | null }
+
+export interface CacheStore {
+  /** Null also for an entry whose time is over at `now`. */
+  get(params: { key: string; now: number }): Promise<CacheEntry | null>
+  /**
+   * Makes an execution the one that is at work for a key, when there is none or it is `instead`. Returns the entry that
+   * the key has then: its own, or that of another one which is at work or has left its output.
+   */
+  lead(params: { key: string; executionId: string; instead: string | null; now: number }): Promise<CacheEntry>
+  /** Keeps the output of the execution that is at work for the key; of any other nothing is kept. */
+  store(params: {
+    key: string
+    executionId: string
+    output: JsonObject
+    expiresAt: number | null
+  }): Promise<void>
+  /** Removes the entry if it leads to this execution. */
+  drop(params: { key: string; executionId: string }): Promise<void>
 }
 
 /** What an idempotency key led to: the id that its first request was given, and what that request asked for. */

@@ -28,6 +28,9 @@ export type Changes = Partial<
     | 'openUntil'
     | 'idleAttempts'
     | 'lastFault'
+    | 'cached'
+    | 'cachedExecutionId'
+    | 'learnedFrom'
   >
 >
 
@@ -40,14 +43,27 @@ export function claim(lease: Lease, now: number): Transition {
 }
 
 /** Extends a lease. With progress, a step is about to be stored: the attempts before it count no more. */
-export function renew(lease: Lease, progress?: Progress): Transition {
+export function renew(lease: Lease, progress?: Progress, learnedFrom?: string[]): Transition {
   const made = progress && { ...progress, idleAttempts: 0, lastFault: null }
-  return { guard: { owner: lease.owner }, set: { ...held(lease), ...made } }
+  const learned = learnedFrom && { learnedFrom }
+  return { guard: { owner: lease.owner }, set: { ...held(lease), ...made, ...learned } }
 }
 
-/** Gives a lease back for another worker to go on. From `until` on the sweeper sees to it that one does. */
-export function release(owner: string, until: number, fault: ExecutionError | null): Transition {
-  return { guard: { owner }, set: { lease: null, openUntil: until, ...(fault && { lastFault: fault }) } }
+/**
+ * Gives a lease back for another worker to go on. From `until` on the sweeper sees to it that one does. One that only
+ * `waits` for another execution has not failed: its attempts are not counted.
+ */
+export function release(
+  owner: string,
+  { until, fault, waits }: { until: number; fault: ExecutionError | null; waits?: boolean },
+): Transition {
+  const set = {
+    lease: null,
+    openUntil: until,
+    ...(fault && { lastFault: fault }),
+    ...(waits && { idleAttempts: 0 }),
+  }
+  return { guard: { owner }, set }
 }
 
 export function finish(owner: string, outcome: Outcome, finishedAt: string): Transition {

@@ -3,10 +3,12 @@ import type {
   ExecutionError,
   ExecutionSource,
   ExecutionStatus,
+  InputAdaptation,
   RunOptions,
   Usage,
 } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { Feedback } from '../core/learning.ts'
 import type { Transition } from '../core/transitions.ts'
 import type { Change } from './expressions.ts'
 import { agentShard, executionKey, openShard, ownedShard, shardOf } from './keys.ts'
@@ -39,6 +41,8 @@ export type ExecutionItem = {
   usage: Usage
   model?: string
   options: RunOptions
+  learnedFrom?: string[]
+  feedback?: StoredPayload
   attempts: number
   idleAttempts: number
   /** JSON */
@@ -47,7 +51,10 @@ export type ExecutionItem = {
   leaseExpiresAt?: number
   openUntil?: number
   deadlineAt: number
+  /** JSON; absent when there are none. */
+  inputAdaptations?: string
   idempotencyId?: string
+  cache?: { key: string; ttlSeconds: number | null }
   /** Set at the start of a deletion that takes several writes: it is gone for every reader from then on. */
   deleted?: true
 }
@@ -59,7 +66,8 @@ export const LIST_ATTRIBUTES = ['ownerShard', 'agentShard', 'listOrder']
 const OPEN_ATTRIBUTES = ['openShard', 'openOwner', 'openUntil']
 
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
-  const { id, organizationId, agentId, input, output, error, lastFault, lease, ...rest } = execution
+  const { id, organizationId, agentId, input, output, error, lastFault, lease, ...others } = execution
+  const { inputAdaptations, feedback, ...rest } = others
   const shard = shardOf(id)
   const isOpen = execution.status === 'IN_PROGRESS'
   return {
@@ -75,6 +83,8 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     agentId,
     input: await storePayload(table, id, 'input', input),
     output: output ? await storePayload(table, id, 'output', output) : undefined,
+    inputAdaptations: inputAdaptations.length > 0 ? JSON.stringify(inputAdaptations) : undefined,
+    feedback: feedback ? await storePayload(table, id, 'feedback', feedback) : undefined,
     error: jsonOrNone(error),
     lastFault: jsonOrNone(lastFault),
     leaseOwner: lease?.owner,
@@ -102,9 +112,10 @@ export function toChange({ set, claimedAt }: Transition): Change {
 
 export async function fromItem(table: Table, stored: Item): Promise<Execution> {
   const item = stored as ExecutionItem
-  const [input, output] = await Promise.all([
+  const [input, output, feedback] = await Promise.all([
     loadPayload(table, item.id, item.input),
     item.output ? loadPayload(table, item.id, item.output) : null,
+    item.feedback ? loadPayload(table, item.id, item.feedback) : null,
   ])
   return {
     id: item.id,
@@ -117,6 +128,7 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     callers: item.callers ?? [],
     status: item.status,
     input: input as JsonObject,
+    inputAdaptations: item.inputAdaptations ? (JSON.parse(item.inputAdaptations) as InputAdaptation[]) : [],
     output: output as JsonObject | null,
     error: item.error ? (JSON.parse(item.error) as ExecutionError) : null,
     cached: item.cached,
@@ -128,6 +140,8 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     usage: { inputTokens: item.usage.inputTokens, outputTokens: item.usage.outputTokens },
     model: item.model ?? null,
     options: item.options,
+    learnedFrom: item.learnedFrom ?? null,
+    feedback: feedback as Feedback | null,
     attempts: item.attempts,
     idleAttempts: item.idleAttempts,
     lastFault: item.lastFault ? (JSON.parse(item.lastFault) as ExecutionError) : null,
@@ -138,6 +152,7 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     openUntil: item.openUntil ?? null,
     deadlineAt: item.deadlineAt,
     idempotencyId: item.idempotencyId ?? null,
+    cache: item.cache ?? null,
   }
 }
 

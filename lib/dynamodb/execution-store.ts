@@ -1,8 +1,10 @@
 import type { ExecutionFilter, ExecutionStore, StaleExecution } from '../core/ports.ts'
 import * as transitions from '../core/transitions.ts'
+import { isOf } from './cache-store.ts'
 import { type ExecutionItem, fromItem, LIST_ATTRIBUTES, toChange, toItem } from './execution-item.ts'
 import {
   agentShard,
+  cacheKey,
   executionIdOf,
   executionKey,
   idempotencyKey,
@@ -11,6 +13,7 @@ import {
   ownedShard,
   SHARDS,
 } from './keys.ts'
+import { learningStore } from './learning-store.ts'
 import { cutPage } from './page-bytes.ts'
 import { payloadBytes, storePayload } from './payload.ts'
 import { readRecords, readShardedPage } from './sharded-list.ts'
@@ -35,6 +38,8 @@ export function executionStore(table: Table): ExecutionStore {
   }
 
   return {
+    ...learningStore(table),
+
     async create({ execution }) {
       return table.put(await toItem(table, execution), { expression: 'attribute_not_exists(pk)' })
     },
@@ -72,7 +77,7 @@ export function executionStore(table: Table): ExecutionStore {
       const { items, next } = cutPage(
         page,
         records as (Item & ExecutionItem)[],
-        ({ input, output }) => payloadBytes(input) + payloadBytes(output),
+        ({ input, output, feedback }) => payloadBytes(input) + payloadBytes(output) + payloadBytes(feedback),
       )
       const visible = items.filter((item) => !item.deleted && (!status || item.status === status))
       return { items: await Promise.all(visible.map(hydrate)), next }
@@ -86,12 +91,12 @@ export function executionStore(table: Table): ExecutionStore {
       return current.leaseOwner === lease.owner ? hydrate(current) : 'held'
     },
 
-    async renew({ id, lease, progress }) {
-      return (await apply(id, transitions.renew(lease, progress))) !== null
+    async renew({ id, lease, progress, learnedFrom }) {
+      return (await apply(id, transitions.renew(lease, progress, learnedFrom))) !== null
     },
 
-    async release({ id, owner, until, fault }) {
-      return (await apply(id, transitions.release(owner, until, fault))) !== null
+    async release({ id, owner, ...given }) {
+      return (await apply(id, transitions.release(owner, given))) !== null
     },
 
     async finish({ execution, owner, outcome, finishedAt }) {
@@ -101,9 +106,10 @@ export function executionStore(table: Table): ExecutionStore {
           ? await storePayload(table, id, `output-${owner}`, outcome.output)
           : undefined
       const transition = transitions.finish(owner, outcome, finishedAt)
-      const item = await apply(id, transition, { output, finishedBy: owner })
-      if (!item && (await read(id))?.finishedBy !== owner) return null
-      return transitions.applied(execution, transition)
+      const item = (await apply(id, transition, { output, finishedBy: owner })) ?? (await read(id))
+      if (item?.finishedBy !== owner) return null
+      const { learnedFrom = null } = item as ExecutionItem
+      return { ...transitions.applied(execution, transition), learnedFrom }
     },
 
     async end({ organizationId, id, error, finishedAt, unleasedAt }) {
@@ -116,6 +122,7 @@ export function executionStore(table: Table): ExecutionStore {
       const item = (await table.get(executionKey(id), { consistent: true })) as ExecutionItem | null
       if (item?.organizationId !== organizationId) return 'missing'
       if (item.status === 'IN_PROGRESS') return 'open'
+      if (item.cache) await table.delete(cacheKey(item.cache.key), isOf(id))
       if (item.idempotencyId) await table.delete(idempotencyKey(item.idempotencyId))
       await table.update(executionKey(id), {
         set: { deleted: true },

@@ -38,6 +38,8 @@ export const callKey = (executionId: string, number: number, call: string): Key 
 })
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 
+export const cacheKey = (key: string): Key => ({ pk: `CACHE#${key}`, sk: 'CACHE' })
+
 /** Keys of clients are hashed: they may be long, and they may hold anything. */
 export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'IDEMPOTENCY' })
 

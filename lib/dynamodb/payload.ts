@@ -39,6 +39,17 @@ export async function loadPayload(
   )
 }
 
+export async function removePayload(
+  table: Table,
+  executionId: string,
+  payload: StoredPayload | undefined,
+): Promise<void> {
+  if (!payload || 'json' in payload) return
+  const { name, chunks } = payload
+  const keys = Array.from({ length: chunks }, (_, chunk) => payloadKey(executionId, name, chunk))
+  await table.writeMany(keys.map((key) => ({ delete: key })))
+}
+
 /** Bytes of JSON that a stored payload comes to. */
 export function payloadBytes(payload: StoredPayload | undefined): number {
   if (!payload) return 0

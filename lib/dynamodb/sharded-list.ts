@@ -12,6 +12,8 @@ export type ShardedQuery = PageRequest & {
   /** The partition key of a shard. */
   shard: (shard: number) => string
   filter?: Condition | undefined
+  /** Entries of the index that one query looks at. */
+  bite?: number
 }
 
 /**
@@ -81,7 +83,7 @@ class ShardStream {
   }
 
   async fill(): Promise<void> {
-    const { index, after, limit, filter } = this.query
+    const { index, after, limit, filter, bite } = this.query
     const { partitionKey, sortKey } = INDEXES[index]
     const place = this.lastKey ? orderOf(this.lastKey) : after?.order
     this.queries++
@@ -104,7 +106,7 @@ class ShardStream {
         ),
       },
       ScanIndexForward: false,
-      Limit: filter ? FILTERED_QUERY_LIMIT : firstBite(limit),
+      Limit: bite ?? (filter ? FILTERED_QUERY_LIMIT : firstBite(limit)),
     })
     this.items = answer.items
     this.lastKey = answer.lastKey

@@ -80,8 +80,13 @@ export function openTable(environment: Environment = process.env) {
       return answer === null ? null : (answer.Attributes ?? {})
     },
 
-    async delete(key: Key): Promise<void> {
-      await available(() => client.send(new DeleteCommand({ TableName: name, Key: key })))
+    /** Nothing happens when the condition fails. */
+    async delete(key: Key, condition?: Condition): Promise<void> {
+      await conditional(() =>
+        client.send(
+          new DeleteCommand({ TableName: name, Key: key, ...expressions(condition ? { condition } : {}) }),
+        ),
+      )
     },
 
     async query(

@@ -1,15 +1,24 @@
 import { LRUCache } from 'lru-cache'
 import type { Version } from '../core/agent.ts'
-import { type Check, compileCheck } from '../schema/validate.ts'
+import type { JsonObject } from '../core/json.ts'
+import { type Adapter, compileAdapter } from '../schema/adapt-input.ts'
+import { type Check, compileCheck, compileStrictCheck } from '../schema/validate.ts'
 
-const compiled = new LRUCache<string, Check>({ max: 500 })
+/** What a version's schemas are compiled to, once a process. */
+export const inputCheckOf: (version: Version) => Check = compiledOnce('inputSchema', compileStrictCheck)
+export const outputCheckOf: (version: Version) => Check = compiledOnce('outputSchema', compileCheck)
+export const adapterOf: (version: Version) => Adapter = compiledOnce('inputSchema', compileAdapter)
 
-/** The check of a version's input or output, compiled once a process. */
-export function checkOf(version: Version, side: 'input' | 'output'): Check {
-  const key = `${version.id}/${side}`
-  const known = compiled.get(key)
-  if (known) return known
-  const check = compileCheck(side === 'input' ? version.inputSchema : version.outputSchema)
-  compiled.set(key, check)
-  return check
+function compiledOnce<T extends object>(
+  schema: 'inputSchema' | 'outputSchema',
+  compile: (declared: JsonObject) => T,
+): (version: Version) => T {
+  const compiled = new LRUCache<string, T>({ max: 500 })
+  return (version) => {
+    const known = compiled.get(version.id)
+    if (known) return known
+    const made = compile(version[schema])
+    compiled.set(version.id, made)
+    return made
+  }
 }

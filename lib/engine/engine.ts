@@ -1,5 +1,5 @@
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
-import type { AgentStore, Ambient, ExecutionStore } from '../core/ports.ts'
+import type { AgentStore, Ambient, CacheStore, ExecutionStore } from '../core/ports.ts'
 import type { StepStore } from '../core/step.ts'
 import type { Environment } from '../environment.ts'
 
@@ -8,6 +8,7 @@ export type Engine = {
   agents: AgentStore
   executions: ExecutionStore
   steps: StepStore
+  cache: CacheStore
   ambient: Ambient
   /** Names models, keys and secrets. */
   environment?: Environment

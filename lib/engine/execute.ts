@@ -8,6 +8,7 @@ import { LeaseLost } from './journal.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { PassingFault } from './passing-fault.ts'
 import { type Run, runInTime, type TurnOptions } from './run-in-time.ts'
+import { settle, WaitsForAnother } from './single-flight.ts'
 
 /**
  * How a worker's turn ended. `lost`: somebody else has ended the execution, or has it now. `released`: its lease is
@@ -32,20 +33,24 @@ export async function execute(
   const times = timesOf(engine)
   const keeper = new LeaseKeeper({ executions, ambient, times, id, owner, expiresAt, onHeartbeat })
   const run: Run = { execution, version, keeper, options, journal: null }
-  const released = async (fault: PassingFault | null): Promise<Turn> => {
+  const released = async (fault: PassingFault | null, waitsMs?: number): Promise<Turn> => {
     keeper.stop()
     const progressed = run.journal?.hasGrown ?? false
-    const waitMs = fault && options.comesBackIn ? options.comesBackIn(fault, progressed) : 0
-    await release(engine, execution, fault, waitMs)
+    const waitMs = waitsMs ?? (fault && options.comesBackIn ? options.comesBackIn(fault, progressed) : 0)
+    await release(engine, execution, { fault, waitMs, waits: waitsMs !== undefined })
     return { kind: 'released', progressed, fault, waitMs }
   }
   try {
     const outcome = await runInTime(engine, run)
     if (!outcome) return keeper.lost.aborted ? { kind: 'lost' } : await released(null)
     const ended = await finish(engine, run, outcome)
-    return ended ? { kind: 'ended', execution: ended } : { kind: 'lost' }
+    if (!ended) return { kind: 'lost' }
+    // Best effort: who waits for it finds the record too.
+    await settle(engine, execution, outcome).catch(() => undefined)
+    return { kind: 'ended', execution: ended }
   } catch (error) {
     if (error instanceof LeaseLost || keeper.lost.aborted) return { kind: 'lost' }
+    if (error instanceof WaitsForAnother) return await released(null, error.waitMs)
     if (error instanceof WorkerLeaves) return await released(null)
     if (error instanceof PassingFault) return await released(error)
     if (error instanceof Unavailable) return await released(new PassingFault(UNAVAILABLE, null))
@@ -64,13 +69,12 @@ const UNAVAILABLE: ExecutionError = {
 async function release(
   engine: Engine,
   { id, lease }: Execution,
-  fault: PassingFault | null,
-  waitMs: number,
+  { fault, waitMs, waits }: { fault: PassingFault | null; waitMs: number; waits: boolean },
 ): Promise<void> {
   const { executions, ambient } = engine
   const until = ambient.now() + waitMs + timesOf(engine).graceMs
   await executions
-    .release({ id, owner: lease?.owner ?? '', until, fault: fault?.error ?? null })
+    .release({ id, owner: lease?.owner ?? '', until, fault: fault?.error ?? null, waits })
     .catch(() => undefined)
 }
 

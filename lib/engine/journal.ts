@@ -55,6 +55,12 @@ export class Journal {
     this.mayWrite()
   }
 
+  /** Keeps on the record what the run learns from, before its first step. @throws LeaseLost */
+  async learnFrom(ids: string[]): Promise<void> {
+    this.mayWrite()
+    if (!(await this.params.keeper.renew(undefined, ids))) throw new LeaseLost()
+  }
+
   /** @throws LeaseLost */
   append(step: NewStep): Promise<RecordedStep> {
     const appending = this.queue.then(() => this.write(step))

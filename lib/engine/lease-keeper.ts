@@ -32,13 +32,18 @@ export class LeaseKeeper {
   }
 
   /** Extends the lease; false once it is lost. @throws Unavailable, and then the lease is as it was */
-  async renew(progress?: Progress): Promise<boolean> {
+  async renew(progress?: Progress, learnedFrom?: string[]): Promise<boolean> {
     if (this.lost.aborted) return false
     const { executions, ambient, times, id, owner } = this.params
     const now = ambient.now()
     const expiresAt = now + times.leaseMs
     const lease = { owner, expiresAt }
-    const isOurs = await executions.renew({ id, lease, ...(progress && { progress }) })
+    const isOurs = await executions.renew({
+      id,
+      lease,
+      ...(progress && { progress }),
+      ...(learnedFrom && { learnedFrom }),
+    })
     if (isOurs) this.extend(now, expiresAt)
     else this.losing.abort()
     return isOurs && !this.lost.aborted

@@ -1,5 +1,6 @@
 import type { Version } from '../core/agent.ts'
 import { type Execution, failure, type Outcome } from '../core/execution.ts'
+import type { Example } from '../core/learning.ts'
 import { ModelRefusal } from '../core/model.ts'
 import { DEFAULT_MODEL } from '../environment.ts'
 import { openModel } from '../models/open-model.ts'
@@ -7,7 +8,7 @@ import { openTools } from '../tools/open-tools.ts'
 import { ToolError } from '../tools/tool.ts'
 import type { ToolDocument } from '../tools/tool-document.ts'
 import { agentCalls } from './agent-calls.ts'
-import { checkOf } from './checks.ts'
+import { adapterOf, outputCheckOf } from './checks.ts'
 import { type Engine, timesOf } from './engine.ts'
 import type { Journal } from './journal.ts'
 import { PassingFault } from './passing-fault.ts'
@@ -36,14 +37,16 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     const calls = agentCalls(engine, execution)
     const tools = await openTools(version.tools as ToolDocument[], { environment, ...calls })
     const { ambient } = engine
-    const checkOutput = checkOf(version, 'output')
+    const checkOutput = outputCheckOf(version)
     try {
+      const examples = await examplesOf(params)
       return await runModelAgent({
         execution,
         version,
         model,
         tools,
         journal,
+        examples,
         checkOutput,
         ambient,
         signal,
@@ -60,4 +63,13 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     if (error.isTransient && comesBack) throw new PassingFault(fault, null)
     return failure(fault)
   }
+}
+
+/** The search that finds examples is loaded only for a run that learns. */
+async function examplesOf({ engine, execution, version, journal }: Params): Promise<Example[]> {
+  if (!execution.options.useDynamicLearning) return []
+  const { recallExamples } = await import('./recall-examples.ts')
+  const { executions } = engine
+  const [checkOutput, adapt] = [outputCheckOf(version), adapterOf(version)]
+  return recallExamples({ executions, execution, journal, checkOutput, adapt })
 }

@@ -2,7 +2,7 @@ import type { Version } from '../core/agent.ts'
 import { Unavailable } from '../core/errors.ts'
 import { type Execution, failure, type Outcome } from '../core/execution.ts'
 import type { AgentStore } from '../core/ports.ts'
-import { checkOf } from './checks.ts'
+import { outputCheckOf } from './checks.ts'
 import { loadCodeAgent } from './code-agent.ts'
 import type { StepFunction } from './code-steps.ts'
 import { conformOutput } from './conform-output.ts'
@@ -21,7 +21,7 @@ export async function runCodeAgent({ store, version, execution, step, signal }: 
   try {
     const run = await loadCodeAgent(store, version)
     const context = { executionId: execution.id, tenantId: execution.tenantId, signal, step }
-    return conformOutput(await run(execution.input, context), checkOf(version, 'output'))
+    return conformOutput(await run(execution.input, context), outputCheckOf(version))
   } catch (error) {
     if (error instanceof Unavailable || error instanceof LeaseLost) throw error
     return failure({ code: 'AgentFailed', message: error instanceof Error ? error.message : String(error) })

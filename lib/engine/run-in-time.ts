@@ -1,5 +1,6 @@
 import type { Version } from '../core/agent.ts'
 import { type Execution, failure, type Outcome } from '../core/execution.ts'
+import { adapterOf } from './checks.ts'
 import { stepFunction } from './code-steps.ts'
 import { type Departure, WorkerLeaves } from './departure.ts'
 import type { Engine } from './engine.ts'
@@ -7,6 +8,7 @@ import { Journal } from './journal.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import type { PassingFault } from './passing-fault.ts'
 import { runCodeAgent } from './run-code-agent.ts'
+import { takeOver } from './single-flight.ts'
 
 export type TurnOptions = {
   /** Called with each renewal of the lease. */
@@ -82,8 +84,11 @@ type Start = {
 
 async function start(
   engine: Engine,
-  { execution, version, journal, signal, comesBack }: Start,
+  { execution: recorded, version, journal, signal, comesBack }: Start,
 ): Promise<Outcome> {
+  const taken = await takeOver({ engine, execution: recorded, signal, comesBack })
+  if (taken) return taken
+  const execution = withEffectiveInput(recorded, version)
   if (!version.code) {
     const { runModelVersion } = await import('./model-run.ts')
     return runModelVersion({ engine, execution, version, journal, signal, comesBack })
@@ -97,6 +102,12 @@ async function start(
       throw new WorkerLeaves()
     }),
   ])
+}
+
+/** The record keeps the input that was sent; what the agent gets follows from it and its version. */
+function withEffectiveInput(execution: Execution, version: Version): Execution {
+  if (execution.inputAdaptations.length === 0) return execution
+  return { ...execution, input: adapterOf(version)(execution.input).input }
 }
 
 function timedOut(seconds: number): Outcome {

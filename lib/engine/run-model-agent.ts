@@ -1,12 +1,14 @@
 import type { Version } from '../core/agent.ts'
 import type { Execution, ExecutionError, Outcome } from '../core/execution.ts'
 import type { Json } from '../core/json.ts'
+import type { Example } from '../core/learning.ts'
 import { type Model, ModelFault } from '../core/model.ts'
 import type { Ambient } from '../core/ports.ts'
 import type { ModelStep, RecordedStep } from '../core/step.ts'
 import type { Check } from '../schema/validate.ts'
 import type { Tools } from '../tools/open-tools.ts'
 import { askPatiently } from './ask-patiently.ts'
+import { examplesPrompt } from './examples-prompt.ts'
 import {
   finalAnswerTool,
   isBadAnswer,
@@ -27,6 +29,8 @@ type Params = {
   model: Model
   tools: Pick<Tools, 'declarations' | 'call'>
   journal: Journal
+  /** What the model is shown to learn from; empty when the run does not learn. */
+  examples: Example[]
   checkOutput: Check
   ambient: Ambient
   signal: AbortSignal
@@ -76,10 +80,10 @@ export async function runModelAgent(params: Params): Promise<Outcome> {
 }
 
 async function nextStep(params: Params, steps: Recorded[]) {
-  const { version, execution, model, tools, ambient, signal, comesBack, firstWaitMs } = params
+  const { version, execution, model, tools, examples, ambient, signal, comesBack, firstWaitMs } = params
   const startedAt = new Date(ambient.now()).toISOString()
   const request = {
-    instructions: `${version.instructions}\n\n${REMINDER}`,
+    instructions: [version.instructions, ...examplesPrompt(examples), REMINDER].join('\n\n'),
     messages: historyOf(model, execution, steps),
     tools: [...tools.declarations, finalAnswerTool(version.outputSchema)],
     signal,

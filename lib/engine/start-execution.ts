@@ -1,6 +1,15 @@
 import type { Version } from '../core/agent.ts'
 import { ExecutionInProgress, IdempotencyKeyReused, Unavailable } from '../core/errors.ts'
-import { type Execution, isFinal, type Lease, newExecution, type RunOptions } from '../core/execution.ts'
+import {
+  cachedExecution,
+  type Execution,
+  type InputAdaptation,
+  isFinal,
+  type Lease,
+  type NewExecution,
+  newExecution,
+  type RunOptions,
+} from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import { DEADLINE_MS, IDEMPOTENCY_MS } from '../core/limits.ts'
 import type { IdempotencyStore, RunQueue } from '../core/ports.ts'
@@ -13,8 +22,10 @@ import { execute } from './execute.ts'
 export type RunRequest = {
   version: Version
   input: JsonObject
+  inputAdaptations?: InputAdaptation[]
   tenantId: string | null
   options: RunOptions
+  cache?: Execution['cache']
   idempotency?: Idempotency | null
 }
 
@@ -32,12 +43,8 @@ export type Intake = Engine & {
 
 /** Records an execution and runs it here, however long it takes. */
 export async function runHere(engine: Engine, request: RunRequest): Promise<Execution> {
-  const execution = record(
-    engine,
-    request,
-    { executionId: engine.ambient.newId(), idempotencyId: null },
-    newLease(engine),
-  )
+  const names = { executionId: engine.ambient.newId(), idempotencyId: null }
+  const execution = newExecution({ ...detailsOf(engine, request, names), lease: newLease(engine) })
   await engine.executions.create({ execution })
   const turn = await execute(engine, execution, request.version)
   return turn.kind === 'ended' ? turn.execution : asStored(engine, execution)
@@ -98,13 +105,16 @@ async function accept(
     ? await executions.get({ organizationId, id: reservation.executionId })
     : null
   if (known) return { execution: known, isNew: false }
-  const execution = record(intake, request, reservation, lease)
+  const cached = await recordCached(intake, request, reservation)
+  if (cached) return { execution: cached, isNew: false }
+  const execution = newExecution({ ...detailsOf(intake, request, reservation), lease })
   if (await intake.admit(organizationId, () => executions.create({ execution })))
     return { execution, isNew: true }
   const stored = await executions.get(execution)
   if (!stored) throw new Unavailable(new Error('The execution was deleted while it was accepted.'))
-  // Its own, when the answer to the first write was lost.
-  return { execution: stored, isNew: lease !== null && stored.lease?.owner === lease.owner }
+  // Its own, when the answer to the first write was lost: a fresh id is nobody else's.
+  const isOwn = lease ? stored.lease?.owner === lease.owner : reservation.idempotencyId === null
+  return { execution: stored, isNew: isOwn }
 }
 
 type Reserved = { executionId: string; idempotencyId: string | null; isKnown: boolean }
@@ -125,24 +135,38 @@ async function reserve({ idempotency, ambient }: Intake, request: RunRequest): P
   }
 }
 
-function record(
+/** A hit: an execution of its own, which is over as it begins. Null when there is no result to reuse. */
+async function recordCached(
+  intake: Intake,
+  request: RunRequest,
+  reservation: Reserved,
+): Promise<Execution | null> {
+  if (!request.cache) return null
+  const { cache, executions, ambient } = intake
+  const entry = await cache.get({ key: request.cache.key, now: ambient.now() })
+  if (!entry?.output) return null
+  const execution = cachedExecution(detailsOf(intake, request, reservation), entry.executionId, entry.output)
+  return (await executions.create({ execution })) ? execution : executions.get(execution)
+}
+
+function detailsOf(
   engine: Engine,
-  { version, input, tenantId, options }: RunRequest,
+  { version, input, inputAdaptations = [], tenantId, options, cache = null }: RunRequest,
   { executionId, idempotencyId }: Pick<Reserved, 'executionId' | 'idempotencyId'>,
-  lease: Lease | null,
-): Execution {
-  return newExecution({
+): Omit<NewExecution, 'lease'> {
+  return {
     id: executionId,
     organizationId: version.organizationId,
     agentId: version.agentId,
     versionId: version.id,
     tenantId,
     input,
+    inputAdaptations,
     options,
     idempotencyId,
     now: engine.ambient.now(),
     deadlineMs: DEADLINE_MS,
     graceMs: timesOf(engine).graceMs,
-    lease,
-  })
+    cache,
+  }
 }

@@ -49,5 +49,13 @@ function whereabouts(execution: Execution, basePath: string): Record<string, str
   return {
     'X-Execution-Id': execution.id,
     Location: `${basePath}/v1/agent_executions/${execution.id}`,
+    ...(execution.cache && { 'Cache-Status': cacheStatus(execution) }),
+    ...(execution.cachedExecutionId && { 'X-Cached-Document-Execution-Id': execution.cachedExecutionId }),
   }
+}
+
+/** RFC 9211. What is still running is not stored yet. */
+function cacheStatus({ cached, status }: Execution): string {
+  if (cached) return 'agent-execution-service; hit'
+  return `agent-execution-service; fwd=miss${status === 'SUCCESS' ? '; stored' : ''}`
 }

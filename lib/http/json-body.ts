@@ -20,8 +20,7 @@ export function jsonBody(): MiddlewareObj<ServiceEvent> {
 }
 
 function textOf({ body, isBase64Encoded }: ServiceEvent): string {
-  if (!body)
-    throw new InvalidJson('The body is empty. Send a JSON object with the input fields, for example {}.')
+  if (!body) throw new InvalidJson('The body is empty. Send a JSON object, for example {}.')
   if (!isBase64Encoded) return body
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body, 'base64'))
@@ -36,7 +35,7 @@ function parseJsonObject(text: string): JsonObject {
   }
   const value = parse(text)
   if (!isJsonObject(value)) {
-    throw new InvalidJson(`The body is ${kindOf(value)}. Send a JSON object with the input fields.`)
+    throw new InvalidJson(`The body is ${kindOf(value)}. Send a JSON object.`)
   }
   if (!isWithinDepth(value)) throw new InvalidJson(`The body nests deeper than ${MAX_JSON_DEPTH} levels.`)
   return value

@@ -1,7 +1,10 @@
-import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
+import { dereference, type Schema, validate } from '@cfworker/json-schema'
 import type { Violation } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
+import { closeObjects } from './close-objects.ts'
+import { explainErrors } from './explain-errors.ts'
 import { toJsonSchema } from './field-map.ts'
+import type { Lookup } from './subschemas.ts'
 
 export type Check = (value: unknown) => Violation[]
 
@@ -10,30 +13,38 @@ export type Check = (value: unknown) => Violation[]
  * when it conforms. The schema itself was checked when its agent was published.
  */
 export function compileCheck(declared: JsonObject): Check {
-  const validator = new Validator(toJsonSchema(declared) as Schema, '2020-12', false)
+  const schema = toJsonSchema(declared)
+  return checkOf(schema, dereference(schema as Schema))
+}
+
+/**
+ * The check of `enforceInputSchema`: like `compileCheck`, but a field that the schema does not declare is a mismatch
+ * too where a JSON Schema leaves that open.
+ */
+export function compileStrictCheck(declared: JsonObject): Check {
+  const schema = toJsonSchema(declared)
+  const lookup = dereference(schema as Schema)
+  return checkOf(closeObjects(schema, lookup), lookup)
+}
+
+function checkOf(schema: JsonObject, lookup: Lookup): Check {
+  const run = (value: unknown, untilFirst: boolean) =>
+    validate(value, schema as Schema, '2020-12', lookup, untilFirst)
   return (value) => {
-    const { valid, errors } = validator.validate(value)
-    return valid ? [] : innermost(errors).map(toViolation)
+    try {
+      const { valid, errors } = run(value, false)
+      return valid ? [] : explainErrors(errors, schema, lookup)
+    } catch (error) {
+      if (error instanceof URIError) return [HALF_CHARACTER]
+      if (!(error instanceof RangeError)) throw error
+      // The validator passes errors on as arguments, of which there can be too many: then the first must do.
+      return explainErrors(run(value, true).errors, schema, lookup)
+    }
   }
 }
 
-/** The validator reports every enclosing keyword of a violation too; the innermost ones say what is wrong. */
-function innermost(errors: OutputUnit[]): OutputUnit[] {
-  const isEnclosing = ({ keywordLocation }: OutputUnit) =>
-    errors.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`))
-  const inner = errors.filter((error) => !isEnclosing(error) && error.keyword !== 'false')
-  return inner.length > 0 ? inner : errors
+/** The validator cannot name such a field (`encodeURI` throws), and neither could an answer in UTF-8. */
+const HALF_CHARACTER: Violation = {
+  path: '',
+  message: 'A field has a name with half a character (an unpaired surrogate).',
 }
-
-function toViolation({ instanceLocation, keyword, error }: OutputUnit): Violation {
-  const path = instanceLocation.slice(1)
-  const name = /property "(.*)"|^Property "(.*)" does not/s.exec(error)
-  const field = `${path}/${pointer(name?.[1] ?? name?.[2] ?? '')}`
-  if (keyword === 'required') return { path: field, message: `${field} is required.` }
-  if (keyword === 'additionalProperties')
-    return { path: field, message: `${field} is not a field of the schema.` }
-  return { path, message: `${path === '' ? 'The value' : path}: ${error}` }
-}
-
-/** A name as a token of a JSON Pointer (RFC 6901, section 4). */
-const pointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -122,7 +122,8 @@ describe('permits and applied', () => {
             holder = { owner, until: lease.expiresAt }
             if (kind === 'step') [idle, fault] = [0, null]
           } else if (kind === 'release') {
-            if (!carryOut(transitions.release(owner, now + TIMES.graceMs, FAULT), isOwner)) continue
+            if (!carryOut(transitions.release(owner, { until: now + TIMES.graceMs, fault: FAULT }), isOwner))
+              continue
             holder = null
             fault = FAULT
           } else if (kind === 'finish') {

@@ -7,6 +7,7 @@ import { CANCELLED, failure, isFinal, NO_USAGE } from '../../lib/core/execution.
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../lib/core/ports.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
@@ -176,6 +177,7 @@ describe('an accepted run whose record’s answer was lost', () => {
     agents: agentStore(table),
     executions: executionStore(resendingTable(table)),
     steps: stepStore(table),
+    cache: cacheStore(table),
     idempotency: idempotencyStore(table),
     queue: { send: async (message) => void sent.push(message) },
     admit: (_, record) => record(),
@@ -197,10 +199,9 @@ describe('an accepted run whose record’s answer was lost', () => {
     })
   })
 
-  it('is there for its client and the sweeper when its caller does not', async () => {
+  it('is there for its client, and enqueued, when its caller does not', async () => {
     const accepted = await runLater(intake, await requested())
     expect(accepted).toMatchObject({ status: 'IN_PROGRESS', attempts: 0 })
-    const stale = await intake.executions.listStale({ now: (accepted.openUntil ?? 0) + 1, limit: 1_000 })
-    expect(stale.map(({ id }) => id)).toContain(accepted.id)
+    expect(sent.map(({ executionId }) => executionId)).toEqual([accepted.id])
   })
 })

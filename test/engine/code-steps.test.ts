@@ -6,6 +6,7 @@ import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import type { Execution } from '../../lib/core/execution.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
@@ -20,6 +21,7 @@ const engine: Engine = {
   agents: agentStore(table),
   executions: executionStore(table),
   steps: stepStore(table),
+  cache: cacheStore(table),
   ambient,
 }
 let version: Version

@@ -1,8 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ambient } from '../../lib/ambient.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { executionKey } from '../../lib/dynamodb/keys.ts'
@@ -16,9 +12,9 @@ import {
   type ToolServer,
 } from '../support/model-agent.ts'
 import { sharedTable } from '../support/organization.ts'
+import { runInProcess as runIn } from '../support/run-in-process.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 
-const RUNNER = fileURLToPath(new URL('../support/dying-runner.ts', import.meta.url))
 const STEPS = 5
 /** Claim; for each step the renewal and the step, and for all but the last two results; finish. */
 const WRITES = 1 + 2 * STEPS + 2 * (STEPS - 1) + 1
@@ -38,23 +34,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-async function runInProcess(id: string, killAfter: number) {
-  const child = spawn(process.execPath, [RUNNER, id, String(killAfter)], {
-    env: {
-      ...process.env,
-      ...scripted.environmentFor(),
-      TABLE_NAME: LOCAL_TABLE,
-      DYNAMODB_ENDPOINT: inject('dynamodb'),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let printed = ''
-  child.stdout.on('data', (chunk) => {
-    printed += chunk
-  })
-  const [code, signal] = await once(child, 'close')
-  return { code, signal, report: printed === '' ? null : JSON.parse(printed) }
-}
+const runInProcess = (id: string, killAfter: number) => runIn(id, killAfter, scripted.environmentFor())
 
 /** A five-step run that waits for a worker; the script answers by what it is shown, as a model does. */
 async function waitingExecution() {

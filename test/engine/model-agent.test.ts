@@ -5,6 +5,7 @@ import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED } from '../../lib/core/execution.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
@@ -39,6 +40,7 @@ beforeAll(async () => {
     agents: agentStore(table),
     executions: executionStore(table),
     steps: stepStore(table),
+    cache: cacheStore(table),
     ambient,
     environment: scripted.environmentFor(),
   }

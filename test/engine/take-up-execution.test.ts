@@ -7,6 +7,7 @@ import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import type { QueuedExecution } from '../../lib/core/ports.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { buryExecution } from '../../lib/engine/bury-execution.ts'
@@ -37,6 +38,7 @@ beforeAll(async () => {
     agents: agentStore(table),
     executions: executionStore(table),
     steps: stepStore(table),
+    cache: cacheStore(table),
     ambient,
     environment: scripted.environmentFor(),
     times: { ...leaseTimes(), firstWaitMs: 1 },

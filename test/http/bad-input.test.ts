@@ -89,6 +89,8 @@ describe('an id', () => {
     expectProblem(await own.call('GET', path), 'ExecutionNotFound')
     expectProblem(await own.call('DELETE', path), 'ExecutionNotFound')
     expectProblem(await own.call('POST', `${path}/cancel`), 'ExecutionNotFound')
+    const feedback = await own.call('PUT', `${path}/feedback`, { body: { rating: 1 } })
+    expectProblem(feedback, 'ExecutionNotFound')
   })
 
   it.each([

@@ -173,6 +173,36 @@ export const BAD_EXECUTION_LIST_QUERIES: [query: string, parameter: string][] = 
   ['tenantId=', 'tenantId'],
 ]
 
+const good = { rating: 1 }
+
+/** Feedback on an execution of `echo`, whose output is a text: each body, and the place that is at fault. */
+export const BAD_FEEDBACK: [body: Record<string, unknown>, path: string][] = [
+  [{}, '/rating'],
+  [{ rating: null }, '/rating'],
+  [{ rating: 0 }, '/rating'],
+  [{ rating: 2 }, '/rating'],
+  [{ rating: 1.5 }, '/rating'],
+  [{ rating: '1' }, '/rating'],
+  [{ rating: true }, '/rating'],
+  [{ rating: [1] }, '/rating'],
+  [{ Rating: 1, rating: 1 }, '/Rating'],
+  [{ ...good, comment: 'x' }, '/comment'],
+  [{ ...good, updatedAt: '2027-01-01T00:00:00.000Z' }, '/updatedAt'],
+  [{ ...good, 'a/b~c': 1 }, '/a~1b~0c'],
+  [{ ...good, ['n'.repeat(10_000)]: 1 }, `/${'n'.repeat(64)}`],
+  [{ ...good, ...Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`f${i}`, i])) }, '/f0'],
+  [{ ...good, note: 5 }, '/note'],
+  [{ ...good, note: { text: 'x' } }, '/note'],
+  [{ ...good, note: 'n'.repeat(2_001) }, '/note'],
+  [{ ...good, correctedOutput: 'text' }, '/correctedOutput'],
+  [{ ...good, correctedOutput: 5 }, '/correctedOutput'],
+  [{ ...good, correctedOutput: [] }, '/correctedOutput'],
+  [{ ...good, correctedOutput: {} }, '/correctedOutput/text'],
+  [{ ...good, correctedOutput: { text: 5 } }, '/correctedOutput/text'],
+  [{ ...good, correctedOutput: { text: 'a', other: 1 } }, '/correctedOutput/other'],
+  [{ ...good, correctedOutput: { text: 'a', '~/': 1 } }, '/correctedOutput/~0~1'],
+]
+
 export const BAD_AUTHORIZATIONS: Record<string, string> = {
   'no scheme': 'aes_x',
   'another scheme': 'Basic YTpi',

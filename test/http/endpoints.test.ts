@@ -294,6 +294,17 @@ describe('POST cancel', () => {
   })
 })
 
+describe('PUT feedback', () => {
+  it.each(both('/v1/agent_executions/{id}/feedback'))('%s says what an execution was worth', async (path) => {
+    const options = { body: { rating: 1, correctedOutput: { text: 'better' }, note: 'Nearly.' } }
+    const answer = await own.call('PUT', path.replace('{id}', executionId), options)
+    expect(answer.status).toBe(200)
+    expect(executionRecord.strict().safeParse(answer.json).error).toBeUndefined()
+    expect(answer.json).toMatchObject({ id: executionId, output: { text: 'first' }, feedback: options.body })
+    expect((await own.call('GET', `/v1/agent_executions/${executionId}`)).json).toEqual(answer.json)
+  })
+})
+
 describe('routes', () => {
   it('are all called by the tests of this file', async () => {
     const source = await import('node:fs').then(({ readFileSync }) =>

@@ -35,13 +35,15 @@ describe("another organization's things", () => {
     ['execution', 'GET', (id) => `/v1/agent_executions/${id}`, () => executionId],
     ['steps', 'GET', (id) => `/v1/agent_executions/${id}/steps`, () => executionId],
     ['execution to delete', 'DELETE', (id) => `/v1/agent_executions/${id}`, () => executionId],
+    ['execution to rate', 'PUT', (id) => `/v1/agent_executions/${id}/feedback`, () => executionId],
     ['execution to cancel', 'POST', (id) => `/v1/document_executions/${id}/cancel`, () => executionId],
   ]
 
   it.each(cases)(
     'answer (%s) 404 with the same bytes as what does not exist',
     async (_, method, path, id) => {
-      const options = method === 'POST' ? { body: { text: 'x' } } : {}
+      const bodies: Record<string, object> = { POST: { text: 'x' }, PUT: { rating: 1 } }
+      const options = { body: bodies[method] }
       const foreign = await ours.call(method, path(id()), options)
       const missing = await ours.call(method, path(ambient.newId()), options)
       expect(foreign.status).toBe(404)

@@ -22,6 +22,8 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { sqsConfig } from '../../lib/sqs/run-queue.ts'
 import { anExecution } from '../support/executions.ts'
+import { finalAnswer } from '../support/model-agent.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 import { startCallRecorder } from './call-recorder.ts'
 
 const TABLE = 'grants'
@@ -53,6 +55,15 @@ const version: Version = {
   execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
   digest: '',
 }
+/** Of a model that learns: it has nothing else that calls the table in another way. */
+const learning: Version = {
+  ...version,
+  id: ambient.newId(),
+  agentId: agentIdOf(organizationId, 'learning'),
+  slug: 'learning',
+  inputSchema: text,
+  code: false,
+}
 const code = `export default async ({ text, ms = 0 }, { step }) => {
   await new Promise((resolve) => setTimeout(resolve, ms))
   return { text: await step('echo', () => text) }
@@ -64,6 +75,7 @@ let handlers: Record<FunctionName, Handler>
 let recorder: Awaited<ReturnType<typeof startCallRecorder>>
 let table: ReturnType<typeof openTable>
 let sqs: SQSClient
+let scripted: ScriptedModel
 let queueUrl: string
 const stops: (() => Promise<void>)[] = []
 
@@ -77,6 +89,9 @@ beforeAll(async () => {
   stops.unshift(recorder.stop)
   table = openTable({ TABLE_NAME: TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
   await agentStore(table).publish({ version, code })
+  await agentStore(table).publish({ version: learning, code: null })
+  scripted = await startScriptedModel()
+  stops.push(scripted.stop)
   handlers = await loadBundles()
 })
 
@@ -101,17 +116,21 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   return Object.fromEntries(loaded) as Record<FunctionName, Handler>
 }
 
-type Options = { id?: string; query?: Record<string, string>; body?: unknown }
+type Options = { id?: string; agent?: string; query?: Record<string, string>; body?: unknown }
 
 /** Calls an endpoint as API Gateway does. @returns the body of its answer */
-async function call(name: OperationName, status: number, { id = '', query = {}, body }: Options = {}) {
+async function call(
+  name: OperationName,
+  status: number,
+  { id = '', agent = version.slug, query = {}, body }: Options = {},
+) {
   const { path, method } = operationOf(name)
   const result = await handlers[name](
     {
       httpMethod: method,
       path,
       headers: { 'Content-Type': 'application/json' },
-      pathParameters: { agentId: version.slug, executionId: id },
+      pathParameters: { agentId: agent, executionId: id },
       multiValueQueryStringParameters: Object.fromEntries(Object.entries(query).map(([k, v]) => [k, [v]])),
       requestContext: { requestId: name, path, authorizer: { organizationId } },
       body: body === undefined ? null : JSON.stringify(body),
@@ -140,6 +159,9 @@ async function callEverything() {
   await call('list-agent-executions', 200)
   await call('get-execution', 200, { id: finished })
   expect(await call('list-steps', 200, { id: finished })).toMatchObject([{ name: 'echo', result: large }])
+  const correction = { rating: -1, correctedOutput: { text: large } }
+  await call('give-feedback', 200, { id: finished, body: correction })
+  await call('give-feedback', 200, { id: finished, body: correction })
   await call('delete-execution', 204, { id: finished })
   await call('get-execution', 404, { id: finished })
 
@@ -148,10 +170,29 @@ async function callEverything() {
   await call('cancel-execution', 200, { id: cancelled })
   await call('cancel-execution', 200, { id: cancelled })
 
+  await learn()
   await processWithHeartbeat()
   await resume()
   await leaveAndBury()
   await sweepStale()
+}
+
+/** A model is shown what came of the run before, by the run function and by the runner. */
+async function learn() {
+  for (const [name, value] of Object.entries(scripted.environmentFor('openai-compatible')))
+    vi.stubEnv(name, value)
+  scripted.script('learner', () => ({ calls: [finalAnswer({ text: 'learnt' })] }))
+  const query = { useDynamicLearning: 'true', model: scripted.modelFor('openai-compatible', 'learner') }
+  const options = { agent: learning.slug, body: { text: 'hello' }, query }
+  await call('run-agent', 200, options)
+  const first = await newestExecution()
+  await call('run-agent', 200, options)
+  const { id } = await call('run-agent', 202, { ...options, query: { ...query, execMode: 'async' } })
+  const body = JSON.stringify({ executionId: id, organizationId })
+  await handlers['process-execution'](messagesOf({ body, receiptHandle: 'r' }), withTime(900_000))
+  const { status, learnedFrom } = await call('get-execution', 200, { id })
+  expect([status, learnedFrom.length]).toEqual(['SUCCESS', 1])
+  expect(learnedFrom[0] > first).toBe(true)
 }
 
 /** The runner takes up a large execution that lasts until its heartbeat, which here comes at once. */

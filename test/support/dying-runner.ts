@@ -1,5 +1,6 @@
 import { ambient } from '../../lib/ambient.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table.ts'
@@ -32,6 +33,7 @@ const engine = {
   agents: agentStore(table),
   executions: executionStore(table),
   steps: stepStore(table),
+  cache: cacheStore(table),
   ambient,
 }
 const result = await takeUpExecution(engine, id)

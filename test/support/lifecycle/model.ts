@@ -82,8 +82,8 @@ const RULES: Rules = {
   renew(state, { lease, progress }) {
     return told(state, changed(state, transitions.renew(lease, progress)))
   },
-  release(state, { owner, until, fault }) {
-    return told(state, changed(state, transitions.release(owner, until, fault)))
+  release(state, { owner, ...given }) {
+    return told(state, changed(state, transitions.release(owner, given)))
   },
   finish(state, { execution, owner, outcome, finishedAt }) {
     const transition = transitions.finish(owner, outcome, finishedAt)

@@ -1,0 +1,33 @@
+import * as z from 'zod'
+
+export const MOST_NOTE_CHARACTERS = 2_000
+
+const NOTE_ERROR = `must be a text of at most ${MOST_NOTE_CHARACTERS} characters, or null`
+const OUTPUT_ERROR = 'must be a JSON object that matches the output schema, or null'
+
+/** What a client says of an execution; what stood there before is replaced whole. */
+export const feedbackBody = z
+  .strictObject({
+    rating: z
+      .literal([1, -1], { error: 'must be 1 or -1' })
+      .meta({ description: '1 for a good result, -1 for a bad one.' }),
+    correctedOutput: z.record(z.string(), z.unknown(), { error: OUTPUT_ERROR }).nullish().meta({
+      description:
+        'The output that it should have had. It must match the output schema of the version that ran.',
+    }),
+    note: z
+      .string({ error: NOTE_ERROR })
+      .max(MOST_NOTE_CHARACTERS, { error: NOTE_ERROR })
+      .nullish()
+      .meta({ description: 'For people: no model is shown it.' }),
+  })
+  .meta({ id: 'FeedbackBody' })
+
+export const feedbackRecord = z
+  .object({
+    rating: z.literal([1, -1]),
+    correctedOutput: z.record(z.string(), z.unknown()).nullable(),
+    note: z.string().nullable(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Feedback' })

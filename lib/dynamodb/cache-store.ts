@@ -1,0 +1,67 @@
+import type { JsonObject } from '../core/json.ts'
+import { DEADLINE_MS } from '../core/limits.ts'
+import type { CacheEntry, CacheStore } from '../core/ports.ts'
+import { cacheKey } from './keys.ts'
+import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
+import { TABLE } from './schema.ts'
+import type { Condition, Item, Table } from './table.ts'
+
+/** What a cache key leads to: the execution that is at work for it, then its output. */
+export function cacheStore(table: Table): CacheStore {
+  return {
+    async get({ key, now }) {
+      const item = await table.get(cacheKey(key), { consistent: true })
+      return item && !isExpired(item, now) ? fromItem(table, item) : null
+    },
+
+    async lead({ key, executionId, instead, now }) {
+      // Long after the execution's own deadline: nothing reads such an entry any more.
+      const item = { ...cacheKey(key), executionId, ...timeToLive(now + 2 * DEADLINE_MS) }
+      const isFree: Condition = {
+        expression: `attribute_not_exists(pk) OR #expiresAt <= :now${instead === null ? '' : ' OR #executionId = :instead'}`,
+        names: ['expiresAt', ...(instead === null ? [] : ['executionId'])],
+        values: { now, ...(instead !== null && { instead }) },
+      }
+      const own = { executionId, output: null }
+      if (await table.put(item, isFree)) return own
+      // Also its own, when the answer to the first write was lost. Gone in between: then nobody is at work.
+      const found = await table.get(cacheKey(key), { consistent: true })
+      return found ? fromItem(table, found) : own
+    },
+
+    async store({ key, executionId, output, expiresAt }) {
+      const stored = await storePayload(table, executionId, 'cache', output)
+      const item = {
+        ...cacheKey(key),
+        executionId,
+        output: stored,
+        expiresAt: expiresAt ?? undefined,
+        ...(expiresAt !== null && timeToLive(expiresAt)),
+      }
+      await table.put(item, isOf(executionId))
+    },
+
+    async drop({ key, executionId }) {
+      await table.delete(cacheKey(key), isOf(executionId))
+    },
+  }
+}
+
+/** The condition of an entry that leads to this execution: one that was deleted must not come back. */
+export const isOf = (executionId: string): Condition => ({
+  expression: '#executionId = :executionId',
+  names: ['executionId'],
+  values: { executionId },
+})
+
+/** DynamoDB deletes what is past its time within days, so the time itself is looked at too. */
+const timeToLive = (ms: number) => ({ expiresAt: ms, [TABLE.timeToLive]: Math.ceil(ms / 1000) })
+
+const isExpired = ({ expiresAt }: Item, now: number) => typeof expiresAt === 'number' && expiresAt <= now
+
+async function fromItem(table: Table, item: Item): Promise<CacheEntry> {
+  const executionId = String(item.executionId)
+  const stored = item.output as StoredPayload | undefined
+  const output = stored ? ((await loadPayload(table, executionId, stored)) as JsonObject) : null
+  return { executionId, output }
+}

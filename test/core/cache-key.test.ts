@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type CacheIdentity, cacheKeyOf, canonicalJson } from '../../lib/core/cache-key.ts'
+import type { JsonObject } from '../../lib/core/json.ts'
+
+/** RFC 8785, appendix B: the bits of a number and how it is written; null where it must be refused. */
+const NUMBERS: [bits: string, text: string | null][] = [
+  ['0000000000000000', '0'],
+  ['8000000000000000', '0'],
+  ['0000000000000001', '5e-324'],
+  ['8000000000000001', '-5e-324'],
+  ['7fefffffffffffff', '1.7976931348623157e+308'],
+  ['ffefffffffffffff', '-1.7976931348623157e+308'],
+  ['4340000000000000', '9007199254740992'],
+  ['c340000000000000', '-9007199254740992'],
+  ['4430000000000000', '295147905179352830000'],
+  ['7fffffffffffffff', null],
+  ['7ff0000000000000', null],
+  ['44b52d02c7e14af5', '9.999999999999997e+22'],
+  ['44b52d02c7e14af6', '1e+23'],
+  ['44b52d02c7e14af7', '1.0000000000000001e+23'],
+  ['444b1ae4d6e2ef4e', '999999999999999700000'],
+  ['444b1ae4d6e2ef4f', '999999999999999900000'],
+  ['444b1ae4d6e2ef50', '1e+21'],
+  ['3eb0c6f7a0b5ed8c', '9.999999999999997e-7'],
+  ['3eb0c6f7a0b5ed8d', '0.000001'],
+  ['41b3de4355555553', '333333333.3333332'],
+  ['41b3de4355555554', '333333333.33333325'],
+  ['41b3de4355555555', '333333333.3333333'],
+  ['41b3de4355555556', '333333333.3333334'],
+  ['41b3de4355555557', '333333333.33333343'],
+  ['becbf647612f3696', '-0.0000033333333333333333'],
+  ['43143ff3c1cb0959', '1424953923781206.2'],
+]
+
+describe('canonicalJson', () => {
+  it.each(NUMBERS)('writes the number %s as %s (RFC 8785, appendix B)', (bits, text) => {
+    expect(canonicalJson(Buffer.from(bits, 'hex').readDoubleBE())).toBe(text)
+  })
+
+  it('writes texts, literals and numbers as RFC 8785, section 3.2.2 does', () => {
+    const given = String.raw`{
+      "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+      "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+      "literals": [null, true, false]
+    }`
+    expect(canonicalJson(JSON.parse(given))).toBe(
+      String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`,
+    )
+  })
+
+  it('sorts names by their UTF-16 code units as RFC 8785, section 3.2.3 does', () => {
+    const given = String.raw`{
+      "\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew Letter Dalet With Dagesh", "1": "One",
+      "\ud83d\ude00": "Emoji: Grinning Face", "\u0080": "Control", "\u00f6": "Latin Small Letter O With Diaeresis"
+    }`
+    const values = [...(canonicalJson(JSON.parse(given)) ?? '').matchAll(/:"([^"]*)"/g)].map(
+      ([, value]) => value,
+    )
+    expect(values).toEqual([
+      'Carriage Return',
+      'One',
+      'Control',
+      'Latin Small Letter O With Diaeresis',
+      'Euro Sign',
+      'Emoji: Grinning Face',
+      'Hebrew Letter Dalet With Dagesh',
+    ])
+  })
+
+  it('refuses what is no Unicode (RFC 8785, section 3.2.2.2)', () => {
+    expect(canonicalJson({ text: '\ud800' })).toBeNull()
+    expect(canonicalJson({ '\udead': 1 })).toBeNull()
+  })
+})
+
+const identity: CacheIdentity = {
+  agentId: 'agent',
+  versionId: 'version',
+  tenantId: null,
+  input: { text: 'x' },
+  model: null,
+  useDynamicLearning: false,
+}
+const keyOf = (json: string) => cacheKeyOf({ ...identity, input: JSON.parse(json) })
+
+describe('cacheKeyOf', () => {
+  it.each([
+    ['order', '{"a": 1, "b": {"c": [1, 2], "d": 3}}', '{"b": {"d": 3, "c": [1, 2]}, "a": 1}'],
+    ['number forms', '{"a": 1}', '{"a": 1.0}'],
+    ['exponents', '{"a": 100}', '{"a": 1e2}'],
+    ['minus zero', '{"a": 0}', '{"a": -0}'],
+    ['escapes', '{"a": "é😀/"}', String.raw`{"a": "\u00e9\ud83d\ude00\/"}`],
+    ['escaped names', '{"é": 1}', String.raw`{"\u00e9": 1}`],
+    ['blanks', '{"a":[1,2]}', ' { "a" : [ 1 , 2 ] } '],
+  ])('is one whatever the %s', (_, one, other) => {
+    expect(keyOf(one)).toBe(keyOf(other))
+    expect(keyOf(one)).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it.each([
+    ['a text and a number', '{"a": "1"}', '{"a": 1}'],
+    ['null and nothing', '{"a": null}', '{}'],
+    ['the order of a list', '{"a": [1, 2]}', '{"a": [2, 1]}'],
+    ['composed and decomposed letters', '{"a": "é"}', '{"a": "e\u0301"}'],
+    ['empty list and object', '{"a": []}', '{"a": {}}'],
+  ])('tells %s apart', (_, one, other) => {
+    expect(keyOf(one)).not.toBe(keyOf(other))
+  })
+
+  it.each([
+    ['agent', { agentId: 'other' }],
+    ['version', { versionId: 'other' }],
+    ['tenant', { tenantId: 'acme' }],
+    ['tenant called null', { tenantId: 'null' }],
+    ['model', { model: 'openai/x' }],
+    ['learning', { useDynamicLearning: true }],
+  ] satisfies [string, Partial<CacheIdentity>][])('is another for another %s', (_, other) => {
+    expect(cacheKeyOf({ ...identity, ...other })).not.toBe(cacheKeyOf(identity))
+  })
+
+  it('is none for an input that has no canonical form', () => {
+    expect(cacheKeyOf({ ...identity, input: { text: '\ud800' } })).toBeNull()
+  })
+
+  it('is the same for two inputs exactly when they are equal', () => {
+    const inputs = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 3 }))
+    const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject
+    fc.assert(
+      fc.property(inputs, inputs, (a, b) => {
+        const [one, other] = [plain(a), plain(b)]
+        const reversed = Object.fromEntries(Object.entries(one).reverse())
+        const key = (input: JsonObject) => cacheKeyOf({ ...identity, input })
+        expect(key(reversed)).toBe(key(one))
+        expect(key(one) === key(other)).toBe(canonicalJson(one) === canonicalJson(other))
+      }),
+    )
+  })
+})

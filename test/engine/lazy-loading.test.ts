@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { packagesLoaded } from '../support/packages-loaded.ts'
+
+const loadedBy = (...files: string[]) => {
+  const urls = files.map((file) => new URL(`../../${file}`, import.meta.url).href)
+  const env = { TABLE_NAME: 'table', QUEUE_URL: 'https://sqs.test/queue', AWS_REGION: 'eu-central-1' }
+  return packagesLoaded(`for (const url of ${JSON.stringify(urls)}) await import(url)`, env)
+}
+
+describe('the search for examples', () => {
+  it.each(['functions/run-agent.ts', 'functions/process-execution.ts'])(
+    'is not loaded by %s, nor by the run of a model agent that does not learn',
+    (file) => {
+      const loaded = loadedBy(file, 'lib/engine/model-run.ts')
+      expect(loaded).toContain('zod')
+      expect(loaded).not.toContain('minisearch')
+    },
+  )
+
+  it('is loaded by a run that learns', () => {
+    expect(loadedBy('lib/engine/recall-examples.ts')).toContain('minisearch')
+  })
+})
