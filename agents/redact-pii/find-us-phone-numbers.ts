@@ -16,13 +16,19 @@ const REACH = { before: 25, after: 0 }
 /** North American numbers in national form. Ten digits in a row, or in a row of numbers, need a keyword. */
 export function findUsPhoneNumbers(text: string, validityOf: PhoneValidity): Span[] {
   const spans: Span[] = []
+  let numberEnd = 0
   for (const match of text.matchAll(CANDIDATE)) {
     const start = match.index
     const end = start + match[0].length
     const digits = match[0].replace(/[^0-9]/g, '')
     const isClear = /[-.()/]/.test(match[0]) || (match[0].includes(' ') && !isInRow(text, start, end))
     if (!isClear && !hasKeywordNearby(text, { start, end }, KEYWORD, REACH)) continue
-    if (validityOf(`1${digits.slice(-10)}`) === 'valid') spans.push({ start, end: extensionEnd(text, end) })
+    if (validityOf(`1${digits.slice(-10)}`) !== 'valid') continue
+    const previous = spans.at(-1)
+    // What looked like its extension is the beginning of this one.
+    if (previous && previous.end > start) previous.end = numberEnd
+    numberEnd = end
+    spans.push({ start, end: extensionEnd(text, end) })
   }
   return spans
 }
