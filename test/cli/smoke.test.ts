@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, inject, it } from 'vitest'
+import { routes } from '../../lib/api/routes.ts'
+import { newOrganization } from '../support/organization.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+async function smoke(args: string[]) {
+  const child = spawn(process.execPath, ['cli/smoke/main.ts', ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk
+  })
+  const [code] = await once(child, 'close')
+  return { code, stdout }
+}
+
+/** A path with names in the place of what varies. */
+const shapeOf = (path: string) =>
+  path
+    .split('?')[0]
+    ?.replace('/echo', '/{agentId}')
+    .replace(/[0-9a-f-]{36}/, '{executionId}') ?? ''
+
+describe('npm run smoke', () => {
+  const ECHO = ['--agent', 'echo', '--input', '{"text":"x"}']
+
+  it('calls every route, with and without a slash, and finds each as it has to be', async () => {
+    const own = await newOrganization()
+    await own.publish('echo')
+    const { code, stdout } = await smoke([inject('service'), own.token, '--json', ...ECHO])
+    const { wrong, visits } = JSON.parse(stdout)
+    expect({ code, wrong }).toEqual({ code: 0, wrong: 0 })
+    const visited = new Set(
+      visits.map(({ method, path }: { method: string; path: string }) => `${method} ${shapeOf(path)}`),
+    )
+    for (const { method, path } of routes) {
+      expect(visited).toContain(`${method} ${path}`)
+      expect(visited).toContain(`${method} ${path}/`)
+    }
+    expect((await own.call('GET', '/v1/agent_executions?limit=100')).json.length).toBeLessThanOrEqual(5)
+  })
+
+  it('says of a service that answers wrongly what was expected, and ends with 1', async () => {
+    const server = createServer(
+      (_, response) => void response.writeHead(500).end('{"detail":"It is broken."}'),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { code, stdout } = await smoke([url, 'none', ...ECHO])
+    server.close()
+    expect(code).toBe(1)
+    expect(stdout).toContain('expected 401. It is broken.')
+    expect(stdout).toMatch(/(\d+) requests, \1 answered wrongly\./)
+  })
+
+  it('says so when nothing answers', async () => {
+    const { code, stdout } = await smoke(['http://127.0.0.1:1', 'none', ...ECHO])
+    expect([code, stdout.includes('no answer')]).toEqual([1, true])
+  })
+})
