@@ -1,0 +1,87 @@
+import { ambient } from '../../lib/ambient.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import type { Execution } from '../../lib/core/execution.ts'
+import { leaseTimes } from '../../lib/core/lease-times.ts'
+import type { QueuedExecution } from '../../lib/core/ports.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { stepStore } from '../../lib/dynamodb/step-store.ts'
+import { buryExecution } from '../../lib/engine/bury-execution.ts'
+import type { Engine } from '../../lib/engine/engine.ts'
+import { anExecution } from './executions.ts'
+import { aModelAgent, finalAnswer, httpTool, startToolServer } from './model-agent.ts'
+import { sharedTable } from './organization.ts'
+import { startScriptedModel } from './scripted-model/start-scripted-model.ts'
+import type { Script } from './scripted-model/turn.ts'
+
+/** What the tools of `aLookingAgent` are asked, and what ends its run. */
+export const lookup = { calls: [{ name: 'look_up', input: { id: 'x' } }] }
+export const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+
+/** A queue that keeps what it is sent, and a delivery of one message from it. */
+export function aDelivery(count = 1) {
+  const sent: (QueuedExecution & { delayMs?: number })[] = []
+  const hidden: number[] = []
+  const queue = { send: async (message: QueuedExecution & { delayMs?: number }) => void sent.push(message) }
+  const hide = async (ms: number) => void hidden.push(ms)
+  return { sent, hidden, delivery: { queue, hide, count } }
+}
+
+/** An engine on the shared table with a scripted model and a tool server, for tests that play the runner by hand. */
+export async function startWorkbench() {
+  const table = sharedTable()
+  const scripted = await startScriptedModel()
+  const server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
+  const engine: Engine = {
+    agents: agentStore(table),
+    executions: executionStore(table),
+    steps: stepStore(table),
+    cache: cacheStore(table),
+    ambient,
+    environment: scripted.environmentFor(),
+    times: { ...leaseTimes(), firstWaitMs: 1 },
+  }
+
+  return {
+    engine,
+
+    aLookingAgent: () => aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')] }),
+
+    /** An execution of a model agent that waits for its worker, which follows the script. */
+    async waiting(script: Script, version?: Version) {
+      const { organizationId, agentId, id: versionId } = version ?? (await aModelAgent())
+      const model = ambient.newId()
+      scripted.script(model, script)
+      const options = {
+        maxAgentSteps: 500,
+        model: scripted.modelFor('openai-compatible', model),
+        useDynamicLearning: false,
+      }
+      const input = { question: 'Why?' }
+      const execution = anExecution({ organizationId, agentId, versionId, input, options })
+      await engine.executions.create({ execution })
+      const stored = async () => {
+        const found = await engine.executions.get(execution)
+        if (!found) throw new Error('The execution is gone.')
+        return found
+      }
+      return { execution, stored, asked: () => scripted.requests(model).length }
+    },
+
+    /** What the dead-letter function does with the execution's message. */
+    bury: ({ id, organizationId }: Execution) =>
+      buryExecution({
+        executions: engine.executions,
+        queue: aDelivery().delivery.queue,
+        ambient,
+        organizationId,
+        id,
+      }),
+
+    async stop(): Promise<void> {
+      await scripted.stop()
+      await server.stop()
+    },
+  }
+}
