@@ -4,10 +4,11 @@ import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { buryExecution } from '../lib/engine/bury-execution.ts'
 import { logger } from '../lib/logger.ts'
+import { measured } from '../lib/metrics.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { parseRunMessage, runQueue } from '../lib/sqs/run-queue.ts'
 
-const executions = executionStore(openTable())
+const executions = measured(executionStore(openTable()))
 const queue = runQueue()
 
 /** Of the dead-letter queue: ends the execution of a message that was delivered in vain as often as it may be. */

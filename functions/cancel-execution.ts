@@ -5,8 +5,9 @@ import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { executionIdFrom, recordReply } from '../lib/http/execution-reply.ts'
+import { measured } from '../lib/metrics.ts'
 
-const executions = executionStore(openTable())
+const executions = measured(executionStore(openTable()))
 
 /** Ends the record at once; the worker finds that out at its next write and stops (docs/decisions/0003-cancel.md). */
 async function cancelExecution({ organizationId, executionId }: Request<'cancel-execution'>) {

@@ -10,13 +10,14 @@ import { openTable } from '../lib/dynamodb/table.ts'
 import { departureIn } from '../lib/engine/departure.ts'
 import { takeUpExecution } from '../lib/engine/take-up-execution.ts'
 import { LEASE_SECONDS, millisecondsOf } from '../lib/environment.ts'
+import { measured } from '../lib/metrics.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { messageHider, parseRunMessage, runQueue } from '../lib/sqs/run-queue.ts'
 
 const table = openTable()
 const engine = {
   agents: agentStore(table),
-  executions: executionStore(table),
+  executions: measured(executionStore(table)),
   steps: stepStore(table),
   cache: cacheStore(table),
   ambient,

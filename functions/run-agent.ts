@@ -20,11 +20,12 @@ import {
 } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { acceptedReply, outputReply } from '../lib/http/execution-reply.ts'
+import { measured } from '../lib/metrics.ts'
 import { runQueue } from '../lib/sqs/run-queue.ts'
 
 const table = openTable()
 const agents = agentStore(table)
-const executions = executionStore(table)
+const executions = measured(executionStore(table))
 const intake = {
   agents,
   executions,

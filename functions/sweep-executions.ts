@@ -6,9 +6,10 @@ import { openTable } from '../lib/dynamodb/table.ts'
 import { sweep } from '../lib/engine/sweep.ts'
 import { LEASE_SECONDS, millisecondsOf } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
+import { measured } from '../lib/metrics.ts'
 import { runQueue } from '../lib/sqs/run-queue.ts'
 
-const executions = executionStore(openTable())
+const executions = measured(executionStore(openTable()))
 const queue = runQueue()
 const times = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS))
 

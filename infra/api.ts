@@ -8,16 +8,14 @@ import {
   RestApi,
   TokenAuthorizer,
 } from 'aws-cdk-lib/aws-apigateway'
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import { type OperationName, operationOf, operations, routes } from '../lib/api/routes.ts'
 import { ACCESS_LOG } from './access-log.ts'
 import { settingsOf } from './function-settings.ts'
 import type { Functions } from './functions.ts'
 import { addGatewayResponses } from './gateway-responses.ts'
-
-/** Requests a second, and in a burst: half of an account's default burst, so that one API cannot starve the others. */
-const THROTTLE = { throttlingRateLimit: 1_000, throttlingBurstLimit: 2_500 }
+import type { Settings } from './settings.ts'
 
 /** How long a revoked token may still pass. */
 const AUTHORIZATION_CACHE = Duration.seconds(60)
@@ -31,10 +29,11 @@ const STREAM_IDLE_SECONDS = 300
 /** The REST API: every row of `routes` is a method. A path matches with and without a slash at its end. */
 export function createApi(
   scope: Construct,
-  { functions, responseStreaming }: { functions: Functions; responseStreaming: boolean },
+  { functions, settings }: { functions: Functions; settings: Settings },
 ): RestApi {
+  const { responseStreaming, stageName, throttlingRate, throttlingBurst, logRetentionDays } = settings
   const accessLog = new LogGroup(scope, 'AccessLog', {
-    retention: RetentionDays.ONE_MONTH,
+    retention: logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   })
   const api = new RestApi(scope, 'Api', {
@@ -42,8 +41,9 @@ export function createApi(
     // Access logs need this role in the account's settings for API Gateway. It is shared, so it is never removed.
     cloudWatchRole: true,
     deployOptions: {
-      stageName: 'live',
-      ...THROTTLE,
+      stageName,
+      throttlingRateLimit: throttlingRate,
+      throttlingBurstLimit: throttlingBurst,
       tracingEnabled: true,
       accessLogDestination: new LogGroupLogDestination(accessLog),
       accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),

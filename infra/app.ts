@@ -1,16 +1,14 @@
 import { join } from 'node:path'
-import { App } from 'aws-cdk-lib'
-import { MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
+import { App, Validations } from 'aws-cdk-lib'
+import { AwsSolutionsChecks } from 'cdk-nag'
 import { bundleFunctions } from './bundle.ts'
-import { isOn, wholeNumber } from './context.ts'
+import { suppressFindings } from './nag-suppressions.ts'
+import { readSettings } from './settings.ts'
 import { ServiceStack } from './stack.ts'
 
 const app = new App()
+const settings = readSettings(app.node)
 const bundles = join(app.outdir, 'functions')
 await bundleFunctions(bundles)
-new ServiceStack(app, 'AgentExecutionService', {
-  bundles,
-  responseStreaming: isOn(app.node, 'responseStreaming'),
-  defaultModel: app.node.getContext('defaultModel'),
-  maxOpenExecutions: wholeNumber(app.node, 'maxOpenExecutions', MAX_OPEN_EXECUTIONS),
-})
+suppressFindings(new ServiceStack(app, 'AgentExecutionService', { bundles, settings }))
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app))

@@ -17,6 +17,14 @@ const RUNNER: FunctionSettings = { timeoutSeconds: 900, memoryMb: 1024 }
 /** Those whose process runs agents: models, tools and code. */
 export const RUNS_AGENTS: FunctionName[] = ['run-agent', 'process-execution']
 
+/** Those that end executions, and so write metrics. */
+export const ENDS_EXECUTIONS: FunctionName[] = [
+  ...RUNS_AGENTS,
+  'cancel-execution',
+  'bury-execution',
+  'sweep-executions',
+]
+
 const OTHERS: Partial<Record<FunctionName, FunctionSettings>> = {
   'run-agent': RUNNER,
   'process-execution': RUNNER,

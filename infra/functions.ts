@@ -10,14 +10,17 @@ import {
   Runtime,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda'
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { type Operation, operations } from '../lib/api/routes.ts'
 import { SYNC_DEADLINE_MS } from '../lib/core/limits.ts'
 import {
+  ANTHROPIC_API_KEY_PARAMETER,
   DEFAULT_MODEL,
   MAX_OPEN_EXECUTIONS,
+  METRICS,
+  OPENAI_API_KEY_PARAMETER,
   QUEUE_URL,
   RESPONSE_STREAMING,
   SECRETS_PREFIX,
@@ -25,19 +28,22 @@ import {
   TABLE_NAME,
 } from '../lib/environment.ts'
 import { allowAgents, SECRETS_PATH } from './agent-rights.ts'
-import { FUNCTION_NAMES, type FunctionName, RUNS_AGENTS, settingsOf } from './function-settings.ts'
+import {
+  ENDS_EXECUTIONS,
+  FUNCTION_NAMES,
+  type FunctionName,
+  RUNS_AGENTS,
+  settingsOf,
+} from './function-settings.ts'
 import { applyGrant, GRANTS } from './grants.ts'
+import type { Settings } from './settings.ts'
 
 export type FunctionsProps = {
   table: Table
   queue: Queue
   /** Holds a folder with an `index.mjs` for each function. */
   bundles: string
-  responseStreaming: boolean
-  /** For agents that name no model. */
-  defaultModel: string
-  /** That an organization may have at a time. */
-  maxOpenExecutions: number
+  settings: Settings
 }
 
 export type Functions = Record<FunctionName, Lambda>
@@ -50,17 +56,17 @@ export function createFunctions(scope: Construct, props: FunctionsProps): Functi
 
 /** Its role and log group are its own: it can write no other log, and what it may do is seen in one place. */
 function createFunction(parent: Construct, name: FunctionName, props: FunctionsProps): Lambda {
-  const { table, queue, bundles } = props
+  const { table, queue, bundles, settings } = props
   const { timeoutSeconds, memoryMb } = settingsOf(name)
   const scope = new Construct(parent, pascalCase(name))
   const logGroup = new LogGroup(scope, 'Logs', {
-    retention: RetentionDays.ONE_MONTH,
+    retention: settings.logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   })
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
   logGroup.grantWrite(role)
   applyGrant(role, GRANTS[name], { table, queue })
-  if (RUNS_AGENTS.includes(name)) allowAgents(role)
+  if (RUNS_AGENTS.includes(name)) allowAgents(role, settings)
   return new Lambda(scope, 'Function', {
     description: descriptionOf(name),
     runtime: Runtime.NODEJS_24_X,
@@ -78,14 +84,17 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
 }
 
 /** Names of variables come from `lib/environment.ts`, as for the functions that read them. */
-function environmentOf(
-  name: FunctionName,
-  { table, queue, responseStreaming, defaultModel, maxOpenExecutions }: FunctionsProps,
-) {
+function environmentOf(name: FunctionName, { table, queue, settings }: FunctionsProps) {
+  const { responseStreaming, defaultModel, maxOpenExecutions } = settings
   return {
     [TABLE_NAME]: table.tableName,
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
-    ...(RUNS_AGENTS.includes(name) && { [DEFAULT_MODEL]: defaultModel, [SECRETS_PREFIX]: SECRETS_PATH }),
+    ...(RUNS_AGENTS.includes(name) && {
+      [DEFAULT_MODEL]: defaultModel,
+      [SECRETS_PREFIX]: SECRETS_PATH,
+      ...keyParametersOf(settings),
+    }),
+    ...(ENDS_EXECUTIONS.includes(name) && { [METRICS]: 'on' }),
     ...(operationNamed(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
     ...(name === 'run-agent' && {
       [MAX_OPEN_EXECUTIONS]: String(maxOpenExecutions),
@@ -93,6 +102,12 @@ function environmentOf(
     }),
   }
 }
+
+/** The names of the parameters that hold API keys; the values never come here. */
+const keyParametersOf = ({ openaiKeyParameter, anthropicKeyParameter }: Settings) => ({
+  ...(openaiKeyParameter && { [OPENAI_API_KEY_PARAMETER]: openaiKeyParameter }),
+  ...(anthropicKeyParameter && { [ANTHROPIC_API_KEY_PARAMETER]: anthropicKeyParameter }),
+})
 
 const OTHER_DESCRIPTIONS: Record<string, string> = {
   'authorize-request': 'Checks the API token of a request',

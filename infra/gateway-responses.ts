@@ -23,6 +23,11 @@ const notInTime = new ServiceError(
   { headers: { 'Retry-After': '1' } },
 )
 
+const blocked = new ServiceError(
+  'Forbidden',
+  'The web ACL of the service blocks this request: for what it holds, or for how many come from its address.',
+)
+
 /**
  * What API Gateway answers by itself, in the words of the service.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
@@ -41,6 +46,7 @@ const RESPONSES: [ResponseType, ServiceError][] = [
     new PayloadTooLarge('API Gateway and Lambda take requests of up to 6 MB.'),
   ],
   [ResponseType.UNSUPPORTED_MEDIA_TYPE, new UnsupportedMediaType()],
+  [ResponseType.WAF_FILTERED, blocked],
   [ResponseType.THROTTLED, tooMany],
   [ResponseType.QUOTA_EXCEEDED, tooMany],
   [ResponseType.AUTHORIZER_FAILURE, new Unavailable(undefined)],

@@ -1,18 +1,20 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
-import { AttributeType, BillingMode, ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb'
+import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb'
+import type { Key } from 'aws-cdk-lib/aws-kms'
 import type { Construct } from 'constructs'
 import { INDEXES, TABLE } from '../lib/dynamodb/schema.ts'
 
 const TYPES = { S: AttributeType.STRING, N: AttributeType.NUMBER }
 
 /** The single table, as `lib/dynamodb/schema.ts` has it. It outlives the stack: nothing else keeps what it holds. */
-export function createTable(scope: Construct): Table {
+export function createTable(scope: Construct, key: Key | null): Table {
   const table = new Table(scope, 'Table', {
     partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },
     sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
     timeToLiveAttribute: TABLE.timeToLive,
     billingMode: BillingMode.PAY_PER_REQUEST,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    ...(key && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
     deletionProtection: true,
     removalPolicy: RemovalPolicy.RETAIN,
   })

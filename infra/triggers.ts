@@ -5,21 +5,28 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import type { Functions } from './functions.ts'
-import { QUEUE } from './queue-settings.ts'
+import type { Settings } from './settings.ts'
 
 const SWEEP_EVERY = Duration.minutes(1)
+
+type Triggers = {
+  functions: Functions
+  queue: Queue
+  deadLetters: Queue
+  settings: Pick<Settings, 'runnerConcurrency'>
+}
 
 /** What starts the functions that no request starts. */
 export function createTriggers(
   scope: Construct,
-  { functions, queue, deadLetters }: { functions: Functions; queue: Queue; deadLetters: Queue },
+  { functions, queue, deadLetters, settings }: Triggers,
 ): void {
   functions['process-execution'].addEventSource(
     new SqsEventSource(queue, {
       // A run may take all the time that a function has, so one that shares its time with others would lose.
       batchSize: 1,
       reportBatchItemFailures: true,
-      maxConcurrency: QUEUE.maxRunners,
+      maxConcurrency: settings.runnerConcurrency,
     }),
   )
   functions['bury-execution'].addEventSource(

@@ -7,6 +7,9 @@ export const SQS_ENDPOINT = 'SQS_ENDPOINT'
 /** 'on' where API Gateway takes streamed responses. */
 export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 
+/** 'on' where standard output goes to CloudWatch, which makes metrics of what `lib/metrics.ts` writes. */
+export const METRICS = 'METRICS'
+
 /** Seconds, each a whole number. How long a lease lasts without a heartbeat, and how long a sync caller waits. */
 export const LEASE_SECONDS = 'LEASE_SECONDS'
 export const SYNC_DEADLINE_SECONDS = 'SYNC_DEADLINE_SECONDS'
@@ -15,6 +18,9 @@ export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
 
 /** `{provider}/{model}` for agents that name none. */
 export const DEFAULT_MODEL = 'DEFAULT_MODEL'
+/** Names of the SSM parameters that hold API keys, for `lib/models/provider-keys.ts` to read. */
+export const OPENAI_API_KEY_PARAMETER = 'OPENAI_API_KEY_PARAMETER'
+export const ANTHROPIC_API_KEY_PARAMETER = 'ANTHROPIC_API_KEY_PARAMETER'
 /** Path under which an AWS account keeps the secrets of tools: `<prefix>/NAME` is the secret NAME. */
 export const SECRETS_PREFIX = 'SECRETS_PREFIX'
 

@@ -38,6 +38,7 @@ export const PROBLEMS = {
   InvalidHeader: { status: 400, title: 'A header has a value that is not allowed' },
   InvalidModelOverride: { status: 400, title: 'The model override cannot be used' },
   Unauthorized: { status: 401, title: 'A valid API token is required' },
+  Forbidden: { status: 403, title: 'The request is not allowed' },
   AgentNotFound: { status: 404, title: 'There is no such agent' },
   VersionNotFound: { status: 404, title: 'There is no such version of the agent' },
   ExecutionNotFound: { status: 404, title: 'There is no such execution' },

@@ -1,7 +1,7 @@
 import type { Version } from '../core/agent.ts'
 import { type Execution, failure, type Outcome } from '../core/execution.ts'
 import type { Example } from '../core/learning.ts'
-import { ModelRefusal } from '../core/model.ts'
+import { ModelFault, ModelRefusal } from '../core/model.ts'
 import { DEFAULT_MODEL } from '../environment.ts'
 import { openModel } from '../models/open-model.ts'
 import { openTools } from '../tools/open-tools.ts'
@@ -58,8 +58,9 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     }
   } catch (error) {
     if (error instanceof ModelRefusal) return failure({ code: 'ModelNotConfigured', message: error.message })
-    if (!(error instanceof ToolError)) throw error
-    const fault = { code: 'ToolUnavailable', message: error.message }
+    if (!(error instanceof ToolError || error instanceof ModelFault)) throw error
+    const code = error instanceof ToolError ? 'ToolUnavailable' : 'ModelUnavailable'
+    const fault = { code, message: error.message }
     if (error.isTransient && comesBack) throw new PassingFault(fault, null)
     return failure(fault)
   }

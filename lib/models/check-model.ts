@@ -1,6 +1,7 @@
 import { ModelRefusal } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
 import { formatModelName, type ModelName, parseModelName, REASONING_LEVELS } from './model-name.ts'
+import { isKeptElsewhere } from './provider-keys.ts'
 import { supportedLevels } from './reasoning.ts'
 import { AWS_ACCESS_KEY_ID, AWS_BEARER_TOKEN_BEDROCK, AWS_SECRET_ACCESS_KEY, SETTINGS } from './settings.ts'
 
@@ -21,7 +22,9 @@ export function checkModel(text: string, environment: Environment): ModelName {
 type Finding = string | undefined
 
 function checkVariables({ provider }: ModelName, environment: Environment): Finding {
-  const missing = SETTINGS[provider].required.find((variable) => !environment[variable])
+  const missing = SETTINGS[provider].required.find(
+    (variable) => !environment[variable] && !isKeptElsewhere(variable, environment),
+  )
   if (missing) return `the environment variable ${missing} is not set.`
   const hasKeys = environment[AWS_ACCESS_KEY_ID] && environment[AWS_SECRET_ACCESS_KEY]
   if (provider !== 'bedrock' || hasKeys || environment[AWS_BEARER_TOKEN_BEDROCK]) return undefined

@@ -6,16 +6,18 @@ import { toolMessage, toResponse, toToolSet, userMessage } from './messages.ts'
 import { toModelFault } from './model-fault.ts'
 import { formatModelName } from './model-name.ts'
 import { openProvider } from './open-provider.ts'
+import { withProviderKey } from './provider-keys.ts'
 import { type ReasoningSettings, reasoningSettings } from './reasoning.ts'
 import { secretsOf } from './settings.ts'
 
 /**
  * The model of that name, over the AI SDK: one request, one response, no retries, no tool carried out.
- * @throws ModelRefusal
+ * @throws ModelRefusal; ModelFault when its API key could not be read
  */
-export async function openModel(text: string, environment: Environment): Promise<Model> {
+export async function openModel(text: string, given: Environment): Promise<Model> {
+  const { provider } = checkModel(text, given)
+  const environment = await withProviderKey(provider, given)
   const name = checkModel(text, environment)
-  const { provider } = name
   const [sdk, model] = await Promise.all([import('ai'), openProvider(name, environment)])
   globalThis.AI_SDK_LOG_WARNINGS = false
   const settings = withoutStorage(reasoningSettings(name))

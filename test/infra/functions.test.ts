@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES, type FunctionName, RUNS_AGENTS } from '../../infra/function-settings.ts'
 import { GRANTS } from '../../infra/grants.ts'
@@ -99,9 +99,28 @@ describe('the functions', () => {
   })
 })
 
+const logGroupOf = (name: string) =>
+  ownedResource(template, 'AWS::Lambda::Function', name).Properties.LoggingConfig.LogGroup.Ref
+
+describe('METRICS', () => {
+  it.each(FUNCTION_NAMES)('is on for %s exactly if it measures the executions that it ends', (name) => {
+    const { Variables } = ownedResource(template, 'AWS::Lambda::Function', name).Properties.Environment
+    const source = readFileSync(new URL(`../../functions/${name}.ts`, import.meta.url), 'utf8')
+    expect(Variables.METRICS).toBe(source.includes('measured(executionStore') ? 'on' : undefined)
+  })
+})
+
 describe('what a function may do', () => {
-  it.each(FUNCTION_NAMES)('is what its grant says and nothing else: %s', (name) => {
-    expect(dataAccessOf(name).sort()).toEqual(grantedTo(name))
+  it.each(FUNCTION_NAMES)('is what its grant says, its logs, traces, and nothing else: %s', (name) => {
+    expect(accessOf(name).sort()).toEqual(
+      [
+        ...grantedTo(name),
+        ...(RUNS_AGENTS.includes(name) ? AGENTS_ACCESS : []),
+        ...['CreateLogStream', 'PutLogEvents'].map((action) => `logs:${action} on ${logGroupOf(name)}`),
+        'xray:PutTelemetryRecords on *',
+        'xray:PutTraceSegments on *',
+      ].sort(),
+    )
   })
 
   it.each(FUNCTION_NAMES)('has no wildcard, or only those of agents: %s', (name) => {

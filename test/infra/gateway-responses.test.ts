@@ -19,6 +19,7 @@ const CODES: [string, ProblemCode][] = [
   ['RESOURCE_NOT_FOUND', 'RouteNotFound'],
   ['REQUEST_TOO_LARGE', 'PayloadTooLarge'],
   ['UNSUPPORTED_MEDIA_TYPE', 'UnsupportedMediaType'],
+  ['WAF_FILTERED', 'Forbidden'],
   ['THROTTLED', 'TooManyRequests'],
   ['QUOTA_EXCEEDED', 'TooManyRequests'],
   ['AUTHORIZER_FAILURE', 'Unavailable'],

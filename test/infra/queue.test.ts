@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { settingsOf } from '../../infra/function-settings.ts'
-import { QUEUE } from '../../infra/queue-settings.ts'
+import { SETTINGS } from '../../infra/settings.ts'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import { onlyResource, resourcesOf, synthesize } from './synthesize.ts'
 
@@ -57,7 +57,7 @@ describe('what starts functions by itself', () => {
       EventSourceArn: { 'Fn::GetAtt': [queueId, 'Arn'] },
       FunctionName: { Ref: expect.stringMatching(/^ProcessExecutionFunction/) },
       FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: QUEUE.maxRunners },
+      ScalingConfig: { MaximumConcurrency: SETTINGS.runnerConcurrency.otherwise },
     })
   })
 

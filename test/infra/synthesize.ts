@@ -3,16 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
-import { isOn } from '../../infra/context.ts'
 import { FUNCTION_NAMES } from '../../infra/function-settings.ts'
+import { readSettings } from '../../infra/settings.ts'
 import { ServiceStack } from '../../infra/stack.ts'
 
 const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
 
 export type Resource = { Properties: ReturnType<typeof JSON.parse>; DeletionPolicy?: string }
 
-/** The stack's template as `cdk synth` makes it, over empty bundles: what they hold makes no difference to it. */
-export function synthesize(context: Record<string, unknown> = {}): Template {
+/** The stack's template as `cdk synth` makes it. */
+export const synthesize = (context: Record<string, unknown> = {}): Template =>
+  withStack(context, (stack) => Template.fromStack(stack))
+
+/** Does something with the stack over empty bundles: what they hold makes no difference to it. */
+export function withStack<T>(context: Record<string, unknown>, use: (stack: ServiceStack) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'aes-synth-'))
   try {
     for (const name of FUNCTION_NAMES) {
@@ -27,11 +31,9 @@ export function synthesize(context: Record<string, unknown> = {}): Template {
     })
     const stack = new ServiceStack(app, 'AgentExecutionService', {
       bundles: join(folder, 'bundles'),
-      responseStreaming: isOn(app.node, 'responseStreaming'),
-      defaultModel: app.node.getContext('defaultModel'),
-      maxOpenExecutions: app.node.getContext('maxOpenExecutions'),
+      settings: readSettings(app.node),
     })
-    return Template.fromStack(stack)
+    return use(stack)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -11,6 +11,7 @@ describe('checkModel', () => {
   it.each([
     ['openai/gpt-5:minimal', OPENAI],
     ['openai/gpt-4.1:none', OPENAI],
+    ['openai/gpt-5', { OPENAI_API_KEY_PARAMETER: '/team/openai' }],
     ['openai/ft:gpt-4o:acme::id', OPENAI],
     ['openai/qwen3:8b', { ...OPENAI, OPENAI_BASE_URL: 'http://localhost:11434/v1' }],
     ['anthropic/claude-opus-4-6:none', ANTHROPIC],
@@ -28,6 +29,7 @@ describe('checkModel', () => {
     ['openai/gpt-5', {}, 'OPENAI_API_KEY is not set'],
     ['openai/gpt-5', { OPENAI_API_KEY: '' }, 'OPENAI_API_KEY is not set'],
     ['anthropic/claude-opus-4-6', OPENAI, 'ANTHROPIC_API_KEY is not set'],
+    ['openai/gpt-5', { ANTHROPIC_API_KEY_PARAMETER: '/a' }, 'OPENAI_API_KEY is not set'],
     [
       'openai-compatible/qwen3:8b',
       { OPENAI_COMPATIBLE_API_KEY: 'x' },

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { App } from 'aws-cdk-lib'
+import { describe, expect, it } from 'vitest'
+import { readSettings, SETTINGS, type Setting, type Settings } from '../../infra/settings.ts'
+import { sectionOf } from './operations.ts'
+
+const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
+
+const read = (context: Record<string, unknown> = {}) => readSettings(new App({ context }).node)
+const names = Object.keys(SETTINGS) as (keyof Settings)[]
+const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
+const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
+
+describe('readSettings', () => {
+  it('gives every default where the context says nothing', () => {
+    const defaults = Object.fromEntries(settings.map(([name, { otherwise }]) => [name, otherwise]))
+    expect(read()).toEqual(defaults)
+    expect(read(Object.fromEntries(names.map((name) => [name, '']))), 'each empty').toEqual(defaults)
+  })
+
+  it('finds in cdk.json what the defaults are', () => {
+    expect(read(CONTEXT)).toEqual(read())
+  })
+
+  it.each([
+    ['stageName', 'v-1_b', 'v-1_b'],
+    ['responseStreaming', 'false', false],
+    ['responseStreaming', true, true],
+    ['defaultModel', 'openai/gpt-5:high', 'openai/gpt-5:high'],
+    ['maxOpenExecutions', '7', 7],
+    ['throttlingRate', 1, 1],
+    ['throttlingBurst', '1000000', 1_000_000],
+    ['runnerConcurrency', 2, 2],
+    ['runnerConcurrency', '1000', 1_000],
+    ['logRetentionDays', '3653', 3653],
+    ['watching', 'false', false],
+    ['alarmEmail', 'ops@example.com', 'ops@example.com'],
+    ['webAcl', 'true', true],
+    ['kms', true, true],
+    ['openaiKeyParameter', '/team/openai', '/team/openai'],
+    ['anthropicKeyParameter', 'anthropic.key', 'anthropic.key'],
+  ] as const)('takes %s %j', (name, value, expected) => {
+    expect(read({ [name]: value })[name]).toBe(expected)
+  })
+
+  it('takes a domain with its certificate', () => {
+    const domainName = 'agents.example.com'
+    expect(read({ domainName, certificateArn })).toMatchObject({ domainName, certificateArn })
+  })
+
+  it.each<[keyof Settings, unknown]>([
+    ['stageName', 'a/b'],
+    ['responseStreaming', 'of'],
+    ['defaultModel', 'gpt-5'],
+    ['maxOpenExecutions', 0],
+    ['maxOpenExecutions', 1.5],
+    ['throttlingRate', '-1'],
+    ['throttlingBurst', '1e3'],
+    ['runnerConcurrency', 1],
+    ['runnerConcurrency', 1001],
+    ['logRetentionDays', 31],
+    ['logRetentionDays', 9999],
+    ['alarmEmail', 'ops'],
+    ['domainName', 'https://agents.example.com'],
+    ['certificateArn', 'arn:aws:iam::123456789012:server-certificate/x'],
+    ['webAcl', 'yes'],
+    ['kms', 1],
+    ['openaiKeyParameter', 'sk-key with spaces'],
+    ['anthropicKeyParameter', '/team/'],
+  ])('refuses %s %j, and says what is allowed', (name, value) => {
+    const allowed = SETTINGS[name].allowed.replaceAll('`', '')
+    const words = `The context value ${name} is "${value}"; it must be ${allowed}.`
+    expect(() => read({ [name]: value })).toThrow(words)
+  })
+
+  it.each([{ domainName: 'agents.example.com' }, { certificateArn }])('refuses %j alone', (context) => {
+    expect(() => read(context)).toThrow(/domainName and certificateArn go together/)
+  })
+})
+
+describe('docs/operations.md', () => {
+  it('lists every setting with its default, what is allowed and its effect', () => {
+    const rows = settings.map(([name, { otherwise, allowed, effect }]) => {
+      const shown = otherwise === null ? 'none' : `\`${otherwise}\``
+      return `| \`${name}\` | ${shown} | ${allowed} | ${effect} |`
+    })
+    const listed = sectionOf('Settings')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+    expect(listed).toEqual(rows)
+  })
+})

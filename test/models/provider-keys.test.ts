@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { json, serve } from '../tools/serve.ts'
+
+const PARAMETERS: Record<string, string> = { '/team/openai': ' sk-from-ssm\n', '/team/empty': ' ' }
+
+/** SSM as its clients see it, and the module with nothing in its cache. */
+async function setUp() {
+  vi.resetModules()
+  const store = await serve((response, { body }) => {
+    const { Name, WithDecryption } = JSON.parse(body)
+    const fail = (__type: string) => json(response, { __type, message: 'no' }, 400)
+    if (Name === '/team/denied') return fail('AccessDeniedException')
+    const Value = PARAMETERS[Name]
+    if (Value === undefined) return fail('ParameterNotFound')
+    return WithDecryption ? json(response, { Parameter: { Name, Value } }) : fail('NotDecrypted')
+  })
+  vi.stubEnv('AWS_ENDPOINT_URL_SSM', store.url)
+  const [{ withProviderKey }, { openModel }, model] = await Promise.all([
+    import('../../lib/models/provider-keys.ts'),
+    import('../../lib/models/open-model.ts'),
+    import('../../lib/core/model.ts'),
+  ])
+  return { store, withProviderKey, openModel, model }
+}
+
+beforeEach(() => {
+  vi.stubEnv('AWS_REGION', 'eu-central-1')
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
+})
+afterEach(() => vi.unstubAllEnvs())
+
+const openai = { OPENAI_API_KEY_PARAMETER: '/team/openai' }
+
+describe('withProviderKey', () => {
+  it('reads a key that the environment has not from the parameter that it names, once', async () => {
+    const { store, withProviderKey } = await setUp()
+    const expected = { ...openai, OPENAI_API_KEY: 'sk-from-ssm' }
+    expect(await withProviderKey('openai', openai)).toEqual(expected)
+    expect(await withProviderKey('openai', openai)).toEqual(expected)
+    expect(store.received).toHaveLength(1)
+  })
+
+  it('asks nobody for a key that is there, that has no parameter, or of another provider', async () => {
+    const { store, withProviderKey } = await setUp()
+    for (const environment of [{ ...openai, OPENAI_API_KEY: 'sk-here' }, {}])
+      expect(await withProviderKey('openai', environment)).toBe(environment)
+    for (const provider of ['bedrock', 'openai-compatible', 'anthropic'] as const)
+      expect(await withProviderKey(provider, openai)).toBe(openai)
+    expect(store.received).toHaveLength(0)
+  })
+
+  it.each(['/team/none', '/team/empty'])('refuses the model when there is no key in %s', async (name) => {
+    const { withProviderKey, model } = await setUp()
+    const reading = withProviderKey('anthropic', { ANTHROPIC_API_KEY_PARAMETER: name })
+    await expect(reading).rejects.toThrow(`There is no API key in the SSM parameter ${name}.`)
+    await expect(reading).rejects.toBeInstanceOf(model.ModelRefusal)
+  })
+
+  it('is a passing fault when it cannot be said', async () => {
+    const { withProviderKey, model } = await setUp()
+    const reading = withProviderKey('openai', { OPENAI_API_KEY_PARAMETER: '/team/denied' })
+    await expect(reading).rejects.toThrow(/\/team\/denied .* \(AccessDeniedException\)/)
+    await expect(reading).rejects.toBeInstanceOf(model.ModelFault)
+    await expect(reading).rejects.toMatchObject({ isTransient: true })
+  })
+})
+
+describe('openModel', () => {
+  it('sends the key of the parameter to the provider', async () => {
+    const { openModel } = await setUp()
+    const provider = await serve((response) => json(response, { error: { message: 'no' } }, 400))
+    const model = await openModel('openai/gpt-5', { ...openai, OPENAI_BASE_URL: provider.url })
+    const request = { instructions: 'a', messages: [model.userMessage('b')], tools: [] }
+    await expect(model.respond({ ...request, signal: AbortSignal.timeout(5_000) })).rejects.toThrow()
+    expect(provider.received[0]?.headers.authorization).toBe('Bearer sk-from-ssm')
+  })
+})
