@@ -1,13 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BuildOptions, build } from 'esbuild'
+import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { builtInsPlugin } from './built-ins-plugin.ts'
 import { FUNCTION_NAMES, type FunctionName, RUNS_AGENTS } from './function-settings.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../functions', import.meta.url))
 
-const OPTIONS = {
+/** Of every bundle. */
+export const BUNDLE_OPTIONS = {
   outExtension: { '.js': '.mjs' },
   bundle: true,
   platform: 'node',
@@ -18,6 +19,7 @@ const OPTIONS = {
   legalComments: 'none',
   plugins: [builtInsPlugin],
   logLevel: 'warning',
+  metafile: true,
 } satisfies BuildOptions
 
 const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
@@ -26,19 +28,20 @@ const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
  * Writes `<folder>/<function>/index.mjs` for every function. The AWS SDK goes in, since the runtime's own loads slower
  * and changes under us; source maps stay out, since they cost every cold start. Functions that run agents are split, one
  * build each so that their chunks lie in their own folder: the SDKs of models and tools load only when an agent has them.
+ * @returns what esbuild says of all files that it wrote
  */
-export async function bundleFunctions(folder: string): Promise<void> {
+export async function bundleFunctions(folder: string): Promise<Metafile['outputs']> {
   await rm(folder, { recursive: true, force: true })
   const whole = FUNCTION_NAMES.filter((name) => !RUNS_AGENTS.includes(name))
-  await Promise.all([
+  const results = await Promise.all([
     build({
-      ...OPTIONS,
+      ...BUNDLE_OPTIONS,
       entryPoints: whole.map((name) => ({ in: sourceOf(name), out: `${name}/index` })),
       outdir: folder,
     }),
     ...RUNS_AGENTS.map((name) =>
       build({
-        ...OPTIONS,
+        ...BUNDLE_OPTIONS,
         entryPoints: [{ in: sourceOf(name), out: 'index' }],
         outdir: join(folder, name),
         splitting: true,
@@ -46,4 +49,5 @@ export async function bundleFunctions(folder: string): Promise<void> {
       }),
     ),
   ])
+  return Object.assign({}, ...results.map(({ metafile }) => metafile.outputs))
 }

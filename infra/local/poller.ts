@@ -79,7 +79,8 @@ export function startPoller({ client, queueUrl, handler, concurrency, onError }:
   }
 }
 
-function toRecord(message: Message): SQSRecord {
+/** A message as the event source mapping hands it to a function. */
+export function toRecord(message: Message): SQSRecord {
   return {
     messageId: message.MessageId ?? '',
     receiptHandle: message.ReceiptHandle ?? '',
