@@ -24,9 +24,11 @@ export async function sweep(params: Sweep): Promise<SweepResult> {
     const results = await Promise.allSettled(stale.map((execution) => sweepOne(params, execution)))
     const count = (wanted: string) =>
       results.filter((result) => result.status === 'fulfilled' && result.value === wanted).length
-    total.ended += count('ended')
-    total.enqueued += count('enqueued')
-    if (stale.length < ROUND || count('left') + total.ended + total.enqueued === 0) break
+    const [ended, enqueued] = [count('ended'), count('enqueued')]
+    total.ended += ended
+    total.enqueued += enqueued
+    // The same ones would be listed again.
+    if (stale.length < ROUND || ended + enqueued === 0) break
   }
   return total
 }

@@ -5,25 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import type { Execution } from '../../lib/core/execution.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { execute } from '../../lib/engine/execute.ts'
 import { takeUpExecution } from '../../lib/engine/take-up-execution.ts'
+import { engineOn } from '../support/engine.ts'
 import { anExecution } from '../support/executions.ts'
 import { newOrganization, sharedTable } from '../support/organization.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-code-steps-'))
 const table = sharedTable()
-const engine: Engine = {
-  agents: agentStore(table),
-  executions: executionStore(table),
-  steps: stepStore(table),
-  cache: cacheStore(table),
-  ambient,
-}
+const engine = engineOn(table)
 let version: Version
 
 beforeAll(async () => {

@@ -5,13 +5,11 @@ import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED, type Execution, failure, NO_USAGE } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import type { Feedback } from '../../lib/core/learning.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { executionKey } from '../../lib/dynamodb/keys.ts'
-import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { runHere } from '../../lib/engine/start-execution.ts'
+import { engineOn } from '../support/engine.ts'
 import { anExecution } from '../support/executions.ts'
 import { aModelAgent, finalAnswer } from '../support/model-agent.ts'
 import { sharedTable } from '../support/organization.ts'
@@ -27,11 +25,7 @@ let engine: Engine
 beforeAll(async () => {
   scripted = await startScriptedModel()
   engine = {
-    agents: agentStore(table),
-    executions,
-    steps: stepStore(table),
-    cache: cacheStore(table),
-    ambient,
+    ...engineOn(table),
     environment: scripted.environmentFor(),
   }
 })

@@ -4,13 +4,10 @@ import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED } from '../../lib/core/execution.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { runHere } from '../../lib/engine/start-execution.ts'
 import type { Provider } from '../../lib/models/model-name.ts'
+import { engineOn } from '../support/engine.ts'
 import {
   aModelAgent,
   finalAnswer,
@@ -37,11 +34,7 @@ beforeAll(async () => {
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ path }))
   })
   engine = {
-    agents: agentStore(table),
-    executions: executionStore(table),
-    steps: stepStore(table),
-    cache: cacheStore(table),
-    ambient,
+    ...engineOn(table),
     environment: scripted.environmentFor(),
   }
 })

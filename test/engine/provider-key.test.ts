@@ -1,10 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { ambient } from '../../lib/ambient.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { runHere } from '../../lib/engine/start-execution.ts'
+import { engineOn } from '../support/engine.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { sharedTable } from '../support/organization.ts'
 import { json, serve } from '../tools/serve.ts'
@@ -24,11 +20,7 @@ describe('a run whose API key is in a parameter', () => {
     vi.resetModules()
     const table = sharedTable()
     const engine = {
-      agents: agentStore(table),
-      executions: executionStore(table),
-      steps: stepStore(table),
-      cache: cacheStore(table),
-      ambient,
+      ...engineOn(table),
       environment: { OPENAI_API_KEY_PARAMETER: `/team/${__type}` },
     }
     const version = await aModelAgent({ model: 'openai/gpt-5' })

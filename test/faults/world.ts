@@ -1,10 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startDynamoDB } from '../../infra/local/dynamodb.ts'
+import { freePort, startDynamoDB } from '../../infra/local/dynamodb.ts'
 import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
 import { provisionQueues, provisionTable } from '../../infra/local/provision.ts'
 import { QUEUE_NAME } from '../../infra/local/service.ts'
@@ -189,12 +187,4 @@ function readLines(file: string): string[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -1,10 +1,6 @@
-import { ambient } from '../../lib/ambient.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { takeUpExecution } from '../../lib/engine/take-up-execution.ts'
+import { engineOn } from './engine.ts'
 
 /**
  * A process that takes up one execution, and kills itself the moment after its nth write has been carried out.
@@ -29,13 +25,7 @@ const table: Table = {
   update: counting(opened.update),
   writeMany: counting(opened.writeMany),
 }
-const engine = {
-  agents: agentStore(table),
-  executions: executionStore(table),
-  steps: stepStore(table),
-  cache: cacheStore(table),
-  ambient,
-}
+const engine = engineOn(table)
 const result = await takeUpExecution(engine, id)
 console.log(JSON.stringify({ result, writes }))
 process.exit(0)

@@ -3,12 +3,9 @@ import type { Version } from '../../lib/core/agent.ts'
 import type { Execution } from '../../lib/core/execution.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../lib/core/ports.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { buryExecution } from '../../lib/engine/bury-execution.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
+import { engineOn } from './engine.ts'
 import { anExecution } from './executions.ts'
 import { aModelAgent, finalAnswer, httpTool, startToolServer } from './model-agent.ts'
 import { sharedTable } from './organization.ts'
@@ -34,11 +31,7 @@ export async function startWorkbench() {
   const scripted = await startScriptedModel()
   const server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
   const engine: Engine = {
-    agents: agentStore(table),
-    executions: executionStore(table),
-    steps: stepStore(table),
-    cache: cacheStore(table),
-    ambient,
+    ...engineOn(table),
     environment: scripted.environmentFor(),
     times: { ...leaseTimes(), firstWaitMs: 1 },
   }
