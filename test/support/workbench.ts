@@ -63,11 +63,11 @@ export async function startWorkbench() {
     },
 
     /** What the dead-letter function does with the execution's message. */
-    bury: ({ id, organizationId }: Execution) =>
+    bury: ({ id, organizationId }: Execution, now = ambient.now) =>
       buryExecution({
         executions: engine.executions,
         queue: aDelivery().delivery.queue,
-        ambient,
+        ambient: { ...ambient, now },
         organizationId,
         id,
       }),
