@@ -48,7 +48,8 @@ export function readShape(schema: JsonObject): { root: Shape; shapes: Shape[] } 
       const preset = seenThrough(property, lookup).preset
       if (preset !== undefined) shape.defaults.push({ ...field, value: preset })
     }
-    if (isJsonObject(additionalProperties)) shape.others = read(additionalProperties)
+    if (isJsonObject(additionalProperties) && Object.keys(additionalProperties).length > 0)
+      shape.others = read(additionalProperties)
     if (Array.isArray(prefixItems)) shape.firstItems = prefixItems.map(read)
     if (isJsonObject(items)) shape.items = read(items)
     return shape

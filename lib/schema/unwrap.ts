@@ -10,10 +10,10 @@ export type Unwrapped = { names: string[]; fields: JsonObject }
 /**
  * The fields inside an object whose only field is an envelope, or envelopes in each other, that the shape does not
  * know; undefined when none of those inside is known either. Where an object takes other fields, one that it requires
- * must be inside.
+ * must be inside; where it has a schema for them, an envelope is such a field.
  */
 export function unwrap(shape: Shape, sent: JsonObject): Unwrapped | undefined {
-  if (Object.keys(sent).some((name) => alike(shape, name).length > 0)) return undefined
+  if (shape.others || Object.keys(sent).some((name) => alike(shape, name).length > 0)) return undefined
   const names: string[] = []
   for (let fields = sent; ; ) {
     const [name, another] = Object.keys(fields)

@@ -50,6 +50,29 @@ export const schemaCases: Group[] = [
     ],
   },
   {
+    title: 'a schema of other fields, in which an envelope is one of them',
+    schema: object(
+      { line_2: text },
+      {
+        required: ['line_2'],
+        additionalProperties: object({ line2: { ...integer, default: 1 } }, { required: [] }),
+      },
+    ),
+    cases: [
+      [{ input: {} }, { input: { line2: 1 } }, ['defaulted /input/line2']],
+      same({ input: { line2: 1 } }),
+      same({ input: { line_2: 'x', line2: 1 } }),
+    ],
+  },
+  {
+    title: 'an empty schema of other fields, which takes any',
+    schema: object({ artistName: text }, { required: ['artistName'], additionalProperties: {} }),
+    cases: [
+      [{ data: { artistName: 'x' } }, { artistName: 'x' }, ['unwrapped /data -> ']],
+      same({ data: { other: 'x' } }),
+    ],
+  },
+  {
     title: 'fields by pattern',
     schema: object({ xName: text }, { patternProperties: { '^x-': integer }, additionalProperties: false }),
     cases: [
