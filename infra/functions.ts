@@ -18,6 +18,7 @@ import { SYNC_DEADLINE_MS } from '../lib/core/limits.ts'
 import {
   ANTHROPIC_API_KEY_PARAMETER,
   DEFAULT_MODEL,
+  EXECUTION_RETENTION_DAYS,
   MAX_OPEN_EXECUTIONS,
   METRICS,
   OPENAI_API_KEY_PARAMETER,
@@ -85,9 +86,10 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
 
 /** Names of variables come from `lib/environment.ts`, as for the functions that read them. */
 function environmentOf(name: FunctionName, { table, queue, settings }: FunctionsProps) {
-  const { responseStreaming, defaultModel, maxOpenExecutions } = settings
+  const { responseStreaming, defaultModel, maxOpenExecutions, executionRetentionDays } = settings
   return {
     [TABLE_NAME]: table.tableName,
+    ...(executionRetentionDays && { [EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
     ...(RUNS_AGENTS.includes(name) && {
       [DEFAULT_MODEL]: defaultModel,

@@ -56,12 +56,26 @@ export const SETTINGS = {
     most: 1_000_000,
     effect: 'Requests that it takes at once.',
   }),
+  executionRetentionDays: whole({
+    otherwise: null,
+    // Past the deadline of a run, which is a day.
+    least: 2,
+    most: 3_650,
+    effect:
+      'Executions go that long after they began, with their steps, payloads and cached results; DynamoDB takes some days more to delete them. Without it they stay until a client deletes them.',
+  }),
   runnerConcurrency: whole({
     otherwise: 50,
     least: 2,
     most: 1_000,
     effect:
-      'Asynchronous runs at work at the same time. Keep it well below the concurrency of the account: a runner that Lambda throttles has used up one of the five deliveries of its message.',
+      'Runners at work at the same time. Keep it well below the concurrency of the account: a runner that Lambda throttles has used up one of the five deliveries of its message.',
+  }),
+  runnerBatch: whole({
+    otherwise: 1,
+    most: 10,
+    effect:
+      'Messages that one runner takes at once. Runs that mostly wait for a model then share the price of a function; but they share its memory and its 900 s too, and one that takes the process down takes the others with it, to be resumed.',
   }),
   logRetentionDays: {
     otherwise: RetentionDays.ONE_MONTH,
@@ -145,9 +159,14 @@ function flag({ otherwise, effect }: { otherwise: boolean; effect: string }): Se
   return { otherwise, allowed: 'true or false', effect, read }
 }
 
-type Range = { otherwise: number; least?: number; most: number; effect: string }
+type Range<T> = { otherwise: T; least?: number; most: number; effect: string }
 
-function whole({ otherwise, least = 1, most, effect }: Range): Setting<number> {
+function whole<T extends number | null>({
+  otherwise,
+  least = 1,
+  most,
+  effect,
+}: Range<T>): Setting<number | T> {
   const read = (value: string) => {
     const number = /^\d{1,7}$/.test(value) ? Number(value) : Number.NaN
     return number >= least && number <= most ? number : undefined

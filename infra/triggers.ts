@@ -13,7 +13,7 @@ type Triggers = {
   functions: Functions
   queue: Queue
   deadLetters: Queue
-  settings: Pick<Settings, 'runnerConcurrency'>
+  settings: Pick<Settings, 'runnerConcurrency' | 'runnerBatch'>
 }
 
 /** What starts the functions that no request starts. */
@@ -23,8 +23,7 @@ export function createTriggers(
 ): void {
   functions['process-execution'].addEventSource(
     new SqsEventSource(queue, {
-      // A run may take all the time that a function has, so one that shares its time with others would lose.
-      batchSize: 1,
+      batchSize: settings.runnerBatch,
       reportBatchItemFailures: true,
       maxConcurrency: settings.runnerConcurrency,
     }),

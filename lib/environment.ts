@@ -16,6 +16,9 @@ export const SYNC_DEADLINE_SECONDS = 'SYNC_DEADLINE_SECONDS'
 /** Open executions that an organization may have. */
 export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
 
+/** Days that executions are kept after they began, a whole number; for ever when absent. */
+export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
+
 /** `{provider}/{model}` for agents that name none. */
 export const DEFAULT_MODEL = 'DEFAULT_MODEL'
 /** Names of the SSM parameters that hold API keys, for `lib/models/provider-keys.ts` to read. */

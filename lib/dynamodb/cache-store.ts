@@ -3,7 +3,7 @@ import { DEADLINE_MS } from '../core/limits.ts'
 import type { CacheEntry, CacheStore } from '../core/ports.ts'
 import { cacheKey } from './keys.ts'
 import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
-import { TABLE } from './schema.ts'
+import { timeToLive } from './retention.ts'
 import type { Condition, Item, Table } from './table.ts'
 
 /** What a cache key leads to: the execution that is at work for it, then its output. */
@@ -16,7 +16,7 @@ export function cacheStore(table: Table): CacheStore {
 
     async lead({ key, executionId, instead, now }) {
       // Long after the execution's own deadline: nothing reads such an entry any more.
-      const item = { ...cacheKey(key), executionId, ...timeToLive(now + 2 * DEADLINE_MS) }
+      const item = { ...cacheKey(key), executionId, ...validUntil(now + 2 * DEADLINE_MS) }
       const isFree: Condition = {
         expression: `attribute_not_exists(pk) OR #expiresAt <= :now${instead === null ? '' : ' OR #executionId = :instead'}`,
         names: ['expiresAt', ...(instead === null ? [] : ['executionId'])],
@@ -31,12 +31,12 @@ export function cacheStore(table: Table): CacheStore {
 
     async store({ key, executionId, output, expiresAt }) {
       const stored = await storePayload(table, executionId, 'cache', output)
+      const ends = [expiresAt, table.keptUntil(executionId)].filter((end) => end !== null)
       const item = {
         ...cacheKey(key),
         executionId,
         output: stored,
-        expiresAt: expiresAt ?? undefined,
-        ...(expiresAt !== null && timeToLive(expiresAt)),
+        ...(ends.length > 0 && validUntil(Math.min(...ends))),
       }
       await table.put(item, isOf(executionId))
     },
@@ -55,7 +55,7 @@ export const isOf = (executionId: string): Condition => ({
 })
 
 /** DynamoDB deletes what is past its time within days, so the time itself is looked at too. */
-const timeToLive = (ms: number) => ({ expiresAt: ms, [TABLE.timeToLive]: Math.ceil(ms / 1000) })
+const validUntil = (ms: number) => ({ expiresAt: ms, ...timeToLive(ms) })
 
 const isExpired = ({ expiresAt }: Item, now: number) => typeof expiresAt === 'number' && expiresAt <= now
 

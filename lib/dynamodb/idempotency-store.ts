@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IdempotencyStore, Reservation } from '../core/ports.ts'
 import { idempotencyKey } from './keys.ts'
-import { TABLE } from './schema.ts'
+import { timeToLive } from './retention.ts'
 import type { Item, Table } from './table.ts'
 
 /** Idempotency keys of clients, each kept for the execution that its first request was given. */
@@ -15,7 +15,7 @@ export function idempotencyStore(table: Table): IdempotencyStore {
         fingerprint,
         expiresAt,
         // DynamoDB deletes what is past its time within days, so the condition looks at the time itself.
-        [TABLE.timeToLive]: Math.ceil(expiresAt / 1000),
+        ...timeToLive(expiresAt),
       }
       const isFree = {
         expression: 'attribute_not_exists(pk) OR #expiresAt <= :now',

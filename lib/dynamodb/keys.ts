@@ -37,6 +37,9 @@ export const callKey = (executionId: string, number: number, call: string): Key 
   sk: `${stepKey(executionId, number).sk}#CALL#${call}`,
 })
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
+/** Whether an item belongs to an execution: its record, a step, a chunk. */
+export const isOfExecution = ({ pk }: Key): boolean => pk.startsWith('EXEC#')
+export const isExecutionRecord = (key: Key): boolean => isOfExecution(key) && key.sk === 'RECORD'
 
 export const cacheKey = (key: string): Key => ({ pk: `CACHE#${key}`, sk: 'CACHE' })
 

@@ -18,6 +18,7 @@ import { Unavailable } from '../core/errors.ts'
 import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../environment.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'
+import { retention } from './retention.ts'
 import { INDEXES, type IndexName, TABLE } from './schema.ts'
 
 export type { Change, Condition, Item } from './expressions.ts'
@@ -34,6 +35,7 @@ export type Table = ReturnType<typeof openTable>
 
 export function openTable(environment: Environment = process.env) {
   const name = requireEnv(TABLE_NAME, environment)
+  const { endOf, attributesOf } = retention(environment)
   const client = DynamoDBDocumentClient.from(
     new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
     {
@@ -43,6 +45,9 @@ export function openTable(environment: Environment = process.env) {
 
   return {
     name,
+
+    /** Milliseconds since 1970 until which an execution and its items are kept at least; null without a limit. */
+    keptUntil: endOf,
 
     /** Of the item, only `attributes` when they are given; it is read and paid for whole. */
     async get(key: Key, options: { consistent: boolean; attributes?: string[] }): Promise<Item | null> {
@@ -64,7 +69,11 @@ export function openTable(environment: Environment = process.env) {
     async put(item: Item, condition?: Condition): Promise<boolean> {
       const answer = await conditional(() =>
         client.send(
-          new PutCommand({ TableName: name, Item: item, ...expressions(condition ? { condition } : {}) }),
+          new PutCommand({
+            TableName: name,
+            Item: { ...item, ...attributesOf(item) },
+            ...expressions(condition ? { condition } : {}),
+          }),
         ),
       )
       return answer !== null
@@ -146,7 +155,9 @@ export function openTable(environment: Environment = process.env) {
       await Promise.all(
         slices(writes, BATCH_WRITE_ITEMS).map(async (slice) => {
           const requests = slice.map((write) =>
-            'put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } },
+            'put' in write
+              ? { PutRequest: { Item: { ...write.put, ...attributesOf(write.put) } } }
+              : { DeleteRequest: { Key: write.delete } },
           )
           await untilDone(requests, async (todo) => {
             const answer = await available(() =>

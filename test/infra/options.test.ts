@@ -50,6 +50,29 @@ describe('runnerConcurrency', () => {
   })
 })
 
+describe('runnerBatch', () => {
+  it.each([
+    [{}, 1],
+    [{ runnerBatch: 4 }, 4],
+  ])('of %j is what a runner takes at once', (context, size) => {
+    const mappings = Object.values(resourcesOf(synthesize(context), 'AWS::Lambda::EventSourceMapping'))
+    const [runner] = mappings.filter(({ Properties }) => Properties.ScalingConfig)
+    expect(runner?.Properties.BatchSize).toBe(size)
+  })
+})
+
+describe('executionRetentionDays', () => {
+  const daysIn = (template: typeof plain) =>
+    Object.values(resourcesOf(template, 'AWS::Lambda::Function')).map(
+      ({ Properties }) => Properties.Environment.Variables.EXECUTION_RETENTION_DAYS,
+    )
+
+  it('is known to every function that writes executions', () => {
+    expect(new Set(daysIn(synthesize({ executionRetentionDays: 90 })))).toEqual(new Set(['90']))
+    expect(new Set(daysIn(plain))).toEqual(new Set([undefined]))
+  })
+})
+
 describe('webAcl', () => {
   it('stands in front of the stage, and leaves bodies alone', () => {
     const template = synthesize({ webAcl: true })

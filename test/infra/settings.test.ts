@@ -18,7 +18,8 @@ describe('readSettings', () => {
     expect(read(Object.fromEntries(names.map((name) => [name, '']))), 'each empty').toEqual(defaults)
   })
 
-  it('finds in cdk.json what the defaults are', () => {
+  it('finds in cdk.json each of them with its default', () => {
+    expect(Object.keys(CONTEXT)).toEqual(expect.arrayContaining(names))
     expect(read(CONTEXT)).toEqual(read())
   })
 
@@ -30,8 +31,11 @@ describe('readSettings', () => {
     ['maxOpenExecutions', '7', 7],
     ['throttlingRate', 1, 1],
     ['throttlingBurst', '1000000', 1_000_000],
+    ['executionRetentionDays', '2', 2],
+    ['executionRetentionDays', 3650, 3650],
     ['runnerConcurrency', 2, 2],
     ['runnerConcurrency', '1000', 1_000],
+    ['runnerBatch', '10', 10],
     ['logRetentionDays', '3653', 3653],
     ['watching', 'false', false],
     ['alarmEmail', 'ops@example.com', 'ops@example.com'],
@@ -56,7 +60,11 @@ describe('readSettings', () => {
     ['maxOpenExecutions', 1.5],
     ['throttlingRate', '-1'],
     ['throttlingBurst', '1e3'],
+    ['executionRetentionDays', 1],
+    ['executionRetentionDays', 'for ever'],
     ['runnerConcurrency', 1],
+    ['runnerBatch', 0],
+    ['runnerBatch', 11],
     ['runnerConcurrency', 1001],
     ['logRetentionDays', 31],
     ['logRetentionDays', 9999],

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { provisionTable } from '../../infra/local/provision.ts'
+import { ambient } from '../../lib/ambient.ts'
+import type { Execution } from '../../lib/core/execution.ts'
+import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { cacheKey, executionKey } from '../../lib/dynamodb/keys.ts'
+import { stepStore } from '../../lib/dynamodb/step-store.ts'
+import { openTable, type Table } from '../../lib/dynamodb/table.ts'
+import { EXECUTION_RETENTION_DAYS } from '../../lib/environment.ts'
+import { anExecution } from '../support/executions.ts'
+
+const DAY_MS = 86_400_000
+const owner = 'me'
+const name = `retention-${ambient.newId()}`
+const open = (days?: string) =>
+  openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb'), [EXECUTION_RETENTION_DAYS]: days })
+
+beforeAll(() => provisionTable(inject('dynamodb'), name))
+
+/** Larger than what stands in a record, compressed too. */
+const large = () => ({ text: randomBytes(20_000).toString('base64') })
+
+async function aWholeRun(table: Table): Promise<Execution> {
+  const executions = executionStore(table)
+  const execution = anExecution({
+    input: large(),
+    now: Date.now(),
+    lease: { owner, expiresAt: Date.now() + DAY_MS },
+  })
+  const times = { startedAt: execution.createdAt, finishedAt: execution.createdAt }
+  const usage = { inputTokens: 0, outputTokens: 0 }
+  await executions.create({ execution })
+  const step = { kind: 'CODE' as const, number: 1, name: 'one', value: large(), ...times }
+  await stepStore(table).append({ executionId: execution.id, owner, step })
+  const outcome = { status: 'SUCCESS' as const, output: large(), steps: 1, usage, model: null }
+  await executions.finish({ execution, owner, outcome, finishedAt: times.finishedAt })
+  return execution
+}
+
+async function itemsOf(table: Table, { id }: Execution) {
+  const { items } = await table.query({
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': executionKey(id).pk },
+  })
+  return items
+}
+
+describe('a table whose executions are kept for 30 days', () => {
+  it('lets the record go then, and what belongs to it a week later', async () => {
+    const table = open('30')
+    const before = Date.now()
+    const execution = await aWholeRun(table)
+    const items = await itemsOf(table, execution)
+    expect(items.length).toBeGreaterThanOrEqual(5)
+    for (const { sk, ttl } of items) {
+      const days = sk === 'RECORD' ? 30 : 37
+      expect(Math.abs(Number(ttl) * 1000 - before - days * DAY_MS), String(sk)).toBeLessThan(DAY_MS / 2)
+    }
+  })
+
+  it('offers no result longer than the execution that it comes from', async () => {
+    const table = open('30')
+    const cache = cacheStore(table)
+    const end = Date.now() + 30 * DAY_MS
+    for (const [expiresAt, expected] of [
+      [null, end],
+      [end + DAY_MS, end],
+      [end - DAY_MS, end - DAY_MS],
+    ] as const) {
+      const [key, executionId] = [ambient.newId(), ambient.newId()]
+      await cache.lead({ key, executionId, instead: null, now: Date.now() })
+      await cache.store({ key, executionId, output: { text: 'x' }, expiresAt })
+      const item = await table.get(cacheKey(key), { consistent: true })
+      expect(Math.abs(Number(item?.expiresAt) - expected)).toBeLessThan(DAY_MS / 2)
+      expect(item?.ttl).toBe(Math.ceil(Number(item?.expiresAt) / 1000))
+    }
+  })
+
+  it('keeps everything else', async () => {
+    const table = open('30')
+    const key = { pk: `AGENT#${ambient.newId()}`, sk: 'AGENT' }
+    await table.put(key)
+    await table.writeMany([{ put: { ...key, sk: 'CODE' } }])
+    const { items } = await table.query({
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': key.pk },
+    })
+    expect(items.map(({ ttl }) => ttl)).toEqual([undefined, undefined])
+  })
+
+  it('refuses what is no number of days', () => {
+    expect(() => open('a month')).toThrow(`${EXECUTION_RETENTION_DAYS} is "a month"`)
+  })
+})
+
+describe('a table whose executions are kept', () => {
+  it('gives nothing a time to live', async () => {
+    const table = open()
+    const execution = await aWholeRun(table)
+    expect(new Set((await itemsOf(table, execution)).map(({ ttl }) => ttl))).toEqual(new Set([undefined]))
+    expect(table.keptUntil(execution.id)).toBeNull()
+  })
+})
