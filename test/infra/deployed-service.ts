@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda'
 import type { FunctionName } from '../../infra/function-settings.ts'
+import type { Authorizer } from '../../infra/local/authorize.ts'
 import { startDynamoDB } from '../../infra/local/dynamodb.ts'
 import { createGateway, type Handlers } from '../../infra/local/gateway.ts'
 import { toRecord } from '../../infra/local/poller.ts'
@@ -28,19 +29,26 @@ import { deployFunctions, httpResult, returned } from './deployed-functions.ts'
 const TABLE = 'runtime'
 const AGENTS = fileURLToPath(new URL('../../agents', import.meta.url))
 
+type Options = {
+  /** The authorizer is asked once a token, as API Gateway does it for a minute; else for every request. */
+  keepsAuthorization?: boolean
+  /** Puts something between the functions and the table. */
+  between?: (endpoint: string) => Promise<{ url: string; stop: () => Promise<unknown> }>
+}
+
 export type DeployedService = Awaited<ReturnType<typeof startDeployedService>>
 
 /**
  * The stack on this machine: the deployed functions in processes of their own, emulators, a scripted model, and the
  * local gateway for API Gateway, whose events are those that it makes of requests. The agents of `agents` are published.
  */
-export async function startDeployedService() {
+export async function startDeployedService(options: Options = {}) {
   const stops: (() => Promise<unknown>)[] = []
   const stop = async () => {
     for (const each of stops) await each()
   }
   try {
-    return { ...(await start(stops)), stop }
+    return { ...(await start(stops, options)), stop }
   } catch (error) {
     await stop()
     throw error
@@ -48,7 +56,7 @@ export async function startDeployedService() {
 }
 
 /** Adds to `stops`, in the order in which they are to be called, what has been started. */
-async function start(stops: (() => Promise<unknown>)[]) {
+async function start(stops: (() => Promise<unknown>)[], { between, keepsAuthorization }: Options) {
   const [dynamodb, queue, scripted] = await Promise.all([
     startDynamoDB(null),
     startSqs(),
@@ -56,11 +64,13 @@ async function start(stops: (() => Promise<unknown>)[]) {
   ])
   stops.push(dynamodb.stop, queue.stop, scripted.stop)
   await provisionTable(dynamodb.endpoint, TABLE)
+  const through = await between?.(dynamodb.endpoint)
+  if (through) stops.unshift(through.stop)
   const queues = await provisionQueues(queue.endpoint, TABLE, 60)
   const functions = await deployFunctions({
     physical: { 'AWS::DynamoDB::Table': TABLE, 'AWS::SQS::Queue': queues.runs },
     extra: {
-      [DYNAMODB_ENDPOINT]: dynamodb.endpoint,
+      [DYNAMODB_ENDPOINT]: through?.url ?? dynamodb.endpoint,
       [SQS_ENDPOINT]: queue.endpoint,
       ...scripted.environmentFor('openai-compatible'),
     },
@@ -75,6 +85,7 @@ async function start(stops: (() => Promise<unknown>)[]) {
     return outcome
   }
 
+  const authorizer: Authorizer = async (event) => returned(await invoke('authorize-request', event))
   const names = Object.keys(operations) as OperationName[]
   const handlers = names.map((name) => [
     name,
@@ -82,7 +93,7 @@ async function start(stops: (() => Promise<unknown>)[]) {
   ])
   const gateway = createGateway({
     handlers: Object.fromEntries(handlers) as Handlers,
-    authorizer: async (event) => returned(await invoke('authorize-request', event)),
+    authorizer: keepsAuthorization ? onceAToken(authorizer) : authorizer,
   })
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
   stops.unshift(async () => {
@@ -112,6 +123,7 @@ async function start(stops: (() => Promise<unknown>)[]) {
     token: made.text,
     organizationId,
     wait,
+    table,
     executions: executionStore(table),
     queues,
     sqs,
@@ -132,6 +144,16 @@ async function start(stops: (() => Promise<unknown>)[]) {
     },
     deliver: async (name: FunctionName, record: SQSRecord): Promise<SQSBatchResponse> =>
       returned(await invoke(name, { Records: [record] })),
+  }
+}
+
+function onceAToken(authorizer: Authorizer): Authorizer {
+  const known = new Map<string, ReturnType<Authorizer>>()
+  return (event) => {
+    const { authorizationToken: token } = event
+    const answer = known.get(token) ?? authorizer(event)
+    known.set(token, answer)
+    return answer
   }
 }
 
