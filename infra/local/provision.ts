@@ -14,6 +14,9 @@ import { clientConfig } from '../../lib/dynamodb/table.ts'
 import { SQS_ENDPOINT } from '../../lib/environment.ts'
 import { sqsConfig } from '../../lib/sqs/run-queue.ts'
 
+/** On the embedded emulator, or on that of `SQS_ENDPOINT`. */
+export const QUEUE_NAME = 'agent-executions'
+
 /** Makes the table that the stack would make, unless it is there; one of an earlier version gets the indexes that it lacks. */
 export async function provisionTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(clientConfig(endpoint))

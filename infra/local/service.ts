@@ -22,13 +22,11 @@ import type { Emulator } from './dynamodb.ts'
 import { createGateway } from './gateway.ts'
 import { loadFunctions } from './load-functions.ts'
 import { dataFolder, LOCAL_TABLE, openStore } from './open-store.ts'
-import { provisionQueues } from './provision.ts'
+import { provisionQueues, QUEUE_NAME } from './provision.ts'
 import { startRunner } from './runner-process.ts'
 import { startSqs } from './sqs.ts'
 
 const AGENTS = fileURLToPath(new URL('../../agents', import.meta.url))
-/** On the embedded emulator, or on that of `SQS_ENDPOINT`. */
-export const QUEUE_NAME = 'agent-executions'
 /** How long requests in flight may take to end after SIGTERM. */
 const DRAIN_MS = 5_000
 
