@@ -1,5 +1,5 @@
-import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb'
-import { clientConfig } from '../lib/dynamodb/table.ts'
+import type { Identity } from '../lib/aws/identity.ts'
+import { dynamodbClient } from '../lib/dynamodb/client.ts'
 import { Refusal } from './refusal.ts'
 
 /** What CloudFormation appends to a stack's name: the resource and random letters. Tables of the stack `<stack>-x` differ. */
@@ -10,8 +10,8 @@ const GENERATED = /^-[A-Za-z0-9]+-[A-Z0-9]+$/
  * asking CloudFormation. A table outlives its stack: when there are several, `stack` may be the table's own name.
  * @throws Refusal that names what was found instead
  */
-export async function stackTable(stack: string): Promise<string> {
-  const names = await tableNames()
+export async function stackTable(stack: string, identity: Identity): Promise<string> {
+  const names = await tableNames(identity)
   if (names.includes(stack)) return stack
   const prefixed = names.filter((candidate) => candidate.startsWith(`${stack}-`))
   const [name, ...others] = prefixed.filter((candidate) => GENERATED.test(candidate.slice(stack.length)))
@@ -26,13 +26,21 @@ export async function stackTable(stack: string): Promise<string> {
   )
 }
 
-async function tableNames(): Promise<string[]> {
-  const client = new DynamoDBClient(clientConfig(undefined))
+async function tableNames(identity: Identity): Promise<string[]> {
+  const client = dynamodbClient(identity, { maxAttempts: 3, timeoutMs: 8_000 })
   const names: string[] = []
   try {
-    for await (const { TableNames = [] } of paginateListTables({ client }, {})) names.push(...TableNames)
+    for (let after: string | undefined; ; ) {
+      const { TableNames, LastEvaluatedTableName } = await client.call<Page>('ListTables', {
+        ExclusiveStartTableName: after,
+      })
+      names.push(...TableNames)
+      if (!LastEvaluatedTableName) return names
+      after = LastEvaluatedTableName
+    }
   } finally {
-    client.destroy()
+    client.close()
   }
-  return names
 }
+
+type Page = { TableNames: string[]; LastEvaluatedTableName?: string }

@@ -1,5 +1,6 @@
 import { ensureDevelopmentOrganization } from '../infra/local/development.ts'
 import { LOCAL_TABLE, openStore } from '../infra/local/open-store.ts'
+import { AwsFault } from '../lib/aws/aws-fault.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { cacheStore } from '../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
@@ -8,6 +9,7 @@ import { stepStore } from '../lib/dynamodb/step-store.ts'
 import { openTable, type Table } from '../lib/dynamodb/table.ts'
 import { tokenStore } from '../lib/dynamodb/token-store.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
+import { operatorIdentity } from './aws-identity.ts'
 import { whenInterrupted } from './interrupt.ts'
 import type { Shared } from './output.ts'
 import { withProgress } from './progress.ts'
@@ -74,7 +76,8 @@ async function openLocal(): Promise<Opened> {
 }
 
 async function openDeployed(stack: string): Promise<Opened> {
-  const table = openTable({ [TABLE_NAME]: await stackTable(stack) })
+  const identity = await operatorIdentity()
+  const table = openTable({ [TABLE_NAME]: await stackTable(stack, identity) }, identity)
   return { table, stop: async () => table.close() }
 }
 
@@ -83,7 +86,7 @@ function ofAws(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const isUnset = 'tryNextLink' in error || error.message.includes('Region is missing')
   if (isUnset) return new Refusal(`AWS: ${error.message}. Set AWS_PROFILE, or AWS_REGION and credentials.`)
-  return '$metadata' in error ? new Refusal(`AWS: ${reasonOf(error)}`) : error
+  return error instanceof AwsFault || '$metadata' in error ? new Refusal(`AWS: ${reasonOf(error)}`) : error
 }
 
 /** A refused connection has no message of its own, only a code. */
@@ -91,5 +94,6 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { name, message, code } = error as NodeJS.ErrnoException
   if (message === '') return code ?? name
+  if (error instanceof AwsFault && error.status === 0) return message
   return name === 'Error' ? message : `${name}: ${message}`
 }

@@ -1,13 +1,17 @@
-import {
-  DeleteMessageCommand,
-  type Message,
-  ReceiveMessageCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
+import type { AwsClient } from '../../lib/aws/aws-client.ts'
+
+/** A message that was received: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Message.html */
+export type Message = {
+  MessageId?: string | undefined
+  ReceiptHandle?: string | undefined
+  Body?: string | undefined
+  MD5OfBody?: string | undefined
+  Attributes?: Record<string, string> | undefined
+}
 
 type Options = {
-  client: SQSClient
+  client: AwsClient
   queueUrl: string
   handler: (event: SQSEvent) => Promise<SQSBatchResponse>
   /** Messages in work at the same time. */
@@ -31,9 +35,7 @@ export function startPoller({ client, queueUrl, handler, concurrency, onError }:
     try {
       const { batchItemFailures } = await handler({ Records: [toRecord(message)] })
       if (batchItemFailures.length > 0) return
-      await client.send(
-        new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }),
-      )
+      await client.call('DeleteMessage', { QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle })
     } catch (error) {
       onError(error)
     }
@@ -41,16 +43,17 @@ export function startPoller({ client, queueUrl, handler, concurrency, onError }:
 
   const receive = async (free: number): Promise<Message[]> => {
     try {
-      const answer = await client.send(
-        new ReceiveMessageCommand({
+      const { Messages = [] } = await client.call<{ Messages?: Message[] }>(
+        'ReceiveMessage',
+        {
           QueueUrl: queueUrl,
           MaxNumberOfMessages: Math.min(free, MAX_BATCH),
           WaitTimeSeconds: RECEIVE_SECONDS,
           MessageSystemAttributeNames: ['All'],
-        }),
-        { abortSignal: stopping.signal },
+        },
+        stopping.signal,
       )
-      return answer.Messages ?? []
+      return Messages
     } catch (error) {
       if (stopping.signal.aborted) return []
       onError(error)

@@ -1,45 +1,45 @@
-import {
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  DescribeTableCommand,
-  DynamoDBClient,
-  ResourceInUseException,
-  UpdateTableCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb'
-import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
+import type { AwsClient } from '../../lib/aws/aws-client.ts'
+import { AwsFault } from '../../lib/aws/aws-fault.ts'
+import { emulatorIdentity } from '../../lib/aws/identity.ts'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
+import { dynamodbClient } from '../../lib/dynamodb/client.ts'
 import { INDEXES, TABLE } from '../../lib/dynamodb/schema.ts'
-import { clientConfig } from '../../lib/dynamodb/table.ts'
 import { SQS_ENDPOINT } from '../../lib/environment.ts'
-import { sqsConfig } from '../../lib/sqs/run-queue.ts'
+import { sqsClient } from '../../lib/sqs/client.ts'
+import { until } from './until.ts'
 
 /** On the embedded emulator, or on that of `SQS_ENDPOINT`. */
 export const QUEUE_NAME = 'agent-executions'
 
 /** Makes the table that the stack would make, unless it is there; one of an earlier version gets the indexes that it lacks. */
 export async function provisionTable(endpoint: string, name: string): Promise<void> {
-  const client = new DynamoDBClient(clientConfig(endpoint))
+  const client = dynamodbClient(emulatorIdentity(endpoint))
   try {
-    await client.send(new CreateTableCommand(tableDefinition(name)))
-    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, { TableName: name })
+    await client.call('CreateTable', tableDefinition(name))
+    const isActive = async () => (await describe(client, name)).TableStatus === 'ACTIVE'
+    await until(isActive, { what: `table ${name} to be active`, limitMs: 30_000 })
   } catch (error) {
-    if (!(error instanceof ResourceInUseException)) throw error
+    if (!(error instanceof AwsFault) || error.name !== 'ResourceInUseException') throw error
     await addMissingIndexes(client, name)
   } finally {
-    client.destroy()
+    client.close()
   }
 }
 
-async function addMissingIndexes(client: DynamoDBClient, name: string): Promise<void> {
-  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }))
-  const known = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName))
-  const { AttributeDefinitions, GlobalSecondaryIndexes = [] } = tableDefinition(name)
+type Description = { TableStatus: string; GlobalSecondaryIndexes?: { IndexName: string }[] }
+
+async function describe(client: AwsClient, name: string): Promise<Description> {
+  return (await client.call<{ Table: Description }>('DescribeTable', { TableName: name })).Table
+}
+
+async function addMissingIndexes(client: AwsClient, name: string): Promise<void> {
+  const known = new Set(
+    (await describe(client, name)).GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName),
+  )
+  const { AttributeDefinitions, GlobalSecondaryIndexes } = tableDefinition(name)
   for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !known.has(IndexName))) {
     const GlobalSecondaryIndexUpdates = [{ Create: index }]
-    await client.send(
-      new UpdateTableCommand({ TableName: name, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
-    )
+    await client.call('UpdateTable', { TableName: name, AttributeDefinitions, GlobalSecondaryIndexUpdates })
   }
 }
 
@@ -55,33 +55,32 @@ export async function provisionQueues(
   name: string,
   visibilitySeconds: number,
 ): Promise<Queues> {
-  const client = new SQSClient(sqsConfig(endpoint))
+  const client = sqsClient(emulatorIdentity(endpoint))
+  const create = (QueueName: string, Attributes: Record<string, string> = {}) =>
+    client.call<{ QueueUrl: string }>('CreateQueue', { QueueName, Attributes })
   try {
-    const dead = await client.send(new CreateQueueCommand({ QueueName: `${name}-dead` })).catch((cause) => {
+    const dead = await create(`${name}-dead`).catch((cause) => {
       throw new Error(`No SQS answers at ${endpoint} (${SQS_ENDPOINT}).`, { cause })
     })
-    const { Attributes } = await client.send(
-      new GetQueueAttributesCommand({ QueueUrl: dead.QueueUrl, AttributeNames: ['QueueArn'] }),
-    )
-    const { QueueUrl } = await client.send(
-      new CreateQueueCommand({
-        QueueName: name,
-        Attributes: {
-          VisibilityTimeout: String(visibilitySeconds),
-          RedrivePolicy: JSON.stringify({
-            deadLetterTargetArn: Attributes?.QueueArn,
-            maxReceiveCount: MAX_ATTEMPTS,
-          }),
-        },
+    const { Attributes } = await client.call<{ Attributes: Record<string, string> }>('GetQueueAttributes', {
+      QueueUrl: dead.QueueUrl,
+      AttributeNames: ['QueueArn'],
+    })
+    const { QueueUrl } = await create(name, {
+      VisibilityTimeout: String(visibilitySeconds),
+      RedrivePolicy: JSON.stringify({
+        deadLetterTargetArn: Attributes.QueueArn,
+        maxReceiveCount: MAX_ATTEMPTS,
       }),
-    )
-    return { runs: QueueUrl ?? '', deadLetters: dead.QueueUrl ?? '' }
+    })
+    return { runs: QueueUrl, deadLetters: dead.QueueUrl }
   } finally {
-    client.destroy()
+    client.close()
   }
 }
 
-function tableDefinition(name: string): CreateTableCommandInput {
+/** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CreateTable.html */
+function tableDefinition(name: string) {
   const types = new Map<string, 'S' | 'N'>([
     [TABLE.partitionKey, 'S'],
     [TABLE.sortKey, 'S'],
@@ -110,7 +109,7 @@ function tableDefinition(name: string): CreateTableCommandInput {
   }
 }
 
-function keySchema(partitionKey: string, sortKey: string): CreateTableCommandInput['KeySchema'] {
+function keySchema(partitionKey: string, sortKey: string) {
   return [
     { AttributeName: partitionKey, KeyType: 'HASH' },
     { AttributeName: sortKey, KeyType: 'RANGE' },

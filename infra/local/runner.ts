@@ -1,8 +1,8 @@
-import { SQSClient } from '@aws-sdk/client-sqs'
 import { handler as bury } from '../../functions/bury-execution.ts'
 import { handler } from '../../functions/process-execution.ts'
+import { identityOf } from '../../lib/aws/identity.ts'
 import { QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../../lib/environment.ts'
-import { sqsConfig } from '../../lib/sqs/run-queue.ts'
+import { sqsClient } from '../../lib/sqs/client.ts'
 import { startPoller } from './poller.ts'
 
 /** The runner's process: its own, so that an agent that takes it down takes nothing else down. */
@@ -11,7 +11,7 @@ const CONCURRENCY = 16
 /** Argument: the address of the dead-letter queue. */
 const [deadLetters = ''] = process.argv.slice(2)
 
-const client = new SQSClient(sqsConfig(process.env[SQS_ENDPOINT]))
+const client = sqsClient(identityOf(process.env, SQS_ENDPOINT))
 const onError = (error: unknown) => console.error('The runner could not finish a message:', error)
 const pollers = [
   startPoller({ client, queueUrl: requireEnv(QUEUE_URL), handler, concurrency: CONCURRENCY, onError }),

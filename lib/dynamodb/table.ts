@@ -1,21 +1,9 @@
-import {
-  ConditionalCheckFailedException,
-  DynamoDBClient,
-  DynamoDBServiceException,
-} from '@aws-sdk/client-dynamodb'
-import {
-  BatchGetCommand,
-  BatchWriteCommand,
-  DeleteCommand,
-  DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  type QueryCommandInput,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb'
+import { AwsFault, isPassing } from '../aws/aws-fault.ts'
+import { type Identity, identityOf } from '../aws/identity.ts'
 import { Unavailable } from '../core/errors.ts'
 import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../environment.ts'
+import { type AttributeMap, fromAttributes, toAttributes } from './attribute-values.ts'
+import { dynamodbClient } from './client.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { retention } from './retention.ts'
@@ -33,15 +21,21 @@ const MAX_BATCH_ROUNDS = 8
  */
 export type Table = ReturnType<typeof openTable>
 
-export function openTable(environment: Environment = process.env) {
+export function openTable(
+  environment: Environment = process.env,
+  identity: Identity = identityOf(environment, DYNAMODB_ENDPOINT),
+) {
   const name = requireEnv(TABLE_NAME, environment)
   const { endOf, attributesOf } = retention(environment)
-  const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
-    {
-      marshallOptions: { removeUndefinedValues: true },
-    },
-  )
+  const client = dynamodbClient(identity)
+  /** @throws Unavailable, or an AwsFault that is no passing one */
+  const call = async <Answer>(operation: string, input: object): Promise<Answer> => {
+    try {
+      return await client.call<Answer>(operation, input)
+    } catch (error) {
+      throw error instanceof AwsFault && isPassing(error) ? new Unavailable(error) : error
+    }
+  }
 
   return {
     name,
@@ -52,29 +46,23 @@ export function openTable(environment: Environment = process.env) {
     /** Of the item, only `attributes` when they are given; it is read and paid for whole. */
     async get(key: Key, options: { consistent: boolean; attributes?: string[] }): Promise<Item | null> {
       const { consistent, attributes } = options
-      const answer = await available(() =>
-        client.send(
-          new GetCommand({
-            TableName: name,
-            Key: key,
-            ConsistentRead: consistent,
-            ...(attributes && projection(attributes)),
-          }),
-        ),
-      )
-      return answer.Item ?? null
+      const { Item } = await call<{ Item?: AttributeMap }>('GetItem', {
+        TableName: name,
+        Key: toAttributes(key),
+        ConsistentRead: consistent,
+        ...(attributes && projection(attributes)),
+      })
+      return Item ? fromAttributes(Item) : null
     },
 
     /** Whether the item was written: false when the condition failed. */
     async put(item: Item, condition?: Condition): Promise<boolean> {
       const answer = await conditional(() =>
-        client.send(
-          new PutCommand({
-            TableName: name,
-            Item: { ...item, ...attributesOf(item) },
-            ...expressions(condition ? { condition } : {}),
-          }),
-        ),
+        call('PutItem', {
+          TableName: name,
+          Item: toAttributes({ ...item, ...attributesOf(item) }),
+          ...conditionOf(condition),
+        }),
       )
       return answer !== null
     },
@@ -82,49 +70,51 @@ export function openTable(environment: Environment = process.env) {
     /** The item as it is now, or null when the condition failed. */
     async update(key: Key, change: Change): Promise<Item | null> {
       const answer = await conditional(() =>
-        client.send(
-          new UpdateCommand({ TableName: name, Key: key, ReturnValues: 'ALL_NEW', ...expressions(change) }),
-        ),
+        call<{ Attributes?: AttributeMap }>('UpdateItem', {
+          TableName: name,
+          Key: toAttributes(key),
+          ReturnValues: 'ALL_NEW',
+          ...onTheWire(expressions(change)),
+        }),
       )
-      return answer === null ? null : (answer.Attributes ?? {})
+      return answer && fromAttributes(answer.Attributes ?? {})
     },
 
     /** Nothing happens when the condition fails. */
     async delete(key: Key, condition?: Condition): Promise<void> {
       await conditional(() =>
-        client.send(
-          new DeleteCommand({ TableName: name, Key: key, ...expressions(condition ? { condition } : {}) }),
-        ),
+        call('DeleteItem', { TableName: name, Key: toAttributes(key), ...conditionOf(condition) }),
       )
     },
 
-    async query(
-      input: Omit<QueryCommandInput, 'TableName'>,
-    ): Promise<{ items: Item[]; lastKey: Item | null }> {
-      const answer = await available(() => client.send(new QueryCommand({ TableName: name, ...input })))
-      return { items: answer.Items ?? [], lastKey: answer.LastEvaluatedKey ?? null }
+    async query({ ExclusiveStartKey, ...input }: Query): Promise<{ items: Item[]; lastKey: Item | null }> {
+      const { Items = [], LastEvaluatedKey } = await call<Page>('Query', {
+        TableName: name,
+        ...onTheWire(input),
+        ...(ExclusiveStartKey && { ExclusiveStartKey: toAttributes(ExclusiveStartKey) }),
+      })
+      return {
+        items: Items.map(fromAttributes),
+        lastKey: LastEvaluatedKey ? fromAttributes(LastEvaluatedKey) : null,
+      }
     },
 
     /** How many items of an index have this partition key. Eventually consistent. */
     async count(index: IndexName, partition: string): Promise<number> {
       let counted = 0
-      let lastKey: Item | undefined
+      let lastKey: AttributeMap | undefined
       do {
-        const answer = await available(() =>
-          client.send(
-            new QueryCommand({
-              TableName: name,
-              IndexName: index,
-              Select: 'COUNT',
-              KeyConditionExpression: '#partition = :partition',
-              ExpressionAttributeNames: { '#partition': INDEXES[index].partitionKey.name },
-              ExpressionAttributeValues: { ':partition': partition },
-              ExclusiveStartKey: lastKey,
-            }),
-          ),
-        )
-        counted += answer.Count ?? 0
-        lastKey = answer.LastEvaluatedKey
+        const { Count = 0, LastEvaluatedKey } = await call<Page>('Query', {
+          TableName: name,
+          IndexName: index,
+          Select: 'COUNT',
+          KeyConditionExpression: '#partition = :partition',
+          ExpressionAttributeNames: { '#partition': INDEXES[index].partitionKey.name },
+          ExpressionAttributeValues: toAttributes({ ':partition': partition }),
+          ExclusiveStartKey: lastKey,
+        })
+        counted += Count
+        lastKey = LastEvaluatedKey
       } while (lastKey)
       return counted
     },
@@ -133,91 +123,85 @@ export function openTable(environment: Environment = process.env) {
     async getMany(keys: Key[], options: { consistent: boolean }): Promise<Item[]> {
       const found = new Map<string, Item>()
       await Promise.all(
-        slices(keys, BATCH_GET_KEYS).map(async (slice) => {
-          await untilDone(slice, async (todo) => {
-            const answer = await available(() =>
-              client.send(
-                new BatchGetCommand({
-                  RequestItems: { [name]: { Keys: todo, ConsistentRead: options.consistent } },
-                }),
-              ),
-            )
-            for (const item of answer.Responses?.[name] ?? []) found.set(mapKey(item as Key), item)
-            return (answer.UnprocessedKeys?.[name]?.Keys ?? []) as Key[]
-          })
-        }),
+        slices(keys.map(toAttributes), BATCH_GET_KEYS).map((slice) =>
+          untilDone(slice, async (Keys) => {
+            const { Responses, UnprocessedKeys } = await call<BatchGetAnswer>('BatchGetItem', {
+              RequestItems: { [name]: { Keys, ConsistentRead: options.consistent } },
+            })
+            for (const item of Responses?.[name]?.map(fromAttributes) ?? [])
+              found.set(mapKey(item as Key), item)
+            return UnprocessedKeys?.[name]?.Keys ?? []
+          }),
+        ),
       )
       return keys.map((key) => found.get(mapKey(key))).filter((item) => item !== undefined)
     },
 
     /** Puts or deletes any number of items, 25 at a time, with no order and no condition. */
     async writeMany(writes: ({ put: Item } | { delete: Key })[]): Promise<void> {
+      const requests = writes.map((write): WriteRequest => {
+        if ('delete' in write) return { DeleteRequest: { Key: toAttributes(write.delete) } }
+        return { PutRequest: { Item: toAttributes({ ...write.put, ...attributesOf(write.put) }) } }
+      })
       await Promise.all(
-        slices(writes, BATCH_WRITE_ITEMS).map(async (slice) => {
-          const requests = slice.map((write) =>
-            'put' in write
-              ? { PutRequest: { Item: { ...write.put, ...attributesOf(write.put) } } }
-              : { DeleteRequest: { Key: write.delete } },
-          )
-          await untilDone(requests, async (todo) => {
-            const answer = await available(() =>
-              client.send(new BatchWriteCommand({ RequestItems: { [name]: todo } })),
-            )
-            return (answer.UnprocessedItems?.[name] ?? []) as typeof requests
-          })
-        }),
+        slices(requests, BATCH_WRITE_ITEMS).map((slice) =>
+          untilDone(slice, async (todo) => {
+            const { UnprocessedItems } = await call<BatchWriteAnswer>('BatchWriteItem', {
+              RequestItems: { [name]: todo },
+            })
+            return UnprocessedItems?.[name] ?? []
+          }),
+        ),
       )
     },
 
     /** @throws Unavailable when the table does not answer. */
     async ping(): Promise<void> {
-      await available(() => client.send(new GetCommand({ TableName: name, Key: { pk: 'PING', sk: 'PING' } })))
+      await call('GetItem', { TableName: name, Key: toAttributes({ pk: 'PING', sk: 'PING' }) })
     },
 
-    close: () => client.destroy(),
+    close: client.close,
   }
 }
 
-/**
- * No call may hang: one that gets no answer is sent again, and is `Unavailable` when that was in vain. Emulators take any
- * credentials and region, but the client insists on some.
- */
-export function clientConfig(endpoint: string | undefined) {
-  const requestHandler = { connectionTimeout: 2_000, requestTimeout: 8_000, throwOnRequestTimeout: true }
-  const base = { maxAttempts: 5, requestHandler }
-  if (!endpoint) return base
-  return {
-    ...base,
-    endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  }
+/** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html, with values as they are in items. */
+export type Query = {
+  IndexName?: IndexName
+  KeyConditionExpression: string
+  FilterExpression?: string | undefined
+  ProjectionExpression?: string
+  ExpressionAttributeNames?: Record<string, string> | undefined
+  ExpressionAttributeValues: Item
+  ExclusiveStartKey?: Item
+  ScanIndexForward?: boolean
+  ConsistentRead?: boolean
+  Limit?: number
 }
 
-async function available<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    throw isPassing(error) ? new Unavailable(error) : error
-  }
+type Page = { Items?: AttributeMap[]; Count?: number; LastEvaluatedKey?: AttributeMap }
+type WriteRequest = { PutRequest: { Item: AttributeMap } } | { DeleteRequest: { Key: AttributeMap } }
+type BatchGetAnswer = {
+  Responses?: Record<string, AttributeMap[]>
+  UnprocessedKeys?: Record<string, { Keys: AttributeMap[] }>
 }
+type BatchWriteAnswer = { UnprocessedItems?: Record<string, WriteRequest[]> }
+
+/** A request's expressions, with the values as the protocol has them. */
+const onTheWire = <T extends { ExpressionAttributeValues?: Item | undefined }>(input: T) => ({
+  ...input,
+  ExpressionAttributeValues: input.ExpressionAttributeValues && toAttributes(input.ExpressionAttributeValues),
+})
+
+const conditionOf = (condition: Condition | undefined) =>
+  condition ? onTheWire(expressions({ condition })) : {}
 
 async function conditional<T>(call: () => Promise<T>): Promise<T | null> {
   try {
-    return await available(call)
+    return await call()
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return null
+    if (error instanceof AwsFault && error.name === 'ConditionalCheckFailedException') return null
     throw error
   }
-}
-
-/** Throttling, server faults and sockets that break; a rejected request is none of these. */
-function isPassing(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if (error instanceof DynamoDBServiceException) {
-    return error.$fault === 'server' || /Throttl|ThroughputExceeded|RequestLimitExceeded/.test(error.name)
-  }
-  return 'code' in error || error.name === 'TimeoutError'
 }
 
 /** Repeats a batch with what it left unprocessed, backing off as AWS asks. */

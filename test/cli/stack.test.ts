@@ -1,7 +1,7 @@
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { provisionTable } from '../../infra/local/provision.ts'
-import { clientConfig } from '../../lib/dynamodb/table.ts'
+import { sdkConfig } from '../support/sdk.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
@@ -29,7 +29,7 @@ beforeAll(async () => {
   cli.write(inFolder('hello', greeter('Hello')))
 })
 afterAll(async () => {
-  const client = new DynamoDBClient(clientConfig(inject('dynamodb')))
+  const client = new DynamoDBClient(sdkConfig(inject('dynamodb')))
   for (const TableName of tables) await client.send(new DeleteTableCommand({ TableName }))
   client.destroy()
   cli.remove()

@@ -9,9 +9,10 @@ import { provisionQueues } from '../../infra/local/provision.ts'
 import { startSqs } from '../../infra/local/sqs.ts'
 import { until } from '../../infra/local/until.ts'
 import { ambient } from '../../lib/ambient.ts'
-import { clientConfig, openTable } from '../../lib/dynamodb/table.ts'
-import { runQueue, sqsConfig } from '../../lib/sqs/run-queue.ts'
+import { openTable } from '../../lib/dynamodb/table.ts'
+import { runQueue } from '../../lib/sqs/run-queue.ts'
 import { sharedTable } from '../support/organization.ts'
+import { sdkConfig, sqsSdkConfig } from '../support/sdk.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { type Fault, faultSchedule } from './fault-schedule.ts'
 
@@ -50,9 +51,8 @@ async function proxyWith(kind: Kind, fault: Fault): Promise<FaultProxy> {
 }
 
 /** Both ask only once, so that a test sees each fault. */
-const dynamodbClient = (proxy: FaultProxy) =>
-  new DynamoDBClient({ ...clientConfig(proxy.url), maxAttempts: 1 })
-const sqsClient = (proxy: FaultProxy) => new SQSClient({ ...sqsConfig(proxy.url), maxAttempts: 1 })
+const dynamodbClient = (proxy: FaultProxy) => new DynamoDBClient({ ...sdkConfig(proxy.url), maxAttempts: 1 })
+const sqsClient = (proxy: FaultProxy) => new SQSClient({ ...sqsSdkConfig(proxy.url), maxAttempts: 1 })
 
 const aQueue = (endpoint = sqs.endpoint) =>
   provisionQueues(endpoint, `faults-${ambient.newId()}`, 60).then(({ runs }) => runs)
@@ -90,7 +90,7 @@ async function sendOne(proxy: FaultProxy) {
     ({ MessageId }) => (MessageId ? 'sent' : 'nothing'),
     (error: Error & { code?: string }) => error.code ?? error.name,
   )
-  const direct = new SQSClient(sqsConfig(sqs.endpoint))
+  const direct = new SQSClient(sqsSdkConfig(sqs.endpoint))
   const received = await direct.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))
   direct.destroy()
   return { seen, carriedOut: received.Messages?.length ?? 0 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type AttributeValue, DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
-import { clientConfig } from '../../lib/dynamodb/table.ts'
+import { sdkConfig } from '../support/sdk.ts'
 import type { Exchange } from './fault-proxy.ts'
 
 type WireItem = Record<string, AttributeValue>
@@ -65,7 +65,7 @@ export function watchTable() {
     },
     /** Reads the whole table, past the proxy: are all checkpoints there, as they were written? */
     async compareWith(endpoint: string, TableName: string): Promise<void> {
-      const client = new DynamoDBClient(clientConfig(endpoint))
+      const client = new DynamoDBClient(sdkConfig(endpoint))
       const stored = new Map<string, WireItem>()
       for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true })) {
         for (const item of Items) if (isCheckpoint(item.sk?.S)) stored.set(nameOf(item), item)

@@ -20,10 +20,10 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
-import { sqsConfig } from '../../lib/sqs/run-queue.ts'
 import { newToken } from '../../lib/tokens/token.ts'
 import type { Outcome } from '../support/runtime-api.ts'
 import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import { sqsSdkConfig } from '../support/sdk.ts'
 import { deployFunctions, httpResult, returned } from './deployed-functions.ts'
 
 const TABLE = 'runtime'
@@ -76,7 +76,7 @@ async function start(stops: (() => Promise<unknown>)[], { between, keepsAuthoriz
     },
   })
   stops.unshift(functions.stop)
-  const sqs = new SQSClient(sqsConfig(queue.endpoint))
+  const sqs = new SQSClient(sqsSdkConfig(queue.endpoint))
 
   const last = new Map<FunctionName, Outcome>()
   const invoke = async (name: FunctionName, event: unknown): Promise<Outcome> => {

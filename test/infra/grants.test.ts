@@ -20,10 +20,10 @@ import { DEADLINE_MS, LEASE_MS } from '../../lib/core/limits.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
-import { sqsConfig } from '../../lib/sqs/run-queue.ts'
 import { anExecution } from '../support/executions.ts'
 import { finalAnswer } from '../support/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import { sqsSdkConfig } from '../support/sdk.ts'
 import { startCallRecorder } from './call-recorder.ts'
 
 const TABLE = 'grants'
@@ -84,7 +84,7 @@ beforeAll(async () => {
   stops.push(dynamodb.stop, queue.stop)
   await provisionTable(dynamodb.endpoint, TABLE)
   queueUrl = (await provisionQueues(queue.endpoint, TABLE, 60)).runs
-  sqs = new SQSClient(sqsConfig(queue.endpoint))
+  sqs = new SQSClient(sqsSdkConfig(queue.endpoint))
   recorder = await startCallRecorder({ dynamodb: dynamodb.endpoint, sqs: queue.endpoint })
   stops.unshift(recorder.stop)
   table = openTable({ TABLE_NAME: TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
