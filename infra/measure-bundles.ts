@@ -24,6 +24,8 @@ const ENVIRONMENT = {
   QUEUE_URL: 'https://sqs.test/queue',
   RESPONSE_STREAMING: 'on',
   AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-measure-'))

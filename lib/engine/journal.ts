@@ -27,6 +27,8 @@ export class Journal {
   model: string | null = null
   /** Whether this worker has added a step. */
   hasGrown = false
+  /** Of the model's responses in the journal. */
+  private counted = { steps: 0, usage: NO_USAGE }
   private readonly params: Params
   /** Writes happen one after the other, as their numbers do. */
   private queue: Promise<unknown> = Promise.resolve()
@@ -35,6 +37,7 @@ export class Journal {
   private constructor(params: Params, recorded: RecordedStep[]) {
     this.params = params
     this.recorded = recorded
+    for (const { step } of recorded) this.count(step)
   }
 
   /** An execution's first worker has nothing to read. */
@@ -44,9 +47,7 @@ export class Journal {
   }
 
   get progress(): Progress {
-    const responses = this.recorded.flatMap(({ step }) => (step.kind === 'MODEL' ? [step] : []))
-    const usage = responses.reduce((sum, step) => addUsage(sum, step.usage), NO_USAGE)
-    return { steps: responses.length, usage, model: this.model }
+    return { ...this.counted, model: this.model }
   }
 
   /** To be asked before a step begins. @throws WorkerLeaves, LeaseLost */
@@ -85,6 +86,12 @@ export class Journal {
     if (this.isClosed || this.params.keeper.lost.aborted) throw new LeaseLost()
   }
 
+  private count(step: Step): void {
+    if (step.kind !== 'MODEL') return
+    const { steps, usage } = this.counted
+    this.counted = { steps: steps + 1, usage: addUsage(usage, step.usage) }
+  }
+
   private async write(given: NewStep): Promise<RecordedStep> {
     const { steps, execution, keeper } = this.params
     this.mayWrite()
@@ -94,6 +101,7 @@ export class Journal {
       results: new Map(),
     }
     this.recorded.push(recorded)
+    this.count(recorded.step)
     const isOurs =
       (await keeper.renew(this.progress)) &&
       (await steps.append({ executionId: execution.id, owner, step: recorded.step }))

@@ -2,7 +2,7 @@ import type { Version } from '../core/agent.ts'
 import type { Execution, ExecutionError, Outcome } from '../core/execution.ts'
 import type { Json } from '../core/json.ts'
 import type { Example } from '../core/learning.ts'
-import { type Model, ModelFault } from '../core/model.ts'
+import { type Model, ModelFault, type ModelRequest } from '../core/model.ts'
 import type { Ambient } from '../core/ports.ts'
 import type { ModelStep, RecordedStep } from '../core/step.ts'
 import type { Check } from '../schema/validate.ts'
@@ -44,22 +44,30 @@ type Recorded = RecordedStep & { step: ModelStep }
 
 /**
  * The step loop: answer the calls of the last response, see whether it gives the output, ask for the next. Everything
- * is decided from the journal, so that another worker can go on between any two writes.
+ * is decided from the journal, so that another worker can go on between any two writes. Each step is looked at when it
+ * is the last, and not again: a run of many steps costs as much a step as one of few.
  * @throws LeaseLost, WorkerLeaves, and PassingFault when the run comes back
  */
 export async function runModelAgent(params: Params): Promise<Outcome> {
   const { journal, checkOutput, execution, model, comesBack } = params
   journal.model = model.name
+  const steps = journal.recorded as Recorded[]
+  const request = firstRequest(params)
+  const attempts: Recorded[] = []
+  const lookBackOn = (recorded: Recorded) => {
+    if (isBadAnswer(recorded.step, checkOutput)) attempts.push(recorded)
+    request.messages.push(...messagesOf(recorded, model))
+  }
   const ended = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
+  for (const recorded of steps.slice(0, -1)) lookBackOn(recorded)
   for (;;) {
-    const steps = journal.recorded as Recorded[]
     const last = steps.at(-1)
     if (last) {
       const output = outputOf(last.step, checkOutput)
       if (output) return { status: 'SUCCESS', output, ...journal.progress }
       await answerCalls(last, params)
+      lookBackOn(last)
     }
-    const attempts = steps.filter(({ step }) => isBadAnswer(step, checkOutput))
     if (attempts.length > MOST_REPAIRS) return ended(mismatch(attempts, checkOutput))
     const { maxAgentSteps } = execution.options
     if (steps.length >= maxAgentSteps) {
@@ -68,7 +76,7 @@ export async function runModelAgent(params: Params): Promise<Outcome> {
     }
     journal.mayBegin()
     try {
-      await journal.append(await nextStep(params, steps))
+      await journal.append(await nextStep(params, request))
     } catch (error) {
       if (!(error instanceof ModelFault)) throw error
       const code = error.isTransient ? 'ModelUnavailable' : 'ModelFailed'
@@ -79,31 +87,31 @@ export async function runModelAgent(params: Params): Promise<Outcome> {
   }
 }
 
-async function nextStep(params: Params, steps: Recorded[]) {
-  const { version, execution, model, tools, examples, ambient, signal, comesBack, firstWaitMs } = params
-  const startedAt = new Date(ambient.now()).toISOString()
-  const request = {
+/** What the model is asked before its first step; its messages grow with each. */
+function firstRequest({ version, execution, model, tools, examples, signal }: Params): ModelRequest {
+  return {
     instructions: [version.instructions, ...examplesPrompt(examples), REMINDER].join('\n\n'),
-    messages: historyOf(model, execution, steps),
+    messages: [model.userMessage(JSON.stringify(execution.input))],
     tools: [...tools.declarations, finalAnswerTool(version.outputSchema)],
     signal,
   }
+}
+
+/** What the model is sent of a step: its own response, with what came of its calls. */
+function messagesOf({ step, results }: Recorded, model: Model): Json[] {
+  if (step.calls.length === 0) return [...step.messages, model.userMessage(REMINDER)]
+  const answered = step.calls.flatMap((call) => {
+    const result = results.get(call.id)?.result
+    return result ? [{ call, result }] : []
+  })
+  return [...step.messages, model.toolMessage(answered)]
+}
+
+async function nextStep({ model, ambient, comesBack, firstWaitMs }: Params, request: ModelRequest) {
+  const startedAt = new Date(ambient.now()).toISOString()
   const { messages, text, toolCalls, usage } = await askPatiently(model, request, { comesBack, firstWaitMs })
   const finishedAt = new Date(ambient.now()).toISOString()
   return { kind: 'MODEL' as const, startedAt, finishedAt, text, calls: toolCalls, messages, usage }
-}
-
-/** What the model is sent: the input, then its own responses, each with what came of its calls. */
-function historyOf(model: Model, execution: Execution, steps: Recorded[]): Json[] {
-  const answers = steps.flatMap(({ step, results }) => {
-    if (step.calls.length === 0) return [...step.messages, model.userMessage(REMINDER)]
-    const answered = step.calls.flatMap((call) => {
-      const result = results.get(call.id)?.result
-      return result ? [{ call, result }] : []
-    })
-    return [...step.messages, model.toolMessage(answered)]
-  })
-  return [model.userMessage(JSON.stringify(execution.input)), ...answers]
 }
 
 /** Carries out, in parallel, the calls that have no result yet; each result is stored as soon as it is there. */

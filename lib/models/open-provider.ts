@@ -1,4 +1,4 @@
-import type { LanguageModel } from 'ai'
+import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Environment } from '../environment.ts'
 import type { ModelName } from './model-name.ts'
 import {
@@ -20,7 +20,7 @@ import {
 export async function openProvider(
   { provider, model }: ModelName,
   environment: Environment,
-): Promise<LanguageModel> {
+): Promise<LanguageModelV4> {
   const value = (name: string) => environment[name] ?? ''
   const baseURL = value(SETTINGS[provider].baseUrl)
   switch (provider) {

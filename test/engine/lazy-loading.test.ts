@@ -3,7 +3,13 @@ import { packagesLoaded } from '../support/packages-loaded.ts'
 
 const loadedBy = (...files: string[]) => {
   const urls = files.map((file) => new URL(`../../${file}`, import.meta.url).href)
-  const env = { TABLE_NAME: 'table', QUEUE_URL: 'https://sqs.test/queue', AWS_REGION: 'eu-central-1' }
+  const env = {
+    TABLE_NAME: 'table',
+    QUEUE_URL: 'https://sqs.test/queue',
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+  }
   return packagesLoaded(`for (const url of ${JSON.stringify(urls)}) await import(url)`, env)
 }
 

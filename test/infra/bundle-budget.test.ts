@@ -9,7 +9,7 @@ import { type BundleReport, reportBundles } from '../../infra/bundle-report.ts'
 import { FUNCTION_NAMES, RUNS_AGENTS } from '../../infra/function-settings.ts'
 
 /** Needed for models, their tools and what they learn from: heavy, and only where agents run. */
-const FOR_MODELS = /^(?:ai|@ai-sdk\/.+|@modelcontextprotocol\/.+|minisearch)$/
+const FOR_MODELS = /^(?:@ai-sdk\/.+|@modelcontextprotocol\/.+|minisearch)$/
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-budget-'))
 let reports: BundleReport[]
@@ -59,10 +59,10 @@ describe('the bundles', () => {
         '@ai-sdk/openai',
         '@ai-sdk/openai-compatible',
         '@modelcontextprotocol/sdk',
-        'ai',
         'minisearch',
       ]),
     )
+    expect(packagesLater).not.toContain('ai')
   })
 })
 

@@ -28,6 +28,8 @@ async function exportsOf(file: string): Promise<Record<string, string>> {
       QUEUE_URL: 'https://sqs.test/queue',
       RESPONSE_STREAMING: 'on',
       AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
     },
   })
   return JSON.parse(stdout)

@@ -4,6 +4,7 @@ import type { Json } from '../../lib/core/json.ts'
 import type { ModelResponse } from '../../lib/core/model.ts'
 import { PROVIDERS } from '../../lib/models/model-name.ts'
 import type { ScriptedCall } from '../support/scripted-model/turn.ts'
+import { watched } from '../support/watched.ts'
 import { ADD, openScripted, requestOf, throughJson, useScriptedModel } from './support.ts'
 
 const scripted = useScriptedModel()
@@ -140,6 +141,24 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
       if (item.type === 'call') expect(item.input).toEqual(expect.any(Object))
       if (item.type === 'call') expect(item.input).not.toEqual(expect.any(Array))
     }
+    scripted.server.assertDone(id)
+  })
+
+  it('reads of an old step what the format needs: the history is not validated or converted again', async () => {
+    const { model, id } = await openScripted(scripted.server, format, () => ({ calls: [ONE] }))
+    const messages = [model.userMessage('What is 1 + 2?')]
+    const reads: number[] = []
+    for (let step = 0; step <= 20; step++) {
+      let count = 0
+      const history = messages.map((message) => watched(message, () => count++))
+      const response = await model.respond(requestOf(model, { messages: history }))
+      reads.push(count)
+      messages.push(...answered(model, response, [ok({ sum: 3 })]).slice(1))
+    }
+    const readsOfAStep = ((reads[20] ?? 0) - (reads[10] ?? 0)) / 10
+    expect(readsOfAStep).toBeGreaterThan(0)
+    // 27 to 65 by format; the SDK's `generateText` reads 230 to 282.
+    expect(readsOfAStep).toBeLessThan(100)
     scripted.server.assertDone(id)
   })
 
