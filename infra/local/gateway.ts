@@ -13,6 +13,7 @@ import {
 } from '../../lib/core/errors.ts'
 import { asServiceError, problemResult } from '../../lib/http/problem-details.ts'
 import { type Authorizer, authorize } from './authorize.ts'
+import { keepAnswers } from './keep-answers.ts'
 import { matchRoute } from './match-route.ts'
 import { type Call, toProxyEvent } from './proxy-event.ts'
 import { readBody } from './read-body.ts'
@@ -33,7 +34,8 @@ export type GatewayOptions = {
  * API Gateway on this machine: turns HTTP requests into proxy events, asks the authorizer, calls the handlers that
  * Lambda would call, and answers in problem details where API Gateway's own responses would.
  */
-export function createGateway({ handlers, authorizer, onAnswer }: GatewayOptions): Server {
+export function createGateway({ handlers, authorizer: asked, onAnswer }: GatewayOptions): Server {
+  const authorizer = keepAnswers(asked)
   const server = createServer(async (request, response) => {
     const startedAt = performance.now()
     const requestId = randomUUID()
