@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { toAgentRecord } from '../../lib/api/agent-record.ts'
+import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import { chooseOrganization } from '../choose-organization.ts'
 import { commandLine, examples } from '../command-line.ts'
 import { orgOption } from '../options.ts'

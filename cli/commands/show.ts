@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { toAgentRecord } from '../../lib/api/agent-record.ts'
+import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent } from '../../lib/core/agent.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'

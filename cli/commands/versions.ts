@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { toVersionRecord } from '../../lib/api/agent-record.ts'
+import { toVersionRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
 import { chooseOrganization } from '../choose-organization.ts'
 import { examples } from '../command-line.ts'

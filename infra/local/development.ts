@@ -1,13 +1,9 @@
-import { existsSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { v5 } from 'uuid'
-import { DOCUMENT_FILE, loadFolder } from '../../lib/agents/load-folder.ts'
-import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import { ambient } from '../../lib/ambient.ts'
-import { agentIdOf } from '../../lib/core/ids.ts'
-import type { AgentStore, OrganizationStore, TokenStore } from '../../lib/core/ports.ts'
+import type { OrganizationStore, TokenStore } from '../../lib/core/ports.ts'
 import { checkToken, isTokenText, newToken } from '../../lib/tokens/token.ts'
 
 /** The organization of this machine, always the same so that every start finds it. */
@@ -58,30 +54,4 @@ export async function ensureDevelopmentToken(
   }
   if (!wanted) await writeFile(file, `${created.text}\n`, { mode: 0o600 })
   return created.text
-}
-
-export type Published = { slug: string; isNew: boolean }
-
-/**
- * Publishes every agent below a folder whose document or code differs from its current version.
- * @throws an Error that lists what is wrong with the documents
- */
-export async function publishFolder(store: AgentStore, folder: string): Promise<Published[]> {
-  const entries = existsSync(folder) ? await readdir(folder) : []
-  const folders = entries
-    .map((name) => join(folder, name))
-    .filter((path) => existsSync(join(path, DOCUMENT_FILE)))
-  return Promise.all(folders.map((path) => publishIfChanged(store, path)))
-}
-
-async function publishIfChanged(store: AgentStore, folder: string): Promise<Published> {
-  const { agent, problems } = await loadFolder(folder)
-  if (!agent)
-    throw new Error(problems.map((p) => `${p.file}:${p.line}: ${p.field ?? ''} ${p.message}`).join('\n'))
-  const { slug } = agent.document
-  const organizationId = DEVELOPMENT_ORGANIZATION.id
-  const published = await store.get({ organizationId, id: agentIdOf(organizationId, slug) })
-  if (published?.current?.digest === agent.digest) return { slug, isNew: false }
-  await publishAgent({ store, ambient, organizationId, createdBy: operatorId(), agent, draft: false })
-  return { slug, isNew: true }
 }

@@ -7,8 +7,16 @@ const RESTART_MS = 500
 /** How long the runner may take to finish what it has in work before it is killed; its leases then run out. */
 const STOP_MS = 5_000
 
+type Options = {
+  /** The address of the dead-letter queue. */
+  deadLetters: string
+  onDeath: (message: string) => void
+  /** Called when it has done with an execution, for this time at least. */
+  onWorked: (executionId: string) => void
+}
+
 /** Keeps one runner process alive: one that dies is started again. */
-export async function startRunner(deadLetters: string, onDeath: (message: string) => void) {
+export async function startRunner({ deadLetters, onDeath, onWorked }: Options) {
   let isStopping = false
   let child = spawnRunner(deadLetters)
   let restart: NodeJS.Timeout | undefined
@@ -18,6 +26,9 @@ export async function startRunner(deadLetters: string, onDeath: (message: string
   })
 
   function watch(process: ChildProcess) {
+    process.on('message', (message: 'ready' | { worked: string }) => {
+      if (message !== 'ready') onWorked(message.worked)
+    })
     process.once('exit', (code, signal) => {
       if (isStopping) return
       onDeath(`The runner died (${signal ?? `code ${code}`}); a new one takes its executions up.`)

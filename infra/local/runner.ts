@@ -1,8 +1,9 @@
-import { handler as bury } from '../../functions/bury-execution.ts'
-import { handler } from '../../functions/process-execution.ts'
+import type { SQSEvent } from 'aws-lambda'
 import { identityOf } from '../../lib/aws/identity.ts'
 import { QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../../lib/environment.ts'
 import { sqsClient } from '../../lib/sqs/client.ts'
+import { parseRunMessage } from '../../lib/sqs/run-queue.ts'
+import { giveBackMemory } from './give-back-memory.ts'
 import { startPoller } from './poller.ts'
 
 /** The runner's process: its own, so that an agent that takes it down takes nothing else down. */
@@ -12,6 +13,14 @@ const CONCURRENCY = 16
 const [deadLetters = ''] = process.argv.slice(2)
 
 const client = sqsClient(identityOf(process.env, SQS_ENDPOINT))
+/** Loaded with the first message, as on Lambda: while only sync runs are asked for, this process stays small. */
+const handler = async (event: SQSEvent) => {
+  const { handler } = await import('../../functions/process-execution.ts')
+  const result = await handler(event)
+  for (const { body } of event.Records) process.send?.({ worked: parseRunMessage(body).executionId })
+  return result
+}
+const bury = async (event: SQSEvent) => (await import('../../functions/bury-execution.ts')).handler(event)
 const onError = (error: unknown) => console.error('The runner could not finish a message:', error)
 const pollers = [
   startPoller({ client, queueUrl: requireEnv(QUEUE_URL), handler, concurrency: CONCURRENCY, onError }),
@@ -28,3 +37,4 @@ process.on('SIGINT', () => undefined)
 process.once('SIGTERM', stop)
 process.once('disconnect', () => process.exit(0))
 process.send?.('ready')
+giveBackMemory()

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { LEASE_MS } from '../../lib/core/limits.ts'
@@ -8,6 +9,7 @@ import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { sayEnded } from '../../lib/engine/endings.ts'
 import {
   DYNAMODB_ENDPOINT,
   type Environment,
@@ -17,12 +19,13 @@ import {
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../../lib/environment.ts'
-import { ensureDevelopmentOrganization, ensureDevelopmentToken, publishFolder } from './development.ts'
+import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
 import type { Emulator } from './dynamodb.ts'
 import { createGateway } from './gateway.ts'
 import { loadFunctions } from './load-functions.ts'
 import { dataFolder, LOCAL_TABLE, openStore } from './open-store.ts'
 import { provisionQueues, QUEUE_NAME } from './provision.ts'
+import { publishFolder } from './publish-folder.ts'
 import { startRunner } from './runner-process.ts'
 import { startSqs } from './sqs.ts'
 
@@ -44,10 +47,9 @@ export async function runService(environment: Environment, say: (line: string) =
     for (const stopPart of stops.splice(0).reverse()) await stopPart()
   }
   try {
-    const store = await openStore('service', environment)
-    stops.push(store.stop)
-    const queue = await openQueue(environment)
-    stops.push(queue.stop)
+    const opening = [openStore('service', environment), openQueue(environment)] as const
+    for (const part of opening) stops.push(async () => (await part).stop())
+    const [store, queue] = await Promise.all(opening)
     announceEnd = store.announceEnd
     const { hiddenMs, heartbeatMs } = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS, environment))
     const queues = await provisionQueues(queue.endpoint, QUEUE_NAME, Math.ceil(hiddenMs / 1000))
@@ -59,7 +61,11 @@ export async function runService(environment: Environment, say: (line: string) =
       [SQS_ENDPOINT]: queue.endpoint,
       [QUEUE_URL]: queues.runs,
     })
-    const runner = startRunner(queues.deadLetters, say)
+    const runner = startRunner({
+      deadLetters: queues.deadLetters,
+      onDeath: say,
+      onWorked: sayEnded,
+    })
     stops.push(async () => (await runner).stop())
 
     const table = openTable()
@@ -67,7 +73,7 @@ export async function runService(environment: Environment, say: (line: string) =
     const folder = dataFolder(environment)
     await mkdir(folder, { recursive: true })
     const token = await ensureDevelopmentToken(tokenStore(table), folder, environment.DEV_TOKEN || undefined)
-    const published = await publishFolder(agentStore(table), AGENTS)
+    const published = await publishFolder(agentStore(table), AGENTS, join(folder, 'published.json'))
 
     const { handlers, authorizer, sweep } = await loadFunctions()
     const sweeping = setInterval(() => sweep().catch(complain), heartbeatMs)

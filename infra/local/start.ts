@@ -1,3 +1,4 @@
+import { giveBackMemory } from './give-back-memory.ts'
 import { runService } from './service.ts'
 
 // Code agents run in this process when they are called synchronously: one that throws outside of its own promises, which
@@ -6,6 +7,7 @@ process.on('uncaughtException', (error) => console.error('Uncaught, maybe thrown
 
 try {
   const service = await runService(process.env, (line) => console.log(line))
+  giveBackMemory()
   const stop = async () => {
     await service.stop()
     process.exit(0)

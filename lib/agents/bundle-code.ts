@@ -1,4 +1,5 @@
-import { build, type Message } from 'esbuild'
+import { resolve } from 'node:path'
+import { build, type Message, stop } from 'esbuild'
 
 /** Bytes of a bundled code agent: what a cold function can still load in well under a second. */
 const MAX_CODE_BYTES = 3_000_000
@@ -8,11 +9,14 @@ const BANNER = `import { createRequire as aesCreateRequire } from 'node:module';
 
 export type CodeProblem = { file: string; line: number; message: string }
 
+/** `sources`: every file that the code is made of. */
+export type BundledCode = { code: string; sources: string[]; problems: CodeProblem[] }
+
 /**
  * Bundles a code agent's module with everything that it imports into one ES module, so that a version keeps its code
  * and runs wherever it is read.
  */
-export async function bundleCode(entry: string): Promise<{ code: string; problems: CodeProblem[] }> {
+export async function bundleCode(entry: string): Promise<BundledCode> {
   const result = await build({
     entryPoints: [entry],
     bundle: true,
@@ -33,7 +37,7 @@ export async function bundleCode(entry: string): Promise<{ code: string; problem
     return { errors: error.errors }
   })
   if (!('outputFiles' in result))
-    return { code: '', problems: result.errors.map((message) => toProblem(message, entry)) }
+    return { code: '', sources: [], problems: result.errors.map((message) => toProblem(message, entry)) }
 
   const code = result.outputFiles[0]?.text ?? ''
   const exports = Object.values(result.metafile.outputs)[0]?.exports ?? []
@@ -48,8 +52,12 @@ export async function bundleCode(entry: string): Promise<{ code: string; problem
       message: `bundles to ${code.length} bytes; ${MAX_CODE_BYTES} are allowed`,
     })
   }
-  return { code, problems }
+  const sources = Object.keys(result.metafile.inputs).map((path) => resolve(path))
+  return { code, sources, problems }
 }
+
+/** Ends the process that bundles: it would else live, and take memory, as long as this one. The next bundle starts it again. */
+export const stopBundler = (): Promise<void> => stop()
 
 function toProblem({ location, text }: Message, entry: string): CodeProblem {
   return { file: location?.file ?? entry, line: location?.line ?? 1, message: text }

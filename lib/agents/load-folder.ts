@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { bundleCode } from './bundle-code.ts'
 import type { AgentDocument } from './document.ts'
+import { DOCUMENT_FILE } from './document-file.ts'
 import { type ParsedDocument, parseDocument } from './parse-document.ts'
 
-export const DOCUMENT_FILE = 'agent.md'
 const CODE_FILES = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs']
 
 /**
@@ -18,7 +18,13 @@ const MAX_DOCUMENT_BYTES = 150_000
 export type FolderProblem = { file: string; line: number; field: string | null; message: string }
 
 /** An agent read from its folder, checked and bundled, ready to publish. */
-export type LoadedAgent = { document: AgentDocument; code: string | null; digest: string }
+export type LoadedAgent = {
+  document: AgentDocument
+  code: string | null
+  digest: string
+  /** Every file that its code is made of, those of packages included. */
+  sources: string[]
+}
 
 export type Loaded = { agent: LoadedAgent; problems: [] } | { agent: null; problems: FolderProblem[] }
 
@@ -35,7 +41,8 @@ export async function loadFolder(folder: string): Promise<Loaded> {
 
   const { document } = read
   const code = bundled?.code ?? null
-  return { agent: { document, code, digest: digestOf(document, code) }, problems: [] }
+  const sources = bundled?.sources ?? []
+  return { agent: { document, code, digest: digestOf(document, code), sources }, problems: [] }
 }
 
 /** `agents/foo/agent.md:7: input.total.type: is missing`: as compilers write it, so that editors find the place. */

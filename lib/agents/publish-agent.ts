@@ -9,7 +9,7 @@ type Params = {
   ambient: Ambient
   organizationId: string
   createdBy: string
-  agent: LoadedAgent
+  agent: Omit<LoadedAgent, 'sources'>
   draft: boolean
 }
 

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { Agent, Version } from '../core/agent.ts'
 
 const declaredSchema = z.record(z.string(), z.unknown())
 
@@ -42,36 +41,5 @@ export const versionRecord = z
   })
   .meta({ id: 'Version' })
 
-export function toAgentRecord(agent: Agent): z.infer<typeof agentRecord> {
-  return {
-    id: agent.id,
-    orgId: agent.organizationId,
-    slug: agent.slug,
-    title: agent.title,
-    description: agent.description,
-    createdBy: agent.createdBy,
-    createdAt: agent.createdAt,
-    updatedAt: agent.updatedAt,
-    currentVersionId: agent.current?.id ?? null,
-    draftVersionId: agent.draftVersionId,
-    draftVersionStatus: agent.draftVersionId ? 'DRAFT' : null,
-    inputSchema: agent.inputSchema,
-    outputSchema: agent.outputSchema,
-  }
-}
-
-export function toVersionRecord(version: Version): z.infer<typeof versionRecord> {
-  return {
-    id: version.id,
-    documentId: version.agentId,
-    status: version.status,
-    title: version.title,
-    description: version.description,
-    createdBy: version.createdBy,
-    createdAt: version.createdAt,
-    inputSchema: version.inputSchema,
-    outputSchema: version.outputSchema,
-    model: version.model,
-    execution: version.execution,
-  }
-}
+export type AgentRecord = z.infer<typeof agentRecord>
+export type VersionRecord = z.infer<typeof versionRecord>

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import type { Execution } from '../core/execution.ts'
-import { feedbackRecord } from './feedback.ts'
+import { feedbackRecord } from './feedback-record.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
@@ -56,29 +55,3 @@ export const executionRecord = z
   .meta({ id: 'Execution' })
 
 export type ExecutionRecord = z.infer<typeof executionRecord>
-
-export function toExecutionRecord(execution: Execution): ExecutionRecord {
-  return {
-    id: execution.id,
-    documentId: execution.agentId,
-    versionId: execution.versionId,
-    tenantId: execution.tenantId,
-    status: execution.status,
-    source: execution.source,
-    ...(execution.parentExecutionId && { parentExecutionId: execution.parentExecutionId }),
-    input: execution.input,
-    output: execution.output,
-    error: execution.error,
-    inputAdaptations: execution.inputAdaptations,
-    cached: execution.cached,
-    ...(execution.cachedExecutionId && { cachedDocumentExecutionId: execution.cachedExecutionId }),
-    createdAt: execution.createdAt,
-    startedAt: execution.startedAt,
-    finishedAt: execution.finishedAt,
-    steps: execution.steps,
-    usage: execution.usage,
-    model: execution.model,
-    learnedFrom: execution.learnedFrom ?? [],
-    feedback: execution.feedback,
-  }
-}

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 
 export const MOST_NOTE_CHARACTERS = 2_000
 
@@ -10,24 +10,18 @@ export const feedbackBody = z
   .strictObject({
     rating: z
       .literal([1, -1], { error: 'must be 1 or -1' })
-      .meta({ description: '1 for a good result, -1 for a bad one.' }),
-    correctedOutput: z.record(z.string(), z.unknown(), { error: OUTPUT_ERROR }).nullish().meta({
-      description:
-        'The output that it should have had. It must match the output schema of the version that ran.',
-    }),
+      .check(z.describe('1 for a good result, -1 for a bad one.')),
+    correctedOutput: z
+      .nullish(z.record(z.string(), z.unknown(), { error: OUTPUT_ERROR }))
+      .check(
+        z.describe(
+          'The output that it should have had. It must match the output schema of the version that ran.',
+        ),
+      ),
     note: z
-      .string({ error: NOTE_ERROR })
-      .max(MOST_NOTE_CHARACTERS, { error: NOTE_ERROR })
-      .nullish()
-      .meta({ description: 'For people: no model is shown it.' }),
+      .nullish(
+        z.string({ error: NOTE_ERROR }).check(z.maxLength(MOST_NOTE_CHARACTERS, { error: NOTE_ERROR })),
+      )
+      .check(z.describe('For people: no model is shown it.')),
   })
-  .meta({ id: 'FeedbackBody' })
-
-export const feedbackRecord = z
-  .object({
-    rating: z.literal([1, -1]),
-    correctedOutput: z.record(z.string(), z.unknown()).nullable(),
-    note: z.string().nullable(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Feedback' })
+  .check(z.meta({ id: 'FeedbackBody' }))

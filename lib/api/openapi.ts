@@ -1,10 +1,12 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import { PROBLEMS, type ProblemCode } from '../core/errors.ts'
+import type { Parameters } from './parameter.ts'
 import { problemRecord } from './problem-record.ts'
+import { schemaOf } from './records.ts'
 import { type Operation, operationOf, type Route, routes } from './routes.ts'
 
-const PARAMETERS: Record<string, z.ZodType> = {
+const PATH_PARAMETERS: Record<string, z.ZodType> = {
   agentId: z.string().meta({ description: 'The id (UUID) or slug of an agent.' }),
   executionId: z.uuid().meta({ description: 'The id of an execution.' }),
 }
@@ -54,23 +56,34 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
     ...(operation.open && { security: [] }),
     requestParams: {
       ...(names.length > 0 && {
-        path: z.object(Object.fromEntries(names.map((name) => [name, PARAMETERS[name]]))),
+        path: z.object(Object.fromEntries(names.map((name) => [name, PATH_PARAMETERS[name]]))),
       }),
-      query: operation.query as z.ZodObject,
-      ...(operation.headers && { header: operation.headers }),
     },
+    parameters: [
+      ...parametersOf('query', operation.query),
+      ...parametersOf('header', operation.headers ?? {}),
+    ],
     ...(operation.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: operation.body } } },
+      requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body) } } },
     }),
     responses: { ...answersOf(operation), ...problemsOf(operation) },
   } as ZodOpenApiOperationObject
 }
 
+/** None has to be given. OpenAPI's tools look for the description in one place or in the other. */
+const parametersOf = (place: 'query' | 'header', parameters: Parameters) =>
+  Object.entries(parameters).map(([name, { description, schema }]) => ({
+    in: place,
+    name,
+    schema: { ...schema, description },
+    description,
+  }))
+
 function answersOf({ answers }: Operation) {
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, body }]) => [
       status,
-      { description, ...(body && { content: { 'application/json': { schema: body } } }) },
+      { description, ...(body && { content: { 'application/json': { schema: schemaOf(body) } } }) },
     ]),
   )
 }

@@ -1,40 +1,39 @@
-import * as z from 'zod'
 import type { ProblemCode } from '../core/errors.ts'
-import { agentRecord, versionRecord } from './agent-record.ts'
-import { executionRecord } from './execution-record.ts'
-import { feedbackBody } from './feedback.ts'
 import { runHeaders, waitHeaders } from './headers.ts'
+import type { Parameters } from './parameter.ts'
 import { executionPageParameters, noParameters, pageParameters, runParameters } from './parameters.ts'
-import { stepRecord } from './step-record.ts'
+import type { RecordName } from './records.ts'
 
 /**
  * The one source of the HTTP contract. The stack, the local gateway, validation and OpenAPI all read it: a new endpoint
- * is one row here and one file in `functions/`.
+ * is one row here and one file in `functions/`. Every function loads it, so it holds no schema of a record, but the name of one in `records.ts`.
  */
 export type Operation = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   summary: string
-  query: z.ZodType
+  query: Parameters
   /** Headers that it heeds beyond those of every request. */
-  headers?: z.ZodObject
+  headers?: Parameters
   /** Answers without a token. */
   open?: true
   /** Takes a JSON object as body. */
-  body?: z.ZodType
-  /** By status: the body's schema, or null for none. */
-  answers: Record<number, { description: string; body: z.ZodType | null }>
+  body?: RecordName
+  /** By status: the body, or null for none. */
+  answers: Record<number, { description: string; body: Body | null }>
   /** Beyond those that every operation has. */
   problems: ProblemCode[]
   /** Its response may pass the 6 MB that Lambda buffers, so it is streamed. */
   streams?: true
 }
 
-const jsonObject = z.record(z.string(), z.unknown())
-const aList = (of: string, record: z.ZodType) => ({
-  200: { description: `${of}, newest first`, body: z.array(record) },
+/** A record, or a list of them. */
+export type Body = RecordName | readonly [RecordName]
+
+const aList = (of: string, record: RecordName) => ({
+  200: { description: `${of}, newest first`, body: [record] as const },
 })
-const oneExecution = { 200: { description: 'The execution', body: executionRecord } }
+const oneExecution = { 200: { description: 'The execution', body: 'Execution' } } as const
 
 /** Operations by the name of the function that serves them. */
 export const operations = {
@@ -44,7 +43,7 @@ export const operations = {
     summary: 'Tells whether the service is reachable and working',
     query: noParameters,
     open: true,
-    answers: { 200: { description: 'It works', body: z.object({ success: z.boolean() }) } },
+    answers: { 200: { description: 'It works', body: 'Health' } },
     problems: ['Unavailable'],
   },
   'list-agents': {
@@ -52,7 +51,7 @@ export const operations = {
     path: '/v1/agents',
     summary: 'Lists the agents of the organization',
     query: pageParameters,
-    answers: aList('Agents', agentRecord),
+    answers: aList('Agents', 'Agent'),
     problems: [],
   },
   'get-agent': {
@@ -60,7 +59,7 @@ export const operations = {
     path: '/v1/agents/{agentId}',
     summary: 'Reads an agent',
     query: noParameters,
-    answers: { 200: { description: 'The agent', body: agentRecord } },
+    answers: { 200: { description: 'The agent', body: 'Agent' } },
     problems: ['AgentNotFound'],
   },
   'list-versions': {
@@ -68,7 +67,7 @@ export const operations = {
     path: '/v1/agents/{agentId}/versions',
     summary: 'Lists the versions of an agent',
     query: pageParameters,
-    answers: aList('Versions', versionRecord),
+    answers: aList('Versions', 'Version'),
     problems: ['AgentNotFound'],
   },
   'run-agent': {
@@ -77,10 +76,10 @@ export const operations = {
     summary: 'Runs an agent',
     query: runParameters,
     headers: runHeaders,
-    body: jsonObject,
+    body: 'Input',
     answers: {
-      200: { description: 'The output (sync)', body: jsonObject },
-      202: { description: 'The execution, to be polled (async)', body: executionRecord },
+      200: { description: 'The output (sync)', body: 'Output' },
+      202: { description: 'The execution, to be polled (async)', body: 'Execution' },
     },
     problems: [
       'InvalidHeader',
@@ -103,7 +102,7 @@ export const operations = {
     path: '/v1/agents/{agentId}/executions',
     summary: 'Lists the executions of an agent',
     query: executionPageParameters,
-    answers: aList('Executions', executionRecord),
+    answers: aList('Executions', 'Execution'),
     problems: ['AgentNotFound'],
     streams: true,
   },
@@ -112,7 +111,7 @@ export const operations = {
     path: '/v1/agent_executions',
     summary: 'Lists the executions of all agents of the organization',
     query: executionPageParameters,
-    answers: aList('Executions', executionRecord),
+    answers: aList('Executions', 'Execution'),
     problems: [],
     streams: true,
   },
@@ -131,7 +130,7 @@ export const operations = {
     path: '/v1/agent_executions/{executionId}/steps',
     summary: 'Lists what happened in an execution, step by step',
     query: pageParameters,
-    answers: { 200: { description: 'Steps, in their order', body: z.array(stepRecord) } },
+    answers: { 200: { description: 'Steps, in their order', body: ['Step'] } },
     problems: ['ExecutionNotFound'],
     streams: true,
   },
@@ -157,7 +156,7 @@ export const operations = {
     path: '/v1/agent_executions/{executionId}/feedback',
     summary: 'Says how good the result of an execution is, and what it should have been',
     query: noParameters,
-    body: feedbackBody,
+    body: 'FeedbackBody',
     answers: oneExecution,
     problems: [
       'InvalidJson',

@@ -1,7 +1,7 @@
 import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import type * as z from 'zod'
+import type { ValuesOf } from '../api/parameter.ts'
 import { type OperationName, operationOf, type operations } from '../api/routes.ts'
 import type { JsonObject } from '../core/json.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
@@ -17,7 +17,7 @@ import { requestLog } from './request-log.ts'
 export type Request<Name extends OperationName = OperationName> = {
   requestId: string
   organizationId: string
-  query: z.infer<(typeof operations)[Name]['query']>
+  query: ValuesOf<(typeof operations)[Name]['query']>
   headers: HeadersOf<(typeof operations)[Name]>
   /** Parameters of the path, still unchecked. */
   agentId: string
@@ -29,7 +29,7 @@ export type Request<Name extends OperationName = OperationName> = {
   path: string
 }
 
-type HeadersOf<O> = O extends { headers: infer H extends z.ZodType } ? z.infer<H> : Record<never, never>
+type HeadersOf<O> = O extends { headers: infer H } ? ValuesOf<H> : Record<never, never>
 
 /** The Lambda handler of an operation: checks the request as `routes.ts` says, answers with JSON or problem details. */
 export function endpoint<Name extends OperationName>(

@@ -1,12 +1,12 @@
 import type { MiddlewareObj } from '@middy/core'
 import { closest } from 'fastest-levenshtein'
-import * as z from 'zod'
+import { type Parameters, readParameters } from '../api/parameter.ts'
 import { InvalidQueryParameter, type Violation } from '../core/errors.ts'
 import type { ServiceEvent } from './event.ts'
 
-/** Checks the query string against the operation's schema: repeated and unknown parameters are refused too. */
-export function queryParameters(schema: z.ZodType): MiddlewareObj<ServiceEvent> {
-  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+/** Checks the query string against the operation's parameters: repeated and unknown ones are refused too. */
+export function queryParameters(parameters: Parameters): MiddlewareObj<ServiceEvent> {
+  const known = Object.keys(parameters)
   return {
     before: ({ event }) => {
       const given = Object.entries(event.multiValueQueryStringParameters ?? {})
@@ -14,21 +14,21 @@ export function queryParameters(schema: z.ZodType): MiddlewareObj<ServiceEvent> 
       if (repeated.length > 0) {
         throw new InvalidQueryParameter(repeated.map(([name]) => violation(name, 'must be given once')))
       }
-      const result = schema.safeParse(Object.fromEntries(given.map(([name, values]) => [name, values?.[0]])))
-      if (!result.success)
-        throw new InvalidQueryParameter(result.error.issues.flatMap((issue) => explain(issue, known)))
-      event.query = result.data
+      const texts = Object.fromEntries(given.map(([name, values]) => [name, values?.[0]]))
+      const { values, refused } = readParameters(parameters, texts)
+      const unknown = given.map(([name]) => name).filter((name) => !known.includes(name))
+      const violations = [
+        ...refused.map(({ name, error }) => violation(name, error)),
+        ...unknown.map((name) => violation(name, `is not a parameter of this route${hint(name, known)}`)),
+      ]
+      if (violations.length > 0) throw new InvalidQueryParameter(violations)
+      event.query = values
     },
   }
 }
 
-function explain(issue: z.core.$ZodIssue, known: string[]): Violation[] {
-  if (issue.code !== 'unrecognized_keys') return [violation(issue.path.join('.'), issue.message)]
-  return issue.keys.map((name) => {
-    const hint = known.length > 0 ? `; did you mean ${closest(name, known)}?` : '; this route takes none'
-    return violation(name, `is not a parameter of this route${hint}`)
-  })
-}
+const hint = (name: string, known: string[]): string =>
+  known.length > 0 ? `; did you mean ${closest(name, known)}?` : '; this route takes none'
 
 /** A name comes from the client: it is cut, so that a problem document stays small. */
 function violation(name: string, message: string): Violation {

@@ -1,24 +1,21 @@
 import type { MiddlewareObj } from '@middy/core'
-import type * as z from 'zod'
+import { type Parameters, readParameters } from '../api/parameter.ts'
 import { InvalidHeader } from '../core/errors.ts'
 import { headerOf, type ServiceEvent } from './event.ts'
 
-/** Checks the headers that the operation's schema names; all others are left alone. */
-export function requestHeaders(schema: z.ZodObject): MiddlewareObj<ServiceEvent> {
-  const names = Object.keys(schema.shape)
+/** Checks the headers that the operation heeds; all others are left alone. */
+export function requestHeaders(headers: Parameters): MiddlewareObj<ServiceEvent> {
+  const names = Object.keys(headers)
   return {
     before: ({ event }) => {
       const given = Object.fromEntries(names.map((name) => [name, headerOf(event, name)]))
-      const result = schema.safeParse(given)
-      if (!result.success) {
+      const { values, refused } = readParameters(headers, given)
+      if (refused.length > 0) {
         throw new InvalidHeader(
-          result.error.issues.map(({ path, message }) => {
-            const name = path.join('.')
-            return { path: name, message: `${name} ${message}.` }
-          }),
+          refused.map(({ name, error }) => ({ path: name, message: `${name} ${error}.` })),
         )
       }
-      event.checkedHeaders = result.data
+      event.checkedHeaders = values
     },
   }
 }

@@ -1,11 +1,10 @@
-import * as z from 'zod'
 import type { JsonObject } from '../core/json.ts'
 
-const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
+export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
 
 /** One field of a field map, or the items of a list: a JSON Schema's keywords, with `required` said of the field itself. */
 export type Field = {
-  type: (typeof TYPES)[number]
+  type: (typeof FIELD_TYPES)[number]
   description?: string | undefined
   required?: boolean | undefined
   enum?: unknown[] | undefined
@@ -15,21 +14,6 @@ export type Field = {
 }
 
 export type FieldMap = Record<string, Field>
-
-/** A field that has a default may be left out; every other one is required unless it says `required: false`. */
-export const fieldSchema: z.ZodType<Field> = z.lazy(() =>
-  z.strictObject({
-    type: z.enum(TYPES),
-    description: z.string().optional(),
-    required: z.boolean().optional(),
-    enum: z.array(z.unknown()).min(1).optional(),
-    items: fieldSchema.optional(),
-    properties: z.record(z.string(), fieldSchema).optional(),
-    default: z.unknown().optional(),
-  }),
-)
-
-export const fieldMapSchema = z.record(z.string().min(1), fieldSchema)
 
 /** Whether a declared schema is a whole JSON Schema rather than a field map: a field's value is never a plain string. */
 export function isJsonSchema(declared: JsonObject): boolean {

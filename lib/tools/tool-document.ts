@@ -3,7 +3,7 @@ import { checkDeclared } from '../agents/check-schemas.ts'
 import { isSlug } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import { FINAL_ANSWER } from '../core/model.ts'
-import { fieldMapSchema } from '../schema/field-map.ts'
+import { fieldMapSchema } from '../schema/field-map-schema.ts'
 import { checkHeaders, checkHttp, checkWords, type Report, urlFault } from './check-tool.ts'
 import { TOOL_TIMEOUT_SECONDS } from './limits.ts'
 

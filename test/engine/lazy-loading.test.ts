@@ -18,7 +18,7 @@ describe('the search for examples', () => {
     'is not loaded by %s, nor by the run of a model agent that does not learn',
     (file) => {
       const loaded = loadedBy(file, 'lib/engine/model-run.ts')
-      expect(loaded).toContain('zod')
+      expect(loaded).toContain('lru-cache')
       expect(loaded).not.toContain('minisearch')
     },
   )

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
-import { type ExecutionRecord, toExecutionRecord } from '../../lib/api/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/api/execution-record.ts'
+import { toExecutionRecord } from '../../lib/api/to-execution-record.ts'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import type { Answer } from '../support/client.ts'

@@ -70,6 +70,6 @@ describe('the preference', () => {
     ['waiting=7', 0],
     ['', 0],
   ])('%s is %i seconds', (prefer, seconds) => {
-    expect(waitHeaders.parse({ Prefer: prefer }).Prefer).toBe(seconds)
+    expect(waitHeaders.Prefer.read(prefer)).toBe(seconds)
   })
 })

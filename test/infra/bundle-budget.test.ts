@@ -49,6 +49,11 @@ describe('the bundles', () => {
     expect([forModels(packagesAtStart), packagesLater]).toEqual([[], []])
   })
 
+  it.each(FUNCTION_NAMES)('have no schema in %s but that of a body', (name) => {
+    // Schemas of records are for OpenAPI, and parameters are checked without one.
+    expect(reportOf(name).packagesAtStart.includes('zod')).toBe(name === 'give-feedback')
+  })
+
   it.each(RUNS_AGENTS)('have the model SDK in %s only in what loads when an agent needs it', (name) => {
     const { packagesAtStart, packagesLater } = reportOf(name)
     expect(forModels(packagesAtStart)).toEqual([])

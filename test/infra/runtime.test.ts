@@ -1,7 +1,9 @@
 import { ChangeMessageVisibilityCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import { FUNCTION_NAMES } from '../../infra/function-settings.ts'
-import { operationOf } from '../../lib/api/routes.ts'
+import { schemaOf } from '../../lib/api/records.ts'
+import { operationOf, operations } from '../../lib/api/routes.ts'
 import { DEADLINE_MS, LEASE_MS, MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import { type Answer, type Call, type CallOptions, clientOf } from '../support/client.ts'
 import { anExecution } from '../support/executions.ts'
@@ -135,7 +137,8 @@ describe('the functions behind API Gateway under the runtime', () => {
   ] as const)('%s answers as its operation says', async (name, path) => {
     const { status, json } = await call('GET', path)
     expect(status).toBe(200)
-    expect(operationOf(name).answers[200]?.body?.safeParse(json).success).toBe(true)
+    const { body } = operations[name].answers[200]
+    expect(z.safeParse(schemaOf(body), json).success).toBe(true)
   })
 
   it('give-feedback streams the execution with what it was given', async () => {

@@ -1,6 +1,15 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -114,12 +123,12 @@ describe('npm start', () => {
 
   it('survives the death of its runner, which is replaced', async () => {
     const folder = newFolder()
-    const service = await start(folder)
+    // A message that is sent while the dead runner's long poll still counts as one is its, and comes back after the lease.
+    const service = await start(folder, { LEASE_SECONDS: '3' })
     const call = clientOf(service.url, tokenOf(folder))
     const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
     process.kill(runner, 'SIGKILL')
     expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
-    // A message that is sent while the dead runner's long poll still counts as one is its, and comes back after a minute.
     await until(async () => (await childrenOf(service.pid, 'runner.ts')).some((pid) => pid !== runner), {
       what: 'a new runner',
       limitMs: 10_000,
@@ -144,9 +153,24 @@ describe('npm start', () => {
     npm.kill('SIGTERM')
     await exited
     const next = await start(folder)
+    expect(readdirSync(join(folder, 'compile-cache'))).not.toEqual([])
     const url = /^ready (.*)$/m.exec(printed)?.[1] ?? ''
     await expect(fetch(`${url}/v1/healthcheck`)).rejects.toThrow()
     await next.stop()
+  })
+
+  it('begins the cache of compiled code anew when it has grown large', async () => {
+    const folder = newFolder()
+    const cache = join(folder, 'compile-cache')
+    const begin = () =>
+      run(process.execPath, ['infra/local/start.mjs'], { env: { DATA_DIR: folder, PORT: 'http' } })
+    mkdirSync(cache)
+    writeFileSync(join(cache, 'kept'), '')
+    await expect(begin()).rejects.toThrow(/PORT is "http"/)
+    expect(existsSync(join(cache, 'kept'))).toBe(true)
+    for (let number = 0; number < 3_000; number++) writeFileSync(join(cache, `${number}.cache`), '')
+    await expect(begin()).rejects.toThrow(/PORT is "http"/)
+    expect(existsSync(join(cache, 'kept'))).toBe(false)
   })
 
   it('takes the development token of DEV_TOKEN', async () => {

@@ -46,6 +46,18 @@ describe('a message of the run queue', () => {
     expect(parseRunMessage(asked[0]?.body.MessageBody)).toEqual({ executionId, organizationId })
   })
 
+  it.each([
+    '',
+    'null',
+    '[]',
+    '{}',
+    JSON.stringify({ executionId }),
+    JSON.stringify({ executionId, organizationId: 7 }),
+    JSON.stringify({ executionId: 'EXEC#1', organizationId }),
+  ])('is not read from %s', (body) => {
+    expect(() => parseRunMessage(body)).toThrow(/JSON|names no execution/)
+  })
+
   it('belongs to the group of its organization and tenant, so that SQS can be fair to each', async () => {
     const groups = [
       await groupOf(organizationId, 'acme'),
