@@ -1,0 +1,3 @@
+export default function run({ text }: { text: string }) {
+  return { text }
+}
