@@ -1,77 +1,127 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
 import { resolveVersion } from '../../lib/agents/resolve-agent.ts'
 import { ambient } from '../../lib/ambient.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import type { JsonObject } from '../../lib/core/json.ts'
+import type { RunQueue } from '../../lib/core/ports.ts'
 import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
-import { stepStore } from '../../lib/dynamodb/step-store.ts'
-import { openTable } from '../../lib/dynamodb/table.ts'
+import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { admission } from '../../lib/engine/admission.ts'
 import { checkRunRequest, type RunWishes } from '../../lib/engine/check-run-request.ts'
-import { runNow } from '../../lib/engine/start-execution.ts'
-import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts'
+import { runLater, runNow } from '../../lib/engine/start-execution.ts'
+import { takeUpExecution } from '../../lib/engine/take-up-execution.ts'
+import { engineOn } from '../support/engine.ts'
+import { type Meter, type Spent, startMeter } from '../support/meter.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 
+const folder = mkdtempSync(join(tmpdir(), 'aes-budget-'))
 let own: TestOrganization
-let proxy: FaultProxy
+let meter: Meter
+let table: Table
 
 beforeAll(async () => {
   own = await newOrganization()
-  await own.publish('echo')
-  proxy = await startFaultProxy({ target: inject('dynamodb'), kind: 'dynamodb', seed: 1, rate: 0 })
+  await Promise.all([own.publish('echo'), own.publish('counted')])
+  meter = await startMeter({ target: inject('dynamodb') })
+  table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: meter.url })
+  // Agents' code is loaded once a process; the cap is counted once in many runs.
+  await run('echo', { text: 'warm' })
+  await run('counted', { log: join(folder, 'warm') })
 })
-afterAll(() => proxy.stop())
+afterAll(async () => {
+  table.close()
+  await meter.stop()
+  rmSync(folder, { recursive: true })
+})
 
-/** The requests to the table that a run costs, by operation, once the process is warm. */
-async function costOf(wishes: RunWishes, body: { text: string }) {
-  const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
-  const [agents, executions] = [agentStore(table), executionStore(table)]
-  const intake = {
-    agents,
-    executions,
-    steps: stepStore(table),
-    cache: cacheStore(table),
-    idempotency: idempotencyStore(table),
-    queue: { send: () => Promise.reject(new Error('nothing is to be sent')) },
-    ambient,
-    admit: admission({ executions, ambient }, 1_000),
-    syncDeadlineMs: 60_000,
-  }
-  const run = async (input: { text: string }, asked: RunWishes) => {
-    const version = await resolveVersion({
-      store: agents,
-      organizationId: own.id,
-      idOrSlug: 'echo',
-      versionId: undefined,
-    })
-    return runNow(intake, checkRunRequest(version, input, asked))
-  }
-  await run({ text: 'warm' }, {})
-  const before = { ...proxy.counts.operations }
-  const execution = await run(body, wishes)
-  const after = proxy.counts.operations
-  const spent = Object.entries(after).flatMap(([operation, count]) => {
-    const number = count - (before[operation] ?? 0)
-    return number > 0 ? [[operation, number] as const] : []
+const sent: string[] = []
+const queue: RunQueue = { send: async ({ executionId }) => void sent.push(executionId) }
+
+/** What accepts runs, kept as a function's process keeps it. */
+const intakeOn = (on: Table) => {
+  const engine = engineOn(on)
+  const { executions } = engine
+  const admit = admission({ executions, ambient }, 1_000)
+  return { ...engine, idempotency: idempotencyStore(on), queue, admit, syncDeadlineMs: 60_000 }
+}
+let intake: ReturnType<typeof intakeOn> | undefined
+
+async function requestOf(slug: string, input: JsonObject, wishes: RunWishes = {}) {
+  intake ??= intakeOn(table)
+  const { agents: store } = intake
+  const version = await resolveVersion({
+    store,
+    organizationId: own.id,
+    idOrSlug: slug,
+    versionId: undefined,
   })
-  return { execution, cost: Object.fromEntries(spent) }
+  return { intake, request: checkRunRequest(version, input, wishes) }
+}
+
+async function run(slug: string, input: JsonObject, wishes?: RunWishes) {
+  const { intake, request } = await requestOf(slug, input, wishes)
+  return runNow(intake, request)
+}
+
+/** What is spent while something is done; units are those of the emulator, whose counts are DynamoDB's. */
+async function costOf<T>(work: () => Promise<T>): Promise<{ result: T; cost: Omit<Spent, 'writtenBytes'> }> {
+  meter.take()
+  const result = await work()
+  const { writtenBytes: _, ...cost } = meter.take()
+  return { result, cost }
 }
 
 describe('a sync run', () => {
   it('costs one read and two writes', async () => {
-    const { execution, cost } = await costOf({}, { text: 'plain' })
-    expect(execution).toMatchObject({ status: 'SUCCESS', cached: false })
-    expect(cost).toEqual({ GetItem: 1, PutItem: 1, UpdateItem: 1 })
+    const { result, cost } = await costOf(() => run('echo', { text: 'plain' }))
+    expect(result).toMatchObject({ status: 'SUCCESS', cached: false })
+    // A record enters four indexes and at its end leaves two and changes in two.
+    expect(cost).toEqual({
+      requests: { GetItem: 1, PutItem: 1, UpdateItem: 1 },
+      readUnits: 1,
+      writeUnits: 10,
+    })
+  })
+
+  it('has made one read and one write when its agent starts', async () => {
+    const log = join(folder, 'started')
+    meter.take()
+    const { intake, request } = await requestOf('counted', { log, ms: 300 })
+    const running = runNow(intake, request)
+    await expect.poll(() => existsSync(log), { interval: 2 }).toBe(true)
+    expect(meter.take().requests).toEqual({ GetItem: 1, PutItem: 1 })
+    expect(await running).toMatchObject({ status: 'SUCCESS' })
+    expect(meter.take().requests).toEqual({ UpdateItem: 1 })
   })
 
   it('that is a hit costs two reads and one write; the miss before it one read and two writes more than without', async () => {
-    const body = { text: ambient.newId() }
-    const miss = await costOf({ useCache: true }, body)
-    expect(miss.cost).toEqual({ GetItem: 2, PutItem: 3, UpdateItem: 1 })
-    const hit = await costOf({ useCache: true }, body)
-    expect(hit.execution).toMatchObject({ cached: true, cachedExecutionId: miss.execution.id })
-    expect(hit.cost).toEqual({ GetItem: 2, PutItem: 1 })
+    const input = { text: ambient.newId() }
+    const miss = await costOf(() => run('echo', input, { useCache: true }))
+    expect(miss.cost).toEqual({
+      requests: { GetItem: 2, PutItem: 3, UpdateItem: 1 },
+      readUnits: 2,
+      writeUnits: 12,
+    })
+    const hit = await costOf(() => run('echo', input, { useCache: true }))
+    expect(hit.result).toMatchObject({ cached: true, cachedExecutionId: miss.result.id })
+    expect(hit.cost).toEqual({ requests: { GetItem: 2, PutItem: 1 }, readUnits: 2, writeUnits: 3 })
+  })
+})
+
+describe('an async run', () => {
+  it('costs one read and one write to accept, and two writes to run', async () => {
+    const accepted = await costOf(async () => {
+      const { intake, request } = await requestOf('echo', { text: 'later' })
+      return runLater(intake, request)
+    })
+    expect(accepted.cost).toEqual({ requests: { GetItem: 1, PutItem: 1 }, readUnits: 1, writeUnits: 5 })
+    expect(sent).toEqual([accepted.result.id])
+    const delivery = { queue, hide: async () => undefined, count: 1 }
+    const worked = await costOf(() => takeUpExecution(engineOn(table), accepted.result.id, { delivery }))
+    expect(worked.result).toBe('ran')
+    expect(worked.cost).toEqual({ requests: { UpdateItem: 2 }, readUnits: 0, writeUnits: 8 })
   })
 })
