@@ -13,6 +13,7 @@ beforeAll(async () => {
     TABLE_NAME: LOCAL_TABLE,
     DYNAMODB_ENDPOINT: inject('dynamodb'),
     QUEUE_URL: 'http://127.0.0.1:1/queue',
+    SQS_ENDPOINT: 'http://127.0.0.1:1',
     POWERTOOLS_LOG_LEVEL: 'SILENT',
   })
   handlers = (await loadFunctions()).handlers
