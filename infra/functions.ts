@@ -76,7 +76,7 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
     handler: 'index.handler',
     environment: environmentOf(name, props),
     timeout: Duration.seconds(timeoutSeconds),
-    memorySize: memoryMb,
+    memorySize: RUNS_AGENTS.includes(name) ? settings.agentMemoryMb : memoryMb,
     role,
     logGroup,
     loggingFormat: LoggingFormat.JSON,

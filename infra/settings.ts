@@ -2,6 +2,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Node } from 'constructs'
 import { MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
+import { settingsOf } from './function-settings.ts'
 
 /** A value of the CDK context that an operator may set; a row of the table in `docs/operations.md`. */
 export type Setting<T> = {
@@ -76,6 +77,13 @@ export const SETTINGS = {
     most: 10,
     effect:
       'Messages that one runner takes at once. Runs that mostly wait for a model then share the price of a function; but they share its memory and its 900 s too, and one that takes the process down takes the others with it, to be resumed.',
+  }),
+  agentMemoryMb: whole({
+    otherwise: settingsOf('process-execution').memoryMb,
+    least: 256,
+    most: 10_240,
+    effect:
+      'Memory of the two functions that run agents, and with it their share of a processor and their price. Where agents mostly wait for models, 512 halves the price of waiting and lengthens cold starts (docs/decisions/0014).',
   }),
   logRetentionDays: {
     otherwise: RetentionDays.ONE_MONTH,

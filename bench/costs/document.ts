@@ -28,7 +28,7 @@ ${row(['to keep them, a month', ...uses.map((use) => dollars(storageOf(use)))])}
 The largest part is ${bills.map(({ use, bill }) => dominant(use, bill)).join(', ')}.
 An asynchronous run is counted with one call that starts it and one that reads its result. **Every second that a run takes, a million times, costs ${dollars(secondOfRunning('run-agent'))} more**, since Lambda bills waiting for a
 model too (${settingsOf('run-agent').memoryMb} MB): from the first second on that is the largest part. Where asynchronous runs mostly wait, the
-setting \`runnerBatch\` lets up to ten of them share that price.
+setting \`runnerBatch\` lets up to ten of them share that price, and \`agentMemoryMb\` halves it.
 
 Every month: ${dollars(PRICES.dashboardMonths + alarms * PRICES.alarmMonths)} for the dashboard and ${alarms} alarms (the setting \`watching\`), and in months with runs
 ${dollars(METRICS * PRICES.metricMonths)} for ${METRICS} metrics, by the hour in which there are any. The sweeper runs 43,200 times (${dollars(sweeps())}). Lambda

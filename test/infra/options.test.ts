@@ -61,6 +61,16 @@ describe('runnerBatch', () => {
   })
 })
 
+describe('agentMemoryMb', () => {
+  it('is what the functions that run agents have, and no other', () => {
+    const template = synthesize({ agentMemoryMb: 640 })
+    const withIt = FUNCTION_NAMES.filter(
+      (name) => ownedResource(template, 'AWS::Lambda::Function', name).Properties.MemorySize === 640,
+    )
+    expect(withIt.toSorted()).toEqual(RUNS_AGENTS.toSorted())
+  })
+})
+
 describe('executionRetentionDays', () => {
   const daysIn = (template: typeof plain) =>
     Object.values(resourcesOf(template, 'AWS::Lambda::Function')).map(
