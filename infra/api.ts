@@ -20,12 +20,6 @@ import type { Settings } from './settings.ts'
 /** How long a revoked token may still pass. */
 const AUTHORIZATION_CACHE = Duration.seconds(60)
 
-/**
- * A regional API closes a stream that has been silent for 5 minutes, however long its integration may take.
- * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
- */
-const STREAM_IDLE_SECONDS = 300
-
 /** The REST API: every row of `routes` is a method. A path matches with and without a slash at its end. */
 export function createApi(
   scope: Construct,
@@ -78,6 +72,9 @@ function integrationOf(
   return new LambdaIntegration(functions[name], {
     ...options,
     responseTransferMode: ResponseTransferMode.STREAM,
-    timeout: Duration.seconds(Math.min(settingsOf(name).timeoutSeconds, STREAM_IDLE_SECONDS)),
+    // As long as the function, 15 minutes at most. A stream that is silent for 5 is closed all the same: before that the
+    // run function answers (SYNC_DEADLINE_MS).
+    // https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
+    timeout: Duration.seconds(settingsOf(name).timeoutSeconds),
   })
 }
