@@ -21,8 +21,8 @@ import {
 } from '../../lib/environment.ts'
 import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
 import type { Emulator } from './dynamodb.ts'
+import { localFunctions } from './functions.ts'
 import { createGateway } from './gateway.ts'
-import { loadFunctions } from './load-functions.ts'
 import { dataFolder, LOCAL_TABLE, openStore } from './open-store.ts'
 import { provisionQueues, QUEUE_NAME } from './provision.ts'
 import { publishFolder } from './publish-folder.ts'
@@ -75,7 +75,7 @@ export async function runService(environment: Environment, say: (line: string) =
     const token = await ensureDevelopmentToken(tokenStore(table), folder, environment.DEV_TOKEN || undefined)
     const published = await publishFolder(agentStore(table), AGENTS, join(folder, 'published.json'))
 
-    const { handlers, authorizer, sweep } = await loadFunctions()
+    const { handlers, authorizer, sweep } = localFunctions()
     const sweeping = setInterval(() => sweep().catch(complain), heartbeatMs)
     stops.push(async () => clearInterval(sweeping))
 

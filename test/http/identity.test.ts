@@ -1,14 +1,14 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { localFunctions } from '../../infra/local/functions.ts'
 import type { Handlers } from '../../infra/local/gateway.ts'
-import { loadFunctions } from '../../infra/local/load-functions.ts'
 import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
 import { ambient } from '../../lib/ambient.ts'
 import { type OperationName, operationOf, operations } from '../../lib/api/routes.ts'
 
 let handlers: Handlers
 
-beforeAll(async () => {
+beforeAll(() => {
   Object.assign(process.env, {
     TABLE_NAME: LOCAL_TABLE,
     DYNAMODB_ENDPOINT: inject('dynamodb'),
@@ -16,7 +16,7 @@ beforeAll(async () => {
     SQS_ENDPOINT: 'http://127.0.0.1:1',
     POWERTOOLS_LOG_LEVEL: 'SILENT',
   })
-  handlers = (await loadFunctions()).handlers
+  handlers = localFunctions().handlers
 })
 
 /** An event of a route that lost its authorizer, or whose authorizer says something else than ours. */
