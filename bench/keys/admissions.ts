@@ -39,10 +39,10 @@ export async function countsPerRun(
 
 /**
  * Runs a second of one organization at which counting its open executions takes more than a shard of the index can be
- * read: each count reads all entries of each shard, eventually consistently (8 kB a unit), and there are as many open
- * as begin while one takes `seconds`.
+ * read: each count reads all entries of one shard at random, eventually consistently (8 kB a unit), and there are as many
+ * open as begin while one takes `seconds`. That is while the cap is far; near it all shards are read.
  */
 export function countingBreaksAt(p: { entryBytes: number; seconds: number; countsPerRun: number }): number {
   const unitsPerEntry = p.entryBytes / 8_192
-  return Math.sqrt((PARTITION.reads * SHARDS) / (p.seconds * unitsPerEntry * p.countsPerRun))
+  return Math.sqrt((PARTITION.reads * SHARDS ** 2) / (p.seconds * unitsPerEntry * p.countsPerRun))
 }

@@ -80,7 +80,7 @@ export function toText(report: KeysReport): string {
       ],
     ],
     [
-      'Counts of the cap on open executions (8 Query each) for each run, far below the cap',
+      'Counts of the cap on open executions (1 Query each) for each run, far below the cap',
       [
         ['organizations', 'skew', 'runs a second and process', 'counts a run'],
         ...counting.map(({ intake, countsPerRun }) => [

@@ -50,8 +50,8 @@ export interface ExecutionStore extends LearningStore {
   get(params: { organizationId: string; id: string }): Promise<Execution | null>
   /** Its state alone, at the price of one small read however large its payloads are. */
   getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
-  /** Executions of the organization that are open at this moment. */
-  countOpen(params: { organizationId: string }): Promise<number>
+  /** Executions of the organization that are open at this moment; about so many while that is far below `most`. */
+  countOpen(params: { organizationId: string; most: number }): Promise<number>
   /** Executions of the organization, or of one of its agents. */
   list(
     params: { organizationId: string; agentId: string | null } & ExecutionFilter & PageRequest,

@@ -40,7 +40,7 @@ export function admission(
     count !== undefined && count.open >= most && ambient.now() - count.countedAt < REFUSAL_LASTS_MS
 
   async function countAndRecord<T>(organizationId: string, record: () => Promise<T>): Promise<T> {
-    const open = await executions.countOpen({ organizationId })
+    const open = await executions.countOpen({ organizationId, most })
     const isFree = open < most
     counts.set(organizationId, { open: isFree ? open + 1 : open, countedAt: ambient.now(), begun: 0 })
     if (!isFree) throw new TooManyRequests(most)

@@ -5,7 +5,7 @@ import { provisionTable } from '../../infra/local/provision.ts'
 import { ambient } from '../../lib/ambient.ts'
 import { CANCELLED, failure, type Outcome } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { agentShard, executionKey, shardOf } from '../../lib/dynamodb/keys.ts'
+import { agentShard, executionKey, SHARDS, shardOf } from '../../lib/dynamodb/keys.ts'
 import { INDEXES } from '../../lib/dynamodb/schema.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { anExecution } from '../support/executions.ts'
@@ -37,6 +37,21 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
   it('gives back what was created', async () => {
     const execution = await created({ tenantId: 'acme', lease: leaseOf('me') })
     expect(await store.get(execution)).toEqual(execution)
+  })
+
+  it('counts what an organization has open, about so many while the cap is far', async () => {
+    const organizationId = ambient.newId()
+    const executions = await Promise.all(Array.from({ length: 40 }, () => created({ organizationId })))
+    await Promise.all(
+      executions
+        .slice(0, 8)
+        .map(({ id }) => store.end({ organizationId, id, error: CANCELLED, finishedAt: at })),
+    )
+    for (const most of [0, 3, 40]) expect(await store.countOpen({ organizationId, most })).toBe(32)
+    const estimate = await store.countOpen({ organizationId, most: 100_000 })
+    expect(estimate % SHARDS).toBe(0)
+    expect(estimate).toBeLessThanOrEqual(32 * SHARDS)
+    expect(await store.countOpen({ organizationId: ambient.newId(), most: 100_000 })).toBe(0)
   })
 
   it('gives it to no other organization', async () => {

@@ -44,7 +44,7 @@ function aService() {
       fault = error
     },
     counts: () => counts,
-    open: () => store.countOpen({ organizationId }),
+    open: () => store.countOpen({ organizationId, most: 0 }),
   }
 }
 
