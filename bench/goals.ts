@@ -58,7 +58,7 @@ export const GOALS: Goal[] = [
 
 /** Runs per second at 16 in flight, as parts of the record floor's. Reported in the issue, not measured here. */
 export const PEERS = {
-  source: 'November 2026, reported in the issue',
+  source: 'November 2026, measured elsewhere',
   shares: {
     'DBOS on Postgres': 0.073,
     Restate: 0.059,
