@@ -56,7 +56,7 @@ export const GOALS: Goal[] = [
   { part: 'g', name: 'Idle process tree, MiB', figure: 'idle MiB', atMost: 200 },
 ]
 
-/** Runs per second at 16 in flight, as parts of the record floor's. Reported in the issue, not measured here. */
+/** Runs per second at 16 in flight, as parts of the record floor's. Measured elsewhere. */
 export const PEERS = {
   source: 'November 2026, measured elsewhere',
   shares: {

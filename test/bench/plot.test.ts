@@ -43,7 +43,7 @@ describe('plot', () => {
     const svg = plot(reportOf([{ part, finding: { tables: [], figures } }], settings))
     expect(svg).toContain(`Node ${process.version}`)
     expect(svg).toContain('2026-11-21')
-    expect(svg).toContain('reported in the issue')
+    expect(svg).toContain('measured elsewhere')
     expect(svg).not.toContain('NaN')
   })
 
