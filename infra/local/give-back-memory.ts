@@ -8,7 +8,7 @@ type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resor
 
 /**
  * Gives back, once, the memory that loading took and nothing needs any more: V8 has grown its space for new objects
- * meanwhile, and keeps that for as long as a process is idle (24 MB of a service's 121, measured). It takes about a tenth of a second.
+ * meanwhile, and keeps that for as long as a process is idle (24 MB of a service's 121, measured). It takes 20 to 100 ms.
  */
 export function giveBackMemory(): void {
   setTimeout(() => {
