@@ -9,7 +9,7 @@ import { spreadOf } from '../statistics.ts'
 import { openWorkplace, type Workplace } from '../workplace.ts'
 
 const FULL = { starts: 7, idleMs: 3_000, forMs: 15_000, runs: 2_000 }
-const QUICK = { starts: 3, idleMs: 1_500, forMs: 4_000, runs: 300 }
+const QUICK = { starts: 3, idleMs: 3_000, forMs: 4_000, runs: 300 }
 const IN_FLIGHT = 64
 const LOOK_MS = 100
 
