@@ -15,39 +15,36 @@ type Options = {
   onWorked: (executionId: string) => void
 }
 
-/** Keeps one runner process alive: one that dies is started again. */
-export async function startRunner({ deadLetters, onDeath, onWorked }: Options) {
+/** A runner process that starts when it is first needed and is then kept alive: one that dies is started again. */
+export function runnerOnDemand({ deadLetters, onDeath, onWorked }: Options) {
   let isStopping = false
-  let child = spawnRunner(deadLetters)
+  let child: ChildProcess | undefined
   let restart: NodeJS.Timeout | undefined
-  await new Promise<void>((resolve, reject) => {
-    child.once('message', () => resolve())
-    child.once('exit', (code) => reject(new Error(`The runner ended with code ${code} while it started.`)))
-  })
 
-  function watch(process: ChildProcess) {
-    process.on('message', (message: 'ready' | { worked: string }) => {
-      if (message !== 'ready') onWorked(message.worked)
-    })
-    process.once('exit', (code, signal) => {
+  function start() {
+    child = spawnRunner(deadLetters)
+    child.on('message', ({ worked }: { worked: string }) => onWorked(worked))
+    child.once('exit', (code, signal) => {
       if (isStopping) return
       onDeath(`The runner died (${signal ?? `code ${code}`}); a new one takes its executions up.`)
-      restart = setTimeout(() => {
-        child = spawnRunner(deadLetters)
-        watch(child)
-      }, RESTART_MS)
+      restart = setTimeout(start, RESTART_MS)
     })
   }
-  watch(child)
 
   return {
+    /** Starts it, unless that was done before. */
+    need(): void {
+      if (!child && !isStopping) start()
+    },
+
     async stop(): Promise<void> {
       isStopping = true
       clearTimeout(restart)
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-      child.kill('SIGTERM')
-      const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      const running = child
+      if (!running || running.exitCode !== null || running.signalCode !== null) return
+      const gone = new Promise<void>((resolve) => running.once('exit', () => resolve()))
+      running.kill('SIGTERM')
+      const killer = setTimeout(() => running.kill('SIGKILL'), STOP_MS)
       await gone
       clearTimeout(killer)
     },

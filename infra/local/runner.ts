@@ -36,5 +36,4 @@ async function stop() {
 process.on('SIGINT', () => undefined)
 process.once('SIGTERM', stop)
 process.once('disconnect', () => process.exit(0))
-process.send?.('ready')
 giveBackMemory()

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { LEASE_MS } from '../../lib/core/limits.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
@@ -26,10 +27,12 @@ import { createGateway } from './gateway.ts'
 import { dataFolder, LOCAL_TABLE, openStore } from './open-store.ts'
 import { provisionQueues, QUEUE_NAME } from './provision.ts'
 import { publishFolder } from './publish-folder.ts'
-import { startRunner } from './runner-process.ts'
+import { runnerOnDemand } from './runner-process.ts'
 import { startSqs } from './sqs.ts'
 
 const AGENTS = fileURLToPath(new URL('../../agents', import.meta.url))
+/** Answers to requests whose run goes on in the runner: accepted, or still running at the deadline. */
+const QUEUED = [202, 504]
 /** How long requests in flight may take to end after SIGTERM. */
 const DRAIN_MS = 5_000
 
@@ -40,6 +43,8 @@ const DRAIN_MS = 5_000
 export async function runService(environment: Environment, say: (line: string) => void) {
   const host = environment.HOST || '127.0.0.1'
   const port = portOf(environment.PORT)
+  // The environment is changed below.
+  const hasForeignQueue = Boolean(environment[SQS_ENDPOINT])
   const stops: (() => Promise<void>)[] = []
   let announceEnd = async () => {}
   const stop = async () => {
@@ -61,14 +66,19 @@ export async function runService(environment: Environment, say: (line: string) =
       [SQS_ENDPOINT]: queue.endpoint,
       [QUEUE_URL]: queues.runs,
     })
-    const runner = startRunner({
+    const runner = runnerOnDemand({
       deadLetters: queues.deadLetters,
       onDeath: say,
       onWorked: sayEnded,
     })
-    stops.push(async () => (await runner).stop())
+    stops.push(runner.stop)
 
     const table = openTable()
+    const executions = executionStore(table)
+    /** Whether executions are open that nobody has worked on since then. */
+    const isAnyLeft = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
+    // In a queue that is not its own, somebody may have left messages.
+    if (hasForeignQueue || (await isAnyLeft(Number.MAX_SAFE_INTEGER))) runner.need()
     await ensureDevelopmentOrganization(organizationStore(table))
     const folder = dataFolder(environment)
     await mkdir(folder, { recursive: true })
@@ -76,17 +86,23 @@ export async function runService(environment: Environment, say: (line: string) =
     const published = await publishFolder(agentStore(table), AGENTS, join(folder, 'published.json'))
 
     const { handlers, authorizer, sweep } = localFunctions()
-    const sweeping = setInterval(() => sweep().catch(complain), heartbeatMs)
+    const sweepOnce = async () => {
+      if (await isAnyLeft(Date.now())) runner.need()
+      await sweep()
+    }
+    const sweeping = setInterval(() => sweepOnce().catch(complain), heartbeatMs)
     stops.push(async () => clearInterval(sweeping))
 
     const gateway = createGateway({
       handlers,
       authorizer,
-      onAnswer: ({ method, path, status, ms }) => say(`${method} ${path} ${status} ${ms.toFixed(0)} ms`),
+      onAnswer: ({ method, path, status, ms }) => {
+        if (QUEUED.includes(status)) runner.need()
+        say(`${method} ${path} ${status} ${ms.toFixed(0)} ms`)
+      },
     })
     await listen(gateway, host, port)
     stops.push(() => close(gateway))
-    await runner
 
     const url = urlOf(gateway, host)
     say(`data in ${store.name}, queue in ${queue.name}`)

@@ -48,6 +48,16 @@ afterAll(async () => {
 
 const tokenOf = (dataDir: string) => readFileSync(join(dataDir, 'dev-token'), 'utf8').trim()
 
+/** The process of its runner, which starts when a run is queued. */
+async function runnerOf(service: Service, folder: string): Promise<number> {
+  const call = clientOf(service.url, tokenOf(folder))
+  const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
+  await finalExecution(call, json.id)
+  const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
+  expect(runner).toBeGreaterThan(0)
+  return runner
+}
+
 const isAlive = (pid: number) => {
   try {
     process.kill(pid, 0)
@@ -109,11 +119,12 @@ describe('npm start', () => {
   })
 
   it('leaves no process behind when it is killed', async () => {
-    const service = await start(newFolder())
-    const runners = await childrenOf(service.pid, 'runner.ts')
+    const folder = newFolder()
+    const service = await start(folder)
+    const runners = [await runnerOf(service, folder)]
     const shells = await childrenOf(service.pid, 'dynoxide')
     const databases = (await Promise.all(shells.map((pid) => childrenOf(pid, 'dynoxide')))).flat()
-    expect(runners).toHaveLength(1)
+    expect(shells).toHaveLength(1)
     await service.kill()
     await until(() => ![...runners, ...shells, ...databases].some(isAlive), {
       what: 'the children to end',
@@ -121,12 +132,24 @@ describe('npm start', () => {
     })
   })
 
+  it('starts its runner with the first run that is queued', async () => {
+    const folder = newFolder()
+    const service = await start(folder)
+    const call = clientOf(service.url, tokenOf(folder))
+    expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
+    expect(await childrenOf(service.pid, 'runner.ts')).toEqual([])
+    const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
+    expect(await finalExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
+    expect(await childrenOf(service.pid, 'runner.ts')).toHaveLength(1)
+    await service.stop()
+  })
+
   it('survives the death of its runner, which is replaced', async () => {
     const folder = newFolder()
     // A message that is sent while the dead runner's long poll still counts as one is its, and comes back after the lease.
     const service = await start(folder, { LEASE_SECONDS: '3' })
     const call = clientOf(service.url, tokenOf(folder))
-    const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
+    const runner = await runnerOf(service, folder)
     process.kill(runner, 'SIGKILL')
     expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
     await until(async () => (await childrenOf(service.pid, 'runner.ts')).some((pid) => pid !== runner), {
