@@ -12,7 +12,7 @@ const CLIENT_ALONE = `import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 export const client = DynamoDBDocumentClient.from(new DynamoDBClient({}))`
 /** What the functions read when they are loaded. */
-const ENVIRONMENT = {
+export const LOADING_ENVIRONMENT = {
   TABLE_NAME: 'table',
   QUEUE_URL: 'https://sqs.test/queue',
   RESPONSE_STREAMING: 'on',
@@ -69,7 +69,7 @@ function timeOf(path: string): number {
     process.exit()`
   const startedAt = performance.now()
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    env: ENVIRONMENT,
+    env: LOADING_ENVIRONMENT,
   })
   if (status !== 0) throw new Error(`${path} does not load:\n${stderr}`)
   return performance.now() - startedAt

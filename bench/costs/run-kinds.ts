@@ -1,6 +1,4 @@
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import type { FunctionName } from '../../infra/function-settings.ts'
-import { toRecord } from '../../infra/local/poller.ts'
 import type { DeployedService } from '../../test/infra/deployed-service.ts'
 import { clientOf } from '../../test/support/client.ts'
 import type { RunUse } from './usage.ts'
@@ -37,7 +35,10 @@ export function runKinds(service: DeployedService): Record<RunUse['kind'], Phase
         name: 'process-execution',
         queueRequests: 0,
         run: async (id) => {
-          const { batchItemFailures } = await service.deliver('process-execution', await receive(service))
+          const { batchItemFailures } = await service.deliver(
+            'process-execution',
+            await service.receive(service.queues.runs),
+          )
           if (batchItemFailures.length > 0) throw new Error(`${id} was not processed.`)
           return id
         },
@@ -60,16 +61,4 @@ export function runKinds(service: DeployedService): Record<RunUse['kind'], Phase
 export async function fillCache({ url, token }: DeployedService): Promise<void> {
   const { status } = await clientOf(url, token)('POST', `${RUNS_OF_NOTHING}?useCache=true`, { body })
   if (status !== 200) throw new Error(`The run to be cached was answered ${status}.`)
-}
-
-async function receive({ sqs, queues }: DeployedService) {
-  const { Messages: [message] = [] } = await sqs.send(
-    new ReceiveMessageCommand({
-      QueueUrl: queues.runs,
-      WaitTimeSeconds: 1,
-      MessageSystemAttributeNames: ['All'],
-    }),
-  )
-  if (!message) throw new Error('The queue has no message.')
-  return toRecord(message)
 }

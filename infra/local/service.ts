@@ -87,7 +87,8 @@ export async function runService(environment: Environment, say: (line: string) =
 
     const { handlers, authorizer, sweep } = localFunctions()
     const sweepOnce = async () => {
-      if (await isAnyLeft(Date.now())) runner.need()
+      if (!(await isAnyLeft(Date.now()))) return
+      runner.need()
       await sweep()
     }
     const sweeping = setInterval(() => sweepOnce().catch(complain), heartbeatMs)

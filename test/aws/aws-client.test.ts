@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterEach, describe, expect, it } from 'vitest'
 import { awsClient } from '../../lib/aws/aws-client.ts'
@@ -18,9 +19,7 @@ afterEach(() => {
 async function serviceOf(...answers: Answer[]) {
   const seen: Seen[] = []
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    seen.push({ headers: request.headers, body: String(Buffer.concat(chunks)), socket: request.socket })
+    seen.push({ headers: request.headers, body: await text(request), socket: request.socket })
     answers[Math.min(seen.length, answers.length) - 1]?.(response, request)
   })
   servers.push(server)

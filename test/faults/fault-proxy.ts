@@ -1,5 +1,6 @@
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FAULTS, type Fault, faultSchedule } from './fault-schedule.ts'
 
@@ -78,7 +79,7 @@ export async function startFaultProxy(options: Options): Promise<FaultProxy> {
     // A long poll must not take messages for a client that has gone. What else was sent is carried out, as on a network.
     const gone = new AbortController()
     if (operation === RECEIVE) response.once('close', () => gone.abort())
-    const body = await bytesOf(request)
+    const body = await buffer(request)
     const carryOut = async () => {
       const answer = await forward(request, body, gone.signal)
       onExchange?.({ operation, request: body, status: answer.status, response: answer.body })
@@ -97,7 +98,7 @@ export async function startFaultProxy(options: Options): Promise<FaultProxy> {
   function forward({ method, url, headers }: IncomingMessage, body: Buffer, signal: AbortSignal) {
     return new Promise<Answer>((resolve, reject) => {
       const upstream = send({ hostname, port, method, path: url, headers, agent, signal }, (answer) => {
-        bytesOf(answer).then(
+        buffer(answer).then(
           (received) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: received }),
           reject,
         )
@@ -146,10 +147,4 @@ function reply(response: ServerResponse, { status, headers, body }: Answer): voi
   response.setHeader('content-length', body.length)
   response.writeHead(status)
   response.end(body)
-}
-
-async function bytesOf(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of message) chunks.push(chunk)
-  return Buffer.concat(chunks)
 }

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleFunctions } from '../../infra/bundle.ts'
+import { LOADING_ENVIRONMENT } from '../../infra/bundle-times.ts'
 import { FUNCTION_NAMES } from '../../infra/function-settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-bundles-'))
@@ -23,14 +24,7 @@ async function exportsOf(file: string): Promise<Record<string, string>> {
     const module = await import(${JSON.stringify(pathToFileURL(file).href)})
     console.log(JSON.stringify(Object.fromEntries(Object.entries(module).map(([k, v]) => [k, typeof v]))))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
-    env: {
-      TABLE_NAME: 'table',
-      QUEUE_URL: 'https://sqs.test/queue',
-      RESPONSE_STREAMING: 'on',
-      AWS_REGION: 'eu-central-1',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-    },
+    env: LOADING_ENVIRONMENT,
   })
   return JSON.parse(stdout)
 }

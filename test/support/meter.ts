@@ -1,5 +1,6 @@
-import { Agent, createServer, type IncomingMessage, request as send } from 'node:http'
+import { Agent, createServer, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Spent = {
@@ -53,7 +54,7 @@ export async function startMeter({
 
   const server = createServer(async (request, response) => {
     const operation = String(request.headers['x-amz-target'] ?? '').replace(/^.*\./, '')
-    const asked = await bytesOf(request)
+    const asked = await buffer(request)
     const metered = Buffer.from(
       JSON.stringify({ ...JSON.parse(String(asked)), ReturnConsumedCapacity: 'TOTAL' }),
     )
@@ -62,7 +63,7 @@ export async function startMeter({
     const upstream = send(
       { hostname, port, method, path: url, headers: { ...headers, 'content-length': metered.length }, agent },
       async (answer) => {
-        const body = await bytesOf(answer)
+        const body = await buffer(answer)
         if (answer.statusCode === 200) note(operation, asked, body)
         response.writeHead(answer.statusCode ?? 500, { 'content-type': 'application/x-amz-json-1.0' })
         response.end(body)
@@ -91,9 +92,3 @@ export async function startMeter({
 }
 
 const nothing = (): Spent => ({ requests: {}, readUnits: 0, writeUnits: 0, writtenBytes: 0 })
-
-async function bytesOf(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of message) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
