@@ -17,25 +17,23 @@ export const chartHeight = ({ bars }: Chart): number => HEAD + bars.length * ROW
 
 /** Horizontal bars on one scale from 0, as a piece of SVG whose top is at `y`. */
 export function barChart(chart: Chart, y: number): string {
-  const longest = Math.max(...chart.bars.map(({ most }) => most))
+  const longest = Math.max(...chart.bars.map(({ max }) => max))
   const scale = (WIDTH - LABEL_WIDTH - NOTE_WIDTH) / (longest || 1)
   const rows = chart.bars.map((bar, row) => drawBar(bar, y + HEAD + row * ROW, scale))
   return [text(0, y + 12, chart.title, 'title'), ...rows].join('\n')
 }
 
-function drawBar({ label, note, isOurs, median, least, most }: Bar, top: number, scale: number): string {
+function drawBar({ label, note, isOurs, median, min, max }: Bar, top: number, scale: number): string {
   const middle = top + THICK / 2
   const x = (value: number) => rounded(LABEL_WIDTH + value * scale)
   const kind = isOurs ? 'ours' : 'other'
   const width = Math.max(rounded(median * scale), 1)
   const spread =
-    most > least
-      ? `<line class="spread" x1="${x(least)}" x2="${x(most)}" y1="${middle}" y2="${middle}"/>`
-      : ''
+    max > min ? `<line class="spread" x1="${x(min)}" x2="${x(max)}" y1="${middle}" y2="${middle}"/>` : ''
   return [
     text(LABEL_WIDTH - 10, middle + 4.5, label, undefined, 'end'),
     `<rect class="${kind}" x="${LABEL_WIDTH}" y="${top}" width="${width}" height="${THICK}" rx="2"/>${spread}`,
-    text(x(most) + 8, middle + 4.5, note),
+    text(x(max) + 8, middle + 4.5, note),
   ].join('\n')
 }
 

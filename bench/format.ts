@@ -8,5 +8,5 @@ export function short(value: number): string {
 }
 
 /** `1.20 (1.10–1.45)`: the median, and between which values the rounds moved. */
-export const withSpread = ({ median, least, most }: Spread): string =>
-  `${short(median)} (${short(least)}–${short(most)})`
+export const withSpread = ({ median, min, max }: Spread): string =>
+  `${short(median)} (${short(min)}–${short(max)})`

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
-import { DEVELOPMENT_ORGANIZATION } from '../infra/local/development.ts'
-import { LOCAL_TABLE, openStore } from '../infra/local/open-store.ts'
 import { loadFolder } from '../lib/agents/load-folder.ts'
 import { publishAgent } from '../lib/agents/publish-agent.ts'
-import { ambient } from '../lib/ambient.ts'
 import type { Version } from '../lib/core/agent.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { openTable, type Table } from '../lib/dynamodb/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
+import { system } from '../lib/system.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../local/development.ts'
+import { LOCAL_TABLE, openStore } from '../local/open-store.ts'
 import { type Child, startChild } from './child.ts'
 import type { Call } from './client.ts'
 import type { Workplace } from './workplace.ts'
@@ -43,7 +43,7 @@ export async function startService(workplace: Workplace, options: Options = {}):
   }
   const start = options.npm
     ? { command: 'npm', args: ['start'] }
-    : { command: process.execPath, args: ['infra/local/start.mjs'] }
+    : { command: process.execPath, args: ['local/start.mjs'] }
   const child = await startChild(workplace, { ...start, environment })
   const { endpoint } = await openStore('command', { DATA_DIR: folder })
   const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint })
@@ -72,5 +72,5 @@ export async function publishNoOp(table: Table, organizationId: string): Promise
   const { agent, problems } = await loadFolder(NO_OP)
   if (!agent) throw new Error(JSON.stringify(problems))
   const store = agentStore(table)
-  return publishAgent({ store, ambient, organizationId, createdBy: organizationId, agent, draft: false })
+  return publishAgent({ store, system, organizationId, createdBy: organizationId, agent, draft: false })
 }

@@ -1,5 +1,5 @@
 /** The median of a measure over the rounds, and between which values it moved. */
-export type Spread = { median: number; least: number; most: number }
+export type Spread = { median: number; min: number; max: number }
 
 /** The smallest value that at least this part (0 to 1) of all values does not exceed: nearest rank, nothing interpolated. */
 export function percentile(values: number[], part: number): number {
@@ -18,7 +18,7 @@ export function median(values: number[]): number {
 }
 
 export function spreadOf(values: number[]): Spread {
-  return { median: median(values), least: Math.min(...values), most: Math.max(...values) }
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) }
 }
 
 /**

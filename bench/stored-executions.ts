@@ -1,10 +1,10 @@
 import { v7 } from 'uuid'
-import { ambient } from '../lib/ambient.ts'
 import { type Execution, newExecution } from '../lib/core/execution.ts'
 import { toItem } from '../lib/dynamodb/execution-item.ts'
 import { organizationStore } from '../lib/dynamodb/organization-store.ts'
 import type { Table } from '../lib/dynamodb/table.ts'
 import { tokenStore } from '../lib/dynamodb/token-store.ts'
+import { system } from '../lib/system.ts'
 import { newToken } from '../lib/tokens/token.ts'
 import { publishNoOp } from './service.ts'
 
@@ -25,11 +25,11 @@ export type FilledOrganization = { token: string; agentId: string }
  * @returns its token, and the one of its agents that is published
  */
 export async function fillOrganization(table: Table, count: number): Promise<FilledOrganization> {
-  const id = ambient.newId()
+  const id = system.newId()
   const createdAt = new Date().toISOString()
   await organizationStore(table).create({ organization: { id, name: 'Filled', createdAt } })
   const { token, text } = newToken({
-    ambient,
+    system,
     organizationId: id,
     name: 'bench',
     createdBy: id,
@@ -37,8 +37,8 @@ export async function fillOrganization(table: Table, count: number): Promise<Fil
   })
   await tokenStore(table).create({ token })
   const published = await publishNoOp(table, id)
-  const agentIds = [published.agentId, ...Array.from({ length: OTHER_AGENTS }, () => ambient.newId())]
-  const firstAt = ambient.now() - count * PACE_MS
+  const agentIds = [published.agentId, ...Array.from({ length: OTHER_AGENTS }, () => system.newId())]
+  const firstAt = system.now() - count * PACE_MS
   for (let done = 0; done < count; done += BATCH) {
     const numbers = Array.from({ length: Math.min(BATCH, count - done) }, (_, i) => done + i)
     const items = await Promise.all(
@@ -58,7 +58,7 @@ export async function fillOrganization(table: Table, count: number): Promise<Fil
 type Place = { organizationId: string; agentId: string; number: number; now: number }
 
 function execution({ organizationId, agentId, number, now }: Place): Execution {
-  const expiresAt = ambient.now() + DAY_MS
+  const expiresAt = system.now() + DAY_MS
   const begun = newExecution({
     id: v7({ msecs: now }),
     organizationId,

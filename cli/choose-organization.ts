@@ -1,14 +1,14 @@
-import { DEVELOPMENT_ORGANIZATION } from '../infra/local/development.ts'
 import type { Organization } from '../lib/core/agent.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../local/development.ts'
 import { commandLine } from './command-line.ts'
 import type { Shared } from './output.ts'
 import { readAll } from './read-all.ts'
-import { Refusal } from './refusal.ts'
 import type { Store } from './store.ts'
+import { UserError } from './user-error.ts'
 
 /**
  * The organization that a command is about: `--org`, else the development one, else the only one of the stack.
- * @throws Refusal that says which there are, or how to make one
+ * @throws UserError that says which there are, or how to make one
  */
 export async function chooseOrganization(
   { organizations }: Store,
@@ -18,7 +18,7 @@ export async function chooseOrganization(
   if (id) {
     const organization = await organizations.get({ id })
     if (organization) return organization
-    throw new Refusal(
+    throw new UserError(
       `There is no organization ${id}. See which there are: ${commandLine({ stack }, 'orgs list')}. ` +
         `Make one: ${commandLine({ stack }, 'orgs create --name <text>')}`,
       { details: { code: 'OrganizationNotFound' } },
@@ -28,11 +28,11 @@ export async function chooseOrganization(
   const [only] = all
   if (only && all.length === 1) return only
   if (!only) {
-    throw new Refusal(
+    throw new UserError(
       `The stack has no organization yet. Make one: ${commandLine({ stack }, 'orgs create --name <text>')}`,
     )
   }
-  throw new Refusal('The stack has several organizations: choose one with --org.', {
+  throw new UserError('The stack has several organizations: choose one with --org.', {
     details: { organizations: all.map(({ id, name }) => ({ id, name })) },
     lines: all.map(({ id, name }) => `${id}  ${name}`),
   })

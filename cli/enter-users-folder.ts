@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { dataFolder } from '../infra/local/open-store.ts'
+import { dataFolder } from '../local/open-store.ts'
 
 /**
  * npm runs its scripts in the package's folder: goes back to where the user stands, as paths are meant from there.

@@ -4,12 +4,12 @@ import type { Agent, Organization, Version } from '../lib/core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../lib/core/errors.ts'
 import { commandLine } from './command-line.ts'
 import type { Shared } from './output.ts'
-import { Refusal } from './refusal.ts'
 import type { Store } from './store.ts'
+import { UserError } from './user-error.ts'
 
 type Params = { store: Store; organization: Organization; idOrSlug: string; options: Shared }
 
-/** @throws Refusal that names the agent that may have been meant */
+/** @throws UserError that names the agent that may have been meant */
 export async function findAgent({ store, organization, idOrSlug, options }: Params): Promise<Agent> {
   try {
     return await resolveAgent({ store: store.agents, organizationId: organization.id, idOrSlug })
@@ -21,7 +21,7 @@ export async function findAgent({ store, organization, idOrSlug, options }: Para
       items.map(({ slug }) => slug),
     )
     const isNear = nearest && distance(idOrSlug, nearest) <= Math.max(2, idOrSlug.length / 3)
-    throw new Refusal(
+    throw new UserError(
       `There is no agent ${idOrSlug} in the organization ${organization.name}. ` +
         (isNear ? `Did you mean ${nearest}? ` : '') +
         (items.length > 0
@@ -32,7 +32,7 @@ export async function findAgent({ store, organization, idOrSlug, options }: Para
   }
 }
 
-/** The version to run: the one asked for, draft or not, else the current one. @throws Refusal that says which there are */
+/** The version to run: the one asked for, draft or not, else the current one. @throws UserError that says which there are */
 export async function findVersion(params: Params & { versionId: string | undefined }): Promise<Version> {
   const { store, organization, idOrSlug, versionId, options } = params
   try {
@@ -44,6 +44,6 @@ export async function findVersion(params: Params & { versionId: string | undefin
     const message = versionId
       ? `The agent ${slug} has no version ${versionId}. See which there are: ${commandLine(options, `versions ${slug}`)}`
       : `The agent ${slug} has only a draft. Run it with --version ${draftVersionId}, or publish the agent first.`
-    throw new Refusal(message, { details: { code: error.code } })
+    throw new UserError(message, { details: { code: error.code } })
   }
 }

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs'
 import { isJsonObject, isWithinDepth, type JsonObject, MAX_JSON_DEPTH } from '../lib/core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../lib/core/limits.ts'
-import { Refusal } from './refusal.ts'
+import { UserError } from './user-error.ts'
 
 /**
  * Reads a JSON object from a file, or from standard input for `-`, within the limits of a request's body.
- * @throws Refusal that names the file and what is wrong
+ * @throws UserError that names the file and what is wrong
  */
 export async function readInput(source: string): Promise<JsonObject> {
   const name = source === '-' ? 'standard input' : source
@@ -14,8 +14,8 @@ export async function readInput(source: string): Promise<JsonObject> {
   }
   const bytes = await readBytes(source, name)
   const value = parse(bytes, name)
-  if (!isJsonObject(value)) throw new Refusal(`${name}: must hold a JSON object with the input fields.`)
-  if (!isWithinDepth(value)) throw new Refusal(`${name}: nests deeper than ${MAX_JSON_DEPTH} levels.`)
+  if (!isJsonObject(value)) throw new UserError(`${name}: must hold a JSON object with the input fields.`)
+  if (!isWithinDepth(value)) throw new UserError(`${name}: nests deeper than ${MAX_JSON_DEPTH} levels.`)
   return value
 }
 
@@ -30,11 +30,11 @@ async function readBytes(source: string, name: string): Promise<Buffer> {
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw new Refusal(
+    throw new UserError(
       `${name}: ${code === 'ENOENT' ? 'there is no such file.' : `cannot be read: ${message}`}`,
     )
   }
-  if (length > MAX_PAYLOAD_BYTES) throw new Refusal(`${name}: is larger than ${MAX_PAYLOAD_BYTES} bytes.`)
+  if (length > MAX_PAYLOAD_BYTES) throw new UserError(`${name}: is larger than ${MAX_PAYLOAD_BYTES} bytes.`)
   return Buffer.concat(chunks)
 }
 
@@ -42,8 +42,8 @@ function parse(bytes: Buffer, name: string): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    if (error instanceof TypeError) throw new Refusal(`${name}: is not UTF-8 text.`)
+    if (error instanceof TypeError) throw new UserError(`${name}: is not UTF-8 text.`)
     const why = bytes.length === 0 ? 'it is empty' : (error as Error).message
-    throw new Refusal(`${name}: is not JSON: ${why}`)
+    throw new UserError(`${name}: is not JSON: ${why}`)
   }
 }

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { ServiceError } from '../lib/core/errors.ts'
 import { jsonText, write } from './output.ts'
-import { Refusal } from './refusal.ts'
+import { UserError } from './user-error.ts'
 
 const SHOWN_HELP = ['commander.helpDisplayed', 'commander.version']
 
@@ -13,7 +13,7 @@ export async function report(error: unknown, asJson: boolean): Promise<number> {
     if (asJson) await write(process.stdout, jsonText({ error: { message: usageMessage(error) } }))
     return 2
   }
-  const refusal = toRefusal(error)
+  const refusal = toUserError(error)
   if (!refusal) await write(process.stderr, error instanceof Error ? `${error.stack}\n` : `${error}\n`)
   const { message, details, lines } = refusal ?? { message: String(error), details: {}, lines: [] }
   if (asJson) await write(process.stdout, jsonText({ error: { message, ...details } }))
@@ -27,10 +27,10 @@ function usageMessage({ code, message }: CommanderError): string {
     : message.replace(/^error: /, '')
 }
 
-function toRefusal(error: unknown): Refusal | null {
-  if (error instanceof Refusal) return error
+function toUserError(error: unknown): UserError | null {
+  if (error instanceof UserError) return error
   if (!(error instanceof ServiceError)) return null
   const { code, errors, cause } = error
   const why = cause instanceof Error && cause.message ? ` (${cause.message})` : ''
-  return new Refusal(`${error.message}${why}`, { details: { code, ...(errors && { problems: errors }) } })
+  return new UserError(`${error.message}${why}`, { details: { code, ...(errors && { problems: errors }) } })
 }

@@ -1,9 +1,9 @@
-import { ambient } from '../lib/ambient.ts'
 import { CANCELLED, type Execution, type ExecutionError } from '../lib/core/execution.ts'
-import * as engine from '../lib/engine/start-execution.ts'
+import * as engine from '../lib/engine/submit/submit.ts'
+import { system } from '../lib/system.ts'
 import { whenInterrupted } from './interrupt.ts'
-import { Refusal } from './refusal.ts'
 import type { Store } from './store.ts'
+import { UserError } from './user-error.ts'
 
 /**
  * Runs an execution in this process, as the run function does, and records it. Ctrl-C ends it as cancelled, so that
@@ -23,17 +23,17 @@ export async function runHere(
     },
   }
   const end = async (error: ExecutionError) => {
-    const finishedAt = new Date(ambient.now()).toISOString()
+    const finishedAt = new Date(system.now()).toISOString()
     if (id) await executions.end({ organizationId: request.version.organizationId, id, error, finishedAt })
   }
   const forget = whenInterrupted(() => end(CANCELLED))
   const giveBack = divertStdout()
   try {
-    return await engine.runHere({ agents, executions: recording, steps, cache, ambient }, request)
+    return await engine.runHere({ agents, executions: recording, steps, cache, system }, request)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     await end({ code: 'AgentFailed', message }).catch(() => undefined)
-    throw new Refusal(`The run failed: ${message}`, { details: { code: 'AgentFailed', executionId: id } })
+    throw new UserError(`The run failed: ${message}`, { details: { code: 'AgentFailed', executionId: id } })
   } finally {
     giveBack()
     forget()

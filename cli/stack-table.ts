@@ -1,6 +1,6 @@
 import type { Identity } from '../lib/aws/identity.ts'
 import { dynamodbClient } from '../lib/dynamodb/client.ts'
-import { Refusal } from './refusal.ts'
+import { UserError } from './user-error.ts'
 
 /** What CloudFormation appends to a stack's name: the resource and random letters. Tables of the stack `<stack>-x` differ. */
 const GENERATED = /^-[A-Za-z0-9]+-[A-Z0-9]+$/
@@ -8,7 +8,7 @@ const GENERATED = /^-[A-Za-z0-9]+-[A-Z0-9]+$/
 /**
  * The name of a deployed stack's table. CloudFormation names it after stack and resource, so that it is found without
  * asking CloudFormation. A table outlives its stack: when there are several, `stack` may be the table's own name.
- * @throws Refusal that names what was found instead
+ * @throws UserError that names what was found instead
  */
 export async function stackTable(stack: string, identity: Identity): Promise<string> {
   const names = await tableNames(identity)
@@ -18,10 +18,10 @@ export async function stackTable(stack: string, identity: Identity): Promise<str
   if (name && others.length === 0) return name
   if (name) {
     const names = [name, ...others].join(', ')
-    throw new Refusal(`Several tables are named after ${stack}: ${names}. Give the right one as --stack.`)
+    throw new UserError(`Several tables are named after ${stack}: ${names}. Give the right one as --stack.`)
   }
   const instead = prefixed.length > 0 ? `, only ${prefixed.join(', ')}` : ''
-  throw new Refusal(
+  throw new UserError(
     `This AWS account and region has no table of a stack ${stack}${instead}. Deploy it: npx cdk deploy`,
   )
 }

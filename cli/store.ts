@@ -1,5 +1,3 @@
-import { ensureDevelopmentOrganization } from '../infra/local/development.ts'
-import { LOCAL_TABLE, openStore } from '../infra/local/open-store.ts'
 import { AwsFault } from '../lib/aws/aws-fault.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { cacheStore } from '../lib/dynamodb/cache-store.ts'
@@ -9,12 +7,14 @@ import { stepStore } from '../lib/dynamodb/step-store.ts'
 import { openTable, type Table } from '../lib/dynamodb/table.ts'
 import { tokenStore } from '../lib/dynamodb/token-store.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
+import { ensureDevelopmentOrganization } from '../local/development.ts'
+import { LOCAL_TABLE, openStore } from '../local/open-store.ts'
 import { operatorIdentity } from './aws-identity.ts'
 import { whenInterrupted } from './interrupt.ts'
 import type { Shared } from './output.ts'
 import { withProgress } from './progress.ts'
-import { Refusal } from './refusal.ts'
 import { stackTable } from './stack-table.ts'
+import { UserError } from './user-error.ts'
 
 export type Store = ReturnType<typeof storeOf>
 
@@ -59,7 +59,7 @@ function storeOf(table: Table) {
 
 async function openLocal(): Promise<Opened> {
   const store = await openStore('command').catch((error: unknown) => {
-    throw new Refusal(`The local store cannot be opened. ${reasonOf(error)}`)
+    throw new UserError(`The local store cannot be opened. ${reasonOf(error)}`)
   })
   const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: store.endpoint })
   const stop = async () => {
@@ -85,8 +85,8 @@ async function openDeployed(stack: string): Promise<Opened> {
 function ofAws(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const isUnset = 'tryNextLink' in error || error.message.includes('Region is missing')
-  if (isUnset) return new Refusal(`AWS: ${error.message}. Set AWS_PROFILE, or AWS_REGION and credentials.`)
-  return error instanceof AwsFault || '$metadata' in error ? new Refusal(`AWS: ${reasonOf(error)}`) : error
+  if (isUnset) return new UserError(`AWS: ${error.message}. Set AWS_PROFILE, or AWS_REGION and credentials.`)
+  return error instanceof AwsFault || '$metadata' in error ? new UserError(`AWS: ${reasonOf(error)}`) : error
 }
 
 /** A refused connection has no message of its own, only a code. */

@@ -1,7 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { ambient } from '../lib/ambient.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { tokenStore } from '../lib/dynamodb/token-store.ts'
+import { system } from '../lib/system.ts'
 import { checkToken } from '../lib/tokens/token.ts'
 
 const tokens = tokenStore(openTable())
@@ -11,7 +11,7 @@ const tokens = tokenStore(openTable())
  * "Unauthorized", and only this text, makes API Gateway answer 401.
  */
 export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
-  const token = await checkToken(tokens, event.authorizationToken, ambient.now())
+  const token = await checkToken(tokens, event.authorizationToken, system.now())
   if (!token) throw new Error('Unauthorized')
   const stage = event.methodArn.split('/').slice(0, 2).join('/')
   return {

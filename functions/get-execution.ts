@@ -1,7 +1,7 @@
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
-import { awaitEnd } from '../lib/engine/await-end.ts'
+import { waitForCompletion } from '../lib/engine/wait-for-completion.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { executionIdFrom, recordReply } from '../lib/http/execution-reply.ts'
 
@@ -10,7 +10,7 @@ const executions = executionStore(openTable())
 async function getExecution({ organizationId, executionId, headers }: Request<'get-execution'>) {
   const id = executionIdFrom(executionId)
   const seconds = headers.Prefer
-  const execution = await awaitEnd({ executions, organizationId, id, limitMs: seconds * 1000 })
+  const execution = await waitForCompletion({ executions, organizationId, id, limitMs: seconds * 1000 })
   if (!execution) throw new ExecutionNotFound()
   const reply = recordReply(execution)
   if (seconds === 0) return reply

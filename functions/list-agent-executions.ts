@@ -1,5 +1,5 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
-import { toExecutionRecord } from '../lib/api/to-execution-record.ts'
+import { toExecutionRecord } from '../lib/api/mappers/to-execution-record.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'

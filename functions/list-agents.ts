@@ -1,4 +1,4 @@
-import { toAgentRecord } from '../lib/api/to-agent-record.ts'
+import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

@@ -1,4 +1,4 @@
-import { toExecutionRecord } from '../lib/api/to-execution-record.ts'
+import { toExecutionRecord } from '../lib/api/mappers/to-execution-record.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

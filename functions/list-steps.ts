@@ -1,4 +1,4 @@
-import { toStepRecord } from '../lib/api/to-step-record.ts'
+import { toStepRecord } from '../lib/api/mappers/to-step-record.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'

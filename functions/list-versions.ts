@@ -1,5 +1,5 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
-import { toVersionRecord } from '../lib/api/to-agent-record.ts'
+import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

@@ -1,5 +1,4 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda'
-import { ambient } from '../lib/ambient.ts'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import { LEASE_MS } from '../lib/core/limits.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
@@ -7,12 +6,13 @@ import { cacheStore } from '../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
-import { departureIn } from '../lib/engine/departure.ts'
-import { takeUpExecution } from '../lib/engine/take-up-execution.ts'
+import { departureIn } from '../lib/engine/checkpoints/deadline.ts'
+import { processMessage } from '../lib/engine/worker/process-message.ts'
 import { LEASE_SECONDS, millisecondsOf } from '../lib/environment.ts'
 import { measured } from '../lib/metrics.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { messageHider, parseRunMessage, runQueue } from '../lib/sqs/run-queue.ts'
+import { system } from '../lib/system.ts'
 
 const table = openTable()
 const engine = {
@@ -20,7 +20,7 @@ const engine = {
   executions: measured(executionStore(table)),
   steps: stepStore(table),
   cache: cacheStore(table),
-  ambient,
+  system,
   times: leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS)),
 }
 const queue = runQueue()
@@ -36,7 +36,7 @@ export function handler(
     const { executionId } = parseRunMessage(body)
     const hide = (ms: number) => hideMessage(receiptHandle, ms)
     const delivery = { queue, hide, count: Number(attributes.ApproximateReceiveCount) }
-    const result = await takeUpExecution(engine, executionId, { delivery, ...(leave && { leave }) })
+    const result = await processMessage(engine, executionId, { delivery, ...(leave && { leave }) })
     if (typeof result === 'string') return
     await hide(result.comesBackMs)
     throw new ComesBack()

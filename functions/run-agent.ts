@@ -1,5 +1,4 @@
 import { resolveVersion } from '../lib/agents/resolve-agent.ts'
-import { ambient } from '../lib/ambient.ts'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import * as limits from '../lib/core/limits.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
@@ -8,9 +7,9 @@ import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { idempotencyStore } from '../lib/dynamodb/idempotency-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
-import { admission } from '../lib/engine/admission.ts'
-import { checkRunRequest } from '../lib/engine/check-run-request.ts'
-import { runLater, runNow } from '../lib/engine/start-execution.ts'
+import { admission } from '../lib/engine/submit/admission.ts'
+import { checkRunRequest } from '../lib/engine/submit/run-request.ts'
+import { runLater, runNow } from '../lib/engine/submit/submit.ts'
 import {
   LEASE_SECONDS,
   MAX_OPEN_EXECUTIONS,
@@ -22,6 +21,7 @@ import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { acceptedReply, outputReply } from '../lib/http/execution-reply.ts'
 import { measured } from '../lib/metrics.ts'
 import { runQueue } from '../lib/sqs/run-queue.ts'
+import { system } from '../lib/system.ts'
 
 const table = openTable()
 const agents = agentStore(table)
@@ -33,8 +33,8 @@ const intake = {
   cache: cacheStore(table),
   idempotency: idempotencyStore(table),
   queue: runQueue(),
-  ambient,
-  admit: admission({ executions, ambient }, numberOf(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS)),
+  system,
+  admit: admission({ executions, system }, numberOf(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS)),
   times: leaseTimes(millisecondsOf(LEASE_SECONDS, limits.LEASE_MS)),
   syncDeadlineMs: millisecondsOf(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
 }

@@ -1,13 +1,13 @@
-import { ambient } from '../lib/ambient.ts'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import { LEASE_MS } from '../lib/core/limits.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
-import { sweep } from '../lib/engine/sweep.ts'
+import { sweep } from '../lib/engine/maintenance/sweep.ts'
 import { LEASE_SECONDS, millisecondsOf } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
 import { measured } from '../lib/metrics.ts'
 import { runQueue } from '../lib/sqs/run-queue.ts'
+import { system } from '../lib/system.ts'
 
 const executions = measured(executionStore(openTable()))
 const queue = runQueue()
@@ -15,6 +15,6 @@ const times = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS))
 
 /** Runs every minute: no accepted execution is left behind by a crash. */
 export async function handler(): Promise<void> {
-  const result = await sweep({ executions, queue, ambient, times })
+  const result = await sweep({ executions, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('swept', result)
 }

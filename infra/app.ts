@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { bundleFunctions } from './bundle.ts'
+import { bundleFunctions } from './bundling/bundle.ts'
 import { suppressFindings } from './nag-suppressions.ts'
 import { readSettings } from './settings.ts'
 import { ServiceStack } from './stack.ts'

@@ -1,8 +1,8 @@
 import { Validations } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
 import { operationOf, routes } from '../lib/api/routes.ts'
-import { SECRETS_PATH, TOOL_FUNCTION_PREFIX } from './agent-rights.ts'
-import { FUNCTION_NAMES, RUNS_AGENTS } from './function-settings.ts'
+import { SECRETS_PATH, TOOL_FUNCTION_PREFIX } from './functions/agent-permissions.ts'
+import { FUNCTION_NAMES, RUNS_AGENTS } from './functions/function-settings.ts'
 import type { ServiceStack } from './stack.ts'
 
 /** A finding of cdk-nag that stays, where it does, and why. */

@@ -2,7 +2,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Node } from 'constructs'
 import { MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
-import { settingsOf } from './function-settings.ts'
+import { settingsOf } from './functions/function-settings.ts'
 
 /** A value of the CDK context that an operator may set; a row of the table in `docs/operations.md`. */
 export type Setting<T> = {
@@ -43,45 +43,45 @@ export const SETTINGS = {
   },
   maxOpenExecutions: whole({
     otherwise: MAX_OPEN_EXECUTIONS,
-    most: 9_999_999,
+    max: 9_999_999,
     effect: 'Executions that an organization may have in progress; beyond that it gets 429.',
   }),
   throttlingRate: whole({
     otherwise: 1_000,
-    most: 1_000_000,
+    max: 1_000_000,
     effect: 'Requests a second that the API takes; beyond that it answers 429.',
   }),
   // Half of an account's default burst, so that one API cannot starve the others.
   throttlingBurst: whole({
     otherwise: 2_500,
-    most: 1_000_000,
+    max: 1_000_000,
     effect: 'Requests that it takes at once.',
   }),
   executionRetentionDays: whole({
     otherwise: null,
     // Past the deadline of a run, which is a day.
-    least: 2,
-    most: 3_650,
+    min: 2,
+    max: 3_650,
     effect:
       'Executions go that long after they began, with their steps, payloads and cached results; DynamoDB takes some days more to delete them. Without it they stay until a client deletes them.',
   }),
   runnerConcurrency: whole({
     otherwise: 50,
-    least: 2,
-    most: 1_000,
+    min: 2,
+    max: 1_000,
     effect:
       'Runners at work at the same time. Keep it well below the concurrency of the account: a runner that Lambda throttles has used up one of the five deliveries of its message.',
   }),
   runnerBatch: whole({
     otherwise: 1,
-    most: 10,
+    max: 10,
     effect:
       'Messages that one runner takes at once. Runs that mostly wait for a model then share the price of a function; but they share its memory and its 900 s too, and one that takes the process down takes the others with it, to be resumed.',
   }),
   agentMemoryMb: whole({
     otherwise: settingsOf('process-execution').memoryMb,
-    least: 256,
-    most: 10_240,
+    min: 256,
+    max: 10_240,
     effect:
       'Memory of the two functions that run agents, and with it their share of a processor and their price. Where agents mostly wait for models, 512 halves the price of waiting and lengthens cold starts (docs/decisions/0014).',
   }),
@@ -167,20 +167,15 @@ function flag({ otherwise, effect }: { otherwise: boolean; effect: string }): Se
   return { otherwise, allowed: 'true or false', effect, read }
 }
 
-type Range<T> = { otherwise: T; least?: number; most: number; effect: string }
+type Range<T> = { otherwise: T; min?: number; max: number; effect: string }
 
-function whole<T extends number | null>({
-  otherwise,
-  least = 1,
-  most,
-  effect,
-}: Range<T>): Setting<number | T> {
+function whole<T extends number | null>({ otherwise, min = 1, max, effect }: Range<T>): Setting<number | T> {
   const read = (value: string) => {
     const number = /^\d{1,7}$/.test(value) ? Number(value) : Number.NaN
-    return number >= least && number <= most ? number : undefined
+    return number >= min && number <= max ? number : undefined
   }
   const shown = (number: number) => number.toLocaleString('en-US')
-  return { otherwise, allowed: `a whole number from ${shown(least)} to ${shown(most)}`, effect, read }
+  return { otherwise, allowed: `a whole number from ${shown(min)} to ${shown(max)}`, effect, read }
 }
 
 type Pattern = { allowed: string; effect: string; pattern: RegExp }

@@ -1,13 +1,13 @@
 import { Ajv } from 'ajv'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { ambient } from '../lib/ambient.ts'
 import { CANCELLED, cachedExecution, type Execution, failure, type Outcome } from '../lib/core/execution.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { cacheStore } from '../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
-import { runHere } from '../lib/engine/start-execution.ts'
+import { runHere } from '../lib/engine/submit/submit.ts'
 import { measured, metricsLine, NAMESPACE, UNITS } from '../lib/metrics.ts'
+import { system } from '../lib/system.ts'
 import { EMF_SCHEMA } from './support/emf-schema.ts'
 import { anExecution } from './support/executions.ts'
 import { aModelAgent } from './support/model-agent.ts'
@@ -108,7 +108,7 @@ describe('measured', () => {
 
   it('writes a line for a finish that took place, and for no other', async () => {
     const { lines, store } = aMeasuredStore()
-    const lease = { owner: ambient.newId(), expiresAt: Date.now() + 60_000 }
+    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
     const execution = anExecution({ lease })
     await store.create({ execution })
     const finish = { execution, outcome: success, finishedAt: new Date().toISOString() }
@@ -132,7 +132,7 @@ describe('measured', () => {
     const { lines, store } = aMeasuredStore()
     const { lease, ...open } = anExecution()
     const params = { ...open, now: Date.now(), deadlineMs: 60_000, cache: { key: 'k', ttlSeconds: null } }
-    const execution = cachedExecution(params, ambient.newId(), { text: SECRET })
+    const execution = cachedExecution(params, system.newId(), { text: SECRET })
     await store.create({ execution })
     await store.create({ execution })
     expect(lines).toMatchObject([{ executionId: execution.id, Outcome: 'SUCCESS', CacheHits: 1 }])
@@ -146,7 +146,7 @@ describe('measured', () => {
       executions: store,
       steps: stepStore(table),
       cache: cacheStore(table),
-      ambient,
+      system,
     }
     const code = 'export default () => ({ answer: "42" })'
     const version = await aModelAgent({ slug: 'measured', code: true }, code)

@@ -5,7 +5,7 @@ const WRAPPERS = /^[.!#$&'*/=?^`{|}~]+/
 const IN_URL = /^[/?&#]|^www\.|\/\//
 /** `email=` or `--author=`, but not the `bounces+user=` of a return path, which is part of the address. */
 const KEY = /^(?:--[A-Za-z-]+|[A-Za-z_]+)=/
-const LONGEST_QUOTED = 66
+const MAX_QUOTED = 66
 
 /**
  * Where the local part that ends at `at` (the @) starts, given the run of `atext` and dots from `from`;
@@ -42,7 +42,7 @@ function afterSpacelessText(text: string, from: number, at: number): number {
 
 /** RFC 5322 `quoted-string`: `"john doe"@example.org`. Not `" + "@example.org`, where the quotes are code's. */
 function quotedStart(text: string, at: number): number | undefined {
-  const floor = Math.max(0, at - LONGEST_QUOTED)
+  const floor = Math.max(0, at - MAX_QUOTED)
   for (let index = at - 2; index >= floor; index--) {
     if (text[index] === '\n') return undefined
     if (text[index] !== '"' || text[index - 1] === '\\') continue

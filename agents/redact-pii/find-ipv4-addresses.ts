@@ -8,7 +8,7 @@ const DOTTED =
 /** What says that four numbers are a version or a section: the word itself, or a browser's product token. */
 const NO_ADDRESS_BEFORE =
   /(?:\b(?:versions?|ver|released?|rev|sections?|chapter|clause|appendix)[ \t]?[-.:=]?[ \t]{0,2}|(?:chrome|chromium|crios|edge?|edga|opr|version|electron|safari|yabrowser|vivaldi|samsungbrowser)\/)$/i
-const LONGEST_WORD_BEFORE = 20
+const MAX_WORD_BEFORE = 20
 
 /** IPv4 addresses with valid octets; a port or prefix length after it (`:80`, `/24`) stays in the text. */
 export function findIpv4Addresses(text: string): Span[] {
@@ -16,7 +16,7 @@ export function findIpv4Addresses(text: string): Span[] {
   for (const match of text.matchAll(DOTTED)) {
     const start = match.index
     if (!isIPv4(match[0])) continue
-    if (NO_ADDRESS_BEFORE.test(text.slice(Math.max(0, start - LONGEST_WORD_BEFORE), start))) continue
+    if (NO_ADDRESS_BEFORE.test(text.slice(Math.max(0, start - MAX_WORD_BEFORE), start))) continue
     spans.push({ start, end: start + match[0].length })
   }
   return spans

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import type { Span } from './entity.ts'
 import { tokensAround } from './tokens-around.ts'
 
-const LONGEST_TOKEN = 120
+const MAX_TOKEN = 120
 const TOKEN_UNIT = /[0-9A-Za-z_:.]/
 const isTokenUnit = (text: string, index: number) => TOKEN_UNIT.test(text[index] ?? '')
 
@@ -19,7 +19,7 @@ const HAS_ZONE = /^f[ef]/i
 export function findIpv6Addresses(text: string): Span[] {
   const spans: Span[] = []
   for (const token of tokensAround(text, ':', isTokenUnit)) {
-    if (token.end - token.start > LONGEST_TOKEN) continue
+    if (token.end - token.start > MAX_TOKEN) continue
     const raw = text.slice(token.start, token.end)
     const label = LABEL_BEFORE.exec(raw)?.[0].length ?? 0
     const address = raw.slice(label).replace(TAIL, '').replace(TRAILING_PUNCTUATION, '')

@@ -1,4 +1,4 @@
-import { settingsOf } from '../../infra/function-settings.ts'
+import { settingsOf } from '../../infra/functions/function-settings.ts'
 import { PRICES } from './prices.ts'
 import type { FunctionUse, RunUse } from './usage.ts'
 

@@ -1,4 +1,4 @@
-import { settingsOf } from '../../infra/function-settings.ts'
+import { settingsOf } from '../../infra/functions/function-settings.ts'
 import { UNITS } from '../../lib/metrics.ts'
 import { ASSUMPTIONS, type Bill, billedMs, billOf, secondOfRunning, storageOf, totalOf } from './compute.ts'
 import { PRICES } from './prices.ts'
@@ -67,7 +67,7 @@ function partsOf(bills: Bill[]): string[] {
 }
 
 function dominant({ kind }: RunUse, bill: Bill): string {
-  const [name, amount] = Object.entries(bill).reduce((most, part) => (part[1] > most[1] ? part : most))
+  const [name, amount] = Object.entries(bill).reduce((max, part) => (part[1] > max[1] ? part : max))
   const share = Math.round((100 * amount) / totalOf(bill))
   return `${name} where they are ${kind} (${share} %)`
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { executionKey } from '../../lib/dynamodb/keys.ts'
 import { INDEXES } from '../../lib/dynamodb/schema.ts'
-import { type DeployedService, startDeployedService } from '../../test/infra/deployed-service.ts'
+import { type DeployedService, startDeployedService } from '../../test/infra/bundling/deployed-service.ts'
 import { type Meter, type Spent, startMeter } from '../../test/support/meter.ts'
 import { fillCache, type Phase, runKinds } from './run-kinds.ts'
 import type { FunctionUse, Measured, RunUse } from './usage.ts'

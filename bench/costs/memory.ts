@@ -3,8 +3,8 @@
  * memory that they hold: `npm run costs:memory`. It needs Linux with cgroups v1 and the right to make one.
  */
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import type { FunctionName } from '../../infra/function-settings.ts'
-import { startDeployedService } from '../../test/infra/deployed-service.ts'
+import type { FunctionName } from '../../infra/functions/function-settings.ts'
+import { startDeployedService } from '../../test/infra/bundling/deployed-service.ts'
 import { startMeter } from '../../test/support/meter.ts'
 import { ASSUMPTIONS } from './compute.ts'
 import { type Phase, runKinds } from './run-kinds.ts'

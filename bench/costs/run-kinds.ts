@@ -1,5 +1,5 @@
-import type { FunctionName } from '../../infra/function-settings.ts'
-import type { DeployedService } from '../../test/infra/deployed-service.ts'
+import type { FunctionName } from '../../infra/functions/function-settings.ts'
+import type { DeployedService } from '../../test/infra/bundling/deployed-service.ts'
 import { clientOf } from '../../test/support/client.ts'
 import type { RunUse } from './usage.ts'
 

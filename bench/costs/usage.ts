@@ -1,4 +1,4 @@
-import type { FunctionName } from '../../infra/function-settings.ts'
+import type { FunctionName } from '../../infra/functions/function-settings.ts'
 
 /** What one run needs of one function, on average over many. */
 export type FunctionUse = {

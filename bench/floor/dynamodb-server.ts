@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { v7 } from 'uuid'
-import { provisionTable } from '../../infra/local/provision.ts'
+import { provisionTable } from '../../local/provision.ts'
 import { answerPosts } from './answer-posts.ts'
 import type { FloorItems } from './items.ts'
 

@@ -1,6 +1,6 @@
 import { MAX_OPEN_EXECUTIONS } from '../../lib/core/limits.ts'
 import { SHARDS } from '../../lib/dynamodb/keys.ts'
-import { admission } from '../../lib/engine/admission.ts'
+import { admission } from '../../lib/engine/submit/admission.ts'
 import { PARTITION } from './limits.ts'
 import { drawer, type Skew, seeded } from './population.ts'
 
@@ -25,9 +25,9 @@ export async function countsPerRun(
     if (now > lastsMs / 2) counts++
     return 0
   }
-  const ambient = { now: () => now, newId: String }
+  const system = { now: () => now, newId: String }
   const processes = Array.from({ length: PROCESSES }, () =>
-    admission({ executions: { countOpen }, ambient }, MAX_OPEN_EXECUTIONS),
+    admission({ executions: { countOpen }, system }, MAX_OPEN_EXECUTIONS),
   )
   for (let number = 0; number < RUNS; number++) {
     now = (number / RUNS) * lastsMs

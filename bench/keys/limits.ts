@@ -34,7 +34,7 @@ export function hottestKeys({ counted, runs }: Simulated, shards = AS_IT_IS): Ke
       const sums = unitsByKey(loads, unit, shards(place))
       const total = [...sums.values()].reduce((sum, units) => sum + units, 0)
       if (total === 0) return []
-      const [key, units] = [...sums].reduce((most, one) => (one[1] > most[1] ? one : most))
+      const [key, units] = [...sums].reduce((max, one) => (one[1] > max[1] ? one : max))
       return [{ place, key, unit, perRun: units / runs, share: units / total }]
     })
   })

@@ -108,7 +108,7 @@ function rowOf(simulated: Simulated): Row {
       const key = firstToBreak(simulated, shards)
       return { plan, ...key, runsASecond: breakingPoint(key) }
     }),
-    quota: quotas.reduce((least, one) => (one.runsASecond < least.runsASecond ? one : least)),
+    quota: quotas.reduce((min, one) => (one.runsASecond < min.runsASecond ? one : min)),
   }
 }
 

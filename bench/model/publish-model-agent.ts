@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { publishFolder } from '../../infra/local/publish-folder.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import type { Table } from '../../lib/dynamodb/table.ts'
+import { publishFolder } from '../../local/publish-folder.ts'
 import type { Workplace } from '../workplace.ts'
 
 /** Publishes `look-up`, a model agent whose one tool is at the address of the model server. */

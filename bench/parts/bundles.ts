@@ -1,5 +1,5 @@
-import { timeBundles } from '../../infra/bundle-times.ts'
-import type { FunctionName } from '../../infra/function-settings.ts'
+import { timeBundles } from '../../infra/bundling/bundle-times.ts'
+import type { FunctionName } from '../../infra/functions/function-settings.ts'
 import { short, withSpread } from '../format.ts'
 import type { Context, Finding, Part } from '../part.ts'
 import { median, ratioOf, spreadOf } from '../statistics.ts'

@@ -1,7 +1,7 @@
 import { Bench } from 'tinybench'
 import { cacheKeyOf } from '../../lib/core/cache-key.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
-import { compileAdapter } from '../../lib/schema/adapt-input.ts'
+import { compileAdapter } from '../../lib/schema/adapt/adapt-input.ts'
 import { withSpread } from '../format.ts'
 import type { Context, Finding, Part } from '../part.ts'
 import { type Spread, spreadOf } from '../statistics.ts'

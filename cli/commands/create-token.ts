@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { operatorId } from '../../infra/local/development.ts'
-import { ambient } from '../../lib/ambient.ts'
+import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
+import { operatorId } from '../../local/development.ts'
 import { chooseOrganization } from '../choose-organization.ts'
 import { commandLine, examples } from '../command-line.ts'
 import { orgOption, toLifetime, toName } from '../options.ts'
@@ -23,7 +23,7 @@ export function addCreateToken(tokens: Command): void {
         const { organization, created } = await withStore(options, async (store) => {
           const organization = await chooseOrganization(store, options)
           const created = newToken({
-            ambient,
+            system,
             organizationId: organization.id,
             name: options.name,
             createdBy: operatorId(),

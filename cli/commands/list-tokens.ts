@@ -5,10 +5,10 @@ import { commandLine, examples } from '../command-line.ts'
 import { orgOption } from '../options.ts'
 import { answering } from '../output.ts'
 import { readAll } from '../read-all.ts'
+import { relativeTime } from '../relative-time.ts'
 import { withStore } from '../store.ts'
 import { textTable } from '../text-table.ts'
 import { toTokenRecord } from '../token-record.ts'
-import { when } from '../when.ts'
 
 export function addListTokens(tokens: Command): void {
   tokens
@@ -26,7 +26,12 @@ export function addListTokens(tokens: Command): void {
             tokens: await readAll((page) => store.tokens.list({ organizationId, ...page })),
           }
         })
-        const rows = tokens.map((token) => [token.id, token.name, standing(token), when(token.createdAt)])
+        const rows = tokens.map((token) => [
+          token.id,
+          token.name,
+          standing(token),
+          relativeTime(token.createdAt),
+        ])
         const none = `${organization.name} has no tokens. Make one: ${commandLine(options, 'tokens create --name <text>')}`
         const text = textTable(['TOKEN', 'NAME', 'STATUS', 'CREATED'], rows)
         return { json: tokens.map(toTokenRecord), text: tokens.length > 0 ? text : none }
@@ -35,9 +40,9 @@ export function addListTokens(tokens: Command): void {
 }
 
 function standing({ revokedAt, expiresAt }: Token): string {
-  if (revokedAt) return `revoked ${when(revokedAt)}`
+  if (revokedAt) return `revoked ${relativeTime(revokedAt)}`
   if (!expiresAt) return 'valid'
   return Date.parse(expiresAt) <= Date.now()
-    ? `expired ${when(expiresAt)}`
-    : `valid, expires ${when(expiresAt)}`
+    ? `expired ${relativeTime(expiresAt)}`
+    : `valid, expires ${relativeTime(expiresAt)}`
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
+import { toAgentRecord } from '../../lib/api/mappers/to-agent-record.ts'
 import { chooseOrganization } from '../choose-organization.ts'
 import { commandLine, examples } from '../command-line.ts'
 import { orgOption } from '../options.ts'
 import { answering } from '../output.ts'
 import { readAll } from '../read-all.ts'
+import { relativeTime } from '../relative-time.ts'
 import { withStore } from '../store.ts'
 import { textTable } from '../text-table.ts'
-import { when } from '../when.ts'
 
 export function addList(program: Command): void {
   program
@@ -30,7 +30,7 @@ export function addList(program: Command): void {
           title,
           current ? current.id : 'only a draft',
           draftVersionId ?? '-',
-          when(updatedAt),
+          relativeTime(updatedAt),
         ])
         const none = `${organization.name} has no agents yet. Publish one: ${commandLine(options, 'publish <folder>')}`
         const text = textTable(['SLUG', 'TITLE', 'CURRENT VERSION', 'DRAFT', 'UPDATED'], rows)

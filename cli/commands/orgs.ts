@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import { ambient } from '../../lib/ambient.ts'
+import { system } from '../../lib/system.ts'
 import { commandLine, examples } from '../command-line.ts'
 import { toName } from '../options.ts'
 import { answering } from '../output.ts'
 import { readAll } from '../read-all.ts'
+import { relativeTime } from '../relative-time.ts'
 import { withStore } from '../store.ts'
 import { textTable } from '../text-table.ts'
-import { when } from '../when.ts'
 
 export function addOrgs(program: Command): void {
   const orgs = program.command('orgs').description('Manages organizations, which own agents and tokens.')
@@ -26,8 +26,8 @@ function addCreateOrg(orgs: Command): void {
       const [argument] = create.processedArgs as [string | undefined]
       if (argument && options.name) create.error('error: the name is given twice')
       const name = options.name ?? argument ?? create.error("error: option '--name <text>' is missing")
-      const id = ambient.newId()
-      const createdAt = new Date(ambient.now()).toISOString()
+      const id = system.newId()
+      const createdAt = new Date(system.now()).toISOString()
       await withStore(options, (store) =>
         store.organizations.create({ organization: { id, name, createdAt } }),
       )
@@ -48,7 +48,7 @@ function addListOrgs(orgs: Command): void {
     .action(
       answering(async (options) => {
         const all = await withStore(options, (store) => readAll((page) => store.organizations.list(page)))
-        const rows = all.map(({ id, name, createdAt }) => [id, name, when(createdAt)])
+        const rows = all.map(({ id, name, createdAt }) => [id, name, relativeTime(createdAt)])
         const none = `There are no organizations yet. Make one: ${commandLine(options, 'orgs create --name <text>')}`
         const text = textTable(['ORGANIZATION', 'NAME', 'CREATED'], rows)
         return { json: all, text: all.length > 0 ? text : none }

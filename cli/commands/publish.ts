@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
-import { operatorId } from '../../infra/local/development.ts'
 import { describeProblem, type LoadedAgent, loadFolder } from '../../lib/agents/load-folder.ts'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
-import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
+import { system } from '../../lib/system.ts'
+import { operatorId } from '../../local/development.ts'
 import { chooseOrganization } from '../choose-organization.ts'
 import { commandLine, examples, quoted } from '../command-line.ts'
 import { orgOption } from '../options.ts'
 import { answering, type Shared } from '../output.ts'
 import { withProgress } from '../progress.ts'
-import { Refusal } from '../refusal.ts'
 import { withStore } from '../store.ts'
+import { UserError } from '../user-error.ts'
 
 type Options = { draft?: true }
 
@@ -29,7 +29,7 @@ export function addPublish(program: Command): void {
           const organization = await chooseOrganization(store, options)
           const publishing = publishAgent({
             store: store.agents,
-            ambient,
+            system,
             organizationId: organization.id,
             createdBy: operatorId(),
             agent,
@@ -43,12 +43,12 @@ export function addPublish(program: Command): void {
     )
 }
 
-/** @throws Refusal with a line for each thing that is wrong */
+/** @throws UserError with a line for each thing that is wrong */
 async function load(folder: string): Promise<LoadedAgent> {
   const { agent, problems } = await withProgress(`bundling ${folder}`, loadFolder(folder))
   if (agent) return agent
   const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`
-  throw new Refusal(`Nothing was published: ${count}.`, {
+  throw new UserError(`Nothing was published: ${count}.`, {
     details: { problems },
     lines: problems.map(describeProblem),
   })

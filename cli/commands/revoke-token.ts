@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { ambient } from '../../lib/ambient.ts'
+import { system } from '../../lib/system.ts'
 import { chooseOrganization } from '../choose-organization.ts'
 import { commandLine, examples } from '../command-line.ts'
 import { orgOption, toUuid } from '../options.ts'
 import { answering, type Shared } from '../output.ts'
-import { Refusal } from '../refusal.ts'
 import { withStore } from '../store.ts'
+import { UserError } from '../user-error.ts'
 
 export function addRevokeToken(tokens: Command): void {
   tokens
@@ -19,18 +19,18 @@ export function addRevokeToken(tokens: Command): void {
         const id = given.toLowerCase()
         await withStore(options, async (store) => {
           const organizationId = options.org ? (await chooseOrganization(store, options)).id : null
-          const revokedAt = new Date(ambient.now()).toISOString()
+          const revokedAt = new Date(system.now()).toISOString()
           if (await store.tokens.revoke({ organizationId, id, revokedAt })) return
           const list = commandLine(options, 'tokens list')
           const details = { code: 'TokenNotFound' }
-          throw new Refusal(`There is no token ${id}. See which there are: ${list}`, { details })
+          throw new UserError(`There is no token ${id}. See which there are: ${list}`, { details })
         })
         return { json: { id, revoked: true }, text: `Revoked ${id}: ${effect(options)}.` }
       }),
     )
 }
 
-/** API Gateway keeps what its authorizer answered for a minute (`infra/api.ts`). */
+/** API Gateway keeps what its authorizer answered for a minute (`infra/api/api.ts`). */
 function effect({ stack }: Shared): string {
   return stack ? 'within a minute it works no more' : 'it works no more'
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Execution, type ExecutionError, isFinal } from '../../lib/core/execution.ts'
-import { checkRunRequest } from '../../lib/engine/check-run-request.ts'
+import { checkRunRequest } from '../../lib/engine/submit/run-request.ts'
 import { chooseOrganization } from '../choose-organization.ts'
 import { examples } from '../command-line.ts'
 import { findVersion } from '../find-agent.ts'
@@ -8,9 +8,9 @@ import { orgOption, toTenantId, toUuid } from '../options.ts'
 import { answering } from '../output.ts'
 import { withProgress } from '../progress.ts'
 import { readInput } from '../read-input.ts'
-import { Refusal } from '../refusal.ts'
 import { runHere } from '../run-here.ts'
 import { withStore } from '../store.ts'
+import { UserError } from '../user-error.ts'
 
 type Options = { input: string; version?: string; tenant?: string; strict?: true }
 
@@ -43,8 +43,8 @@ export function addRun(program: Command): void {
             versionId: options.version,
             options,
           })
-          const wishes = { enforceInputSchema: options.strict, tenantId: options.tenant }
-          const request = checkRunRequest(version, input, wishes)
+          const overrides = { enforceInputSchema: options.strict, tenantId: options.tenant }
+          const request = checkRunRequest(version, input, overrides)
           const execution = await withProgress(`running ${version.slug}`, runHere(store, request))
           const output = outputOf(execution)
           const note = `execution ${execution.id}, version ${version.id}`
@@ -54,12 +54,12 @@ export function addRun(program: Command): void {
     )
 }
 
-/** @throws Refusal with the execution's error when it has no output */
+/** @throws UserError with the execution's error when it has no output */
 function outputOf(execution: Execution): Execution['output'] {
   const { id: executionId, status, error } = execution
   if (status === 'SUCCESS') return execution.output
   if (!isFinal(execution)) {
-    throw new Refusal(`The run goes on elsewhere: execution ${executionId}.`, { details: { executionId } })
+    throw new UserError(`The run goes on elsewhere: execution ${executionId}.`, { details: { executionId } })
   }
   const {
     code = 'Unknown',
@@ -68,7 +68,7 @@ function outputOf(execution: Execution): Execution['output'] {
     ...rest
   } = error ?? ({} as Partial<ExecutionError>)
   const problems = Array.isArray(errors) ? (errors as { message: string }[]) : []
-  throw new Refusal(`The run ended in ERROR, ${code}: ${message} (execution ${executionId})`, {
+  throw new UserError(`The run ended in ERROR, ${code}: ${message} (execution ${executionId})`, {
     details: { code, executionId, ...(problems.length > 0 && { problems }), ...rest },
     lines: problems.map((problem) => problem.message),
   })

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
+import { toAgentRecord } from '../../lib/api/mappers/to-agent-record.ts'
 import type { Agent } from '../../lib/core/agent.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'
@@ -8,9 +8,9 @@ import { commandLine, examples } from '../command-line.ts'
 import { findAgent } from '../find-agent.ts'
 import { orgOption } from '../options.ts'
 import { answering, type Shared } from '../output.ts'
+import { relativeTime } from '../relative-time.ts'
 import { withStore } from '../store.ts'
 import { alignedLines, plain } from '../text-table.ts'
-import { when } from '../when.ts'
 
 export function addShow(program: Command): void {
   program
@@ -41,7 +41,7 @@ function words(agent: Agent, options: Shared): string {
       ['agent', id],
       [
         'current version',
-        current ? `${current.id}, published ${when(current.createdAt)}` : 'none yet, only a draft',
+        current ? `${current.id}, published ${relativeTime(current.createdAt)}` : 'none yet, only a draft',
       ],
       ['draft', draftVersionId ?? '-'],
     ]),

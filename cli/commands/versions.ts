@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { toVersionRecord } from '../../lib/api/to-agent-record.ts'
+import { toVersionRecord } from '../../lib/api/mappers/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
 import { chooseOrganization } from '../choose-organization.ts'
 import { examples } from '../command-line.ts'
@@ -7,9 +7,9 @@ import { findAgent } from '../find-agent.ts'
 import { orgOption } from '../options.ts'
 import { answering } from '../output.ts'
 import { readAll } from '../read-all.ts'
+import { relativeTime } from '../relative-time.ts'
 import { withStore } from '../store.ts'
 import { textTable } from '../text-table.ts'
-import { when } from '../when.ts'
 
 export function addVersions(program: Command): void {
   program
@@ -29,7 +29,7 @@ export function addVersions(program: Command): void {
         const rows = versions.map((version) => [
           version.id,
           standing(version, agent),
-          when(version.createdAt),
+          relativeTime(version.createdAt),
           version.title,
         ])
         return {

@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { type Field, type FieldMap, isJsonSchema, toJsonSchema } from '../schema/field-map.ts'
-import { compileCheck } from '../schema/validate.ts'
+import { compileCheck } from '../schema/validate/validate.ts'
 
 type Finding = { path: PropertyKey[]; message: string }
 

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isSlug } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { MAX_AGENT_STEPS } from '../core/limits.ts'
-import { ModelRefusal } from '../core/model.ts'
+import { ModelConfigurationError } from '../core/model.ts'
 import { parseModelName } from '../models/model-name.ts'
 import { isJsonSchema } from '../schema/field-map.ts'
 import { fieldMapSchema } from '../schema/field-map-schema.ts'
@@ -34,7 +34,7 @@ const modelSchema = z.string().superRefine((text, context) => {
   try {
     parseModelName(text)
   } catch (error) {
-    if (!(error instanceof ModelRefusal)) throw error
+    if (!(error instanceof ModelConfigurationError)) throw error
     context.addIssue({ code: 'custom', message: `cannot be used: ${error.message}` })
   }
 })
@@ -47,11 +47,7 @@ export const settingsSchema = z.strictObject({
     .max(365 * DAY_SECONDS)
     .nullable()
     .default(null),
-  maxAgentSteps: z
-    .int()
-    .min(MAX_AGENT_STEPS.least)
-    .max(MAX_AGENT_STEPS.most)
-    .default(MAX_AGENT_STEPS.default),
+  maxAgentSteps: z.int().min(MAX_AGENT_STEPS.min).max(MAX_AGENT_STEPS.max).default(MAX_AGENT_STEPS.default),
   timeoutSeconds: z.int().min(1).max(DAY_SECONDS).nullable().default(null),
 })
 

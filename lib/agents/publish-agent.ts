@@ -1,12 +1,12 @@
 import type { Version } from '../core/agent.ts'
 import { agentIdOf } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
-import type { AgentStore, Ambient } from '../core/ports.ts'
+import type { AgentStore, System } from '../core/ports.ts'
 import type { LoadedAgent } from './load-folder.ts'
 
 type Params = {
   store: AgentStore
-  ambient: Ambient
+  system: System
   organizationId: string
   createdBy: string
   agent: Omit<LoadedAgent, 'sources'>
@@ -15,17 +15,17 @@ type Params = {
 
 /** Makes a new version of the agent: the current one, or its draft. */
 export async function publishAgent(params: Params): Promise<Version> {
-  const { store, ambient, organizationId, createdBy, draft } = params
+  const { store, system, organizationId, createdBy, draft } = params
   const { document, code, digest } = params.agent
   const version: Version = {
-    id: ambient.newId(),
+    id: system.newId(),
     agentId: agentIdOf(organizationId, document.slug),
     organizationId,
     slug: document.slug,
     status: draft ? 'DRAFT' : 'PUBLISHED',
     title: document.title,
     description: document.description,
-    createdAt: new Date(ambient.now()).toISOString(),
+    createdAt: new Date(system.now()).toISOString(),
     createdBy,
     inputSchema: document.input,
     outputSchema: document.output,

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import { PROBLEMS, type ProblemCode } from '../core/errors.ts'
 import type { Parameters } from './parameter.ts'
-import { problemRecord } from './problem-record.ts'
-import { schemaOf } from './records.ts'
 import { type Operation, operationOf, type Route, routes } from './routes.ts'
+import { problemRecord } from './schemas/problem-record.ts'
+import { schemaOf } from './schemas/records.ts'
 
 const PATH_PARAMETERS: Record<string, z.ZodType> = {
   agentId: z.string().meta({ description: 'The id (UUID) or slug of an agent.' }),

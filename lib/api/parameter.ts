@@ -75,15 +75,15 @@ export const flag = (description: string): Parameter<boolean, undefined> => ({
 })
 
 export const wholeNumber = (
-  range: { least: number; most: number; default: number },
+  range: { min: number; max: number; default: number },
   description: string,
 ): Parameter<number, undefined> => ({
   description,
-  schema: { type: 'integer', minimum: range.least, maximum: range.most, default: range.default },
-  error: `must be a whole number from ${range.least} to ${range.most}`,
+  schema: { type: 'integer', minimum: range.min, maximum: range.max, default: range.default },
+  error: `must be a whole number from ${range.min} to ${range.max}`,
   read: (given) => {
     const value = /^[1-9][0-9]{0,3}$/.test(given) ? Number(given) : 0
-    return value >= range.least && value <= range.most ? value : undefined
+    return value >= range.min && value <= range.max ? value : undefined
   },
   absent: undefined,
 })

@@ -2,7 +2,7 @@ import type { ProblemCode } from '../core/errors.ts'
 import { runHeaders, waitHeaders } from './headers.ts'
 import type { Parameters } from './parameter.ts'
 import { executionPageParameters, noParameters, pageParameters, runParameters } from './parameters.ts'
-import type { RecordName } from './records.ts'
+import type { RecordName } from './schemas/records.ts'
 
 /**
  * The one source of the HTTP contract. The stack, the local gateway, validation and OpenAPI all read it: a new endpoint

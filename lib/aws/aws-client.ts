@@ -29,7 +29,7 @@ const protocolOf = ({ protocol }: URL) =>
   protocol === 'http:' ? process.getBuiltinModule('node:http') : process.getBuiltinModule('node:https')
 
 const FIRST_WAIT_MS = 50
-const LONGEST_WAIT_MS = 5_000
+const MAX_WAIT_MS = 5_000
 const MAX_SOCKETS = 64
 
 /**
@@ -88,7 +88,7 @@ export function awsClient({ service, targetPrefix, identity, maxAttempts, timeou
           const fault = error instanceof AwsFault ? error : AwsFault.ofConnection(error as Error)
           if (tried >= maxAttempts || signal?.aborted || !isPassing(fault)) throw fault
           // Full jitter: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
-          await sleep(Math.random() * Math.min(FIRST_WAIT_MS * 2 ** tried, LONGEST_WAIT_MS), undefined, {
+          await sleep(Math.random() * Math.min(FIRST_WAIT_MS * 2 ** tried, MAX_WAIT_MS), undefined, {
             signal,
           })
         }

@@ -147,10 +147,10 @@ export class IdempotencyKeyReused extends ServiceError {
 
 /** `most` is the organization's cap on open executions. */
 export class TooManyRequests extends ServiceError {
-  constructor(most: number) {
+  constructor(max: number) {
     super(
       'TooManyRequests',
-      `Your organization has ${most} executions in progress, as many as it may. Send this one again when some have ended.`,
+      `Your organization has ${max} executions in progress, as many as it may. Send this one again when some have ended.`,
       { headers: { 'Retry-After': '5' } },
     )
   }
@@ -169,11 +169,11 @@ export class InputSchemaMismatch extends ServiceError {
 }
 
 /** The first few: a body may hold any number of fields that are not known. */
-const MOST_VIOLATIONS = 10
+const MAX_VIOLATIONS = 10
 
 export class FeedbackMismatch extends ServiceError {
   constructor(violations: Violation[]) {
-    const errors = violations.slice(0, MOST_VIOLATIONS)
+    const errors = violations.slice(0, MAX_VIOLATIONS)
     super('FeedbackMismatch', errors.map((error) => error.message).join(' '), { errors })
   }
 }

@@ -26,10 +26,10 @@ export type Example = Pick<
 export type Learner = Pick<Execution, 'organizationId' | 'agentId' | 'tenantId'>
 
 /** Past executions looked at for one run. */
-export const MOST_CANDIDATES = 200
+export const MAX_CANDIDATES = 200
 
 /** Examples that one run may have. */
-export const MOST_EXAMPLES = 3
+export const MAX_EXAMPLES = 3
 
 /** Of all examples of a run together, with the words around them. */
 export const EXAMPLES_TOKENS = 2_000

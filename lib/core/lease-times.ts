@@ -27,7 +27,7 @@ export function leaseTimes(leaseMs: number = LEASE_MS): LeaseTimes {
 
 /** Threefold from each delivery of a message to the next, so that five take a few minutes. */
 const GROWTH = 3
-const LONGEST_BACKOFF_MS = 900_000
+const MAX_BACKOFF_MS = 900_000
 
 type Backoff = {
   /** Which delivery of its message met the fault, from 1. */
@@ -44,13 +44,13 @@ type Backoff = {
  */
 export function backoffMs({ backoffMs: first }: LeaseTimes, { delivery, askedMs, jitter }: Backoff): number {
   const own = first * GROWTH ** (delivery - 1) * (0.75 + jitter / 2)
-  return Math.min(Math.max(own, askedMs), LONGEST_BACKOFF_MS)
+  return Math.min(Math.max(own, askedMs), MAX_BACKOFF_MS)
 }
 
 /** The longest that the sweeper leaves an execution in a backlog alone: its message may have been lost. */
-const LONGEST_GRACE = 5
+const MAX_GRACE = 5
 
 /** When the sweeper looks again: the older a queued execution, the later, so that a backlog does not multiply itself. */
 export function nextSweep({ graceMs }: LeaseTimes, createdAt: number, now: number): number {
-  return now + Math.min(Math.max(now - createdAt, graceMs), graceMs * LONGEST_GRACE)
+  return now + Math.min(Math.max(now - createdAt, graceMs), graceMs * MAX_GRACE)
 }

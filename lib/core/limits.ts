@@ -1,9 +1,9 @@
 /** Bytes of a request body or an output: Lambda's 6 MB of synchronous payload less room for headers and context. */
 export const MAX_PAYLOAD_BYTES = 6_000_000
 
-export const MAX_AGENT_STEPS = { least: 1, most: 500, default: 100 } as const
+export const MAX_AGENT_STEPS = { min: 1, max: 500, default: 100 } as const
 
-export const PAGE_SIZE = { least: 1, most: 100, default: 50 } as const
+export const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const
 
 /** Payload of one page's records: what a response can carry, with room for what JSON adds. */
 export const MAX_PAGE_BYTES = 4_000_000

@@ -34,7 +34,7 @@ export type ModelRequest = {
 export interface Model {
   /** As it goes on the record: provider, model and, unless default, the reasoning level. */
   name: string
-  /** @throws ModelFault */
+  /** @throws ModelError */
   respond(request: ModelRequest): Promise<ModelResponse>
   userMessage(text: string): Json
   /**
@@ -45,7 +45,7 @@ export interface Model {
 }
 
 /** The provider did not give a response. `isTransient`: the same request may succeed later. */
-export class ModelFault extends Error {
+export class ModelError extends Error {
   readonly isTransient: boolean
   /** Milliseconds that the provider asks to wait; null when it does not say. */
   readonly retryAfterMs: number | null
@@ -55,13 +55,13 @@ export class ModelFault extends Error {
     options: { isTransient: boolean; retryAfterMs?: number | null; cause?: unknown },
   ) {
     super(message, { cause: options.cause })
-    this.name = 'ModelFault'
+    this.name = 'ModelError'
     this.isTransient = options.isTransient
     this.retryAfterMs = options.retryAfterMs ?? null
   }
 }
 
 /** A model that cannot do what is asked, known before anything is sent: its name, reasoning level or key is wrong. */
-export class ModelRefusal extends Error {
-  override readonly name = 'ModelRefusal'
+export class ModelConfigurationError extends Error {
+  override readonly name = 'ModelConfigurationError'
 }

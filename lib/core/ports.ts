@@ -5,7 +5,7 @@ import type { JsonObject } from './json.ts'
 import type { LearningStore } from './learning.ts'
 
 /** The two sources of impurity that decisions need: milliseconds since the epoch, and fresh UUIDv7s. */
-export type Ambient = { now: () => number; newId: () => string }
+export type System = { now: () => number; newId: () => string }
 
 /** A page of a list, newest first. `next` is where the following page begins; null when this is the last one. */
 export type Page<T> = { items: T[]; next: Place | null }
@@ -51,7 +51,7 @@ export interface ExecutionStore extends LearningStore {
   /** Its state alone, at the price of one small read however large its payloads are. */
   getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
   /** Executions of the organization that are open at this moment; about so many while that is far below `most`. */
-  countOpen(params: { organizationId: string; most: number }): Promise<number>
+  countOpen(params: { organizationId: string; max: number }): Promise<number>
   /** Executions of the organization, or of one of its agents. */
   list(
     params: { organizationId: string; agentId: string | null } & ExecutionFilter & PageRequest,

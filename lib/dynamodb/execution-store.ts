@@ -56,12 +56,12 @@ export function executionStore(table: Table): ExecutionStore {
       return isTheirs ? (item as ExecutionItem).status : null
     },
 
-    async countOpen({ organizationId, most }) {
+    async countOpen({ organizationId, max }) {
       const count = (shard: number) =>
         table.count('open-executions-of-organization', ownedShard(organizationId, 'OPEN', shard))
       const sampled = Math.floor(Math.random() * SHARDS)
       const sample = await count(sampled)
-      if (isFarFrom(most, sample)) return sample * SHARDS
+      if (isFarFrom(max, sample)) return sample * SHARDS
       const others = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => shard !== sampled)
       const counts = await Promise.all(others.map(count))
       return counts.reduce((sum, open) => sum + open, sample)
@@ -162,7 +162,7 @@ export function executionStore(table: Table): ExecutionStore {
  * Whether one shard's count says enough. Ids are spread evenly, so that of 1,000 executions a shard has 125, and hardly
  * ever (10 standard deviations) as few as the 58 up to which this holds for a cap of 1,000.
  */
-const isFarFrom = (most: number, sample: number): boolean => 2 * SHARDS * sample + 64 < most
+const isFarFrom = (max: number, sample: number): boolean => 2 * SHARDS * sample + 64 < max
 
 /** The guard as DynamoDB sees to it, at the moment of the write: what `permits` says of an execution in memory. */
 function conditionOf({ organizationId, owner, unleasedAt, openUntil }: transitions.Guard): Condition {

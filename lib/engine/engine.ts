@@ -1,5 +1,5 @@
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
-import type { AgentStore, Ambient, CacheStore, ExecutionStore } from '../core/ports.ts'
+import type { AgentStore, CacheStore, ExecutionStore, System } from '../core/ports.ts'
 import type { StepStore } from '../core/step.ts'
 import type { Environment } from '../environment.ts'
 
@@ -9,7 +9,7 @@ export type Engine = {
   executions: ExecutionStore
   steps: StepStore
   cache: CacheStore
-  ambient: Ambient
+  system: System
   /** Names models, keys and secrets. */
   environment?: Environment
   /** The defaults unless a test shortens them. */

@@ -1,4 +1,4 @@
-import { toExecutionRecord } from '../api/to-execution-record.ts'
+import { toExecutionRecord } from '../api/mappers/to-execution-record.ts'
 import { ExecutionNotFound, ServiceError } from '../core/errors.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
 import { isUuid } from '../core/ids.ts'

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { feedbackBody } from '../api/feedback.ts'
+import { feedbackBody } from '../api/schemas/feedback.ts'
 import { FeedbackMismatch, type Violation } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Feedback } from '../core/learning.ts'

@@ -1,4 +1,4 @@
-import { ModelRefusal } from '../core/model.ts'
+import { ModelConfigurationError } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
 import { formatModelName, type ModelName, parseModelName, REASONING_LEVELS } from './model-name.ts'
 import { isKeptElsewhere } from './provider-keys.ts'
@@ -8,13 +8,14 @@ import { AWS_ACCESS_KEY_ID, AWS_BEARER_TOKEN_BEDROCK, AWS_SECRET_ACCESS_KEY, SET
 /**
  * Finds out, before anything is spent, whether a model can be asked at all: its name, its level, and what the
  * environment has for its provider. Neither network nor provider package is touched.
- * @throws ModelRefusal
+ * @throws ModelConfigurationError
  */
 export function checkModel(text: string, environment: Environment): ModelName {
   const name = parseModelName(text)
   for (const check of [checkVariables, checkBaseUrl, checkSecrets, checkColon, checkLevel]) {
     const problem = check(name, environment)
-    if (problem) throw new ModelRefusal(`The model ${formatModelName(name)} cannot be used: ${problem}`)
+    if (problem)
+      throw new ModelConfigurationError(`The model ${formatModelName(name)} cannot be used: ${problem}`)
   }
   return name
 }

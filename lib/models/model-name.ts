@@ -1,4 +1,4 @@
-import { ModelRefusal } from '../core/model.ts'
+import { ModelConfigurationError } from '../core/model.ts'
 
 export const PROVIDERS = ['bedrock', 'anthropic', 'openai', 'openai-compatible'] as const
 export type Provider = (typeof PROVIDERS)[number]
@@ -9,16 +9,16 @@ export type Reasoning = (typeof REASONING_LEVELS)[number]
 
 export type ModelName = { provider: Provider; model: string; reasoning: Reasoning }
 
-const MOST_CHARACTERS = 200
+const MAX_CHARACTERS = 200
 const FORM = '"{provider}/{model}" or "{provider}/{model}:{reasoning}"'
 
 /**
  * Reads `{provider}/{model}[:{reasoning}]`. What follows the last colon is the reasoning only if it is a known level:
  * ids of Bedrock and tags of Ollama have colons of their own.
- * @throws ModelRefusal
+ * @throws ModelConfigurationError
  */
 export function parseModelName(text: string): ModelName {
-  if (text.length > MOST_CHARACTERS) refuse(`A model's name has at most ${MOST_CHARACTERS} characters.`)
+  if (text.length > MAX_CHARACTERS) refuse(`A model's name has at most ${MAX_CHARACTERS} characters.`)
   if (/\p{Cc}/u.test(text) || !text.isWellFormed()) refuse("A model's name has no control characters.")
   const slash = text.indexOf('/')
   const provider = PROVIDERS.find((name) => name === text.slice(0, Math.max(slash, 0)))
@@ -48,5 +48,5 @@ export function formatModelName({ provider, model, reasoning }: ModelName): stri
 const quote = (text: string) => JSON.stringify(text)
 
 function refuse(message: string): never {
-  throw new ModelRefusal(message)
+  throw new ModelConfigurationError(message)
 }

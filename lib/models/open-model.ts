@@ -2,7 +2,7 @@ import type { Model } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
 import { checkModel } from './check-model.ts'
 import { toFunctionTool, toolMessage, toPrompt, userMessage } from './messages.ts'
-import { toModelFault } from './model-fault.ts'
+import { toModelError } from './model-error.ts'
 import { formatModelName } from './model-name.ts'
 import { openProvider } from './open-provider.ts'
 import { withProviderKey } from './provider-keys.ts'
@@ -13,7 +13,7 @@ import { secretsOf } from './settings.ts'
 /**
  * The model of that name, over the provider's package of the AI SDK: one request, one response, no retries. Not over the
  * SDK's `generateText`: that validates and converts the whole history each time.
- * @throws ModelRefusal; ModelFault when its API key could not be read
+ * @throws ModelConfigurationError; ModelError when its API key could not be read
  */
 export async function openModel(text: string, given: Environment): Promise<Model> {
   const { provider } = checkModel(text, given)
@@ -38,7 +38,7 @@ export async function openModel(text: string, given: Environment): Promise<Model
       } catch (error) {
         if (signal.aborted) throw signal.reason
         const secrets = secretsOf(provider, environment)
-        throw toModelFault(error, { provider, secrets, request, now: Date.now() })
+        throw toModelError(error, { provider, secrets, request, now: Date.now() })
       }
     },
   }

@@ -1,4 +1,4 @@
-import { ModelFault, ModelRefusal } from '../core/model.ts'
+import { ModelConfigurationError, ModelError } from '../core/model.ts'
 import { ANTHROPIC_API_KEY_PARAMETER, type Environment, OPENAI_API_KEY_PARAMETER } from '../environment.ts'
 import type { Provider } from './model-name.ts'
 import { ANTHROPIC_API_KEY, OPENAI_API_KEY } from './settings.ts'
@@ -21,7 +21,7 @@ export function isKeptElsewhere(variable: string, environment: Environment): boo
 /**
  * The environment with the provider's API key in it. One that is not there is read from the SSM parameter that the
  * environment names, if it does.
- * @throws ModelRefusal when there is no such parameter; ModelFault when it could not be read
+ * @throws ModelConfigurationError when there is no such parameter; ModelError when it could not be read
  */
 export async function withProviderKey(provider: Provider, environment: Environment): Promise<Environment> {
   const source = SOURCES[provider]
@@ -39,10 +39,10 @@ async function readParameter(name: string): Promise<string> {
     const { name: reason } = ((error as Error).cause ?? error) as Error
     if (reason !== 'ParameterNotFound') {
       const message = `The SSM parameter ${name} with the API key could not be read (${reason}).`
-      throw new ModelFault(message, { isTransient: true, cause: error })
+      throw new ModelError(message, { isTransient: true, cause: error })
     }
   }
-  throw new ModelRefusal(`There is no API key in the SSM parameter ${name}.`)
+  throw new ModelConfigurationError(`There is no API key in the SSM parameter ${name}.`)
 }
 
 let opened: ReturnType<typeof openStore> | undefined

@@ -1,20 +1,20 @@
 import type { LanguageModelV4, LanguageModelV4Content } from '@ai-sdk/provider'
 import { isJsonObject, type Json } from '../core/json.ts'
-import { ModelFault, type ModelResponse, type ToolCall, type ToolDeclaration } from '../core/model.ts'
+import { ModelError, type ModelResponse, type ToolCall, type ToolDeclaration } from '../core/model.ts'
 import { readToolCall } from './tool-call.ts'
 
 type Result = Awaited<ReturnType<LanguageModelV4['doGenerate']>>
 
 type Context = { provider: string; tools: ToolDeclaration[] }
 
-/** @throws ModelFault when two calls have one id: their results could not be told apart. */
+/** @throws ModelError when two calls have one id: their results could not be told apart. */
 export function toResponse(result: Result, { provider, tools }: Context): ModelResponse {
   const { content, usage, finishReason } = result
   const calls = new Map<string, ToolCall>()
   for (const part of content) {
     if (part.type !== 'tool-call') continue
     if (calls.has(part.toolCallId)) {
-      throw new ModelFault(`${provider} gave two tool calls the same id.`, { isTransient: true })
+      throw new ModelError(`${provider} gave two tool calls the same id.`, { isTransient: true })
     }
     calls.set(part.toolCallId, readToolCall(part, tools))
   }

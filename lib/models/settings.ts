@@ -36,12 +36,12 @@ export const SETTINGS: Record<Provider, Settings> = {
 }
 
 /** Local servers take any key, "ollama" for one: what is that short is no secret. */
-const SHORTEST_SECRET = 8
+const MIN_SECRET = 8
 
 /** The values to black out of messages. */
 export function secretsOf(provider: Provider, environment: Environment): string[] {
   return SETTINGS[provider].secrets.flatMap((name) => {
     const value = environment[name] ?? ''
-    return value.length < SHORTEST_SECRET ? [] : [value]
+    return value.length < MIN_SECRET ? [] : [value]
   })
 }

@@ -12,25 +12,25 @@ export function nameOf(name: string): Name {
 }
 
 /** Longer names and texts are compared as they are: it would take long, and they mean nothing else. */
-const MOST_CHARACTERS = 256
+const MAX_CHARACTERS = 256
 
 /**
  * Without case and separators: `artist-name` and `artistName` are alike. Between digits a separator stays. Empty when
  * nothing is left to compare.
  */
 export function looseName(name: string): string {
-  if (name.length > MOST_CHARACTERS) return ''
+  if (name.length > MAX_CHARACTERS) return ''
   return dropSeparators(folded(name).replace(/^[\s_.-]+|[\s_.-]+$/gu, ''), () => '_')
 }
 
 /** Like `looseName`, but what stands around a text or between its digits stays: `-1` is not `1`, nor `1.5` `1-5`. */
 export function looseText(text: string): string {
-  return text.length > MOST_CHARACTERS ? text : dropSeparators(folded(text), (separators) => separators)
+  return text.length > MAX_CHARACTERS ? text : dropSeparators(folded(text), (separators) => separators)
 }
 
 /** Without case and surrounding blanks: by way of capitals, so that `ß` is `ss`. */
 export function folded(text: string): string {
-  if (text.length > MOST_CHARACTERS) return text
+  if (text.length > MAX_CHARACTERS) return text
   return text.normalize('NFKC').trim().toUpperCase().toLowerCase()
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Token } from '../core/agent.ts'
-import type { Ambient, TokenStore } from '../core/ports.ts'
+import type { System, TokenStore } from '../core/ports.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_BYTES = 32
@@ -12,7 +12,7 @@ const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 const MAX_HEADER = 1_000
 
 type NewToken = {
-  ambient: Ambient
+  system: System
   organizationId: string
   name: string
   createdBy: string
@@ -24,16 +24,16 @@ type NewToken = {
 
 /** A new token: the text, to be shown once, and what is kept of it. */
 export function newToken({
-  ambient,
+  system,
   organizationId,
   name,
   createdBy,
   lifetimeMs,
   text = randomText(),
 }: NewToken) {
-  const now = ambient.now()
+  const now = system.now()
   const token: Token = {
-    id: ambient.newId(),
+    id: system.newId(),
     hash: hashOf(text),
     organizationId,
     name,

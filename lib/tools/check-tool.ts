@@ -1,8 +1,8 @@
 import type { FieldMap } from '../schema/field-map.ts'
+import { refusalOf } from './egress/egress-policy.ts'
+import { placeholdersOf } from './http/url-template.ts'
 import { SECRET_REFERENCE } from './secrets.ts'
-import { refusalOf } from './target.ts'
 import type { HttpDocument } from './tool-document.ts'
-import { placeholdersOf } from './url-template.ts'
 
 /** Takes one finding, worded to be read after the field's name. */
 export type Report = (path: PropertyKey[], message: string, options?: { isMissing: boolean }) => void

@@ -10,4 +10,4 @@ export const MAX_READ_BYTES = 5_000_000
 /** Bytes read of an answer that is an error anyway. */
 export const MAX_ERROR_READ_BYTES = 64_000
 
-export const TOOL_TIMEOUT_SECONDS = { least: 1, most: 900, default: 60 } as const
+export const TOOL_TIMEOUT_SECONDS = { min: 1, max: 900, default: 60 } as const

@@ -1,7 +1,7 @@
 import type { Environment } from '../environment.ts'
 import { type Agents, agentTool } from './agent-tool.ts'
+import type { Reach } from './egress/send-request.ts'
 import type { Secrets } from './secrets.ts'
-import type { Reach } from './send-request.ts'
 import { ToolError, type ToolGroup } from './tool.ts'
 import type { ToolDocument } from './tool-document.ts'
 
@@ -23,9 +23,9 @@ export async function openGroup(
 ): Promise<ToolGroup> {
   const { http, lambda, mcp, agent } = document
   const { lookup, environment } = deps
-  if (http) return (await import('./http-tool.ts')).httpTool({ document, http, secrets, lookup })
+  if (http) return (await import('./http/http-tool.ts')).httpTool({ document, http, secrets, lookup })
   if (lambda) return (await import('./lambda-tool.ts')).lambdaTool({ document, lambda, environment })
-  if (mcp) return (await import('./mcp-tool.ts')).mcpTools({ document, mcp, secrets, lookup })
+  if (mcp) return (await import('./mcp/mcp-tool.ts')).mcpTools({ document, mcp, secrets, lookup })
   if (agent) return agentTool(document, agent, deps)
   throw new ToolError('It is of no known kind.')
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import { isJsonObject } from '../core/json.ts'
 import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
-import { type Check, compileCheck } from '../schema/validate.ts'
+import { type Check, compileCheck } from '../schema/validate/validate.ts'
 import { limitResult } from './limit-result.ts'
 import { openGroup, type ToolDeps } from './open-group.ts'
 import { openSecrets } from './secrets.ts'

@@ -54,8 +54,8 @@ export const toolSchema = z
     input: fieldMapSchema.optional(),
     timeoutSeconds: z
       .int()
-      .min(TOOL_TIMEOUT_SECONDS.least)
-      .max(TOOL_TIMEOUT_SECONDS.most)
+      .min(TOOL_TIMEOUT_SECONDS.min)
+      .max(TOOL_TIMEOUT_SECONDS.max)
       .default(TOOL_TIMEOUT_SECONDS.default),
     http: httpSchema.optional(),
     lambda: lambdaSchema.optional(),

@@ -6,7 +6,7 @@ import { measureRuns } from '../../bench/costs/measure.ts'
 import measured from '../../bench/costs/measured.json' with { type: 'json' }
 import { PRICES } from '../../bench/costs/prices.ts'
 import type { Measured, RunUse } from '../../bench/costs/usage.ts'
-import { settingsOf } from '../../infra/function-settings.ts'
+import { settingsOf } from '../../infra/functions/function-settings.ts'
 import { resourcesOf, synthesize } from '../infra/synthesize.ts'
 
 const kept = measured as unknown as Measured

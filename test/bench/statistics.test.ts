@@ -25,14 +25,14 @@ describe('percentile', () => {
 
 describe('spreadOf', () => {
   it('gives the median, of an even number the mean of the middle two, and both ends', () => {
-    expect(spreadOf([4, 1, 3, 2])).toEqual({ median: 2.5, least: 1, most: 4 })
-    expect(spreadOf([5, 1, 3])).toEqual({ median: 3, least: 1, most: 5 })
+    expect(spreadOf([4, 1, 3, 2])).toEqual({ median: 2.5, min: 1, max: 4 })
+    expect(spreadOf([5, 1, 3])).toEqual({ median: 3, min: 1, max: 5 })
   })
 })
 
 describe('ratioOf', () => {
   it('compares within a round, so that a round that was slow for both changes nothing', () => {
-    expect(ratioOf([2, 20, 4], [1, 10, 2])).toEqual({ median: 2, least: 2, most: 2 })
+    expect(ratioOf([2, 20, 4], [1, 10, 2])).toEqual({ median: 2, min: 2, max: 2 })
   })
 
   it('refuses rounds that only one took part in', () => {

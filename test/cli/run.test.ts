@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../infra/local/until.ts'
+import { until } from '../../local/until.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../infra/local/until.ts'
+import { until } from '../../local/until.ts'
 import { clientOf } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'
 import { greeter, inFolder, newCli } from './cli.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEVELOPMENT_ORGANIZATION } from '../../infra/local/development.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ambient } from '../../lib/ambient.ts'
 import { agentIdFrom, agentIdOf, isSlug, isUuid } from '../../lib/core/ids.ts'
+import { system } from '../../lib/system.ts'
 
 const organization = '01a1fbd8-f907-73e1-8ecc-40c3d58a948b'
 
@@ -11,7 +11,7 @@ describe('agentIdOf', () => {
 
   it('differs by organization and slug', () => {
     expect(agentIdOf(organization, 'a')).not.toBe(agentIdOf(organization, 'b'))
-    expect(agentIdOf(organization, 'a')).not.toBe(agentIdOf(ambient.newId(), 'a'))
+    expect(agentIdOf(organization, 'a')).not.toBe(agentIdOf(system.newId(), 'a'))
   })
 })
 
@@ -34,7 +34,7 @@ describe('isSlug', () => {
 
 describe('newId', () => {
   it('is a UUIDv7 whose order is the order of making', () => {
-    const ids = Array.from({ length: 10_000 }, () => ambient.newId())
+    const ids = Array.from({ length: 10_000 }, () => system.newId())
     expect(ids.every((id) => isUuid(id) && id[14] === '7')).toBe(true)
     expect(ids).toEqual([...ids].sort())
     expect(new Set(ids).size).toBe(ids.length)

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { provisionTable } from '../../infra/local/provision.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { CANCELLED, failure, type Outcome } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { agentShard, executionKey, SHARDS, shardOf } from '../../lib/dynamodb/keys.ts'
 import { INDEXES } from '../../lib/dynamodb/schema.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
+import { system } from '../../lib/system.ts'
+import { provisionTable } from '../../local/provision.ts'
 import { anExecution } from '../support/executions.ts'
 
 const success = (output = { text: 'x' }): Outcome => ({
@@ -24,7 +24,7 @@ const leaseOf = (owner: string, expiresAt = NOW + 60_000) => ({ owner, expiresAt
 /** The contract of the port `ExecutionStore`, on every database that this machine can have. */
 describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulator) => {
   // A table of its own: the shared service's sweeper must not take up what these tests leave open.
-  const name = `contract-${ambient.newId()}`
+  const name = `contract-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
   const store = executionStore(table)
@@ -40,23 +40,23 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
   })
 
   it('counts what an organization has open, about so many while the cap is far', async () => {
-    const organizationId = ambient.newId()
+    const organizationId = system.newId()
     const executions = await Promise.all(Array.from({ length: 40 }, () => created({ organizationId })))
     await Promise.all(
       executions
         .slice(0, 8)
         .map(({ id }) => store.end({ organizationId, id, error: CANCELLED, finishedAt: at })),
     )
-    for (const most of [0, 3, 40]) expect(await store.countOpen({ organizationId, most })).toBe(32)
-    const estimate = await store.countOpen({ organizationId, most: 100_000 })
+    for (const max of [0, 3, 40]) expect(await store.countOpen({ organizationId, max })).toBe(32)
+    const estimate = await store.countOpen({ organizationId, max: 100_000 })
     expect(estimate % SHARDS).toBe(0)
     expect(estimate).toBeLessThanOrEqual(32 * SHARDS)
-    expect(await store.countOpen({ organizationId: ambient.newId(), most: 100_000 })).toBe(0)
+    expect(await store.countOpen({ organizationId: system.newId(), max: 100_000 })).toBe(0)
   })
 
   it('gives it to no other organization', async () => {
     const { id } = await created()
-    expect(await store.get({ id, organizationId: ambient.newId() })).toBeNull()
+    expect(await store.get({ id, organizationId: system.newId() })).toBeNull()
   })
 
   it('does not change an execution that is created again', async () => {
@@ -132,14 +132,14 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
     expect(await store.claim({ id, lease: leaseOf('you'), now: NOW * 2 })).toBe('closed')
     expect(await store.renew({ id, lease: leaseOf('me') })).toBe(false)
     expect(await store.end({ organizationId, id, error: CANCELLED, finishedAt: at })).toBeNull()
-    expect(await store.claim({ id: ambient.newId(), lease: leaseOf('you'), now: NOW })).toBe('closed')
-    expect(await store.renew({ id: ambient.newId(), lease: leaseOf('me') })).toBe(false)
+    expect(await store.claim({ id: system.newId(), lease: leaseOf('you'), now: NOW })).toBe('closed')
+    expect(await store.renew({ id: system.newId(), lease: leaseOf('me') })).toBe(false)
   })
 
   it('ends an open execution for its organization whoever holds it, or only when nobody does', async () => {
     const { id, organizationId } = await created({ lease: leaseOf('me') })
     const end = { organizationId, id, error: CANCELLED, finishedAt: at }
-    expect(await store.end({ ...end, organizationId: ambient.newId() })).toBeNull()
+    expect(await store.end({ ...end, organizationId: system.newId() })).toBeNull()
     expect(await store.end({ ...end, unleasedAt: NOW })).toBeNull()
     expect(await store.end(end)).toMatchObject({
       status: 'ERROR',
@@ -173,7 +173,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
     })
     expect(await store.delete(execution)).toBe('open')
     await store.finish({ execution, owner: 'me', outcome: success(), finishedAt: at })
-    expect(await store.delete({ ...execution, organizationId: ambient.newId() })).toBe('missing')
+    expect(await store.delete({ ...execution, organizationId: system.newId() })).toBe('missing')
     expect(await store.delete(execution)).toBe('deleted')
     expect(await store.delete(execution)).toBe('missing')
     expect(await store.get(execution)).toBeNull()
@@ -209,7 +209,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
   })
 
   it('lists by pages of any size each execution once, newest first', async () => {
-    const organizationId = ambient.newId()
+    const organizationId = system.newId()
     const ids: string[] = []
     for (let i = 0; i < 40; i++) ids.push((await created({ organizationId })).id)
     await fc.assert(

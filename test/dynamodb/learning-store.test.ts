@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { provisionTable } from '../../infra/local/provision.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { CANCELLED, type Execution, failure, type NewExecution, NO_USAGE } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import type { Feedback } from '../../lib/core/learning.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
+import { system } from '../../lib/system.ts'
+import { provisionTable } from '../../local/provision.ts'
 import { anExecution } from '../support/executions.ts'
 
 const at = '2027-01-15T08:00:00.000Z'
@@ -24,14 +24,14 @@ const feedbackOf = (overrides: Partial<Feedback> = {}): Feedback => ({
 
 /** What the port `LearningStore` promises, on every database that this machine can have. */
 describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulator) => {
-  const name = `learning-${ambient.newId()}`
+  const name = `learning-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
   const store = executionStore(table)
 
   const aLearner = (tenantId: string | null = null) => ({
-    organizationId: ambient.newId(),
-    agentId: ambient.newId(),
+    organizationId: system.newId(),
+    agentId: system.newId(),
     tenantId,
   })
   async function ended(given: Partial<NewExecution>, output: JsonObject | null = { text: 'out' }) {
@@ -44,7 +44,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
     return execution
   }
   const give = ({ organizationId, id }: Execution, overrides: Partial<Feedback> = {}) =>
-    store.giveFeedback({ organizationId, id, feedback: feedbackOf(overrides), writer: ambient.newId() })
+    store.giveFeedback({ organizationId, id, feedback: feedbackOf(overrides), writer: system.newId() })
   const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
   const chunksOf = async ({ id }: Execution) => {
     const { items } = await table.query({
@@ -72,9 +72,9 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
       expect(await give(open)).toBe('open')
       expect((await store.get(open))?.feedback).toBeNull()
       const execution = await ended({})
-      expect(await give({ ...execution, organizationId: ambient.newId() })).toBe('missing')
+      expect(await give({ ...execution, organizationId: system.newId() })).toBe('missing')
       expect((await store.get(execution))?.feedback).toBeNull()
-      expect(await give({ ...execution, id: ambient.newId() })).toBe('missing')
+      expect(await give({ ...execution, id: system.newId() })).toBe('missing')
       expect(await store.delete(execution)).toBe('deleted')
       expect(await give(execution, { correctedOutput: LARGE })).toBe('missing')
       expect(await chunksOf(execution)).toBe(0)
@@ -190,7 +190,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
         const learner = { organizationId, agentId, tenantId }
         const seen = (await store.listExamples({ ...learner, limit: 100 })).map(({ input }) => input.of)
         expect(seen).toEqual(tenants.includes(tenantId) ? [tenantId] : [])
-        const theirs = { ...learner, organizationId: ambient.newId(), limit: 100 }
+        const theirs = { ...learner, organizationId: system.newId(), limit: 100 }
         expect(await store.listExamples(theirs)).toEqual([])
       }
     })
@@ -244,11 +244,11 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
       const [a, b, c] = [await ended(learner), await ended(learner), await ended(learner)]
       const others = await Promise.all([
         ended({ ...learner, tenantId: null }),
-        ended({ ...learner, organizationId: ambient.newId() }),
-        ended({ ...learner, agentId: ambient.newId() }),
+        ended({ ...learner, organizationId: system.newId() }),
+        ended({ ...learner, agentId: system.newId() }),
       ])
       await store.delete(c)
-      const ids = [...idsOf(others), c.id, b.id, a.id, ambient.newId()]
+      const ids = [...idsOf(others), c.id, b.id, a.id, system.newId()]
       expect(idsOf(await store.getExamples({ ...learner, ids }))).toEqual([b.id, a.id])
       expect(await store.getExamples({ ...learner, ids: [] })).toEqual([])
     })

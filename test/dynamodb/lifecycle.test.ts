@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { provisionTable } from '../../infra/local/provision.ts'
-import { ambient } from '../../lib/ambient.ts'
 import type { Execution } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { type Item, openTable, type Table } from '../../lib/dynamodb/table.ts'
+import { system } from '../../lib/system.ts'
+import { provisionTable } from '../../local/provision.ts'
 import { type Event, orderOf, trespasses } from '../support/lifecycle/history.ts'
 import { begin, modelPort, readOf, type State } from '../support/lifecycle/model.ts'
 import { itemsOf, portOn, scheduledTable } from '../support/lifecycle/tables.ts'
@@ -15,7 +15,7 @@ describe.each([
   ['dynamodb', 1],
   ['dynalite', 0.2],
 ] as const)('the life of an execution on %s', (emulator, share) => {
-  const name = `lifecycle-${ambient.newId()}`
+  const name = `lifecycle-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
   // Interrupted before the test's own time is up, a failure is reported with the seed and path that repeat it.

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { provisionTable } from '../../infra/local/provision.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { CANCELLED, failure, isFinal, NO_USAGE } from '../../lib/core/execution.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../lib/core/ports.ts'
@@ -12,8 +10,10 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
-import { type Intake, runLater, runNow } from '../../lib/engine/start-execution.ts'
-import { sweep } from '../../lib/engine/sweep.ts'
+import { sweep } from '../../lib/engine/maintenance/sweep.ts'
+import { type Intake, runLater, runNow } from '../../lib/engine/submit/submit.ts'
+import { system } from '../../lib/system.ts'
+import { provisionTable } from '../../local/provision.ts'
 import { anExecution } from '../support/executions.ts'
 import { modelPort } from '../support/lifecycle/model.ts'
 import { portOn, resendingTable } from '../support/lifecycle/tables.ts'
@@ -41,7 +41,7 @@ const success = (text: string) => ({
 })
 
 describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost on %s', (emulator) => {
-  const name = `lost-answers-${ambient.newId()}`
+  const name = `lost-answers-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
   const store = executionStore(table)
@@ -126,7 +126,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
       sweep({
         executions,
         queue: { send: async (message) => void queue.push(message) },
-        ambient: { ...ambient, now: () => now },
+        system: { ...system, now: () => now },
         times: { ...leaseTimes(), graceMs: 10_000 },
       })
     const soon = (execution.openUntil ?? 0) + 1
@@ -182,7 +182,7 @@ describe('an accepted run whose record’s answer was lost', () => {
     queue: { send: async (message) => void sent.push(message) },
     admit: (_, record) => record(),
     syncDeadlineMs: 60_000,
-    ambient,
+    system,
   }
   const requested = async () => ({
     version: await (await newOrganization()).publish('redact-pii'),

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { provisionTable } from '../../infra/local/provision.ts'
-import { ambient } from '../../lib/ambient.ts'
 import type { Execution } from '../../lib/core/execution.ts'
 import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
@@ -9,11 +7,13 @@ import { cacheKey, executionKey } from '../../lib/dynamodb/keys.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { EXECUTION_RETENTION_DAYS } from '../../lib/environment.ts'
+import { system } from '../../lib/system.ts'
+import { provisionTable } from '../../local/provision.ts'
 import { anExecution } from '../support/executions.ts'
 
 const DAY_MS = 86_400_000
 const owner = 'me'
-const name = `retention-${ambient.newId()}`
+const name = `retention-${system.newId()}`
 const open = (days?: string) =>
   openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb'), [EXECUTION_RETENTION_DAYS]: days })
 
@@ -69,7 +69,7 @@ describe('a table whose executions are kept for 30 days', () => {
       [end + DAY_MS, end],
       [end - DAY_MS, end - DAY_MS],
     ] as const) {
-      const [key, executionId] = [ambient.newId(), ambient.newId()]
+      const [key, executionId] = [system.newId(), system.newId()]
       await cache.lead({ key, executionId, instead: null, now: Date.now() })
       await cache.store({ key, executionId, output: { text: 'x' }, expiresAt })
       const item = await table.get(cacheKey(key), { consistent: true })
@@ -80,7 +80,7 @@ describe('a table whose executions are kept for 30 days', () => {
 
   it('keeps everything else', async () => {
     const table = open('30')
-    const key = { pk: `AGENT#${ambient.newId()}`, sk: 'AGENT' }
+    const key = { pk: `AGENT#${system.newId()}`, sk: 'AGENT' }
     await table.put(key)
     await table.writeMany([{ put: { ...key, sk: 'CODE' } }])
     const { items } = await table.query({

@@ -17,13 +17,13 @@ describe('the search for examples', () => {
   it.each(['functions/run-agent.ts', 'functions/process-execution.ts'])(
     'is not loaded by %s, nor by the run of a model agent that does not learn',
     (file) => {
-      const loaded = loadedBy(file, 'lib/engine/model-run.ts')
+      const loaded = loadedBy(file, 'lib/engine/model-agent/run.ts')
       expect(loaded).toContain('lru-cache')
       expect(loaded).not.toContain('minisearch')
     },
   )
 
   it('is loaded by a run that learns', () => {
-    expect(loadedBy('lib/engine/recall-examples.ts')).toContain('minisearch')
+    expect(loadedBy('lib/engine/learning/recall.ts')).toContain('minisearch')
   })
 })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ExecutionRecord } from '../../lib/api/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { PROBLEMS, type ProblemCode } from '../../lib/core/errors.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import type { Answer, Call } from '../support/client.ts'

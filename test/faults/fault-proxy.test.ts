@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Emulator } from '../../infra/local/dynamodb.ts'
-import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
-import { provisionQueues } from '../../infra/local/provision.ts'
-import { startSqs } from '../../infra/local/sqs.ts'
-import { until } from '../../infra/local/until.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { runQueue } from '../../lib/sqs/run-queue.ts'
+import { system } from '../../lib/system.ts'
+import type { Emulator } from '../../local/dynamodb.ts'
+import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { provisionQueues } from '../../local/provision.ts'
+import { startSqs } from '../../local/sqs.ts'
+import { until } from '../../local/until.ts'
 import { sharedTable } from '../support/organization.ts'
 import { sdkConfig, sqsSdkConfig } from '../support/sdk.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
@@ -55,8 +55,8 @@ const dynamodbClient = (proxy: FaultProxy) => new DynamoDBClient({ ...sdkConfig(
 const sqsClient = (proxy: FaultProxy) => new SQSClient({ ...sqsSdkConfig(proxy.url), maxAttempts: 1 })
 
 const aQueue = (endpoint = sqs.endpoint) =>
-  provisionQueues(endpoint, `faults-${ambient.newId()}`, 60).then(({ runs }) => runs)
-const aMessage = () => ({ executionId: ambient.newId(), organizationId: ambient.newId(), tenantId: null })
+  provisionQueues(endpoint, `faults-${system.newId()}`, 60).then(({ runs }) => runs)
+const aMessage = () => ({ executionId: system.newId(), organizationId: system.newId(), tenantId: null })
 
 /** The service's own queue, as it reaches it through a proxy. */
 const queueThrough = (proxy: FaultProxy, queueUrl: string) =>
@@ -64,7 +64,7 @@ const queueThrough = (proxy: FaultProxy, queueUrl: string) =>
 
 /** Adds one to a counter through the proxy: how often it was carried out can be read. */
 async function countUp(proxy: FaultProxy) {
-  const id = ambient.newId()
+  const id = system.newId()
   const answer = dynamodbClient(proxy).send(
     new UpdateItemCommand({
       TableName: LOCAL_TABLE,
@@ -131,7 +131,7 @@ describe('a proxy at rate 0', () => {
   it('passes 5 MB of binary data through, both ways', async () => {
     const proxy = await aProxy('dynamodb')
     const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
-    const pk = ambient.newId()
+    const pk = system.newId()
     const items = Array.from({ length: 14 }, (_, i) => ({
       pk,
       sk: `CHUNK#${i}`,

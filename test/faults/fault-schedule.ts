@@ -10,8 +10,8 @@ export const FAULTS = ['delay', 'drop', 'duplicate', 'throttle', 'cut'] as const
 
 export type Fault = (typeof FAULTS)[number]
 
-const LEAST_DELAY_MS = 50
-const MOST_DELAY_MS = 500
+const MIN_DELAY_MS = 50
+const MAX_DELAY_MS = 500
 
 /** The faults of a proxy's requests, in their order. `rate` is the share of requests that meet one, each kind as often. */
 export function faultSchedule(seed: number, name: string) {
@@ -20,6 +20,6 @@ export function faultSchedule(seed: number, name: string) {
     // Always two draws, so that the nth request's numbers depend on the seed alone.
     const [chance, delay] = [random.next(), random.next()]
     const fault = chance < rate ? FAULTS[Math.floor((chance / rate) * FAULTS.length)] : undefined
-    return { fault: fault ?? null, delayMs: LEAST_DELAY_MS + delay * (MOST_DELAY_MS - LEAST_DELAY_MS) }
+    return { fault: fault ?? null, delayMs: MIN_DELAY_MS + delay * (MAX_DELAY_MS - MIN_DELAY_MS) }
   }
 }

@@ -1,11 +1,11 @@
-import { until } from '../../infra/local/until.ts'
+import { until } from '../../local/until.ts'
 import { childrenOf } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** The two processes of a service. */
 export type Role = 'gateway' | 'runner'
 
-const MOST_STARTS = 20
+const MAX_STARTS = 20
 const PAUSE_BETWEEN_STARTS_MS = 200
 const STOP_MS = 15_000
 
@@ -29,7 +29,7 @@ export function keepService({ dataDir, environment }: Options) {
   async function start(): Promise<void> {
     let last: unknown
     // A fault or a kill can hit a start; the limit tells that from a service that cannot start.
-    for (let tries = 0; tries < MOST_STARTS && !isStopping; tries++) {
+    for (let tries = 0; tries < MAX_STARTS && !isStopping; tries++) {
       try {
         counts.starts++
         running = await startService({ dataDir, environment })
@@ -40,7 +40,7 @@ export function keepService({ dataDir, environment }: Options) {
         await new Promise((resolve) => setTimeout(resolve, PAUSE_BETWEEN_STARTS_MS))
       }
     }
-    if (!isStopping) problems.push(`A service did not start in ${MOST_STARTS} tries: ${last}`)
+    if (!isStopping) problems.push(`A service did not start in ${MAX_STARTS} tries: ${last}`)
   }
 
   function restart(after: Promise<void>): Promise<void> {

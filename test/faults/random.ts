@@ -3,7 +3,7 @@ export type Random = {
   /** At least 0, below 1. */
   next: () => number
   /** A whole number, both ends included. */
-  between: (least: number, most: number) => number
+  between: (min: number, max: number) => number
   pick: <T>(list: readonly [T, ...(readonly T[])]) => T
   shuffled: <T>(list: readonly T[]) => T[]
 }
@@ -24,7 +24,7 @@ export function seeded(seed: number, name: string): Random {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
-  const between = (least: number, most: number) => least + Math.floor(next() * (most - least + 1))
+  const between = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
   return {
     next,
     between,

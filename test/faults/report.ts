@@ -1,4 +1,4 @@
-import type { ExecutionRecord } from '../../lib/api/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { Evidence } from './judge.ts'
 import { killsOf, type World } from './world.ts'
 
@@ -7,7 +7,7 @@ export type Report = { problems: string[]; figures: [name: string, value: number
 
 type Measured = Evidence & { records: ExecutionRecord[]; kills: number; askedAgain: number }
 
-const MOST_PROBLEMS = 25
+const MAX_PROBLEMS = 25
 
 export function figuresOf(world: World, measured: Measured): Report['figures'] {
   const { observed, counted, records, kills, askedAgain, seconds } = measured
@@ -65,7 +65,7 @@ function tally(names: string[]): [string, number][] {
 export function printed({ figures, problems }: Report): string {
   const width = Math.max(...figures.map(([name]) => name.length))
   const rows = figures.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
-  const shown = problems.slice(0, MOST_PROBLEMS).map((problem) => `- ${problem}`)
+  const shown = problems.slice(0, MAX_PROBLEMS).map((problem) => `- ${problem}`)
   const more = problems.length > shown.length ? [`- and ${problems.length - shown.length} more`] : []
   const verdict =
     problems.length === 0 ? ['nothing is wrong'] : [`${problems.length} problems:`, ...shown, ...more]

@@ -2,20 +2,20 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { freePort, startDynamoDB } from '../../infra/local/dynamodb.ts'
-import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
-import { provisionQueues, provisionTable, QUEUE_NAME } from '../../infra/local/provision.ts'
-import { startSqs } from '../../infra/local/sqs.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import { parseDocument } from '../../lib/agents/parse-document.ts'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { DYNAMODB_ENDPOINT, QUEUE_URL, SQS_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
+import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
+import { freePort, startDynamoDB } from '../../local/dynamodb.ts'
+import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { provisionQueues, provisionTable, QUEUE_NAME } from '../../local/provision.ts'
+import { startSqs } from '../../local/sqs.ts'
 import { clientOf } from '../support/client.ts'
 import { startFaultProxy } from './fault-proxy.ts'
 import { keepRunner } from './kept-runner.ts'
@@ -125,11 +125,11 @@ export function killsOf({ services, runners }: World) {
 }
 
 async function newOrganization(table: Table) {
-  const organizationId = ambient.newId()
+  const organizationId = system.newId()
   const createdAt = new Date().toISOString()
   await organizationStore(table).create({ organization: { id: organizationId, name: 'Faults', createdAt } })
   const created = newToken({
-    ambient,
+    system,
     organizationId,
     name: 'faults',
     createdBy: organizationId,
@@ -147,7 +147,7 @@ async function publishAgents(table: Table, organizationId: string, models: Model
     const store = agentStore(table)
     await publishAgent({
       store,
-      ambient,
+      system,
       organizationId,
       createdBy: organizationId,
       agent: loaded,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ambient } from '../../lib/ambient.ts'
+import { system } from '../../lib/system.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
@@ -74,7 +74,7 @@ describe('an input that does not match its schema', () => {
   })
 
   it('shares the cached result of the input that it becomes', async () => {
-    const artist = ambient.newId()
+    const artist = system.newId()
     const first = await own.call('POST', `${RUN}?useCache=true`, { body: { artistName: artist, limit: 3 } })
     const second = await own.call('POST', `${RUN}?useCache=true`, {
       body: { 'Artist Name': artist, limit: '3' },

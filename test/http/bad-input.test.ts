@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
-import { problemRecord } from '../../lib/api/problem-record.ts'
+import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
 import { PROBLEMS, type ProblemCode } from '../../lib/core/errors.ts'
 import { type Answer, clientOf } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'

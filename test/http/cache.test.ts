@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../infra/local/until.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { system } from '../../lib/system.ts'
+import { until } from '../../local/until.ts'
 import type { Answer } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 type Input = { log: string; ms?: number; failures?: number; size?: number }
-const anInput = (more: Omit<Input, 'log'> = {}): Input => ({ log: join(folder, ambient.newId()), ...more })
+const anInput = (more: Omit<Input, 'log'> = {}): Input => ({ log: join(folder, system.newId()), ...more })
 const runsOf = ({ log }: Input) => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0)
 const ask = (body: Input, query = 'useCache=true', by = own) => by.call('POST', `${RUN}?${query}`, { body })
 const idOf = ({ headers }: Answer) => headers.get('x-execution-id')
@@ -164,7 +164,7 @@ describe('a version that caches by itself', () => {
         agentId: version.agentId,
         versionId: version.id,
       })
-      const next = { ...version, id: ambient.newId(), execution }
+      const next = { ...version, id: system.newId(), execution }
       await agentStore(sharedTable()).publish({ version: next, code })
     }
     await publish(3_600)

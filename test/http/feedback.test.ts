@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { problemRecord } from '../../lib/api/problem-record.ts'
+import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ambient } from '../../lib/ambient.ts'
 import { IDEMPOTENCY_MS } from '../../lib/core/limits.ts'
 import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
+import { system } from '../../lib/system.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 
@@ -141,7 +141,7 @@ describe('idempotencyStore', () => {
     })
 
   it('keeps the first reservation of a key for its time, then the next', async () => {
-    const agentId = ambient.newId()
+    const agentId = system.newId()
     expect(await reserve({ agentId })).toMatchObject({ executionId: 'first', fingerprint: 'a' })
     const late = { agentId, executionId: 'second', fingerprint: 'b' }
     expect(await reserve({ ...late, now: 1_000 + IDEMPOTENCY_MS - 1 })).toMatchObject({

@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { localFunctions } from '../../infra/local/functions.ts'
-import type { Handlers } from '../../infra/local/gateway.ts'
-import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { type OperationName, operationOf, operations } from '../../lib/api/routes.ts'
+import { system } from '../../lib/system.ts'
+import { localFunctions } from '../../local/functions.ts'
+import type { Handlers } from '../../local/gateway.ts'
+import { LOCAL_TABLE } from '../../local/open-store.ts'
 
 let handlers: Handlers
 
@@ -30,7 +30,7 @@ function eventOf(name: OperationName, authorizer: unknown): APIGatewayProxyEvent
     multiValueHeaders: {},
     queryStringParameters: null,
     multiValueQueryStringParameters: null,
-    pathParameters: { agentId: 'redact-pii', executionId: ambient.newId() },
+    pathParameters: { agentId: 'redact-pii', executionId: system.newId() },
     stageVariables: null,
     requestContext: { requestId: 'r', path, authorizer } as unknown as APIGatewayProxyEvent['requestContext'],
     body: '{}',
@@ -56,7 +56,7 @@ describe.each(guarded)('%s', (name) => {
   })
 
   it('lets an event with an organization pass', async () => {
-    const event = eventOf(name, { organizationId: ambient.newId() })
+    const event = eventOf(name, { organizationId: system.newId() })
     const result = (await handlers[name](event, {})) as APIGatewayProxyResult
     expect([200, 404, 422]).toContain(result.statusCode)
   })

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { until } from '../../infra/local/until.ts'
-import { ambient } from '../../lib/ambient.ts'
-import { stepRecord } from '../../lib/api/step-record.ts'
+import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { system } from '../../lib/system.ts'
+import { until } from '../../local/until.ts'
 import { type Call, clientOf } from '../support/client.ts'
 import { finalAnswer } from '../support/model-agent.ts'
 import { sharedTable } from '../support/organization.ts'
@@ -59,7 +59,7 @@ describe('the sample agents', () => {
   })
 
   it('triage-ticket has the ticket redacted by another agent, async; its steps can be read', async () => {
-    const name = ambient.newId()
+    const name = system.newId()
     const triage = { priority: 'high', team: 'accounts', summary: 'Cannot log in.', knownIncident: false }
     scripted.script(name, [
       { text: 'First I redact.', calls: [{ name: 'redact', input: { content: 'I am ada@example.com.' } }] },
@@ -113,7 +113,7 @@ describe('model=', () => {
   })
 
   it('reaches the model with its reasoning level', async () => {
-    const name = `gpt-5-${ambient.newId()}`
+    const name = `gpt-5-${system.newId()}`
     scripted.script(name, [{ calls: [finalAnswer(summary)] }])
     const model = encodeURIComponent(scripted.modelFor('openai', name, 'low'))
     const answer = await call('POST', `${SUMMARIZE}?model=${model}`, { body: { text: 'x' } })
@@ -124,7 +124,7 @@ describe('model=', () => {
 
 describe('maxAgentSteps', () => {
   it('of a call goes before that of the version', async () => {
-    const name = ambient.newId()
+    const name = system.newId()
     scripted.script(name, () => ({ text: 'Hm.' }))
     const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
     const answer = await call('POST', `${SUMMARIZE}?model=${model}&maxAgentSteps=1`, { body: { text: 'x' } })
@@ -135,7 +135,7 @@ describe('maxAgentSteps', () => {
 
 describe('the log', () => {
   it('holds ids and outcomes, and nothing that was sent, said or returned', async () => {
-    const name = ambient.newId()
+    const name = system.newId()
     const secrets = ['sent-4711', 'said-4712', 'returned-4713', 'failed-4714']
     scripted.script(name, [
       { text: secrets[1] as string, calls: [{ name: 'redact', input: { content: secrets[1] as string } }] },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { until } from '../../infra/local/until.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { newExecution } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { system } from '../../lib/system.ts'
+import { until } from '../../local/until.ts'
 import type { Call } from '../support/client.ts'
 import { newOrganization, sharedTable } from '../support/organization.ts'
 
@@ -67,7 +67,7 @@ describe('paging', () => {
     const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
     const ids: string[] = []
     for (let i = 0; i < 300; i++) {
-      const id = ambient.newId()
+      const id = system.newId()
       const tenantId = i % 50 === 0 ? 'rare' : 'usual'
       if (tenantId === 'rare') ids.push(id)
       await executions.create({

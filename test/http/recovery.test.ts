@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import type { Lease } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { system } from '../../lib/system.ts'
 import { anExecution } from '../support/executions.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
@@ -50,7 +50,7 @@ describe.concurrent('the sweeper', () => {
   it('has an execution run again whose worker died, once its lease has run out', async () => {
     const id = await abandoned({
       agoMs: 90_000,
-      lease: { owner: ambient.newId(), expiresAt: Date.now() - 1 },
+      lease: { owner: system.newId(), expiresAt: Date.now() - 1 },
     })
     expect(await finalExecution(own.call, id)).toMatchObject({
       status: 'SUCCESS',

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { ambient } from '../../lib/ambient.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
 import { type Answer, clientOf } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
@@ -45,7 +45,7 @@ describe("another organization's things", () => {
       const bodies: Record<string, object> = { POST: { text: 'x' }, PUT: { rating: 1 } }
       const options = { body: bodies[method] }
       const foreign = await ours.call(method, path(id()), options)
-      const missing = await ours.call(method, path(ambient.newId()), options)
+      const missing = await ours.call(method, path(system.newId()), options)
       expect(foreign.status).toBe(404)
       expect(bytesOf(foreign)).toEqual(bytesOf(missing))
     },
@@ -72,7 +72,7 @@ describe("another organization's things", () => {
 
 describe('a token', () => {
   async function tokenOf(organizationId: string, lifetimeMs: number | null) {
-    const created = newToken({ ambient, organizationId, name: 't', createdBy: organizationId, lifetimeMs })
+    const created = newToken({ system, organizationId, name: 't', createdBy: organizationId, lifetimeMs })
     await tokenStore(sharedTable()).create({ token: created.token })
     return { id: created.token.id, call: clientOf(inject('service'), created.text) }
   }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ambient } from '../../lib/ambient.ts'
 import { waitHeaders } from '../../lib/api/headers.ts'
+import { system } from '../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 
 let own: TestOrganization
@@ -38,7 +38,7 @@ describe.concurrent('GET an execution with Prefer: wait=N', () => {
     const id = await started(0)
     await read(id, 'wait=20')
     expect((await read(id, 'wait=20')).json.status).toBe('SUCCESS')
-    expect((await read(ambient.newId(), 'wait=20')).status).toBe(404)
+    expect((await read(system.newId(), 'wait=20')).status).toBe(404)
   })
 
   it('waits for nobody else’s execution', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FUNCTION_NAMES, RUNS_AGENTS } from '../../infra/function-settings.ts'
+import { FUNCTION_NAMES, RUNS_AGENTS } from '../../infra/functions/function-settings.ts'
 import { onlyResource, ownedResource, resourcesOf, synthesize } from './synthesize.ts'
 
 const plain = synthesize()

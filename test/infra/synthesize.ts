@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
-import { FUNCTION_NAMES } from '../../infra/function-settings.ts'
+import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
 import { readSettings } from '../../infra/settings.ts'
 import { ServiceStack } from '../../infra/stack.ts'
 

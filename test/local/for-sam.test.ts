@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forSam, type Template } from '../../infra/local/for-sam.ts'
+import { forSam, type Template } from '../../local/for-sam.ts'
 import { resourcesOf, synthesize } from '../infra/synthesize.ts'
 
 const endpoints = { dynamodb: 'http://127.0.0.1:8000', sqs: 'http://127.0.0.1:9324' }

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { fingerprintOf, outsideOf } from '../../infra/local/fingerprint.ts'
-import { publishFolder } from '../../infra/local/publish-folder.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { system } from '../../lib/system.ts'
+import { publishFolder } from '../../local/publish-folder.ts'
+import { fingerprintOf, outsideOf } from '../../local/source-hash.ts'
 import { sharedTable } from '../support/organization.ts'
 
 vi.mock('../../lib/agents/load-folder.ts', { spy: true })
@@ -27,7 +27,7 @@ output: { text: { type: string } }
 `
 
 beforeEach(() => {
-  slug = `agent-${ambient.newId().slice(-12)}`
+  slug = `agent-${system.newId().slice(-12)}`
   folder = mkdtempSync(join(tmpdir(), 'aes-publish-'))
   mkdirSync(join(folder, 'agents', 'one'), { recursive: true })
   write('agents/one/agent.md', document('One'))

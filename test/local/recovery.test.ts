@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { until } from '../../infra/local/until.ts'
-import { ambient } from '../../lib/ambient.ts'
+import { system } from '../../lib/system.ts'
+import { until } from '../../local/until.ts'
 import { type Call, clientOf } from '../support/client.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { newOrganization } from '../support/organization.ts'
@@ -51,7 +51,7 @@ async function withService(
 }
 
 const begun = (log: string) => until(() => existsSync(log), { what: 'the run to begin', limitMs: 20_000 })
-const newLog = () => join(folder, ambient.newId())
+const newLog = () => join(folder, system.newId())
 
 describe.concurrent('a run whose process is killed', () => {
   it('in the runner is taken up again within one and a half leases', async () => {
@@ -113,7 +113,7 @@ describe('a model that stays away', () => {
   it('ends an async run in ERROR with its last words when the message is dead', async () => {
     await withService(
       async (_, call) => {
-        const name = ambient.newId()
+        const name = system.newId()
         scripted.script(name, () => ({ status: 503, message: 'Gone fishing.' }))
         const query = `execMode=async&model=${scripted.modelFor('openai-compatible', name)}`
         const path = `/v1/agents/model-agent/executions?${query}`

@@ -15,10 +15,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { until } from '../../infra/local/until.ts'
-import { ambient } from '../../lib/ambient.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { system } from '../../lib/system.ts'
 import { hashOf } from '../../lib/tokens/token.ts'
+import { until } from '../../local/until.ts'
 import { clientOf } from '../support/client.ts'
 import { sharedTable } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
@@ -186,7 +186,7 @@ describe('npm start', () => {
     const folder = newFolder()
     const cache = join(folder, 'compile-cache')
     const begin = () =>
-      run(process.execPath, ['infra/local/start.mjs'], { env: { DATA_DIR: folder, PORT: 'http' } })
+      run(process.execPath, ['local/start.mjs'], { env: { DATA_DIR: folder, PORT: 'http' } })
     mkdirSync(cache)
     writeFileSync(join(cache, 'kept'), '')
     await expect(begin()).rejects.toThrow(/PORT is "http"/)
@@ -204,7 +204,7 @@ describe('npm start', () => {
 
   it('refuses a DEV_TOKEN that was revoked', async () => {
     const dataDir = newFolder()
-    const environment = { DEV_TOKEN: `my-own-${ambient.newId()}`, DYNAMODB_ENDPOINT: inject('dynamodb') }
+    const environment = { DEV_TOKEN: `my-own-${system.newId()}`, DYNAMODB_ENDPOINT: inject('dynamodb') }
     await (await start(dataDir, environment)).stop()
     const tokens = tokenStore(sharedTable())
     const token = await tokens.getByHash({ hash: hashOf(environment.DEV_TOKEN) })

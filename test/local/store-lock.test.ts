@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { takeStore } from '../../infra/local/store-lock.ts'
+import { takeStore } from '../../local/store-lock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-lock-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

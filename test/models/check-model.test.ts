@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ModelRefusal } from '../../lib/core/model.ts'
+import { ModelConfigurationError } from '../../lib/core/model.ts'
 import { checkModel } from '../../lib/models/check-model.ts'
 
 const AWS = { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'secret' }
@@ -63,7 +63,7 @@ describe('checkModel', () => {
     ['bedrock/unheard.of-v1:0:low', AWS, 'it takes default.'],
   ])('refuses %s with %j', (name, environment, words) => {
     const check = () => checkModel(name, environment)
-    expect(check).toThrow(ModelRefusal)
+    expect(check).toThrow(ModelConfigurationError)
     expect(check).toThrow(words)
     expect(check).not.toThrow('hidden')
   })

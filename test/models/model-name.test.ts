@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ModelRefusal } from '../../lib/core/model.ts'
+import { ModelConfigurationError } from '../../lib/core/model.ts'
 import { formatModelName, PROVIDERS, parseModelName, REASONING_LEVELS } from '../../lib/models/model-name.ts'
 
 describe('parseModelName', () => {
@@ -44,7 +44,7 @@ describe('parseModelName', () => {
     [`openai/${'x'.repeat(200)}`, '200 characters'],
   ])('refuses %j', (text, words) => {
     const parse = () => parseModelName(text)
-    expect(parse).toThrow(ModelRefusal)
+    expect(parse).toThrow(ModelConfigurationError)
     expect(parse).toThrow(words)
   })
 

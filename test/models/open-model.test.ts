@@ -169,7 +169,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     ]
     const { model } = await openScripted(scripted.server, format, [{ calls }])
     await expect(model.respond(requestOf(model))).rejects.toMatchObject({
-      name: 'ModelFault',
+      name: 'ModelError',
       isTransient: true,
     })
   })

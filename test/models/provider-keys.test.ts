@@ -54,14 +54,14 @@ describe('withProviderKey', () => {
     const { withProviderKey, model } = await setUp()
     const reading = withProviderKey('anthropic', { ANTHROPIC_API_KEY_PARAMETER: name })
     await expect(reading).rejects.toThrow(`There is no API key in the SSM parameter ${name}.`)
-    await expect(reading).rejects.toBeInstanceOf(model.ModelRefusal)
+    await expect(reading).rejects.toBeInstanceOf(model.ModelConfigurationError)
   })
 
   it('is a passing fault when it cannot be said', async () => {
     const { withProviderKey, model } = await setUp()
     const reading = withProviderKey('openai', { OPENAI_API_KEY_PARAMETER: '/team/denied' })
     await expect(reading).rejects.toThrow(/\/team\/denied .* \(AccessDeniedException\)/)
-    await expect(reading).rejects.toBeInstanceOf(model.ModelFault)
+    await expect(reading).rejects.toBeInstanceOf(model.ModelError)
     await expect(reading).rejects.toMatchObject({ isTransient: true })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { isJsonSchema, toJsonSchema } from '../../lib/schema/field-map.ts'
-import { compileCheck } from '../../lib/schema/validate.ts'
+import { compileCheck } from '../../lib/schema/validate/validate.ts'
 
 describe('isJsonSchema', () => {
   it('tells a field that is named type from the keyword', () => {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ambient } from '../../lib/ambient.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../lib/core/limits.ts'
 import type { StaleExecution } from '../../lib/core/ports.ts'
-import { sweep } from '../../lib/engine/sweep.ts'
+import { sweep } from '../../lib/engine/maintenance/sweep.ts'
 import { messageHider, parseRunMessage, runQueue } from '../../lib/sqs/run-queue.ts'
+import { system } from '../../lib/system.ts'
 
 /** What SQS was asked, in order. */
 const asked: { action: string; body: ReturnType<typeof JSON.parse> }[] = []
@@ -32,7 +32,7 @@ beforeEach(() => {
   asked.length = 0
 })
 
-const [organizationId, executionId] = [ambient.newId(), ambient.newId()]
+const [organizationId, executionId] = [system.newId(), system.newId()]
 const groupOf = async (organization: string, tenantId: string | null) => {
   await runQueue(environment).send({ executionId, organizationId: organization, tenantId })
   return asked.at(-1)?.body.MessageGroupId
@@ -63,7 +63,7 @@ describe('a message of the run queue', () => {
       await groupOf(organizationId, 'acme'),
       await groupOf(organizationId, 'globex'),
       await groupOf(organizationId, null),
-      await groupOf(ambient.newId(), 'acme'),
+      await groupOf(system.newId(), 'acme'),
     ]
     expect(new Set(groups).size).toBe(4)
     expect(await groupOf(organizationId, 'acme')).toBe(groups[0])
@@ -91,7 +91,7 @@ describe('a message of the run queue', () => {
     }
     const executions = { listStale: async () => [stale], postpone: async () => true, end: async () => null }
     const queue = runQueue(environment)
-    const result = await sweep({ executions, queue, ambient, times: leaseTimes() })
+    const result = await sweep({ executions, queue, system, times: leaseTimes() })
     expect(result).toEqual({ ended: 0, enqueued: 1 })
     expect(asked.at(-1)?.body.MessageGroupId).toBe(group)
   })

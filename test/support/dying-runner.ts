@@ -1,5 +1,5 @@
 import { openTable, type Table } from '../../lib/dynamodb/table.ts'
-import { takeUpExecution } from '../../lib/engine/take-up-execution.ts'
+import { processMessage } from '../../lib/engine/worker/process-message.ts'
 import { engineOn } from './engine.ts'
 
 /**
@@ -26,6 +26,6 @@ const table: Table = {
   writeMany: counting(opened.writeMany),
 }
 const engine = engineOn(table)
-const result = await takeUpExecution(engine, id)
+const result = await processMessage(engine, id)
 console.log(JSON.stringify({ result, writes }))
 process.exit(0)

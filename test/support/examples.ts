@@ -1,11 +1,11 @@
-import { ambient } from '../../lib/ambient.ts'
 import type { Json } from '../../lib/core/json.ts'
 import type { Example } from '../../lib/core/learning.ts'
+import { system } from '../../lib/system.ts'
 
 /** A past execution of the organization `ours` and its agent `agent`; anything may be overridden. */
 export function anExample(overrides: Partial<Example> = {}): Example {
   return {
-    id: ambient.newId(),
+    id: system.newId(),
     organizationId: 'ours',
     agentId: 'agent',
     tenantId: null,

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { startDynalite, startDynamoDB } from '../../infra/local/dynamodb.ts'
-import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
-import { provisionTable } from '../../infra/local/provision.ts'
 import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
+import { startDynalite, startDynamoDB } from '../../local/dynamodb.ts'
+import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { provisionTable } from '../../local/provision.ts'
 import { startService } from './service.ts'
 
 declare module 'vitest' {

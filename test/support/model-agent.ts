@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import type { Json } from '../../lib/core/json.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { system } from '../../lib/system.ts'
 import { toolsSchema } from '../../lib/tools/tool-document.ts'
 import { sharedTable } from './organization.ts'
 
@@ -14,10 +14,10 @@ export async function aModelAgent(
   code: string | null = null,
 ): Promise<Version> {
   const { tools = [], ...given } = overrides
-  const organizationId = given.organizationId ?? ambient.newId()
+  const organizationId = given.organizationId ?? system.newId()
   const slug = given.slug ?? 'model-agent'
   const version: Version = {
-    id: ambient.newId(),
+    id: system.newId(),
     agentId: agentIdOf(organizationId, slug),
     organizationId,
     slug,

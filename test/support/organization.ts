@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
-import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
+import { LOCAL_TABLE } from '../../local/open-store.ts'
 import { type Call, clientOf } from './client.ts'
 
 const SAMPLES = fileURLToPath(new URL('../../agents', import.meta.url))
@@ -30,10 +30,10 @@ export type TestOrganization = {
 /** A new organization with a token, on the shared service. */
 export async function newOrganization(): Promise<TestOrganization> {
   const table = sharedTable()
-  const id = ambient.newId()
+  const id = system.newId()
   const createdAt = new Date().toISOString()
   await organizationStore(table).create({ organization: { id, name: 'Test', createdAt } })
-  const created = newToken({ ambient, organizationId: id, name: 'test', createdBy: id, lifetimeMs: null })
+  const created = newToken({ system, organizationId: id, name: 'test', createdBy: id, lifetimeMs: null })
   await tokenStore(table).create({ token: created.token })
   return {
     id,
@@ -45,7 +45,7 @@ export async function newOrganization(): Promise<TestOrganization> {
       if (!agent) throw new Error(JSON.stringify(problems))
       return publishAgent({
         store: agentStore(table),
-        ambient,
+        system,
         organizationId: id,
         createdBy: id,
         agent,

@@ -1,4 +1,4 @@
-import { until } from '../../infra/local/until.ts'
+import { until } from '../../local/until.ts'
 import type { Answer, Call } from './client.ts'
 
 /** Polls an execution until it is final. */

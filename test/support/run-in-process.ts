@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import { LOCAL_TABLE } from '../../infra/local/open-store.ts'
 import type { Environment } from '../../lib/environment.ts'
+import { LOCAL_TABLE } from '../../local/open-store.ts'
 
 const RUNNER = fileURLToPath(new URL('dying-runner.ts', import.meta.url))
 

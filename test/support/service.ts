@@ -21,7 +21,7 @@ export async function startService(options: {
   environment?: Record<string, string>
 }): Promise<Service> {
   const { SQS_ENDPOINT: _, DYNAMODB_ENDPOINT: __, ...inherited } = process.env
-  const child = spawn(process.execPath, ['infra/local/start.ts'], {
+  const child = spawn(process.execPath, ['local/start.ts'], {
     cwd: ROOT,
     env: { ...inherited, PORT: '0', DATA_DIR: options.dataDir, ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,10 +1,10 @@
-import { ambient } from '../../lib/ambient.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import type { Execution } from '../../lib/core/execution.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../lib/core/ports.ts'
-import { buryExecution } from '../../lib/engine/bury-execution.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
+import { processDeadLetter } from '../../lib/engine/maintenance/dead-letter.ts'
+import { system } from '../../lib/system.ts'
 import { engineOn } from './engine.ts'
 import { anExecution } from './executions.ts'
 import { aModelAgent, finalAnswer, httpTool, startToolServer } from './model-agent.ts'
@@ -44,7 +44,7 @@ export async function startWorkbench() {
     /** An execution of a model agent that waits for its worker, which follows the script. */
     async waiting(script: Script, version?: Version) {
       const { organizationId, agentId, id: versionId } = version ?? (await aModelAgent())
-      const model = ambient.newId()
+      const model = system.newId()
       scripted.script(model, script)
       const options = {
         maxAgentSteps: 500,
@@ -63,11 +63,11 @@ export async function startWorkbench() {
     },
 
     /** What the dead-letter function does with the execution's message. */
-    bury: ({ id, organizationId }: Execution, now = ambient.now) =>
-      buryExecution({
+    bury: ({ id, organizationId }: Execution, now = system.now) =>
+      processDeadLetter({
         executions: engine.executions,
         queue: aDelivery().delivery.queue,
-        ambient: { ...ambient, now },
+        system: { ...system, now },
         organizationId,
         id,
       }),

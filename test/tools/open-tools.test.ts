@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ToolResult } from '../../lib/core/model.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { toolsSchema } from '../../lib/tools/tool-document.ts'
-import { serveMcp } from './mcp-server.ts'
+import { serveMcp } from './mcp/mcp-server.ts'
 import { json, serve } from './serve.ts'
 import { call, depsOf, httpTool, openWritten } from './tools.ts'
 

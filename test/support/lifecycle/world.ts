@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { CANCELLED, type Execution, failure, NO_USAGE, type Outcome } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import type { Ambient, QueuedExecution } from '../../../lib/core/ports.ts'
-import { buryExecution } from '../../../lib/engine/bury-execution.ts'
-import { sweep } from '../../../lib/engine/sweep.ts'
+import type { QueuedExecution, System } from '../../../lib/core/ports.ts'
+import { processDeadLetter } from '../../../lib/engine/maintenance/dead-letter.ts'
+import { sweep } from '../../../lib/engine/maintenance/sweep.ts'
 import { anExecution } from '../executions.ts'
 import { recorded } from './history.ts'
 import type { Params, Port } from './model.ts'
@@ -88,7 +88,7 @@ export class World {
   private readonly port: Port
   private readonly turns: Turn[]
   private readonly execution: Execution
-  private readonly ambient: Ambient
+  private readonly system: System
   private now: number
   private claims = 0
 
@@ -101,7 +101,7 @@ export class World {
     const refuse = () => {
       throw new Error('nothing here needs an id')
     }
-    this.ambient = { now: () => this.now, newId: refuse }
+    this.system = { now: () => this.now, newId: refuse }
     this.turns = [0, 1, 2].map((i) => ({ execution, owner: `worker-${i}`, steps: 0 }))
   }
 
@@ -112,15 +112,15 @@ export class World {
       this.now += command.ms
       return null
     }
-    const { port, ambient, queue } = this
+    const { port, system, queue } = this
     const { id, organizationId } = this.execution
     if (command.kind === 'delete') return port.delete({ id, organizationId })
     const send = async (message: QueuedExecution) => void queue.push(message)
     if (command.kind === 'bury')
-      return buryExecution({ executions: port, queue: { send }, ambient, id, organizationId })
+      return processDeadLetter({ executions: port, queue: { send }, system, id, organizationId })
     if (command.kind === 'cancel')
       return port.end({ id, organizationId, error: CANCELLED, finishedAt: this.at() })
-    return sweep({ executions: port, queue: { send }, ambient, times: TIMES })
+    return sweep({ executions: port, queue: { send }, system, times: TIMES })
   }
 
   /** Everybody has died and every message is lost: what the system does then. */

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { Metafile } from 'esbuild'
+import { FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
+
+/** Sizes in bytes. What is at start is what a cold start loads: `index.mjs` and the chunks that it imports. */
+export type BundleReport = {
+  name: FunctionName
+  index: number
+  atStart: number
+  atStartGzip: number
+  /** With the chunks that load when an agent needs them. */
+  all: number
+  /** npm packages of which some code is in what loads at start, and in the rest. */
+  packagesAtStart: string[]
+  packagesLater: string[]
+}
+
+/** What is in each function's bundle, as `bundleFunctions` wrote it into the folder. */
+export function reportBundles(folder: string, outputs: Metafile['outputs']): BundleReport[] {
+  return FUNCTION_NAMES.map((name) => {
+    const entry = Object.keys(outputs).find((path) =>
+      outputs[path]?.entryPoint?.endsWith(`functions/${name}.ts`),
+    )
+    if (!entry) throw new Error(`There is no bundle of ${name}.`)
+    const files = Object.keys(outputs).filter((path) => dirname(path) === dirname(entry))
+    const atStart = importedFrom(entry, outputs)
+    const sum = (paths: string[]) => paths.reduce((total, path) => total + (outputs[path]?.bytes ?? 0), 0)
+    return {
+      name,
+      index: sum([entry]),
+      atStart: sum(atStart),
+      atStartGzip: atStart
+        .map((path) => gzipSync(readFileSync(join(folder, name, basename(path)))).length)
+        .reduce((total, bytes) => total + bytes, 0),
+      all: sum(files),
+      packagesAtStart: packagesIn(atStart, outputs),
+      packagesLater: packagesIn(
+        files.filter((path) => !atStart.includes(path)),
+        outputs,
+      ),
+    }
+  })
+}
+
+/** The file and all that it imports, and these import, before any of their code runs. */
+function importedFrom(entry: string, outputs: Metafile['outputs']): string[] {
+  const found = new Set([entry])
+  for (const path of found) {
+    for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
+      if (kind === 'import-statement' && imported in outputs) found.add(imported)
+    }
+  }
+  return [...found]
+}
+
+function packagesIn(paths: string[], outputs: Metafile['outputs']): string[] {
+  const names = paths.flatMap((path) =>
+    Object.entries(outputs[path]?.inputs ?? {})
+      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+      .map(([input]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1])
+      .filter((name) => name !== undefined),
+  )
+  return [...new Set(names)].sort()
+}

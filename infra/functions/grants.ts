@@ -1,0 +1,80 @@
+import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
+import type { IndexName } from '../../lib/dynamodb/schema.ts'
+import type { FunctionName } from './function-settings.ts'
+
+export type TableAction =
+  | 'BatchGetItem'
+  | 'BatchWriteItem'
+  | 'DeleteItem'
+  | 'GetItem'
+  | 'PutItem'
+  | 'Query'
+  | 'UpdateItem'
+
+export type QueueAction = 'ChangeMessageVisibility' | 'SendMessage'
+
+export type Grant = {
+  /** On the table itself, which does not include its indexes. */
+  table: TableAction[]
+  /** Those that it may query. */
+  indexes?: IndexName[]
+  queue?: QueueAction[]
+}
+
+/**
+ * What each function may do, and does: `test/infra/functions/grants.test.ts` runs every function and fails for a call that is
+ * missing here as for a grant that no call needs.
+ */
+export const GRANTS: Record<FunctionName, Grant> = {
+  'authorize-request': { table: ['GetItem'] },
+  'check-health': { table: ['GetItem'] },
+  'get-agent': { table: ['GetItem'] },
+  'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
+  'list-versions': { table: ['GetItem', 'Query'] },
+  'run-agent': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'],
+    indexes: ['executions-of-agent', 'open-executions-of-organization'],
+    queue: ['SendMessage'],
+  },
+  'list-executions': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
+  'list-agent-executions': { table: ['BatchGetItem', 'GetItem'], indexes: ['executions-of-agent'] },
+  'get-execution': { table: ['BatchGetItem', 'GetItem'] },
+  'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
+  'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'] },
+  'give-feedback': { table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'UpdateItem'] },
+  'delete-execution': { table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'Query', 'UpdateItem'] },
+  'process-dead-letter': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'], queue: ['SendMessage'] },
+  'process-execution': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['executions-of-agent'],
+    queue: ['ChangeMessageVisibility', 'SendMessage'],
+  },
+  'sweep-executions': {
+    table: ['BatchGetItem', 'UpdateItem'],
+    indexes: ['open-executions'],
+    queue: ['SendMessage'],
+  },
+}
+
+/** Allows exactly a grant's actions on exactly its table, indexes and queue. */
+export function applyGrant(
+  role: Role,
+  { table: tableActions, indexes = [], queue: queueActions = [] }: Grant,
+  { table, queue }: { table: Table; queue: Queue },
+): void {
+  const allow = (service: string, actions: readonly string[], resources: string[]) => {
+    if (actions.length === 0 || resources.length === 0) return
+    role.addToPolicy(
+      new PolicyStatement({ actions: actions.map((action) => `${service}:${action}`), resources }),
+    )
+  }
+  allow('dynamodb', tableActions, [table.tableArn])
+  allow(
+    'dynamodb',
+    ['Query'],
+    indexes.map((index) => `${table.tableArn}/index/${index}`),
+  )
+  allow('sqs', queueActions, [queue.queueArn])
+}

@@ -1,0 +1,32 @@
+import { RemovalPolicy } from 'aws-cdk-lib'
+import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb'
+import type { Key } from 'aws-cdk-lib/aws-kms'
+import type { Construct } from 'constructs'
+import { INDEXES, TABLE } from '../../lib/dynamodb/schema.ts'
+
+const TYPES = { S: AttributeType.STRING, N: AttributeType.NUMBER }
+
+/** The single table, as `lib/dynamodb/schema.ts` has it. It outlives the stack: nothing else keeps what it holds. */
+export function createTable(scope: Construct, key: Key | null): Table {
+  const table = new Table(scope, 'Table', {
+    partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },
+    sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
+    timeToLiveAttribute: TABLE.timeToLive,
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    ...(key && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
+    deletionProtection: true,
+    removalPolicy: RemovalPolicy.RETAIN,
+  })
+  for (const [indexName, { partitionKey, sortKey, projection }] of Object.entries(INDEXES)) {
+    table.addGlobalSecondaryIndex({
+      indexName,
+      partitionKey: { name: partitionKey.name, type: TYPES[partitionKey.type] },
+      sortKey: { name: sortKey.name, type: TYPES[sortKey.type] },
+      ...(projection.length > 0
+        ? { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: projection }
+        : { projectionType: ProjectionType.KEYS_ONLY }),
+    })
+  }
+  return table
+}

@@ -1,0 +1,28 @@
+import type { Execution } from '../../core/execution.ts'
+import type { ExecutionRecord } from '../schemas/execution-record.ts'
+
+export function toExecutionRecord(execution: Execution): ExecutionRecord {
+  return {
+    id: execution.id,
+    documentId: execution.agentId,
+    versionId: execution.versionId,
+    tenantId: execution.tenantId,
+    status: execution.status,
+    source: execution.source,
+    ...(execution.parentExecutionId && { parentExecutionId: execution.parentExecutionId }),
+    input: execution.input,
+    output: execution.output,
+    error: execution.error,
+    inputAdaptations: execution.inputAdaptations,
+    cached: execution.cached,
+    ...(execution.cachedExecutionId && { cachedDocumentExecutionId: execution.cachedExecutionId }),
+    createdAt: execution.createdAt,
+    startedAt: execution.startedAt,
+    finishedAt: execution.finishedAt,
+    steps: execution.steps,
+    usage: execution.usage,
+    model: execution.model,
+    learnedFrom: execution.learnedFrom ?? [],
+    feedback: execution.feedback,
+  }
+}

@@ -1,0 +1,58 @@
+import {
+  ExecutionInProgress,
+  ExecutionNotFound,
+  FeedbackMismatch,
+  VersionNotFound,
+  type Violation,
+} from '../../core/errors.ts'
+import { type Execution, isFinal } from '../../core/execution.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Feedback } from '../../core/learning.ts'
+import { outputCheckOf } from '../compiled-schemas.ts'
+import type { Engine } from '../engine.ts'
+import { versionOf } from '../version-cache.ts'
+
+type Parts = Pick<Engine, 'agents' | 'executions' | 'system'>
+type Params = { organizationId: string; id: string; feedback: Omit<Feedback, 'updatedAt'> }
+
+/**
+ * Puts feedback on an execution that has ended, in the place of any before.
+ * @throws ExecutionNotFound, ExecutionInProgress, FeedbackMismatch
+ */
+export async function giveFeedback(
+  parts: Parts,
+  { organizationId, id, feedback }: Params,
+): Promise<Execution> {
+  const { executions, system } = parts
+  if (feedback.correctedOutput) await checkCorrection(parts, { organizationId, id }, feedback.correctedOutput)
+  const updatedAt = new Date(system.now()).toISOString()
+  const result = await executions.giveFeedback({
+    organizationId,
+    id,
+    feedback: { ...feedback, updatedAt },
+    writer: system.newId(),
+  })
+  if (result === 'missing') throw new ExecutionNotFound()
+  if (result === 'open') throw new ExecutionInProgress(id)
+  return result
+}
+
+async function checkCorrection(
+  { agents, executions }: Parts,
+  { organizationId, id }: Omit<Params, 'feedback'>,
+  output: JsonObject,
+): Promise<void> {
+  const execution = await executions.get({ organizationId, id })
+  if (!execution) throw new ExecutionNotFound()
+  if (!isFinal(execution)) throw new ExecutionInProgress(id)
+  const version = await versionOf(agents, execution)
+  if (!version) throw new VersionNotFound()
+  const violations = outputCheckOf(version)(output)
+  if (violations.length > 0) throw new FeedbackMismatch(violations.map(inBody))
+}
+
+/** A place in the output as a place in the request's body. */
+function inBody({ path, message }: Violation): Violation {
+  const told = path === '' ? message.replace(/^The value/, '') : message
+  return { path: `/correctedOutput${path}`, message: `/correctedOutput${told}` }
+}

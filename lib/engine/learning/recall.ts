@@ -1,0 +1,36 @@
+import type { Execution } from '../../core/execution.ts'
+import { type Example, MAX_CANDIDATES } from '../../core/learning.ts'
+import type { ExecutionStore } from '../../core/ports.ts'
+import type { Adapter } from '../../schema/adapt/adapt-input.ts'
+import type { Check } from '../../schema/validate/validate.ts'
+import type { Journal } from '../checkpoints/journal.ts'
+import { chooseExamples } from './choose.ts'
+
+type Params = {
+  executions: ExecutionStore
+  execution: Execution
+  journal: Pick<Journal, 'learnFrom' | 'recorded'>
+  checkOutput: Check
+  /** Of the version that runs: examples are shown as it would get them. */
+  adapt: Adapter
+}
+
+/**
+ * The examples of a run. They are chosen once, and their ids are on the record before the model is asked for the first
+ * time: a worker that goes on with the run shows the same ones, but for those that were deleted in between.
+ * @throws LeaseLost
+ */
+export async function recallExamples(params: Params): Promise<Example[]> {
+  const { executions, execution, journal, checkOutput, adapt } = params
+  const { organizationId, agentId, tenantId, learnedFrom } = execution
+  const learner = { organizationId, agentId, tenantId }
+  const adapted = (examples: Example[]) =>
+    examples.map((example) => ({ ...example, input: adapt(example.input).input }))
+  if (learnedFrom) return adapted(await executions.getExamples({ ...learner, ids: learnedFrom }))
+  // A model that has answered without examples is not shown any later.
+  if (journal.recorded.length > 0) return []
+  const candidates = adapted(await executions.listExamples({ ...learner, limit: MAX_CANDIDATES }))
+  const chosen = chooseExamples({ execution, candidates, checkOutput })
+  await journal.learnFrom(chosen.map(({ id }) => id))
+  return chosen
+}

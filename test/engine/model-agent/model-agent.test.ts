@@ -1,0 +1,359 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
+import { CANCELLED } from '../../../lib/core/execution.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { runHere } from '../../../lib/engine/submit/submit.ts'
+import type { Provider } from '../../../lib/models/model-name.ts'
+import { system } from '../../../lib/system.ts'
+import { until } from '../../../local/until.ts'
+import { engineOn } from '../../support/engine.ts'
+import {
+  aModelAgent,
+  finalAnswer,
+  httpTool,
+  startToolServer,
+  type ToolServer,
+} from '../../support/model-agent.ts'
+import { sharedTable } from '../../support/organization.ts'
+import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import type { Script } from '../../support/scripted-model/turn.ts'
+
+const PROVIDERS: Provider[] = ['openai', 'openai-compatible', 'anthropic', 'bedrock']
+const table = sharedTable()
+let scripted: ScriptedModel
+let server: ToolServer
+let engine: Engine
+
+beforeAll(async () => {
+  scripted = await startScriptedModel()
+  server = await startToolServer((path, response) => {
+    if (path.startsWith('/slow')) return
+    if (path.startsWith('/broken')) return void response.writeHead(500).end('out of order')
+    if (path.startsWith('/huge')) return void response.end(JSON.stringify({ data: 'x'.repeat(2_000_000) }))
+    response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ path }))
+  })
+  engine = {
+    ...engineOn(table),
+    environment: scripted.environmentFor(),
+  }
+})
+afterAll(async () => {
+  await scripted.stop()
+  await server.stop()
+})
+
+/** Runs an agent on a script of its own; `provider` says in which format. */
+async function runScript(
+  script: Script,
+  {
+    version,
+    provider = 'openai-compatible',
+    maxAgentSteps = 100,
+  }: { version: Version; provider?: Provider; maxAgentSteps?: number },
+) {
+  const name = system.newId()
+  scripted.script(name, script)
+  const execution = await runHere(engine, {
+    version,
+    input: { question: 'Why?' },
+    tenantId: null,
+    options: { maxAgentSteps, model: scripted.modelFor(provider, name), useDynamicLearning: false },
+  })
+  const steps = await engine.steps.read({ executionId: execution.id })
+  return { execution, steps, requests: scripted.requests(name), done: () => scripted.assertDone(name) }
+}
+
+describe.each(PROVIDERS)('a model agent on %s', (provider) => {
+  it('takes three steps, with two parallel tool calls in the first', async () => {
+    const version = await aModelAgent({
+      tools: [httpTool(server, 'get_order', '/orders/{id}'), httpTool(server, 'get_user', '/users/{id}')],
+    })
+    const { execution, steps, requests, done } = await runScript(
+      [
+        {
+          text: 'Let me look.',
+          calls: [
+            { name: 'get_order', input: { id: 'o1' } },
+            { name: 'get_user', input: { id: 'u1' } },
+          ],
+        },
+        { calls: [{ name: 'get_user', input: { id: 'u2' } }] },
+        { calls: [finalAnswer({ answer: 'Because.' })] },
+      ],
+      { version, provider },
+    )
+    done()
+    expect(execution).toMatchObject({
+      status: 'SUCCESS',
+      output: { answer: 'Because.' },
+      steps: 3,
+      usage: { inputTokens: 30, outputTokens: 15 },
+    })
+    expect(execution.model).toContain(provider)
+    expect(requests[0]?.instructions).toContain('Answer the question.')
+    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['get_order', 'get_user', 'final_answer'])
+    const results = requests[2]?.history.flatMap((item) => (item.type === 'result' ? [item.output] : []))
+    expect(results?.map((output) => JSON.parse(output).path)).toEqual([
+      '/orders/o1',
+      '/users/u1',
+      '/users/u2',
+    ])
+    const first = steps[0]?.step
+    expect(first?.kind === 'MODEL' && first.text).toBe('Let me look.')
+    expect(steps.map(({ results }) => results.size)).toEqual([2, 1, 0])
+  })
+
+  it('may mend an answer that does not fit', async () => {
+    const version = await aModelAgent()
+    const { execution, requests, done } = await runScript(
+      [{ calls: [finalAnswer({ answer: 42 })] }, { calls: [finalAnswer({ answer: 'Mended.' })] }],
+      { version, provider },
+    )
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Mended.' }, steps: 2 })
+    const told = requests[1]?.history.find((item) => item.type === 'result')
+    expect(told?.type === 'result' && told.output).toContain('/answer')
+  })
+})
+
+describe('the answer of a model agent', () => {
+  it('ends in ERROR OutputSchemaMismatch after two repairs that do not fit either', async () => {
+    const bad = { calls: [finalAnswer({ answer: 42, other: 1 })] }
+    const { execution, done } = await runScript([bad, bad, bad], { version: await aModelAgent() })
+    done()
+    expect(execution).toMatchObject({ status: 'ERROR', steps: 3, error: { code: 'OutputSchemaMismatch' } })
+    expect(execution.error?.errors).toContainEqual(expect.objectContaining({ path: '/answer' }))
+  })
+
+  it('is asked for again when the model only talks', async () => {
+    const { execution, requests, done } = await runScript(
+      [{ text: 'The answer is: because.' }, { calls: [finalAnswer({ answer: 'Because.' })] }],
+      { version: await aModelAgent() },
+    )
+    done()
+    expect(execution.output).toEqual({ answer: 'Because.' })
+    const last = requests[1]?.history.at(-1)
+    expect(last).toMatchObject({ type: 'text', role: 'user', text: expect.stringContaining('final_answer') })
+  })
+
+  it.each(['{"answer":"Plain."}', '```json\n{"answer":"Plain."}\n```'])(
+    'is taken from a text that is %j',
+    async (text) => {
+      const { execution, done } = await runScript([{ text }], { version: await aModelAgent() })
+      done()
+      expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Plain.' }, steps: 1 })
+    },
+  )
+})
+
+describe('a tool that goes wrong', () => {
+  const cases: [what: string, path: string, more: object, tells: RegExp][] = [
+    ['fails', '/broken/{id}', {}, /500/],
+    ['times out', '/slow/{id}', { timeoutSeconds: 1 }, /timed out after 1 seconds/],
+    ['returns 2 MB', '/huge/{id}', {}, /left out|cut|larger/],
+  ]
+  it.each(cases)('because it %s is a result that the model sees', async (_, path, more, tells) => {
+    const version = await aModelAgent({ tools: [httpTool(server, 'ask', path, more)] })
+    const { execution, steps, requests, done } = await runScript(
+      [{ calls: [{ name: 'ask', input: { id: '1' } }] }, { calls: [finalAnswer({ answer: 'Anyway.' })] }],
+      { version },
+    )
+    done()
+    expect(execution.status).toBe('SUCCESS')
+    const told = requests[1]?.history.find((item) => item.type === 'result')
+    const output = told?.type === 'result' ? told.output : ''
+    expect(output).toMatch(tells)
+    expect(output.length).toBeLessThan(300_000)
+    expect(steps[0]?.results.size).toBe(1)
+  })
+
+  it('because the model calls none that exists, or with bad input, is told so', async () => {
+    const version = await aModelAgent({ tools: [httpTool(server, 'ask', '/ok/{id}')] })
+    const { execution, done } = await runScript(
+      [
+        { calls: [{ name: 'nothing', input: {} }] },
+        { calls: [{ name: 'ask', raw: '{"id": ' }] },
+        { calls: [{ name: 'ask', input: { wrong: 1 } }] },
+        { calls: [finalAnswer({ answer: 'At last.' })] },
+      ],
+      { version },
+    )
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 4 })
+  })
+})
+
+describe('maxAgentSteps', () => {
+  it.each([1, 2, 100, 500])(
+    'of %i asks for exactly as many responses',
+    async (maxAgentSteps) => {
+      const version = await aModelAgent({ tools: [httpTool(server, 'ask', '/ok/{id}')] })
+      const { execution, requests } = await runScript(
+        () => ({ calls: [{ name: 'ask', input: { id: '1' } }] }),
+        { version, maxAgentSteps },
+      )
+      expect(requests).toHaveLength(maxAgentSteps)
+      expect(execution).toMatchObject({
+        status: 'ERROR',
+        steps: maxAgentSteps,
+        error: { code: 'MaxAgentStepsExceeded' },
+      })
+    },
+    120_000,
+  )
+})
+
+describe('a provider that goes wrong', () => {
+  const good = { calls: [finalAnswer({ answer: 'Yes.' })] }
+
+  it.each([
+    ['429 with Retry-After', { status: 429, headers: { 'retry-after': '1' } }],
+    ['500', { status: 500 }],
+    ['a dropped connection', { drop: 'before' as const }],
+    ['a connection dropped in the middle', { drop: 'middle' as const }],
+    ['garbage', { garbage: '<html>' }],
+  ])('with %s is asked again, and the run succeeds', async (_, fault) => {
+    const { execution, done } = await runScript([fault, good], { version: await aModelAgent() })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Yes.' }, steps: 1 })
+  })
+
+  it('for good ends the run in ERROR ModelUnavailable, with what it said', async () => {
+    const { execution, requests } = await runScript(
+      () => ({ status: 503, headers: { 'retry-after': '0' } }),
+      {
+        version: await aModelAgent(),
+      },
+    )
+    expect(requests).toHaveLength(4)
+    expect(execution).toMatchObject({ status: 'ERROR', error: { code: 'ModelUnavailable', step: 1 } })
+    expect(execution.error?.message).toContain('503')
+  })
+
+  it.each([400, 401, 404])('with %i ends the run at once in ERROR ModelFailed', async (status) => {
+    const { execution, requests } = await runScript(() => ({ status }), { version: await aModelAgent() })
+    expect(requests).toHaveLength(1)
+    expect(execution).toMatchObject({ status: 'ERROR', error: { code: 'ModelFailed' } })
+  })
+})
+
+describe('a model that cannot be used', () => {
+  it.each([
+    ['unknown provider', 'acme/best'],
+    ['unknown level', 'anthropic/claude-sonnet-4-5:hihg'],
+  ])('(%s) ends the run in ERROR ModelNotConfigured before anything is spent', async (_, model) => {
+    const version = await aModelAgent({ model })
+    const request = { version, input: { question: '?' }, tenantId: null }
+    const plain = { ...engine, environment: { ANTHROPIC_API_KEY: 'k' } }
+    const options = { maxAgentSteps: 5, model: null, useDynamicLearning: false }
+    const execution = await runHere(plain, { ...request, options })
+    expect(execution).toMatchObject({ status: 'ERROR', steps: 0, error: { code: 'ModelNotConfigured' } })
+  })
+
+  it('(none at all) says which variable names one', async () => {
+    const version = await aModelAgent()
+    const options = { maxAgentSteps: 5, model: null, useDynamicLearning: false }
+    const execution = await runHere(
+      { ...engine, environment: {} },
+      { version, input: {}, tenantId: null, options },
+    )
+    expect(execution.error).toMatchObject({
+      code: 'ModelNotConfigured',
+      message: expect.stringContaining('DEFAULT_MODEL'),
+    })
+  })
+})
+
+describe('an agent as a tool', () => {
+  it('runs as an execution of its own, whose parent is on its record', async () => {
+    const organizationId = system.newId()
+    const childScript = system.newId()
+    scripted.script(childScript, [{ calls: [finalAnswer({ answer: 'From below.' })] }])
+    await aModelAgent({
+      organizationId,
+      slug: 'helper',
+      model: scripted.modelFor('openai-compatible', childScript),
+    })
+    const version = await aModelAgent({
+      organizationId,
+      slug: 'boss',
+      tools: [{ name: 'ask_helper', agent: 'helper' }],
+    })
+    const { execution, requests, done } = await runScript(
+      [
+        { calls: [{ name: 'ask_helper', input: { question: 'Well?' } }] },
+        { calls: [finalAnswer({ answer: 'From above.' })] },
+      ],
+      { version },
+    )
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', source: 'API', parentExecutionId: null })
+    const told = requests[1]?.history.find((item) => item.type === 'result')
+    expect(told?.type === 'result' && told.output).toContain('From below.')
+    const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
+    const { items } = await engine.executions.list(page)
+    const child = items.find(({ id }) => id !== execution.id)
+    expect(child).toMatchObject({
+      status: 'SUCCESS',
+      source: 'AGENT',
+      parentExecutionId: execution.id,
+      input: { question: 'Well?' },
+    })
+  })
+
+  it('is refused where it would go in circles', async () => {
+    const organizationId = system.newId()
+    const version = await aModelAgent({
+      organizationId,
+      slug: 'self',
+      tools: [{ name: 'again', agent: 'self' }],
+    })
+    const { requests, done } = await runScript(
+      [
+        { calls: [{ name: 'again', input: { question: 'Me?' } }] },
+        { calls: [finalAnswer({ answer: 'No.' })] },
+      ],
+      { version },
+    )
+    done()
+    const told = requests[1]?.history.find((item) => item.type === 'result')
+    expect(told?.type === 'result' && told.output).toContain('circles')
+  })
+
+  it('is cancelled with its caller', async () => {
+    const organizationId = system.newId()
+    const code =
+      'export default (_, { signal }) => new Promise((_, no) => signal.addEventListener("abort", no))'
+    await aModelAgent({ organizationId, slug: 'endless', code: true }, code)
+    const version = await aModelAgent({
+      organizationId,
+      slug: 'boss',
+      tools: [{ name: 'start', agent: 'endless' }],
+    })
+    const name = system.newId()
+    scripted.script(name, [{ calls: [{ name: 'start', input: { question: 'Long?' } }] }])
+    const running = runHere(
+      { ...engine, times: { ...leaseTimes(5_000), heartbeatMs: 50 } },
+      {
+        version,
+        input: { question: 'Why?' },
+        tenantId: null,
+        options: { maxAgentSteps: 5, model: scripted.modelFor('openai', name), useDynamicLearning: false },
+      },
+    )
+    const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
+    const bySource = async (source: string) =>
+      (await engine.executions.list(page)).items.find((execution) => execution.source === source)
+    await until(async () => (await bySource('AGENT')) !== undefined, { what: 'the call', limitMs: 10_000 })
+    const parent = await bySource('API')
+    const finishedAt = new Date().toISOString()
+    await engine.executions.end({ organizationId, id: parent?.id ?? '', error: CANCELLED, finishedAt })
+    expect(await running).toMatchObject({ status: 'ERROR', error: CANCELLED })
+    await until(async () => (await bySource('AGENT'))?.status === 'ERROR', {
+      what: 'the call to end',
+      limitMs: 10_000,
+    })
+    expect((await bySource('AGENT'))?.error).toEqual(CANCELLED)
+  })
+})

@@ -1,0 +1,31 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { runHere } from '../../../lib/engine/submit/submit.ts'
+import { engineOn } from '../../support/engine.ts'
+import { aModelAgent } from '../../support/model-agent.ts'
+import { sharedTable } from '../../support/organization.ts'
+import { json, serve } from '../../tools/serve.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+describe('a run whose API key is in a parameter', () => {
+  it.each([
+    ['AccessDeniedException', 'ModelUnavailable', 'could not be read (AccessDeniedException)'],
+    ['ParameterNotFound', 'ModelNotConfigured', 'There is no API key in the SSM parameter /team/'],
+  ])('ends in ERROR on %s, with the code %s', async (__type, code, words) => {
+    const store = await serve((response) => json(response, { __type, message: 'no' }, 400))
+    vi.stubEnv('AWS_ENDPOINT_URL_SSM', store.url)
+    vi.stubEnv('AWS_REGION', 'eu-central-1')
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
+    vi.resetModules()
+    const table = sharedTable()
+    const engine = {
+      ...engineOn(table),
+      environment: { OPENAI_API_KEY_PARAMETER: `/team/${__type}` },
+    }
+    const version = await aModelAgent({ model: 'openai/gpt-5' })
+    const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
+    const ended = await runHere(engine, { version, input: { question: '?' }, tenantId: null, options })
+    expect(ended.error).toEqual({ code, message: expect.stringContaining(words) })
+  })
+})

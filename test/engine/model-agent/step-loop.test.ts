@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../../../lib/core/json.ts'
+import type { Model, ModelResponse } from '../../../lib/core/model.ts'
+import type { RecordedStep, StepStore } from '../../../lib/core/step.ts'
+import { Journal } from '../../../lib/engine/checkpoints/journal.ts'
+import type { LeaseHeartbeat } from '../../../lib/engine/checkpoints/lease-heartbeat.ts'
+import { outputCheckOf } from '../../../lib/engine/compiled-schemas.ts'
+import { runModelAgent } from '../../../lib/engine/model-agent/step-loop.ts'
+import { system } from '../../../lib/system.ts'
+import { anExecution } from '../../support/executions.ts'
+import { aModelAgent } from '../../support/model-agent.ts'
+import { watched } from '../../support/watched.ts'
+
+const STEPS = 30
+
+const usage = { inputTokens: 10, outputTokens: 5 }
+
+/** A response that calls a tool, the last one the answer. */
+function responseOf(number: number): ModelResponse {
+  const isLast = number === STEPS
+  const name = isLast ? 'final_answer' : 'look_up'
+  const input = isLast ? { answer: 'Because.' } : { id: 'x' }
+  const toolCalls = [{ id: `call-${number}`, name, input, error: null }]
+  return { messages: [{ said: number }], text: '', toolCalls, usage, finishReason: 'tool-calls' }
+}
+
+/** Runs a model of `STEPS` steps from where the journal ends, and counts what is done to them. */
+async function run(recorded: RecordedStep[] = []) {
+  const reads = Array.from({ length: STEPS }, () => 0)
+  const read = (number: number) => () => {
+    reads[number - 1] = (reads[number - 1] ?? 0) + 1
+  }
+  const sent: Json[][] = []
+  const made = { user: 0, tool: 0 }
+  const model: Model = {
+    name: 'stub/model',
+    async respond({ messages }) {
+      const number = recorded.length + sent.push([...messages])
+      return watched(responseOf(number), read(number))
+    },
+    userMessage: (text) => ({ user: ++made.user, text }),
+    toolMessage: () => ({ tool: ++made.tool }),
+  }
+  const kept = recorded.map(({ step, results }) => ({ step: watched(step, read(step.number)), results }))
+  const steps: StepStore = {
+    append: async () => true,
+    appendResult: async ({ result }) => result,
+    read: async () => kept,
+  }
+  const execution = { ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }
+  const keeper = { renew: async () => true, lost: new AbortController().signal } as unknown as LeaseHeartbeat
+  const journal = await Journal.open({ steps, execution, keeper })
+  const version = await aModelAgent()
+  const outcome = await runModelAgent({
+    execution,
+    version,
+    model,
+    tools: { declarations: [], call: async () => ({ ok: true, value: 'found' }) },
+    journal,
+    examples: [],
+    checkOutput: outputCheckOf(version),
+    system,
+    signal: new AbortController().signal,
+    comesBack: false,
+    firstWaitMs: 1,
+  })
+  expect(outcome).toMatchObject({
+    status: 'SUCCESS',
+    steps: STEPS,
+    usage: { inputTokens: 10 * STEPS, outputTokens: 5 * STEPS },
+  })
+  return { reads, sent, made, journal }
+}
+
+describe('runModelAgent', () => {
+  it('looks at the first step of a long run as often as at one of the last', async () => {
+    const { reads } = await run()
+    const ofStepsBefore = reads.slice(0, -1)
+    expect(ofStepsBefore[0]).toBeGreaterThan(0)
+    expect(new Set(ofStepsBefore).size).toBe(1)
+  })
+
+  it('makes the messages of a step once, and sends them again as they are', async () => {
+    const { sent, made } = await run()
+    expect(made).toEqual({ user: 1, tool: STEPS - 1 })
+    for (const [index, messages] of sent.entries()) {
+      expect(messages).toHaveLength(1 + 2 * index)
+      const before = sent[index - 1] ?? []
+      expect(before.every((message, place) => message === messages[place])).toBe(true)
+    }
+  })
+
+  it('looks at the steps of the workers before once, and goes on as they would have', async () => {
+    const whole = await run()
+    const given = whole.journal.recorded.slice(0, STEPS / 2)
+    const { reads, sent, made } = await run(given)
+    const [ofGiven, ofOwn] = [reads.slice(0, given.length), reads.slice(given.length, -1)]
+    expect(new Set(ofOwn).size).toBe(1)
+    expect(Math.max(...ofGiven)).toBeLessThanOrEqual(2 * (ofOwn[0] ?? 0))
+    expect(made).toEqual({ user: 1, tool: STEPS - 1 })
+    expect(sent).toHaveLength(STEPS - given.length)
+    expect(JSON.stringify(sent)).toBe(JSON.stringify(whole.sent.slice(given.length)))
+  })
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { problemRecord } from '../../../lib/api/schemas/problem-record.ts'
+import { PROBLEMS, type ProblemCode } from '../../../lib/core/errors.ts'
+import { resourcesOf, synthesize } from '../synthesize.ts'
+
+const responses = new Map(
+  Object.values(resourcesOf(synthesize(), 'AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => [
+    Properties.ResponseType as string,
+    Properties,
+  ]),
+)
+
+const CODES: [string, ProblemCode][] = [
+  ['UNAUTHORIZED', 'Unauthorized'],
+  ['ACCESS_DENIED', 'Unauthorized'],
+  ['MISSING_AUTHENTICATION_TOKEN', 'RouteNotFound'],
+  ['INVALID_SIGNATURE', 'RouteNotFound'],
+  ['EXPIRED_TOKEN', 'RouteNotFound'],
+  ['RESOURCE_NOT_FOUND', 'RouteNotFound'],
+  ['REQUEST_TOO_LARGE', 'PayloadTooLarge'],
+  ['UNSUPPORTED_MEDIA_TYPE', 'UnsupportedMediaType'],
+  ['WAF_FILTERED', 'Forbidden'],
+  ['THROTTLED', 'TooManyRequests'],
+  ['QUOTA_EXCEEDED', 'TooManyRequests'],
+  ['AUTHORIZER_FAILURE', 'Unavailable'],
+  ['AUTHORIZER_CONFIGURATION_ERROR', 'Unavailable'],
+  ['INTEGRATION_FAILURE', 'Unavailable'],
+  ['INTEGRATION_TIMEOUT', 'Unavailable'],
+  ['DEFAULT_4XX', 'BadRequest'],
+  ['DEFAULT_5XX', 'InternalError'],
+]
+
+/** What API Gateway puts in place of a variable; nothing else of a template is processed. */
+const substituted = (template: string) =>
+  template.replace(/\$context\.[\w.]+/g, (variable) => {
+    if (variable !== '$context.requestId') throw new Error(`${variable} may hold what breaks the JSON.`)
+    return 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef'
+  })
+
+describe('the gateway responses', () => {
+  it('are those listed here', () => {
+    expect([...responses.keys()].sort()).toEqual(CODES.map(([type]) => type).sort())
+  })
+
+  it.each(CODES)('%s is problem details with the code %s', (type, code) => {
+    const { ResponseTemplates, ResponseParameters, StatusCode } = responses.get(type)
+    expect(Object.keys(ResponseTemplates)).toEqual(['application/json'])
+    const problem = problemRecord.parse(JSON.parse(substituted(ResponseTemplates['application/json'])))
+    expect(problem).toEqual({
+      type: `urn:agent-execution-service:problem:${code}`,
+      title: PROBLEMS[code].title,
+      status: PROBLEMS[code].status,
+      detail: expect.stringMatching(/^[A-Z].*\.$/),
+      instance: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
+      code,
+    })
+    expect(StatusCode).toBe(type === 'DEFAULT_4XX' ? undefined : String(problem.status))
+    expect(ResponseParameters).toMatchObject({
+      'gatewayresponse.header.Content-Type': "'application/problem+json'",
+      'gatewayresponse.header.Cache-Control': "'no-store'",
+    })
+  })
+
+  it.each(CODES.filter(([, code]) => code === 'Unauthorized'))('%s names the scheme', (type) => {
+    expect(responses.get(type).ResponseParameters['gatewayresponse.header.WWW-Authenticate']).toBe("'Bearer'")
+  })
+
+  it.each(CODES.filter(([, code]) => [429, 503].includes(PROBLEMS[code].status)))(
+    '%s says when to try again',
+    (type) => {
+      expect(responses.get(type).ResponseParameters['gatewayresponse.header.Retry-After']).toMatch(/^'\d+'$/)
+    },
+  )
+})

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { settingsOf } from '../../../infra/functions/function-settings.ts'
+import { SETTINGS } from '../../../infra/settings.ts'
+import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
+import { onlyResource, resourcesOf, synthesize } from '../synthesize.ts'
+
+const template = synthesize()
+const queues = resourcesOf(template, 'AWS::SQS::Queue')
+const [queueId = ''] = Object.keys(queues).filter((id) => queues[id]?.Properties.RedrivePolicy)
+const [deadLetterId = ''] = Object.keys(queues).filter((id) => id !== queueId)
+
+describe('the queues', () => {
+  it('are the run queue and its dead-letter queue', () => {
+    expect(Object.keys(queues)).toHaveLength(2)
+    expect(queues[queueId]?.Properties.RedrivePolicy).toEqual({
+      deadLetterTargetArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
+      maxReceiveCount: MAX_ATTEMPTS,
+    })
+  })
+
+  it.each([
+    ['run queue', queueId],
+    ['dead-letter queue', deadLetterId],
+  ])('are encrypted and refuse plain HTTP: %s', (_, id) => {
+    expect(queues[id]?.Properties.SqsManagedSseEnabled).toBe(true)
+    const policies = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy'))
+    const policy = policies.find(({ Properties }) => Properties.Queues[0].Ref === id)
+    expect(policy?.Properties.PolicyDocument.Statement).toContainEqual({
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: 'sqs:*',
+      Resource: { 'Fn::GetAtt': [id, 'Arn'] },
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    })
+  })
+
+  it.each([
+    ['process-execution', queueId],
+    ['process-dead-letter', deadLetterId],
+  ] as const)('hide a message for at least as long as its function may run: %s', (name, id) => {
+    expect(queues[id]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(settingsOf(name).timeoutSeconds)
+  })
+
+  it('keep what failed for 14 days', () => {
+    expect(queues[deadLetterId]?.Properties.MessageRetentionPeriod).toBe(14 * 24 * 60 * 60)
+  })
+})
+
+describe('what starts functions by itself', () => {
+  const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping')).map(
+    ({ Properties }) => Properties,
+  )
+
+  it('hands the runner one message at a time and takes its word on which failed', () => {
+    expect(mappings).toContainEqual({
+      BatchSize: 1,
+      EventSourceArn: { 'Fn::GetAtt': [queueId, 'Arn'] },
+      FunctionName: { Ref: expect.stringMatching(/^ProcessExecutionFunction/) },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: SETTINGS.runnerConcurrency.otherwise },
+    })
+  })
+
+  it('has dead letters buried', () => {
+    expect(mappings).toContainEqual({
+      BatchSize: 10,
+      EventSourceArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
+      FunctionName: { Ref: expect.stringMatching(/^BuryExecutionFunction/) },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    })
+  })
+
+  it('sweeps every minute', () => {
+    const { ScheduleExpression, Targets, State } = onlyResource(template, 'AWS::Events::Rule').Properties
+    expect([ScheduleExpression, State]).toEqual(['rate(1 minute)', 'ENABLED'])
+    expect(Targets).toEqual([
+      {
+        Id: 'Target0',
+        Arn: { 'Fn::GetAtt': [expect.stringMatching(/^SweepExecutionsFunction/), 'Arn'] },
+        RetryPolicy: { MaximumRetryAttempts: 0 },
+      },
+    ])
+  })
+})

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { INDEXES, TABLE } from '../../../lib/dynamodb/schema.ts'
+import { onlyResource, synthesize } from '../synthesize.ts'
+
+const { Properties, DeletionPolicy } = onlyResource(synthesize(), 'AWS::DynamoDB::Table')
+
+const keys = (partitionKey: string, sortKey: string) => [
+  { AttributeName: partitionKey, KeyType: 'HASH' },
+  { AttributeName: sortKey, KeyType: 'RANGE' },
+]
+
+describe('the table', () => {
+  it('has the keys and the time to live of the schema', () => {
+    expect(Properties.KeySchema).toEqual(keys(TABLE.partitionKey, TABLE.sortKey))
+    expect(Properties.TimeToLiveSpecification).toEqual({ AttributeName: TABLE.timeToLive, Enabled: true })
+  })
+
+  it('has the indexes of the schema, with their projections', () => {
+    expect(Properties.GlobalSecondaryIndexes).toEqual(
+      Object.entries(INDEXES).map(([IndexName, { partitionKey, sortKey, projection }]) => ({
+        IndexName,
+        KeySchema: keys(partitionKey.name, sortKey.name),
+        Projection:
+          projection.length > 0
+            ? { ProjectionType: 'INCLUDE', NonKeyAttributes: projection }
+            : { ProjectionType: 'KEYS_ONLY' },
+      })),
+    )
+  })
+
+  it('defines its key attributes with the types of the schema', () => {
+    const expected = new Map([
+      [TABLE.partitionKey, 'S'],
+      [TABLE.sortKey, 'S'],
+      ...Object.values(INDEXES).flatMap(({ partitionKey, sortKey }): [string, string][] => [
+        [partitionKey.name, partitionKey.type],
+        [sortKey.name, sortKey.type],
+      ]),
+    ])
+    const defined = Properties.AttributeDefinitions.map(
+      ({ AttributeName, AttributeType }: Record<string, string>) => [AttributeName, AttributeType],
+    )
+    expect(new Map(defined)).toEqual(expected)
+  })
+
+  it('costs by request, can be restored to any second and is not deleted by accident', () => {
+    expect(Properties.BillingMode).toBe('PAY_PER_REQUEST')
+    expect(Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true })
+    expect(Properties.DeletionProtectionEnabled).toBe(true)
+    expect(DeletionPolicy).toBe('Retain')
+  })
+})

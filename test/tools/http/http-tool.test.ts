@@ -1,0 +1,268 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { fillPath } from '../../../lib/tools/http/url-template.ts'
+import { MAX_READ_BYTES, MAX_RESULT_BYTES } from '../../../lib/tools/limits.ts'
+import { json, serve } from '../serve.ts'
+import { serveTls } from '../serve-tls.ts'
+import { call, httpTool, openWritten } from '../tools.ts'
+
+const text = { type: 'string' }
+
+async function answerOf(answer: Parameters<typeof serve>[0], overrides: Record<string, unknown> = {}) {
+  const server = await serve(answer)
+  const tools = await openWritten([httpTool(server.host, overrides)])
+  return { result: await call(tools, 'get', {}), server }
+}
+
+describe('httpTool, its request', () => {
+  const input = {
+    id: text,
+    limit: { type: 'integer', required: false },
+    tags: { type: 'array', required: false },
+  }
+  const cases: [string, object, Record<string, unknown>, { path: string; body: string; type?: string }][] = [
+    ['path and query', { method: 'GET' }, { id: 'a', limit: 5 }, { path: '/o/a?limit=5', body: '' }],
+    [
+      'a list repeats',
+      { method: 'DELETE' },
+      { id: 'a', tags: ['x', 'y z'] },
+      { path: '/o/a?tags=x&tags=y+z', body: '' },
+    ],
+    ['HEAD', { method: 'HEAD' }, { id: 'a', limit: 5 }, { path: '/o/a?limit=5', body: '' }],
+    [
+      'JSON body',
+      { method: 'POST' },
+      { id: 'a', limit: 5, tags: ['x'] },
+      { path: '/o/a', body: '{"limit":5,"tags":["x"]}', type: 'application/json' },
+    ],
+    ['no body without inputs', { method: 'PUT' }, { id: 'a' }, { path: '/o/a', body: '' }],
+    [
+      'query of a POST',
+      { method: 'POST', query: ['limit'] },
+      { id: 'a', limit: 5, tags: [] },
+      { path: '/o/a?limit=5', body: '{"tags":[]}', type: 'application/json' },
+    ],
+    [
+      'body of a DELETE',
+      { method: 'DELETE', body: ['tags'] },
+      { id: 'a', tags: [1] },
+      { path: '/o/a', body: '{"tags":[1]}', type: 'application/json' },
+    ],
+    [
+      'encoded',
+      { method: 'GET' },
+      { id: 'ä b?c#d%2f&;=+@:' },
+      { path: '/o/%C3%A4%20b%3Fc%23d%252f%26%3B%3D%2B%40%3A', body: '' },
+    ],
+  ]
+
+  it.each(cases)('%s', async (_, http, values, expected) => {
+    const server = await serve((response) => json(response, { ok: true }))
+    const tools = await openWritten([
+      httpTool(server.host, { input, url: `http://${server.host}/o/{id}`, ...http }),
+    ])
+    expect(await call(tools, 'get', values as never)).toMatchObject({ ok: true })
+    const [received] = server.received
+    expect(received).toMatchObject({
+      method: (http as { method: string }).method,
+      path: expected.path,
+      body: expected.body,
+    })
+    expect(received?.headers['content-type']).toBe(expected.type)
+    expect(received?.headers['idempotency-key']).toBe('run/1/call-1')
+  })
+
+  it('keeps the query of the URL, its own headers, and sends defaults that the model left out', async () => {
+    const server = await serve((response) => json(response, null))
+    const url = `http://${server.host}/o?version=3`
+    const page = { type: 'integer', default: 1 }
+    const tools = await openWritten([
+      httpTool(server.host, { url, input: { page }, headers: { Accept: 'text/csv' } }),
+    ])
+    await call(tools, 'get', {})
+    expect(server.received[0]).toMatchObject({ path: '/o?version=3&page=1', headers: { accept: 'text/csv' } })
+  })
+
+  const segments = ['', '.', '..', '/', '../admin', 'a/b', 'a\\b', '\0', 'a\nb', '\ud800']
+  it.each(segments)('refuses the path segment %j and sends nothing', async (id) => {
+    const server = await serve((response) => json(response, 'reached'))
+    const tools = await openWritten([
+      httpTool(server.host, { input: { id: text }, url: `http://${server.host}/o/{id}` }),
+    ])
+    const result = await call(tools, 'get', { id })
+    expect(result).toMatchObject({ ok: false, error: expect.stringContaining('The input id') })
+    expect(server.connections).toHaveLength(0)
+  })
+
+  it('refuses what only together with the URL leaves the path', () => {
+    expect(() => fillPath('https://shop.example/a/%2{id}/b', { id: 'e' })).toThrow('change the path')
+    expect(fillPath('https://shop.example/a/{id}/b', { id: '2e' }).pathname).toBe('/a/2e/b')
+  })
+})
+
+describe('httpTool, its answer', () => {
+  it('is JSON when it says so, else text', async () => {
+    const asJson = await answerOf((response) => json(response, { a: [1, 'ü'] }))
+    expect(asJson.result).toEqual({ ok: true, value: { a: [1, 'ü'] } })
+    const problem = { 'content-type': 'application/vnd.x+json; charset=utf-8' }
+    const asSuffix = await answerOf((response) => response.writeHead(200, problem).end('[1]'))
+    expect(asSuffix.result).toEqual({ ok: true, value: [1] })
+    const asText = await answerOf((response) => response.end('{"a":1}'))
+    expect(asText.result).toEqual({ ok: true, value: '{"a":1}' })
+    const latin = { 'content-type': 'text/plain; charset="iso-8859-1"' }
+    const asLatin = await answerOf((response) => response.writeHead(200, latin).end(Buffer.from([0xfc])))
+    expect(asLatin.result).toEqual({ ok: true, value: 'ü' })
+    const empty = await answerOf((response) => response.writeHead(204).end())
+    expect(empty.result).toEqual({ ok: true, value: null })
+  })
+
+  it('with an error status is an error with the beginning of the body', async () => {
+    const small = await answerOf((response) => json(response, { message: 'no such order' }, 404))
+    expect(small.result).toEqual({
+      ok: false,
+      error: 'The answer is an error, HTTP 404 Not Found: {"message":"no such order"}',
+    })
+    const large = await answerOf((response) => response.writeHead(500).end('x'.repeat(1_000_000)))
+    expect(large.result).toMatchObject({
+      ok: false,
+      error: expect.stringMatching(/^.{4000} \[… \d+ characters/),
+    })
+    const binary = await answerOf((response) => response.writeHead(502).end(Buffer.from([0xff, 0])))
+    expect(binary.result).toEqual({ ok: false, error: 'The answer is an error, HTTP 502 Bad Gateway.' })
+  })
+
+  const redirects = [301, 302, 303, 307, 308]
+  it.each(redirects)(
+    'that redirects (%s) is an error that names the target, which is not asked',
+    async (status) => {
+      const target = await serve((response) => json(response, 'reached'))
+      const { result } = await answerOf((response) =>
+        response.writeHead(status, { location: `${target.url}/x` }).end(),
+      )
+      expect(result).toMatchObject({
+        ok: false,
+        error: expect.stringContaining(`(${status}) to ${target.url}/x`),
+      })
+      expect(target.connections).toHaveLength(0)
+    },
+  )
+
+  const faulty: [string, Parameters<typeof serve>[0], RegExp][] = [
+    [
+      'bad JSON',
+      (r) => r.writeHead(200, { 'content-type': 'application/json' }).end('{"a":'),
+      /is not: \{"a":$/,
+    ],
+    [
+      'binary',
+      (r) => r.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([0x89, 0x50, 0xff])),
+      /binary \(of type image\/png, 3 bytes\)/,
+    ],
+    ['NUL in text', (r) => r.end('a\0b'), /binary/],
+    [
+      'unknown charset',
+      (r) => r.writeHead(200, { 'content-type': 'text/plain; charset=klingon' }).end('a'),
+      /binary/,
+    ],
+    ['compressed', (r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end('a'), /compressed \(gzip\)/],
+    ['dropped before its head', (r) => r.destroy(), /dropped/],
+    [
+      'dropped within its body',
+      (r) => {
+        r.writeHead(200, { 'content-length': '10' }).write('abc', () => r.destroy())
+      },
+      /dropped/,
+    ],
+    [
+      'not HTTP',
+      (r) => {
+        r.socket?.end('garbage\r\n\r\n')
+      },
+      /dropped/,
+    ],
+    [
+      'too deep',
+      (r) =>
+        r
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end('['.repeat(200_000) + ']'.repeat(200_000)),
+      /nests deeper/,
+    ],
+  ]
+  it.each(faulty)('that is %s is an error', async (_, answer, error) => {
+    const { result } = await answerOf(answer)
+    expect(result).toMatchObject({ ok: false, error: expect.stringMatching(error) })
+  })
+
+  it('of 2 MB is cut, and says how much is left out', async () => {
+    const whole = { text: 'é"\n😀'.repeat(250_000) }
+    const { result } = await answerOf((response) => json(response, whole))
+    const value = result.ok ? String(result.value) : ''
+    expect(Buffer.byteLength(JSON.stringify(value))).toBeLessThanOrEqual(MAX_RESULT_BYTES)
+    expect(Buffer.byteLength(value)).toBeGreaterThan(MAX_RESULT_BYTES / 2)
+    const [, kept = '', left, total] =
+      /^(.*)\n\[Cut here: (\d+) of (\d+) characters are left out\.\]$/s.exec(value) ?? []
+    expect(JSON.stringify(whole).startsWith(kept)).toBe(true)
+    expect(Number(total)).toBe(JSON.stringify(whole).length)
+    expect(Number(left)).toBe(Number(total) - kept.length)
+  })
+
+  it('without an end is read up to the hard limit, then the connection is closed', async () => {
+    let sent = 0
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    const { result } = await answerOf((response) => {
+      response.on('close', resolve)
+      const more = () => {
+        let isFlowing = !response.destroyed
+        for (; isFlowing && !response.destroyed; sent += 65_536)
+          isFlowing = response.write('é'.repeat(32_768))
+      }
+      response.on('drain', more)
+      response.write('x')
+      more()
+    })
+    await closed
+    expect(result).toMatchObject({ ok: true, value: expect.stringContaining('which was not read.]') })
+    expect(sent).toBeLessThan(MAX_READ_BYTES * 20)
+  })
+
+  it('that does not come in time is an error, and its connection is closed', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    const { result } = await answerOf((response) => void response.on('close', resolve), { timeoutSeconds: 1 })
+    await closed
+    expect(result).toEqual({ ok: false, error: 'The call timed out after 1 seconds.' })
+  })
+
+  it('that drips past the time limit is an error', async () => {
+    const { result } = await answerOf(
+      (response) => {
+        const timer = setInterval(() => response.write('x'), 20)
+        response.on('close', () => clearInterval(timer))
+      },
+      { timeoutSeconds: 1 },
+    )
+    expect(result).toEqual({ ok: false, error: 'The call timed out after 1 seconds.' })
+  })
+
+  it('that cannot be asked for is an error', async () => {
+    const tools = await openWritten([httpTool('127.0.0.1:1')])
+    const error = expect.stringContaining('127.0.0.1:1 could not be reached')
+    expect(await call(tools, 'get', {})).toEqual({ ok: false, error })
+  })
+})
+
+describe('httpTool over TLS', () => {
+  it('sends to a certificate that is trusted, and to no other', async () => {
+    const trusted = await serveTls()
+    const other = await serveTls()
+    const usual = getCACertificates('default')
+    onTestFinished(() => setDefaultCACertificates(usual))
+    setDefaultCACertificates([trusted.certificate])
+    const tool = (host: string) => httpTool(host, { url: `https://${host}/` })
+    const results = await Promise.all(
+      [trusted, other].map(async ({ host }) => call(await openWritten([tool(host)]), 'get', {})),
+    )
+    expect(results[0]).toEqual({ ok: true, value: 'over TLS' })
+    expect(results[1]).toMatchObject({ ok: false, error: expect.stringContaining('certificate') })
+  })
+})

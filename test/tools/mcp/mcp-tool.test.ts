@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { openTools } from '../../../lib/tools/open-tools.ts'
+import { toolsSchema } from '../../../lib/tools/tool-document.ts'
+import { json, serve } from '../serve.ts'
+import { call, depsOf, openWritten, secret } from '../tools.ts'
+import { serveMcp } from './mcp-server.ts'
+
+const written = (url: string, overrides: Record<string, unknown> = {}) => {
+  const { timeoutSeconds = 20, ...mcp } = overrides
+  return { name: 'crm', timeoutSeconds, mcp: { url, allowedHosts: [new URL(url).host], ...mcp } }
+}
+
+const kinds = [{}, { json: true }, { sessions: true }]
+
+describe('mcpTools', () => {
+  it.each(kinds)('declares and calls the tools of a server (%j)', async (options) => {
+    const server = await serveMcp(options)
+    const tools = await openWritten([written(server.url)])
+    expect(tools.declarations.map(({ name }) => name).slice(0, 3)).toEqual([
+      'crm_find_customer',
+      'crm_find_customer_2',
+      'crm_structured',
+    ])
+    expect(tools.declarations[0]).toMatchObject({
+      description: 'Finds one.',
+      inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    })
+    expect(await call(tools, 'crm_find_customer', { name: 'Ada' })).toEqual({ ok: true, value: 'found Ada' })
+    expect(server.seen.at(-1)?.meta).toMatchObject({ idempotencyKey: 'run/1/call-1' })
+    expect(await call(tools, 'crm_find_customer_2', {})).toEqual({ ok: true, value: 'two' })
+    expect(await call(tools, 'crm_structured', {})).toEqual({ ok: true, value: { n: 1 } })
+  })
+
+  it.each(kinds)('gives what goes wrong as an error (%j)', async (options) => {
+    const server = await serveMcp(options)
+    const tools = await openWritten([written(server.url)])
+    expect(await call(tools, 'crm_failing', {})).toEqual({ ok: false, error: 'no such customer' })
+    expect(await call(tools, 'crm_throwing', {})).toEqual({ ok: false, error: 'boom' })
+    const refused = await call(tools, 'crm_find_customer', { name: 1 })
+    expect(refused).toMatchObject({ ok: false, error: expect.stringContaining('does not match') })
+    const dropped = await call(tools, 'crm_dropping', {})
+    expect(dropped).toMatchObject({ ok: false, error: expect.stringContaining('dropped') })
+    expect(await call(tools, 'crm_huge', {})).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('larger than'),
+    })
+    expect(await call(tools, 'crm_find_customer_2', {})).toEqual({ ok: true, value: 'two' })
+  })
+
+  it('does not wait for an answer when the stream has ended without one', async () => {
+    const server = await serveMcp()
+    const tools = await openWritten([written(server.url)])
+    expect(await call(tools, 'crm_ending', {})).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('without a result'),
+    })
+  })
+
+  it('cuts large texts and leaves binary content out', async () => {
+    const server = await serveMcp()
+    const tools = await openWritten([written(server.url)])
+    const large = await call(tools, 'crm_large', {})
+    expect(large).toMatchObject({
+      ok: true,
+      value: expect.stringContaining('of 2000000 characters are left out'),
+    })
+    const value = 'see\n[Binary content of type image/png is left out.]'
+    expect(await call(tools, 'crm_image', {})).toEqual({ ok: true, value })
+  })
+
+  it('ends a call that takes too long, and can be called again', async () => {
+    const server = await serveMcp()
+    const tools = await openWritten([written(server.url, { timeoutSeconds: 1 })])
+    const error = 'The call timed out after 1 seconds.'
+    expect(await call(tools, 'crm_hanging', {})).toEqual({ ok: false, error })
+    expect(await call(tools, 'crm_find_customer_2', {})).toEqual({ ok: true, value: 'two' })
+  })
+
+  it('sends headers with secrets, and masks them in what comes back', async () => {
+    const server = await serveMcp()
+    const headers = { Authorization: `Bearer ${secret('CRM_KEY')}` }
+    const environment = { CRM_KEY: 'tiger-lily-88' }
+    const tools = await openWritten([written(server.url, { headers })], { environment })
+    const result = await call(tools, 'crm_headers', {})
+    expect(
+      server.seen.every(({ headers, meta }) => meta || headers.authorization === 'Bearer tiger-lily-88'),
+    ).toBe(true)
+    expect(result).toMatchObject({ ok: true, value: expect.stringContaining('Bearer [secret CRM_KEY]') })
+    expect(JSON.stringify(result)).not.toContain('tiger')
+  })
+
+  it('ends the session that the server has opened, and leaves no connection', async () => {
+    const server = await serveMcp({ sessions: true })
+    const tools = await openTools(toolsSchema.parse([written(server.url)]), depsOf())
+    expect(server.transports.size).toBe(1)
+    await tools.close()
+    expect(server.transports.size).toBe(0)
+    await expect.poll(() => server.connections.every((socket) => socket.destroyed)).toBe(true)
+    expect(server.seen.map(({ method }) => method)).not.toContain('GET')
+  })
+
+  it('leaves the check to the server when its schema cannot be used', async () => {
+    const inputSchema = { type: 'object', properties: { a: { $ref: '#/nowhere' }, b: { pattern: '(' } } }
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        serverInfo: { name: 'odd', version: '1' },
+      },
+      'tools/list': { tools: [{ name: 'odd', inputSchema }] },
+      'tools/call': { content: [{ type: 'text', text: 'ok' }] },
+    }
+    const server = await serve((response, { body }) => {
+      const { id, method } = JSON.parse(body)
+      return id === undefined
+        ? response.writeHead(202).end()
+        : json(response, { jsonrpc: '2.0', id, result: results[method] })
+    })
+    const tools = await openWritten([written(server.url)])
+    expect(await call(tools, 'crm_odd', { a: 1, b: 'x' })).toEqual({ ok: true, value: 'ok' })
+  })
+
+  const unusable: [string, Parameters<typeof serve>[0], RegExp, boolean][] = [
+    ['answers 401', (r) => json(r, { error: 'no' }, 401), /MCP server: .*no/, true],
+    [
+      'answers HTML',
+      (r) => r.writeHead(200, { 'content-type': 'text/html' }).end('<a>'),
+      /content type/,
+      true,
+    ],
+    ['drops the connection', (r) => r.destroy(), /dropped/, true],
+    [
+      'redirects',
+      (r) => r.writeHead(307, { location: '/elsewhere' }).end(),
+      /redirect \(307\) to http.*elsewhere/,
+      false,
+    ],
+    ['never answers', () => undefined, /did not answer within 1 seconds|timed out/, true],
+    ['sends no JSON', (r) => r.writeHead(200, { 'content-type': 'application/json' }).end('{'), /JSON/, true],
+  ]
+  it.each(unusable)('a server that %s cannot be opened', async (_, answer, message, isTransient) => {
+    const server = await serve(answer)
+    const opening = openWritten([written(`${server.url}/mcp`, { timeoutSeconds: 1 })])
+    await expect(opening).rejects.toMatchObject({
+      name: 'ToolError',
+      message: expect.stringMatching(/^The tool crm cannot be used\. /),
+      isTransient,
+    })
+    await expect(opening).rejects.toThrow(message)
+    expect(server.received.map(({ path }) => path)).not.toContain('/elsewhere')
+  })
+
+  it('ends the session of a server that does not tell its tools', async () => {
+    const result = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      serverInfo: { name: 'odd', version: '1' },
+    }
+    const server = await serve((response, { method, body }) => {
+      if (method === 'DELETE') return response.end()
+      const { id, method: asked } = JSON.parse(body)
+      response.setHeader('mcp-session-id', 's-1')
+      if (asked === 'initialize') return json(response, { jsonrpc: '2.0', id, result })
+      return response.writeHead(id === undefined ? 202 : 500).end()
+    })
+    await expect(openWritten([written(server.url)])).rejects.toThrow('The tool crm cannot be used.')
+    expect(server.received.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's-1' } })
+  })
+
+  it('does not connect to an address that is not allowed, or without its secret', async () => {
+    const server = await serveMcp()
+    const [document] = toolsSchema.parse([written(server.url)])
+    if (document?.mcp) document.mcp.allowedHosts = []
+    await expect(openTools(document ? [document] : [], depsOf())).rejects.toThrow('https://')
+    const headers = { Authorization: secret('CRM_KEY') }
+    const opening = openWritten([written(server.url, { headers })])
+    await expect(opening).rejects.toThrow('The secret CRM_KEY is missing.')
+    expect(server.connections).toHaveLength(0)
+  })
+})
