@@ -30,6 +30,15 @@ export const ENDS_EXECUTIONS: FunctionName[] = [
   'sweep-executions',
 ]
 
+/**
+ * Functions whose own messages can invoke them again: the runner sends the continuation of a run to the queue that
+ * invokes it; a message that process-dead-letter sends can return through the dead-letter queue. The AWS SDK passes the
+ * trace header on through SQS, and by it Lambda stops a function after about 16 invocations in one chain of requests
+ * unless its recursive loop detection is off. A run that needs 500 steps needs more than that.
+ * https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+ */
+export const RECURSIVE_FUNCTIONS: FunctionName[] = ['process-execution', 'process-dead-letter']
+
 const OTHERS: Partial<Record<FunctionName, FunctionSettings>> = {
   'run-agent': RUNNER,
   'process-execution': RUNNER,

@@ -7,6 +7,7 @@ import {
   Code,
   Function as Lambda,
   LoggingFormat,
+  RecursiveLoop,
   Runtime,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda'
@@ -34,6 +35,7 @@ import {
   ENDS_EXECUTIONS,
   FUNCTION_NAMES,
   type FunctionName,
+  RECURSIVE_FUNCTIONS,
   RUNS_AGENTS,
   settingsOf,
 } from './function-settings.ts'
@@ -81,6 +83,7 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
     logGroup,
     loggingFormat: LoggingFormat.JSON,
     tracing: Tracing.ACTIVE,
+    ...(RECURSIVE_FUNCTIONS.includes(name) && { recursiveLoop: RecursiveLoop.ALLOW }),
   })
 }
 

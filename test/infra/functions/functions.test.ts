@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES, type FunctionName, RUNS_AGENTS } from '../../../infra/functions/function-settings.ts'
 import { GRANTS } from '../../../infra/functions/grants.ts'
 import { type OperationName, operationOf, operations } from '../../../lib/api/routes.ts'
-import { ownedResource, resourcesOf, synthesize } from '../synthesize.ts'
+import { ownedResource, prefixOf, resourcesOf, synthesize } from '../synthesize.ts'
 
 const template = synthesize()
 const [tableId = ''] = Object.keys(resourcesOf(template, 'AWS::DynamoDB::Table'))
@@ -96,6 +96,27 @@ describe('the functions', () => {
     const { Variables } = ownedResource(template, 'AWS::Lambda::Function', name).Properties.Environment
     expect(Variables.TABLE_NAME).toEqual({ Ref: tableId })
     expect(Variables.QUEUE_URL !== undefined).toBe(GRANTS[name].queue !== undefined)
+  })
+})
+
+describe('recursive loop detection', () => {
+  /** Logical ids of the functions that messages of the run queue or its dead-letter queue invoke. */
+  const invokedByQueue = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping')).map(
+    ({ Properties }) => Properties.FunctionName.Ref,
+  )
+
+  it.each(FUNCTION_NAMES)('is off for %s only if its messages can invoke it again', (name) => {
+    const [id] = Object.keys(resourcesOf(template, 'AWS::Lambda::Function')).filter((key) =>
+      key.startsWith(`${prefixOf(name)}Function`),
+    )
+    const isRecursive = invokedByQueue.includes(id) && GRANTS[name].queue?.includes('SendMessage') === true
+    const { RecursiveLoop } = ownedResource(template, 'AWS::Lambda::Function', name).Properties
+    expect(RecursiveLoop).toBe(isRecursive ? 'Allow' : undefined)
+  })
+
+  it('is off for the runner, which sends the continuation of a run to its own queue', () => {
+    const { RecursiveLoop } = ownedResource(template, 'AWS::Lambda::Function', 'process-execution').Properties
+    expect(RecursiveLoop).toBe('Allow')
   })
 })
 

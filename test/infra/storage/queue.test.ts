@@ -61,11 +61,11 @@ describe('what starts functions by itself', () => {
     })
   })
 
-  it('has dead letters buried', () => {
+  it('invokes process-dead-letter with dead letters, ten at a time', () => {
     expect(mappings).toContainEqual({
       BatchSize: 10,
       EventSourceArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
-      FunctionName: { Ref: expect.stringMatching(/^BuryExecutionFunction/) },
+      FunctionName: { Ref: expect.stringMatching(/^ProcessDeadLetterFunction/) },
       FunctionResponseTypes: ['ReportBatchItemFailures'],
     })
   })
