@@ -11,16 +11,14 @@ export interface RedactPiiOutput {
 }
 
 /**
- * Replaces the personal data found in `content`; every other code unit stays as it is.
+ * Replaces the personal data in `content` with placeholders.
  * @throws TypeError when `content` is not a string
  */
 export default function run(input: RedactPiiInput): RedactPiiOutput {
   const content: unknown = input?.content
   if (typeof content !== 'string') {
-    const given = content === null ? 'null' : Array.isArray(content) ? 'an array' : typeof content
-    throw new TypeError(
-      `The input's "content" must be a string holding the text to redact, but it is ${given}.`,
-    )
+    const actual = content === null ? 'null' : Array.isArray(content) ? 'an array' : typeof content
+    throw new TypeError(`"content" must be a string. Received ${actual}.`)
   }
   const entities = findEntities(content)
   return { redactedContent: replaceEntities(content, entities), entities }

@@ -1,4 +1,3 @@
-/** What is looked for; the order has no meaning (`find-entities.ts` holds the priorities). */
 export type EntityType =
   | 'EMAIL_ADDRESS'
   | 'PHONE_NUMBER'
@@ -8,19 +7,19 @@ export type EntityType =
   | 'IPV4_ADDRESS'
   | 'IPV6_ADDRESS'
 
-/** Half-open range of UTF-16 code units, as `String.prototype.slice` takes it. */
+/** A half-open range of UTF-16 code units, as in `String.prototype.slice`. */
 export interface Span {
   start: number
   end: number
 }
 
-/** The found text itself is left out on purpose: whoever reads the entities must not get the PII. */
+/** Omits the detected text, so that the list of entities contains no personal data. */
 export interface Entity extends Span {
   type: EntityType
   replacement: string
 }
 
-/** Finds its spans in text order, none overlapping another, in time linear in the text's length. */
+/** Returns spans in text order, without overlaps, in time linear in the length of the text. */
 export type Detector = (text: string) => Span[]
 
-export const replacementOf = (type: EntityType): string => `[${type}]`
+export const replacementFor = (type: EntityType): string => `[${type}]`

@@ -1,35 +1,34 @@
+import { findEmailAddresses } from './email/find-email-addresses.ts'
 import type { Detector, Entity, EntityType } from './entity.ts'
-import { replacementOf } from './entity.ts'
-import { findEmailAddresses } from './find-email-addresses.ts'
+import { replacementFor } from './entity.ts'
 import { findIbans } from './find-ibans.ts'
-import { findIpv4Addresses } from './find-ipv4-addresses.ts'
-import { findIpv6Addresses } from './find-ipv6-addresses.ts'
+import { findIpv4Addresses, findIpv6Addresses } from './find-ip-addresses.ts'
 import { findPaymentCards } from './find-payment-cards.ts'
 import { findSocialSecurityNumbers } from './find-social-security-numbers.ts'
 import { maskPlaceholders, maskSpans } from './mask.ts'
-import { phoneNumberFinder } from './phone-number-finder.ts'
+import { createPhoneNumberDetector } from './phone/find-phone-numbers.ts'
 
-/** Most telling form first: what a checksum or an @ proves is taken before what only looks like a number. */
-const detectorsByPriority = (): [EntityType, Detector][] => [
+/** Most specific format first: a match proven by a checksum or an @ wins over one that only looks like a number. */
+const createDetectors = (): [EntityType, Detector][] => [
   ['EMAIL_ADDRESS', findEmailAddresses],
   ['IBAN', findIbans],
   ['PAYMENT_CARD', findPaymentCards],
   ['IPV6_ADDRESS', findIpv6Addresses],
   ['IPV4_ADDRESS', findIpv4Addresses],
   ['US_SSN', findSocialSecurityNumbers],
-  ['PHONE_NUMBER', phoneNumberFinder()],
+  ['PHONE_NUMBER', createPhoneNumberDetector()],
 ]
 
-/** Two are the rule (the second finds nothing); the bound keeps a text built to need many from costing more. */
+/** Most texts need two rounds (the second finds nothing). The limit bounds the time for crafted texts. */
 const MAX_ROUNDS = 10
 
 /**
- * All entities of the text, sorted, never overlapping. Each detector sees the text with what was found before
- * it masked. A mask can free its neighbour (`\d` beside a number is gone), so rounds repeat until one finds
- * nothing: redacting the redacted text then finds nothing either.
+ * Returns all entities in the text, sorted, without overlaps. Each detector sees the text with earlier matches masked.
+ * A mask can expose a neighbor (it removes the digit next to a number), so the rounds repeat until one finds nothing.
+ * This makes redaction idempotent.
  */
 export function findEntities(content: string): Entity[] {
-  const detectors = detectorsByPriority()
+  const detectors = createDetectors()
   const entities: Entity[] = []
   let text = maskPlaceholders(content)
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -38,7 +37,7 @@ export function findEntities(content: string): Entity[] {
       const spans = detect(text)
       text = maskSpans(text, spans)
       for (const { start, end } of spans)
-        entities.push({ type, start, end, replacement: replacementOf(type) })
+        entities.push({ type, start, end, replacement: replacementFor(type) })
     }
     if (entities.length === before) break
   }

@@ -2,16 +2,15 @@ import { getCountrySpecifications, ValidationErrorsIBAN, validateIBAN } from 'ib
 import type { Span } from './entity.ts'
 
 const COUNTRIES = getCountrySpecifications()
-const LONGEST = 34
+const MAX_LENGTH = 34
 const START = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g
-/** Blanks of several widths and hyphens: what stands between the groups of four in print. */
+/** Spaces of several widths and hyphens, as printed between the groups of four. */
 const SEPARATOR = /[ \u00a0\u2007\u2009\u202f\u2010\u2011-]/
 const ALPHANUMERIC = /[A-Za-z0-9]/
 
 /**
- * IBANs with their country's length, form and mod-97 check digits (ISO 13616, by ibantools). The length says
- * where the number ends, so the next word is never swallowed. A wrong national check digit inside is let pass:
- * a mistyped account number is personal data too.
+ * Finds IBANs with the length and format of their country and valid mod-97 check digits (ISO 13616, by ibantools).
+ * Accepts a wrong national check digit inside the number: a mistyped account number is personal data too.
  */
 export function findIbans(text: string): Span[] {
   const spans: Span[] = []
@@ -24,13 +23,13 @@ export function findIbans(text: string): Span[] {
   return spans
 }
 
-/** Reads `length` letters and digits, in groups of four with one separator between, or without any. */
+/** Reads `length` letters and digits, either ungrouped or in groups of four with one separator between them. */
 function readGroups(text: string, start: number, length: number) {
   let characters = ''
   let end = start
-  const grouped = SEPARATOR.test(text[start + 4] ?? '')
-  while (characters.length < Math.min(length, LONGEST)) {
-    if (grouped && characters.length > 0 && characters.length % 4 === 0) {
+  const isGrouped = SEPARATOR.test(text[start + 4] ?? '')
+  while (characters.length < Math.min(length, MAX_LENGTH)) {
+    if (isGrouped && characters.length > 0 && characters.length % 4 === 0) {
       if (!SEPARATOR.test(text[end] ?? '')) return undefined
       end++
     }

@@ -1,21 +1,20 @@
 import type { Span } from './entity.ts'
-import { FILLER } from './mask.ts'
+import { MASK } from './mask.ts'
 
-/** How far a keyword may stand from the number that it explains, in UTF-16 code units. */
-export interface Reach {
+/** How far from the number a keyword may be, in UTF-16 code units. */
+export interface KeywordWindow {
   before: number
   after: number
 }
 
 /**
- * Whether a keyword explains the number at `span`. The search ends at masked text: how long that is must not
- * decide anything, as a replacement has another length than what it replaces.
+ * Whether a keyword near `span` confirms the number. The search stops at masked text: a placeholder and the text that
+ * it replaces differ in length, so a search across it would depend on whether the text was redacted before.
  */
-export function hasKeywordNearby(text: string, span: Span, keyword: RegExp, reach: Reach): boolean {
-  const before = text.slice(Math.max(0, span.start - reach.before), span.start)
-  const after = text.slice(span.end, span.end + reach.after)
+export function hasKeywordNearby(text: string, span: Span, keyword: RegExp, window: KeywordWindow): boolean {
+  const before = text.slice(Math.max(0, span.start - window.before), span.start)
+  const after = text.slice(span.end, span.end + window.after)
   return (
-    keyword.test(before.slice(before.lastIndexOf(FILLER) + 1)) ||
-    keyword.test(after.split(FILLER, 1)[0] ?? '')
+    keyword.test(before.slice(before.lastIndexOf(MASK) + 1)) || keyword.test(after.split(MASK, 1)[0] ?? '')
   )
 }

@@ -1,17 +1,17 @@
 import type { Span } from './entity.ts'
 
-/** Stands for each code unit already found. No detector takes it for a letter, a digit or punctuation. */
-export const FILLER = '\u0000'
+/** Replaces each code unit that was already detected. No detector treats it as a letter, a digit or punctuation. */
+export const MASK = '\u0000'
 
 const PLACEHOLDER = /\[(?:EMAIL_ADDRESS|PHONE_NUMBER|PAYMENT_CARD|IBAN|US_SSN|IPV4_ADDRESS|IPV6_ADDRESS)\]/g
 
-/** The text with the spans (sorted, not overlapping) blanked at the same length, so that offsets hold. */
+/** Masks spans (sorted, without overlaps). The text keeps its length, so that offsets stay valid. */
 export function maskSpans(text: string, spans: Span[]): string {
   if (spans.length === 0) return text
   const parts: string[] = []
   let position = 0
   for (const { start, end } of spans) {
-    parts.push(text.slice(position, start), FILLER.repeat(end - start))
+    parts.push(text.slice(position, start), MASK.repeat(end - start))
     position = end
   }
   parts.push(text.slice(position))
@@ -19,8 +19,8 @@ export function maskSpans(text: string, spans: Span[]): string {
 }
 
 /**
- * Blanks replacements that the text already carries. Text redacted before then reads as it did with its
- * entities masked: the `SSN` of `[US_SSN]` is no keyword, and redacting twice changes nothing.
+ * Masks placeholders of an earlier redaction, so that redacting a text twice changes nothing: the `SSN` in `[US_SSN]`
+ * is not a keyword.
  */
 export const maskPlaceholders = (text: string): string =>
-  text.replace(PLACEHOLDER, (placeholder) => FILLER.repeat(placeholder.length))
+  text.replace(PLACEHOLDER, (placeholder) => MASK.repeat(placeholder.length))

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const MAX_SECONDS = 3600
 
-/** Waits for `seconds`, or until the run is cancelled. */
 export default async function run({ seconds }: { seconds: unknown }, { signal }: { signal: AbortSignal }) {
   if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= MAX_SECONDS)) {
     throw new RangeError(`seconds must be a number from 0 to ${MAX_SECONDS}.`)

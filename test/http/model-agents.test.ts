@@ -55,7 +55,7 @@ describe('the sample agents', () => {
       steps: 1,
       usage: { inputTokens: 10, outputTokens: 5 },
     })
-    expect(scripted.requests('default-model')[0]?.instructions).toContain('You sum texts up')
+    expect(scripted.requests('default-model')[0]?.instructions).toContain('You summarize texts')
   })
 
   it('triage-ticket has the ticket redacted by another agent, async; its steps can be read', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { rebuild, wrongOffsets } from '../agents/redact-pii/rebuild.ts'
-import { SIMPLE_EMAIL_PATTERNS } from '../agents/redact-pii/simple-email-patterns.ts'
+import { SIMPLE_EMAIL_PATTERNS } from '../agents/redact-pii/email/simple-email-patterns.ts'
+import { findInvalidOffsets, redactWith } from '../agents/redact-pii/redaction.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 import { realTexts } from '../support/real-texts.ts'
@@ -24,8 +24,8 @@ describe('redact-pii over HTTP', () => {
       expect(find(content).length).toBeGreaterThan(0)
       expect(find(sync.json.redactedContent)).toEqual([])
     }
-    expect(sync.json.redactedContent).toBe(rebuild(content, sync.json))
-    expect(wrongOffsets(content, sync.json)).toEqual([])
+    expect(sync.json.redactedContent).toBe(redactWith(content, sync.json))
+    expect(findInvalidOffsets(content, sync.json)).toEqual([])
 
     const async = await own.call('POST', `${RUN}?execMode=async`, { body: { content } })
     expect(async.status).toBe(202)

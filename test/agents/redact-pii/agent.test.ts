@@ -10,11 +10,11 @@ const REDACTED = `Anna <[EMAIL_ADDRESS]>, [PHONE_NUMBER], card [PAYMENT_CARD],
 IBAN [IBAN], SSN [US_SSN], from [IPV4_ADDRESS]:80 and [[IPV6_ADDRESS]]:80.`
 
 describe('run', () => {
-  it('replaces each kind of entity and leaves the rest', () => {
+  it('replaces each type of entity and keeps the rest of the text', () => {
     expect(run({ content: TEXT }).redactedContent).toBe(REDACTED)
   })
 
-  it('gives offsets into the content in UTF-16 code units, without the text found', () => {
+  it('returns offsets in UTF-16 code units, without the original text', () => {
     const content = '😀 anna@example.org, 192.0.2.1'
     expect(run({ content }).entities).toEqual([
       { type: 'EMAIL_ADDRESS', start: 3, end: 19, replacement: '[EMAIL_ADDRESS]' },
@@ -23,7 +23,7 @@ describe('run', () => {
     expect(content.slice(3, 19)).toBe('anna@example.org')
   })
 
-  it('gives overlapping finds to the more telling type', () => {
+  it('assigns overlapping matches to the more specific type', () => {
     const typesOf = (content: string) => run({ content }).entities.map(({ type }) => type)
     expect(typesOf('1.2.3.4@example.org')).toEqual(['EMAIL_ADDRESS'])
     expect(typesOf('::ffff:192.0.2.1')).toEqual(['IPV6_ADDRESS'])
@@ -31,25 +31,25 @@ describe('run', () => {
     expect(typesOf('GB29 NWBK 6016 1331 9268 19')).toEqual(['IBAN'])
   })
 
-  it('leaves placeholders, and takes no keyword from them', () => {
+  it('keeps placeholders and does not treat them as keywords', () => {
     const content = '[US_SSN] 123456789 [PHONE_NUMBER] 4155552671'
     expect(run({ content })).toEqual({ redactedContent: content, entities: [] })
   })
 
-  it('leaves a text without personal data, and the empty text', () => {
+  it('returns a text without personal data unchanged', () => {
     for (const content of ['', 'Nothing to see here.', '\u0000\ud800'])
       expect(run({ content })).toEqual({ redactedContent: content, entities: [] })
   })
 
   test.each([[undefined], [null], [42], [['a@b.co']], [{}]])(
-    'refuses the content %j by a TypeError',
+    'throws a TypeError for the content %j',
     (content) => {
-      expect(() => run({ content } as never)).toThrow(/^The input's "content" must be a string/)
+      expect(() => run({ content } as never)).toThrow(/^"content" must be a string\. Received /)
       expect(() => run({ content } as never)).toThrow(TypeError)
     },
   )
 
-  it('refuses a missing input by a TypeError', () => {
+  it('throws a TypeError for a missing input', () => {
     expect(() => run(undefined as never)).toThrow(TypeError)
   })
 })
@@ -58,7 +58,7 @@ describe('agent.md', () => {
   const [, frontMatter = ''] = readFileSync('agents/redact-pii/agent.md', 'utf8').split(/^---$/m)
   const { input, output, code } = parse(frontMatter)
 
-  it('declares what run takes and gives', () => {
+  it('declares the input and output of run', () => {
     const result = run({ content: TEXT })
     expect(code).toBe(true)
     expect(Object.keys(input)).toEqual(['content'])
@@ -68,7 +68,7 @@ describe('agent.md', () => {
     )
   })
 
-  it('lists every type', () => {
+  it('lists every entity type', () => {
     const types = new Set(run({ content: TEXT }).entities.map(({ type }) => type))
     expect(new Set(output.entities.items.properties.type.enum)).toEqual(types)
   })

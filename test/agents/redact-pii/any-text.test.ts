@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import run from '../../../agents/redact-pii/agent.ts'
-import { rebuild, wrongOffsets } from './rebuild.ts'
-import { SIMPLE_EMAIL_PATTERNS } from './simple-email-patterns.ts'
+import { SIMPLE_EMAIL_PATTERNS } from './email/simple-email-patterns.ts'
+import { findInvalidOffsets, redactWith } from './redaction.ts'
 
 const ENTITIES = [
   'anna@example.org',
@@ -21,8 +21,8 @@ const ENTITIES = [
   'fe80::1%eth0',
   '::ffff:192.0.2.1',
 ]
-/** What decides at the edges: separators, keywords, brackets, placeholders and halves of them. */
-const EDGES = [
+/** Text that affects matches next to it: separators, keywords, brackets, whole and partial placeholders. */
+const CONTEXT = [
   ...' .,:;@-+()[]%/="\'\n1a0x',
   'SSN ',
   'phone ',
@@ -42,7 +42,7 @@ const spliced = fc
   .array(
     fc.oneof(
       { weight: 3, arbitrary: fc.constantFrom(...ENTITIES) },
-      { weight: 4, arbitrary: fc.constantFrom(...EDGES) },
+      { weight: 4, arbitrary: fc.constantFrom(...CONTEXT) },
       { weight: 1, arbitrary: unicode },
       { weight: 1, arbitrary: loneSurrogates },
     ),
@@ -55,37 +55,38 @@ const text = fc.oneof(
   { weight: 8, arbitrary: spliced },
 )
 
-const always = (check: (content: string) => void) => fc.assert(fc.property(text, check), { numRuns: 5_000 })
+const assertForAnyText = (check: (content: string) => void) =>
+  fc.assert(fc.property(text, check), { numRuns: 5_000 })
 
 describe('run on any text', () => {
   it('changes nothing outside the entities', () => {
-    always((content) => {
+    assertForAnyText((content) => {
       const result = run({ content })
-      expect(result.redactedContent).toBe(rebuild(content, result))
+      expect(result.redactedContent).toBe(redactWith(content, result))
     })
   })
 
-  it('gives sorted offsets inside the content that never overlap', () => {
-    always((content) => {
-      expect(wrongOffsets(content, run({ content }))).toEqual([])
+  it('returns sorted offsets within the content, without overlaps', () => {
+    assertForAnyText((content) => {
+      expect(findInvalidOffsets(content, run({ content }))).toEqual([])
     })
   })
 
-  it('finds nothing new in what it has redacted', () => {
-    always((content) => {
+  it('finds nothing in a redacted text', () => {
+    assertForAnyText((content) => {
       const { redactedContent } = run({ content })
       expect(run({ content: redactedContent })).toEqual({ redactedContent, entities: [] })
     })
   })
 
-  it('leaves nothing that a simple pattern takes for an e-mail address', () => {
-    always((content) => {
+  it('leaves no match of a simple email pattern', () => {
+    assertForAnyText((content) => {
       const { redactedContent } = run({ content })
       for (const find of SIMPLE_EMAIL_PATTERNS) expect(find(redactedContent)).toEqual([])
     })
   })
 
-  it('finds an entity of each type between any two texts', () => {
+  it('finds an entity of each type between arbitrary texts', () => {
     const plain = fc.string({ unit: 'grapheme' }).map((around) => around.replace(/[@0-9]/g, ''))
     fc.assert(
       fc.property(

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
 import { findIbans } from '../../../agents/redact-pii/find-ibans.ts'
-import { type Case, foundIn } from './found-in.ts'
+import { type Case, findTexts } from './find-texts.ts'
 
-/** The examples of the SWIFT IBAN registry. */
+/** Examples from the SWIFT IBAN registry. */
 const IBANS = [
   'DE89370400440532013000',
   'GB29NWBK60161331926819',
@@ -17,9 +17,9 @@ const IBANS = [
   'BR1800360305000010009795493C1',
 ]
 
-const inFours = (iban: string, separator: string) => iban.replace(/(.{4})(?=.)/g, `$1${separator}`)
+const groupByFour = (iban: string, separator: string) => iban.replace(/(.{4})(?=.)/g, `$1${separator}`)
 
-const NEXT_TO_OTHERS: Case[] = [
+const IN_CONTEXT: Case[] = [
   ['IBAN DE89 3704 0044 0532 0130 00 and more', ['DE89 3704 0044 0532 0130 00']],
   ['NO93 8601 1117 947 kr', ['NO93 8601 1117 947']],
   [
@@ -41,23 +41,23 @@ const NONE = [
 ]
 
 describe('findIbans', () => {
-  test.each(IBANS)('finds %s, plain, grouped and in lower case', (iban) => {
+  test.each(IBANS)('finds %s ungrouped, grouped and in lower case', (iban) => {
     for (const separator of ['', ' ', '\u00a0', '\u202f', '-'])
-      for (const form of [inFours(iban, separator), inFours(iban.toLowerCase(), separator)])
-        expect(foundIn(findIbans, `to ${form} now`)).toEqual([form])
+      for (const form of [groupByFour(iban, separator), groupByFour(iban.toLowerCase(), separator)])
+        expect(findTexts(findIbans, `to ${form} now`)).toEqual([form])
   })
-  test.each(NEXT_TO_OTHERS)('finds the IBANs of %j', (text, found) => {
-    expect(foundIn(findIbans, text)).toEqual(found)
+  test.each(IN_CONTEXT)('finds the IBANs in %j', (text, found) => {
+    expect(findTexts(findIbans, text)).toEqual(found)
   })
   test.each(NONE)('finds nothing in %j', (text) => {
-    expect(foundIn(findIbans, text)).toEqual([])
+    expect(findTexts(findIbans, text)).toEqual([])
   })
 
-  it('finds no IBAN with one digit changed', () => {
+  it('rejects an IBAN with one digit changed', () => {
     for (const digit of '012456789') expect(findIbans(`DE89${digit}70400440532013000`)).toEqual([])
   })
 
-  it('finds an IBAN whose national check digit alone is wrong', () => {
-    expect(foundIn(findIbans, 'NO6686011117948')).toEqual(['NO6686011117948'])
+  it('accepts an IBAN when only its national check digit is wrong', () => {
+    expect(findTexts(findIbans, 'NO6686011117948')).toEqual(['NO6686011117948'])
   })
 })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { findIpv4Addresses } from '../../../agents/redact-pii/find-ipv4-addresses.ts'
-import { findIpv6Addresses } from '../../../agents/redact-pii/find-ipv6-addresses.ts'
-import { type Case, foundIn } from './found-in.ts'
+import { findIpv4Addresses, findIpv6Addresses } from '../../../agents/redact-pii/find-ip-addresses.ts'
+import { type Case, findTexts } from './find-texts.ts'
 
 const IPV4: Case[] = [
   ['192.168.0.1, 0.0.0.0. (255.255.255.255)', ['192.168.0.1', '0.0.0.0', '255.255.255.255']],
@@ -38,19 +37,19 @@ const NO_IPV6 = [
 ]
 
 describe('findIpv4Addresses', () => {
-  test.each(IPV4)('finds the addresses of %j', (text, found) => {
-    expect(foundIn(findIpv4Addresses, text)).toEqual(found)
+  test.each(IPV4)('finds the addresses in %j', (text, found) => {
+    expect(findTexts(findIpv4Addresses, text)).toEqual(found)
   })
   test.each(NO_IPV4)('finds nothing in %j', (text) => {
-    expect(foundIn(findIpv4Addresses, text)).toEqual([])
+    expect(findTexts(findIpv4Addresses, text)).toEqual([])
   })
 })
 
 describe('findIpv6Addresses', () => {
-  test.each(IPV6)('finds the addresses of %j', (text, found) => {
-    expect(foundIn(findIpv6Addresses, text)).toEqual(found)
+  test.each(IPV6)('finds the addresses in %j', (text, found) => {
+    expect(findTexts(findIpv6Addresses, text)).toEqual(found)
   })
   test.each(NO_IPV6)('finds nothing in %j', (text) => {
-    expect(foundIn(findIpv6Addresses, text)).toEqual([])
+    expect(findTexts(findIpv6Addresses, text)).toEqual([])
   })
 })

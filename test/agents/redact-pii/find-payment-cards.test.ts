@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { findPaymentCards } from '../../../agents/redact-pii/find-payment-cards.ts'
-import { type Case, foundIn } from './found-in.ts'
+import { type Case, findTexts } from './find-texts.ts'
 
-/** The networks' published test numbers. */
+/** Test numbers published by the networks. */
 const CARDS = {
   Visa: '4111111111111111',
-  'Visa of 13 digits': '4222222222222',
+  'Visa with 13 digits': '4222222222222',
   Mastercard: '5555555555554444',
-  'Mastercard of series 2': '2223003122003222',
+  'Mastercard of the 2-series': '2223003122003222',
   'American Express': '378282246310005',
   Discover: '6011111111111117',
   JCB: '3530111333300000',
   'Diners Club': '30569309025904',
   UnionPay: '6212345678901232',
-  'Maestro of 19 digits': '6304000000000000000',
+  'Maestro with 19 digits': '6304000000000000000',
   Mir: '2200000000000004',
 }
 
@@ -48,20 +48,22 @@ const NONE = [
 ]
 
 describe('findPaymentCards', () => {
-  test.each(Object.entries(CARDS))('finds a %s', (_, card) => {
-    expect(foundIn(findPaymentCards, `Card ${card}.`)).toEqual([card])
+  test.each(Object.entries(CARDS))('finds a number of type %s', (_, card) => {
+    expect(findTexts(findPaymentCards, `Card ${card}.`)).toEqual([card])
   })
-  test.each(GROUPED)('finds the cards of %j', (text, found) => {
-    expect(foundIn(findPaymentCards, text)).toEqual(found)
+  test.each(GROUPED)('finds the cards in %j', (text, found) => {
+    expect(findTexts(findPaymentCards, text)).toEqual(found)
   })
   test.each(NONE)('finds nothing in %j', (text) => {
-    expect(foundIn(findPaymentCards, text)).toEqual([])
+    expect(findTexts(findPaymentCards, text)).toEqual([])
   })
 
-  it('finds a card for exactly one of ten last digits', () => {
+  it('accepts exactly one of ten possible check digits', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^4[0-9]{14}$/), (start) => {
-        const found = Array.from({ length: 10 }, (_, digit) => foundIn(findPaymentCards, `${start}${digit}`))
+        const found = Array.from({ length: 10 }, (_, digit) =>
+          findTexts(findPaymentCards, `${start}${digit}`),
+        )
         expect(found.flat()).toHaveLength(1)
       }),
     )

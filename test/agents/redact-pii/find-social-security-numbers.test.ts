@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { findSocialSecurityNumbers } from '../../../agents/redact-pii/find-social-security-numbers.ts'
-import { FILLER } from '../../../agents/redact-pii/mask.ts'
-import { type Case, foundIn } from './found-in.ts'
+import { MASK } from '../../../agents/redact-pii/mask.ts'
+import { type Case, findTexts } from './find-texts.ts'
 
-const SOME: Case[] = [
+const VALID: Case[] = [
   ['123-45-6789', ['123-45-6789']],
   ['(123 45 6789),', ['123 45 6789']],
   ['123‑45‑6789', ['123‑45‑6789']],
@@ -28,13 +28,13 @@ const NONE = [
 ]
 
 describe('findSocialSecurityNumbers', () => {
-  test.each(SOME)('finds the numbers of %j', (text, found) => {
-    expect(foundIn(findSocialSecurityNumbers, text)).toEqual(found)
+  test.each(VALID)('finds the numbers in %j', (text, found) => {
+    expect(findTexts(findSocialSecurityNumbers, text)).toEqual(found)
   })
   test.each(NONE)('finds nothing in %j', (text) => {
-    expect(foundIn(findSocialSecurityNumbers, text)).toEqual([])
+    expect(findTexts(findSocialSecurityNumbers, text)).toEqual([])
   })
-  test('a keyword does not reach over masked text', () => {
-    expect(foundIn(findSocialSecurityNumbers, `SSN ${FILLER} 123456789`)).toEqual([])
+  test('ignores a keyword beyond masked text', () => {
+    expect(findTexts(findSocialSecurityNumbers, `SSN ${MASK} 123456789`)).toEqual([])
   })
 })

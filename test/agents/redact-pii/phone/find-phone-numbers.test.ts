@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
-import { phoneNumberFinder } from '../../../agents/redact-pii/phone-number-finder.ts'
-import { type Case, foundIn } from './found-in.ts'
+import { createPhoneNumberDetector } from '../../../../agents/redact-pii/phone/find-phone-numbers.ts'
+import { type Case, findTexts } from '../find-texts.ts'
 
 const INTERNATIONAL = [
   '+44 20 7946 0958',
@@ -38,7 +38,7 @@ const US = [
   '+1 415 555 2671, extension 7',
 ]
 
-const NEXT_TO_OTHERS: Case[] = [
+const IN_CONTEXT: Case[] = [
   ['Call +44 20 7946 0958 2015 was the year', ['+44 20 7946 0958']],
   ['+1 415 555 2671 +44 20 7946 0958', ['+1 415 555 2671', '+44 20 7946 0958']],
   ['(+1-415-555-2671)', ['+1-415-555-2671']],
@@ -66,22 +66,22 @@ const NONE = [
   'Chen Li. VLDB J. 12(3): 211-227 (2003)',
 ]
 
-describe('phoneNumberFinder', () => {
-  test.each([...INTERNATIONAL, ...US])('finds %j, no more and no less', (number) => {
-    expect(foundIn(phoneNumberFinder(), `Ring ${number}, please`)).toEqual([number])
-    expect(foundIn(phoneNumberFinder(), number)).toEqual([number])
+describe('createPhoneNumberDetector', () => {
+  test.each([...INTERNATIONAL, ...US])('finds exactly %j', (number) => {
+    expect(findTexts(createPhoneNumberDetector(), `Ring ${number}, please`)).toEqual([number])
+    expect(findTexts(createPhoneNumberDetector(), number)).toEqual([number])
   })
-  test.each(NEXT_TO_OTHERS)('finds the numbers of %j', (text, found) => {
-    expect(foundIn(phoneNumberFinder(), text)).toEqual(found)
+  test.each(IN_CONTEXT)('finds the numbers in %j', (text, found) => {
+    expect(findTexts(createPhoneNumberDetector(), text)).toEqual(found)
   })
   test.each(NONE)('finds nothing in %j', (text) => {
-    expect(foundIn(phoneNumberFinder(), text)).toEqual([])
+    expect(findTexts(createPhoneNumberDetector(), text)).toEqual([])
   })
 
-  it('finds the last of many numbers', () => {
+  it('finds every one of 2,000 numbers', () => {
     const numbers = Array.from({ length: 2000 }, (_, index) => `415-555-${1000 + index}`)
-    expect(foundIn(phoneNumberFinder(), `${'2015-12-31 '.repeat(2000)}${numbers.join(', ')}`)).toEqual(
-      numbers,
-    )
+    expect(
+      findTexts(createPhoneNumberDetector(), `${'2015-12-31 '.repeat(2000)}${numbers.join(', ')}`),
+    ).toEqual(numbers)
   })
 })

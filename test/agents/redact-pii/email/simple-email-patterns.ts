@@ -1,7 +1,7 @@
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([address]) => address)
 const lastLabel = (address: string) => address.slice(address.lastIndexOf('.') + 1)
 
-/** Patterns as people write them, made without a look at the agent: what they find must be gone. */
+/** Common email patterns, written independently of the agent. A redacted text must not match them. */
 export const SIMPLE_EMAIL_PATTERNS: ((text: string) => string[])[] = [
   (text) => all(text, /[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}/g),
   (text) =>

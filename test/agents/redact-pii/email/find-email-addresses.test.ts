@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { findEmailAddresses } from '../../../agents/redact-pii/find-email-addresses.ts'
-import { maskSpans } from '../../../agents/redact-pii/mask.ts'
-import { type Case, foundIn } from './found-in.ts'
+import { findEmailAddresses } from '../../../../agents/redact-pii/email/find-email-addresses.ts'
+import { maskSpans } from '../../../../agents/redact-pii/mask.ts'
+import { type Case, findTexts } from '../find-texts.ts'
 import { SIMPLE_EMAIL_PATTERNS } from './simple-email-patterns.ts'
 
-const PLAIN: Case[] = [
+const VALID: Case[] = [
   ['Write to anna@example.org.', ['anna@example.org']],
   ['<anna+news@mail.example.co.uk>, (bob_1@x-y.io)', ['anna+news@mail.example.co.uk', 'bob_1@x-y.io']],
   ['mailto:anna@example.org?subject=Hi', ['anna@example.org']],
@@ -31,7 +31,7 @@ const IN_MARKUP: Case[] = [
   ['bounces+anna=example.org@lists.example.com', ['bounces+anna=example.org@lists.example.com']],
 ]
 
-const ODD: Case[] = [
+const UNUSUAL: Case[] = [
   ['a@b.com@c.com', ['a@b.com@c.com']],
   ['a@b..com', ['a@b..com']],
   ['foo@bar.com2', ['foo@bar.com2']],
@@ -53,20 +53,20 @@ const NONE = [
 ]
 
 describe('findEmailAddresses', () => {
-  test.each(PLAIN)('finds the addresses of %j', (text, found) => {
-    expect(foundIn(findEmailAddresses, text)).toEqual(found)
+  test.each(VALID)('finds the addresses in %j', (text, found) => {
+    expect(findTexts(findEmailAddresses, text)).toEqual(found)
   })
-  test.each(IN_MARKUP)('leaves the markup of %j', (text, found) => {
-    expect(foundIn(findEmailAddresses, text)).toEqual(found)
+  test.each(IN_MARKUP)('excludes the markup in %j', (text, found) => {
+    expect(findTexts(findEmailAddresses, text)).toEqual(found)
   })
-  test.each(ODD)('finds all of the odd %j', (text, found) => {
-    expect(foundIn(findEmailAddresses, text)).toEqual(found)
+  test.each(UNUSUAL)('finds the whole unusual address in %j', (text, found) => {
+    expect(findTexts(findEmailAddresses, text)).toEqual(found)
   })
   test.each(NONE)('finds nothing in %j', (text) => {
-    expect(foundIn(findEmailAddresses, text)).toEqual([])
+    expect(findTexts(findEmailAddresses, text)).toEqual([])
   })
 
-  it('leaves nothing that a simple pattern takes for an address, in any text', () => {
+  it('leaves no match of a simple email pattern in any text', () => {
     const piece = fc.constantFrom(
       ...'@@@@...a1-_+%/"[]=\' ü漢\ud800'.split(''),
       'com',

@@ -1,8 +1,8 @@
 const EXTENSION =
   /(?:[ \u00a0]{0,2}[,;]?[ \u00a0]{0,2}(?:extension|ext|x)[.:]?[ \u00a0]{0,2}[0-9]{1,7}|;ext=[0-9]{1,7}|[ \u00a0]?#[0-9]{1,6})(?![A-Za-z0-9])/iy
 
-/** Where the extension that follows a telephone number ends (`ext. 12`, `x12`, RFC 3966 `;ext=12`), or `end`. */
-export function extensionEnd(text: string, end: number): number {
+/** Returns the end of the extension after a phone number (`ext. 12`, `x12`, RFC 3966 `;ext=12`), or `end` without one. */
+export function findExtensionEnd(text: string, end: number): number {
   EXTENSION.lastIndex = end
   return EXTENSION.test(text) ? EXTENSION.lastIndex : end
 }

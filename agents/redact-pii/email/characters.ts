@@ -3,21 +3,21 @@ const ASCII_WORD = /[0-9A-Za-z]/
 const LOCAL_PUNCTUATION = "!#$%&'*+-/=?^_`{|}~."
 const DOMAIN_PUNCTUATION = '-._'
 
-const tableOf = (punctuation: string): boolean[] =>
+const createAsciiTable = (punctuation: string): boolean[] =>
   Array.from({ length: 128 }, (_, code) => {
     const character = String.fromCharCode(code)
     return ASCII_WORD.test(character) || punctuation.includes(character)
   })
 
-const LOCAL = tableOf(LOCAL_PUNCTUATION)
-const DOMAIN = tableOf(DOMAIN_PUNCTUATION)
+const LOCAL = createAsciiTable(LOCAL_PUNCTUATION)
+const DOMAIN = createAsciiTable(DOMAIN_PUNCTUATION)
 
 const UNICODE_WORD = /^[\p{L}\p{N}\p{M}]$/u
-/** Scripts written without spaces: their words touch an address that stands in the sentence. */
+/** Scripts written without spaces: their words can directly precede or follow an address. */
 const SPACELESS =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u
 
-/** The whole character that the code unit at `index` belongs to; a lone surrogate is one by itself. */
+/** The code point that contains the code unit at `index`; a lone surrogate counts as one code point. */
 function characterAt(text: string, index: number): string {
   const code = text.charCodeAt(index)
   const isLow = code >= 0xdc00 && code <= 0xdfff
@@ -28,13 +28,13 @@ function characterAt(text: string, index: number): string {
 
 const isUnicodeWord = (text: string, index: number) => UNICODE_WORD.test(characterAt(text, index))
 
-/** Whether the code unit may stand in a local part: RFC 5322 `atext`, a dot, or any letter (RFC 6531). */
+/** Whether a local part may contain the code unit: RFC 5322 `atext`, a dot, or any letter (RFC 6531). */
 export function isLocalUnit(text: string, index: number): boolean {
   const code = text.charCodeAt(index)
   return code < 128 ? LOCAL[code] === true : isUnicodeWord(text, index)
 }
 
-/** Whether the code unit may stand in a domain: letters, digits, `-`, `.`, and the `_` that hosts do use. */
+/** Whether a domain may contain the code unit: letters, digits, `-`, `.`, and the `_` that some hosts use. */
 export function isDomainUnit(text: string, index: number): boolean {
   const code = text.charCodeAt(index)
   return code < 128 ? DOMAIN[code] === true : isUnicodeWord(text, index)
