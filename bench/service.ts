@@ -47,7 +47,6 @@ export async function startService(workplace: Workplace, options: Options = {}):
   const child = await startChild(workplace, { ...start, environment })
   const { endpoint } = await openStore('command', { DATA_DIR: folder })
   const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint })
-  workplace.atEnd(() => table.close())
   await publishNoOp(table, ORGANIZATION_ID)
   return {
     ...child,

@@ -1,5 +1,5 @@
-import type { Identity } from '../lib/aws/identity.ts'
-import { dynamodbClient } from '../lib/dynamodb/client.ts'
+import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb'
+import { clientConfig } from '../lib/aws-sdk.ts'
 import { UserError } from './user-error.ts'
 
 /** What CloudFormation appends to a stack's name: the resource and random letters. Tables of the stack `<stack>-x` differ. */
@@ -10,8 +10,8 @@ const GENERATED = /^-[A-Za-z0-9]+-[A-Z0-9]+$/
  * asking CloudFormation. A table outlives its stack: when there are several, `stack` may be the table's own name.
  * @throws UserError that names what was found instead
  */
-export async function stackTable(stack: string, identity: Identity): Promise<string> {
-  const names = await tableNames(identity)
+export async function stackTable(stack: string): Promise<string> {
+  const names = await tableNames()
   if (names.includes(stack)) return stack
   const prefixed = names.filter((candidate) => candidate.startsWith(`${stack}-`))
   const [name, ...others] = prefixed.filter((candidate) => GENERATED.test(candidate.slice(stack.length)))
@@ -26,21 +26,9 @@ export async function stackTable(stack: string, identity: Identity): Promise<str
   )
 }
 
-async function tableNames(identity: Identity): Promise<string[]> {
-  const client = dynamodbClient(identity, { maxAttempts: 3, timeoutMs: 8_000 })
+async function tableNames(): Promise<string[]> {
+  const client = new DynamoDBClient(clientConfig())
   const names: string[] = []
-  try {
-    for (let after: string | undefined; ; ) {
-      const { TableNames, LastEvaluatedTableName } = await client.call<Page>('ListTables', {
-        ExclusiveStartTableName: after,
-      })
-      names.push(...TableNames)
-      if (!LastEvaluatedTableName) return names
-      after = LastEvaluatedTableName
-    }
-  } finally {
-    client.close()
-  }
+  for await (const { TableNames = [] } of paginateListTables({ client }, {})) names.push(...TableNames)
+  return names
 }
-
-type Page = { TableNames: string[]; LastEvaluatedTableName?: string }

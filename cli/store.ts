@@ -1,4 +1,3 @@
-import { AwsFault } from '../lib/aws/aws-fault.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { cacheStore } from '../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
@@ -9,7 +8,6 @@ import { tokenStore } from '../lib/dynamodb/token-store.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
 import { ensureDevelopmentOrganization } from '../local/development.ts'
 import { LOCAL_TABLE, openStore } from '../local/open-store.ts'
-import { operatorIdentity } from './aws-identity.ts'
 import { whenInterrupted } from './interrupt.ts'
 import type { Shared } from './output.ts'
 import { withProgress } from './progress.ts'
@@ -62,23 +60,18 @@ async function openLocal(): Promise<Opened> {
     throw new UserError(`The local store cannot be opened. ${reasonOf(error)}`)
   })
   const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: store.endpoint })
-  const stop = async () => {
-    table.close()
-    await store.stop()
-  }
   try {
     await ensureDevelopmentOrganization(organizationStore(table))
-    return { table, stop }
+    return { table, stop: store.stop }
   } catch (error) {
-    await stop()
+    await store.stop()
     throw error
   }
 }
 
 async function openDeployed(stack: string): Promise<Opened> {
-  const identity = await operatorIdentity()
-  const table = openTable({ [TABLE_NAME]: await stackTable(stack, identity) }, identity)
-  return { table, stop: async () => table.close() }
+  const table = openTable({ [TABLE_NAME]: await stackTable(stack) })
+  return { table, stop: async () => undefined }
 }
 
 /** AWS's own refusals, and what its SDK says about credentials and regions, are the user's to put right. */
@@ -86,7 +79,7 @@ function ofAws(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const isUnset = 'tryNextLink' in error || error.message.includes('Region is missing')
   if (isUnset) return new UserError(`AWS: ${error.message}. Set AWS_PROFILE, or AWS_REGION and credentials.`)
-  return error instanceof AwsFault || '$metadata' in error ? new UserError(`AWS: ${reasonOf(error)}`) : error
+  return '$metadata' in error ? new UserError(`AWS: ${reasonOf(error)}`) : error
 }
 
 /** A refused connection has no message of its own, only a code. */
@@ -94,6 +87,5 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { name, message, code } = error as NodeJS.ErrnoException
   if (message === '') return code ?? name
-  if (error instanceof AwsFault && error.status === 0) return message
   return name === 'Error' ? message : `${name}: ${message}`
 }

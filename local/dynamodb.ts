@@ -4,8 +4,8 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { emulatorIdentity } from '../lib/aws/identity.ts'
-import { dynamodbClient } from '../lib/dynamodb/client.ts'
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { clientConfig } from '../lib/aws-sdk.ts'
 import { until } from './until.ts'
 
 /** A running emulator. Stopping it keeps what it has stored. */
@@ -70,14 +70,12 @@ export async function startDynalite(folder: string | null): Promise<Emulator> {
 
 /** Whether a DynamoDB answers there. */
 export async function answers(endpoint: string): Promise<boolean> {
-  const client = dynamodbClient(emulatorIdentity(endpoint), { maxAttempts: 1, timeoutMs: 2_000 })
+  const client = new DynamoDBClient({ ...clientConfig(endpoint), maxAttempts: 1 })
   try {
-    await client.call('ListTables', { Limit: 1 })
+    await client.send(new ListTablesCommand({ Limit: 1 }))
     return true
   } catch {
     return false
-  } finally {
-    client.close()
   }
 }
 

@@ -1,17 +1,9 @@
+import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
-import type { AwsClient } from '../lib/aws/aws-client.ts'
-
-/** A message that was received: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Message.html */
-export type Message = {
-  MessageId?: string | undefined
-  ReceiptHandle?: string | undefined
-  Body?: string | undefined
-  MD5OfBody?: string | undefined
-  Attributes?: Record<string, string> | undefined
-}
+import { clientConfig, createRequestHandler } from '../lib/aws-sdk.ts'
 
 type Options = {
-  client: AwsClient
+  endpoint: string
   queueUrl: string
   handler: (event: SQSEvent) => Promise<SQSBatchResponse>
   /** Messages in work at the same time. */
@@ -22,12 +14,18 @@ type Options = {
 const RECEIVE_SECONDS = 10
 const MAX_BATCH = 10
 const PAUSE_AFTER_ERROR_MS = 500
+/** A long poll is silent until a message arrives. */
+const TIMEOUT_MS = (RECEIVE_SECONDS + 5) * 1000
 
 /**
  * Lambda's event source mapping on this machine: receives messages by long poll, calls the handler for each, deletes
  * those that it did not report as failed.
  */
-export function startPoller({ client, queueUrl, handler, concurrency, onError }: Options) {
+export function startPoller({ endpoint, queueUrl, handler, concurrency, onError }: Options) {
+  const client = new SQSClient({
+    ...clientConfig(endpoint),
+    requestHandler: createRequestHandler(TIMEOUT_MS),
+  })
   const stopping = new AbortController()
   const inWork = new Set<Promise<void>>()
 
@@ -35,7 +33,9 @@ export function startPoller({ client, queueUrl, handler, concurrency, onError }:
     try {
       const { batchItemFailures } = await handler({ Records: [toRecord(message)] })
       if (batchItemFailures.length > 0) return
-      await client.call('DeleteMessage', { QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle })
+      await client.send(
+        new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }),
+      )
     } catch (error) {
       onError(error)
     }
@@ -43,15 +43,14 @@ export function startPoller({ client, queueUrl, handler, concurrency, onError }:
 
   const receive = async (free: number): Promise<Message[]> => {
     try {
-      const { Messages = [] } = await client.call<{ Messages?: Message[] }>(
-        'ReceiveMessage',
-        {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({
           QueueUrl: queueUrl,
           MaxNumberOfMessages: Math.min(free, MAX_BATCH),
           WaitTimeSeconds: RECEIVE_SECONDS,
           MessageSystemAttributeNames: ['All'],
-        },
-        stopping.signal,
+        }),
+        { abortSignal: stopping.signal },
       )
       return Messages
     } catch (error) {

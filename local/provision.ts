@@ -1,45 +1,49 @@
-import type { AwsClient } from '../lib/aws/aws-client.ts'
-import { AwsFault } from '../lib/aws/aws-fault.ts'
-import { emulatorIdentity } from '../lib/aws/identity.ts'
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DescribeTableCommand,
+  DynamoDBClient,
+  type GlobalSecondaryIndex,
+  type KeySchemaElement,
+  ResourceInUseException,
+  UpdateTableCommand,
+} from '@aws-sdk/client-dynamodb'
+import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { clientConfig } from '../lib/aws-sdk.ts'
 import { MAX_ATTEMPTS } from '../lib/core/limits.ts'
-import { dynamodbClient } from '../lib/dynamodb/client.ts'
 import { INDEXES, TABLE } from '../lib/dynamodb/schema.ts'
 import { SQS_ENDPOINT } from '../lib/environment.ts'
-import { sqsClient } from '../lib/sqs/client.ts'
 import { until } from './until.ts'
 
 /** On the embedded emulator, or on that of `SQS_ENDPOINT`. */
 export const QUEUE_NAME = 'agent-executions'
 
-/** Makes the table that the stack would make, unless it is there; one of an earlier version gets the indexes that it lacks. */
+/** Creates the table that the stack would create, unless it exists; a table of an earlier version gets the missing indexes. */
 export async function provisionTable(endpoint: string, name: string): Promise<void> {
-  const client = dynamodbClient(emulatorIdentity(endpoint))
+  const client = new DynamoDBClient(clientConfig(endpoint))
   try {
-    await client.call('CreateTable', tableDefinition(name))
-    const isActive = async () => (await describe(client, name)).TableStatus === 'ACTIVE'
+    await client.send(new CreateTableCommand(tableDefinition(name)))
+    const isActive = async () => (await describeTable(client, name))?.TableStatus === 'ACTIVE'
     await until(isActive, { what: `table ${name} to be active`, limitMs: 30_000 })
   } catch (error) {
-    if (!(error instanceof AwsFault) || error.name !== 'ResourceInUseException') throw error
+    if (!(error instanceof ResourceInUseException)) throw error
     await addMissingIndexes(client, name)
-  } finally {
-    client.close()
   }
 }
 
-type Description = { TableStatus: string; GlobalSecondaryIndexes?: { IndexName: string }[] }
-
-async function describe(client: AwsClient, name: string): Promise<Description> {
-  return (await client.call<{ Table: Description }>('DescribeTable', { TableName: name })).Table
+async function describeTable(client: DynamoDBClient, name: string) {
+  return (await client.send(new DescribeTableCommand({ TableName: name }))).Table
 }
 
-async function addMissingIndexes(client: AwsClient, name: string): Promise<void> {
-  const known = new Set(
-    (await describe(client, name)).GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName),
-  )
+async function addMissingIndexes(client: DynamoDBClient, name: string): Promise<void> {
+  const indexes = (await describeTable(client, name))?.GlobalSecondaryIndexes
+  const known = new Set(indexes?.map(({ IndexName }) => IndexName))
   const { AttributeDefinitions, GlobalSecondaryIndexes } = tableDefinition(name)
   for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !known.has(IndexName))) {
     const GlobalSecondaryIndexUpdates = [{ Create: index }]
-    await client.call('UpdateTable', { TableName: name, AttributeDefinitions, GlobalSecondaryIndexUpdates })
+    await client.send(
+      new UpdateTableCommand({ TableName: name, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
+    )
   }
 }
 
@@ -55,32 +59,31 @@ export async function provisionQueues(
   name: string,
   visibilitySeconds: number,
 ): Promise<Queues> {
-  const client = sqsClient(emulatorIdentity(endpoint))
-  const create = (QueueName: string, Attributes: Record<string, string> = {}) =>
-    client.call<{ QueueUrl: string }>('CreateQueue', { QueueName, Attributes })
-  try {
-    const dead = await create(`${name}-dead`).catch((cause) => {
-      throw new Error(`No SQS answers at ${endpoint} (${SQS_ENDPOINT}).`, { cause })
-    })
-    const { Attributes } = await client.call<{ Attributes: Record<string, string> }>('GetQueueAttributes', {
-      QueueUrl: dead.QueueUrl,
-      AttributeNames: ['QueueArn'],
-    })
-    const { QueueUrl } = await create(name, {
-      VisibilityTimeout: String(visibilitySeconds),
-      RedrivePolicy: JSON.stringify({
-        deadLetterTargetArn: Attributes.QueueArn,
-        maxReceiveCount: MAX_ATTEMPTS,
-      }),
-    })
-    return { runs: QueueUrl, deadLetters: dead.QueueUrl }
-  } finally {
-    client.close()
+  const client = new SQSClient(clientConfig(endpoint))
+  const create = async (QueueName: string, Attributes: Record<string, string> = {}): Promise<string> => {
+    const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName, Attributes }))
+    return QueueUrl
   }
+  const deadLetters = await create(`${name}-dead`).catch((cause) => {
+    throw new Error(`No SQS answers at ${endpoint} (${SQS_ENDPOINT}).`, { cause })
+  })
+  const { Attributes } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: deadLetters, AttributeNames: ['QueueArn'] }),
+  )
+  const runs = await create(name, {
+    VisibilityTimeout: String(visibilitySeconds),
+    RedrivePolicy: JSON.stringify({
+      deadLetterTargetArn: Attributes?.QueueArn,
+      maxReceiveCount: MAX_ATTEMPTS,
+    }),
+  })
+  return { runs, deadLetters }
 }
 
+type TableDefinition = CreateTableCommandInput & { GlobalSecondaryIndexes: GlobalSecondaryIndex[] }
+
 /** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CreateTable.html */
-function tableDefinition(name: string) {
+function tableDefinition(name: string): TableDefinition {
   const types = new Map<string, 'S' | 'N'>([
     [TABLE.partitionKey, 'S'],
     [TABLE.sortKey, 'S'],
@@ -109,7 +112,7 @@ function tableDefinition(name: string) {
   }
 }
 
-function keySchema(partitionKey: string, sortKey: string) {
+function keySchema(partitionKey: string, sortKey: string): KeySchemaElement[] {
   return [
     { AttributeName: partitionKey, KeyType: 'HASH' },
     { AttributeName: sortKey, KeyType: 'RANGE' },

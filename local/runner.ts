@@ -1,7 +1,5 @@
 import type { SQSEvent } from 'aws-lambda'
-import { identityOf } from '../lib/aws/identity.ts'
 import { QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../lib/environment.ts'
-import { sqsClient } from '../lib/sqs/client.ts'
 import { parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { startPoller } from './poller.ts'
@@ -12,7 +10,7 @@ const CONCURRENCY = 16
 /** Argument: the address of the dead-letter queue. */
 const [deadLetters = ''] = process.argv.slice(2)
 
-const client = sqsClient(identityOf(process.env, SQS_ENDPOINT))
+const endpoint = requireEnv(SQS_ENDPOINT)
 /** Loaded with the first message, as on Lambda: while only sync runs are asked for, this process stays small. */
 const handler = async (event: SQSEvent) => {
   const { handler } = await import('../functions/process-execution.ts')
@@ -23,8 +21,8 @@ const handler = async (event: SQSEvent) => {
 const bury = async (event: SQSEvent) => (await import('../functions/process-dead-letter.ts')).handler(event)
 const onError = (error: unknown) => console.error('The runner could not finish a message:', error)
 const pollers = [
-  startPoller({ client, queueUrl: requireEnv(QUEUE_URL), handler, concurrency: CONCURRENCY, onError }),
-  startPoller({ client, queueUrl: deadLetters, handler: bury, concurrency: 1, onError }),
+  startPoller({ endpoint, queueUrl: requireEnv(QUEUE_URL), handler, concurrency: CONCURRENCY, onError }),
+  startPoller({ endpoint, queueUrl: deadLetters, handler: bury, concurrency: 1, onError }),
 ]
 
 async function stop() {

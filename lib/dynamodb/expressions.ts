@@ -9,7 +9,7 @@ export type Change = {
   setOnce?: Item
   remove?: string[]
   add?: Record<string, number>
-  condition?: Condition
+  condition?: Condition | undefined
 }
 
 /** The expression parameters of a DynamoDB request. */

@@ -1,9 +1,19 @@
-import { AwsFault, isPassing } from '../aws/aws-fault.ts'
-import { type Identity, identityOf } from '../aws/identity.ts'
+import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  type BatchWriteCommandOutput,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandOutput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
+import { clientConfig, orUnavailable } from '../aws-sdk.ts'
 import { Unavailable } from '../core/errors.ts'
 import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../environment.ts'
-import { type AttributeMap, fromAttributes, toAttributes } from './attribute-values.ts'
-import { dynamodbClient } from './client.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { retention } from './retention.ts'
@@ -16,26 +26,20 @@ const BATCH_WRITE_ITEMS = 25
 const MAX_BATCH_ROUNDS = 8
 
 /**
- * The table behind the stores. Failed conditions are answers, not exceptions; a database that throttles or does not
- * answer is `Unavailable`; everything else is a fault of ours and thrown as it is.
+ * The table behind the stores. A failed condition is a result, not an error. Every method throws `Unavailable` when
+ * DynamoDB throttles or does not answer, and the SDK's own error otherwise.
  */
 export type Table = ReturnType<typeof openTable>
 
-export function openTable(
-  environment: Environment = process.env,
-  identity: Identity = identityOf(environment, DYNAMODB_ENDPOINT),
-) {
+export function openTable(environment: Environment = process.env) {
   const name = requireEnv(TABLE_NAME, environment)
   const { endOf, attributesOf } = retention(environment)
-  const client = dynamodbClient(identity)
-  /** @throws Unavailable, or an AwsFault that is no passing one */
-  const call = async <Answer>(operation: string, input: object): Promise<Answer> => {
-    try {
-      return await client.call<Answer>(operation, input)
-    } catch (error) {
-      throw error instanceof AwsFault && isPassing(error) ? new Unavailable(error) : error
-    }
-  }
+  const client = DynamoDBDocumentClient.from(
+    new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
+    {
+      marshallOptions: { removeUndefinedValues: true },
+    },
+  )
 
   return {
     name,
@@ -43,93 +47,98 @@ export function openTable(
     /** Milliseconds since 1970 until which an execution and its items are kept at least; null without a limit. */
     keptUntil: endOf,
 
-    /** Of the item, only `attributes` when they are given; it is read and paid for whole. */
+    /** Of the item, only `attributes` when they are given; DynamoDB reads and bills the whole item. */
     async get(key: Key, options: { consistent: boolean; attributes?: string[] }): Promise<Item | null> {
       const { consistent, attributes } = options
-      const { Item } = await call<{ Item?: AttributeMap }>('GetItem', {
-        TableName: name,
-        Key: toAttributes(key),
-        ConsistentRead: consistent,
-        ...(attributes && projection(attributes)),
-      })
-      return Item ? fromAttributes(Item) : null
+      const { Item } = await orUnavailable(
+        client.send(
+          new GetCommand({
+            TableName: name,
+            Key: key,
+            ConsistentRead: consistent,
+            ...(attributes && projection(attributes)),
+          }),
+        ),
+      )
+      return Item ?? null
     },
 
-    /** Whether the item was written: false when the condition failed. */
+    /** False when the condition failed. */
     async put(item: Item, condition?: Condition): Promise<boolean> {
-      const answer = await conditional(() =>
-        call('PutItem', {
-          TableName: name,
-          Item: toAttributes({ ...item, ...attributesOf(item) }),
-          ...conditionOf(condition),
-        }),
+      const output = await ifConditionHolds(
+        client.send(
+          new PutCommand({
+            TableName: name,
+            Item: { ...item, ...attributesOf(item) },
+            ...expressions({ condition }),
+          }),
+        ),
       )
-      return answer !== null
+      return output !== null
     },
 
-    /** The item as it is now, or null when the condition failed. */
+    /** The updated item, or null when the condition failed. */
     async update(key: Key, change: Change): Promise<Item | null> {
-      const answer = await conditional(() =>
-        call<{ Attributes?: AttributeMap }>('UpdateItem', {
-          TableName: name,
-          Key: toAttributes(key),
-          ReturnValues: 'ALL_NEW',
-          ...onTheWire(expressions(change)),
-        }),
+      const output = await ifConditionHolds(
+        client.send(
+          new UpdateCommand({ TableName: name, Key: key, ReturnValues: 'ALL_NEW', ...expressions(change) }),
+        ),
       )
-      return answer && fromAttributes(answer.Attributes ?? {})
+      return output && (output.Attributes ?? {})
     },
 
-    /** Nothing happens when the condition fails. */
+    /** Does nothing when the condition fails. */
     async delete(key: Key, condition?: Condition): Promise<void> {
-      await conditional(() =>
-        call('DeleteItem', { TableName: name, Key: toAttributes(key), ...conditionOf(condition) }),
+      await ifConditionHolds(
+        client.send(new DeleteCommand({ TableName: name, Key: key, ...expressions({ condition }) })),
       )
     },
 
-    async query({ ExclusiveStartKey, ...input }: Query): Promise<{ items: Item[]; lastKey: Item | null }> {
-      const { Items = [], LastEvaluatedKey } = await call<Page>('Query', {
-        TableName: name,
-        ...onTheWire(input),
-        ...(ExclusiveStartKey && { ExclusiveStartKey: toAttributes(ExclusiveStartKey) }),
-      })
-      return {
-        items: Items.map(fromAttributes),
-        lastKey: LastEvaluatedKey ? fromAttributes(LastEvaluatedKey) : null,
-      }
+    async query(query: Query): Promise<{ items: Item[]; lastKey: Item | null }> {
+      const { Items = [], LastEvaluatedKey } = await orUnavailable(
+        client.send(new QueryCommand({ TableName: name, ...query })),
+      )
+      return { items: Items, lastKey: LastEvaluatedKey ?? null }
     },
 
-    /** How many items of an index have this partition key. Eventually consistent. */
+    /** The number of items of an index with this partition key. Eventually consistent. */
     async count(index: IndexName, partition: string): Promise<number> {
-      let counted = 0
-      let lastKey: AttributeMap | undefined
+      let count = 0
+      let lastKey: Item | undefined
       do {
-        const { Count = 0, LastEvaluatedKey } = await call<Page>('Query', {
-          TableName: name,
-          IndexName: index,
-          Select: 'COUNT',
-          KeyConditionExpression: '#partition = :partition',
-          ExpressionAttributeNames: { '#partition': INDEXES[index].partitionKey.name },
-          ExpressionAttributeValues: toAttributes({ ':partition': partition }),
-          ExclusiveStartKey: lastKey,
-        })
-        counted += Count
+        const { Count = 0, LastEvaluatedKey }: QueryCommandOutput = await orUnavailable(
+          client.send(
+            new QueryCommand({
+              TableName: name,
+              IndexName: index,
+              Select: 'COUNT',
+              KeyConditionExpression: '#partition = :partition',
+              ExpressionAttributeNames: { '#partition': INDEXES[index].partitionKey.name },
+              ExpressionAttributeValues: { ':partition': partition },
+              ExclusiveStartKey: lastKey,
+            }),
+          ),
+        )
+        count += Count
         lastKey = LastEvaluatedKey
       } while (lastKey)
-      return counted
+      return count
     },
 
-    /** The items of these keys that exist, in the order of the keys; any number, read 100 at a time. */
+    /** The items of these keys that exist, in the order of the keys. Any number: reads 100 at a time. */
     async getMany(keys: Key[], options: { consistent: boolean }): Promise<Item[]> {
       const found = new Map<string, Item>()
       await Promise.all(
-        slices(keys.map(toAttributes), BATCH_GET_KEYS).map((slice) =>
-          untilDone(slice, async (Keys) => {
-            const { Responses, UnprocessedKeys } = await call<BatchGetAnswer>('BatchGetItem', {
-              RequestItems: { [name]: { Keys, ConsistentRead: options.consistent } },
-            })
-            for (const item of Responses?.[name]?.map(fromAttributes) ?? [])
-              found.set(mapKey(item as Key), item)
+        slices(keys, BATCH_GET_KEYS).map((slice) =>
+          untilDone(slice, async (Keys: Item[]) => {
+            const { Responses, UnprocessedKeys } = await orUnavailable(
+              client.send(
+                new BatchGetCommand({
+                  RequestItems: { [name]: { Keys, ConsistentRead: options.consistent } },
+                }),
+              ),
+            )
+            for (const item of Responses?.[name] ?? []) found.set(mapKey(item as Key), item)
             return UnprocessedKeys?.[name]?.Keys ?? []
           }),
         ),
@@ -137,34 +146,34 @@ export function openTable(
       return keys.map((key) => found.get(mapKey(key))).filter((item) => item !== undefined)
     },
 
-    /** Puts or deletes any number of items, 25 at a time, with no order and no condition. */
+    /** Puts or deletes any number of items, 25 at a time, in no order and without conditions. */
     async writeMany(writes: ({ put: Item } | { delete: Key })[]): Promise<void> {
-      const requests = writes.map((write): WriteRequest => {
-        if ('delete' in write) return { DeleteRequest: { Key: toAttributes(write.delete) } }
-        return { PutRequest: { Item: toAttributes({ ...write.put, ...attributesOf(write.put) }) } }
-      })
+      const requests = writes.map(
+        (write): WriteRequest =>
+          'delete' in write
+            ? { DeleteRequest: { Key: write.delete } }
+            : { PutRequest: { Item: { ...write.put, ...attributesOf(write.put) } } },
+      )
       await Promise.all(
         slices(requests, BATCH_WRITE_ITEMS).map((slice) =>
           untilDone(slice, async (todo) => {
-            const { UnprocessedItems } = await call<BatchWriteAnswer>('BatchWriteItem', {
-              RequestItems: { [name]: todo },
-            })
+            const { UnprocessedItems } = await orUnavailable(
+              client.send(new BatchWriteCommand({ RequestItems: { [name]: todo } })),
+            )
             return UnprocessedItems?.[name] ?? []
           }),
         ),
       )
     },
 
-    /** @throws Unavailable when the table does not answer. */
+    /** Reads an item that does not exist. @throws Unavailable when the table does not answer */
     async ping(): Promise<void> {
-      await call('GetItem', { TableName: name, Key: toAttributes({ pk: 'PING', sk: 'PING' }) })
+      await orUnavailable(client.send(new GetCommand({ TableName: name, Key: { pk: 'PING', sk: 'PING' } })))
     },
-
-    close: client.close,
   }
 }
 
-/** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html, with values as they are in items. */
+/** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html */
 export type Query = {
   IndexName?: IndexName
   KeyConditionExpression: string
@@ -178,33 +187,19 @@ export type Query = {
   Limit?: number
 }
 
-type Page = { Items?: AttributeMap[]; Count?: number; LastEvaluatedKey?: AttributeMap }
-type WriteRequest = { PutRequest: { Item: AttributeMap } } | { DeleteRequest: { Key: AttributeMap } }
-type BatchGetAnswer = {
-  Responses?: Record<string, AttributeMap[]>
-  UnprocessedKeys?: Record<string, { Keys: AttributeMap[] }>
-}
-type BatchWriteAnswer = { UnprocessedItems?: Record<string, WriteRequest[]> }
+type WriteRequest = NonNullable<NonNullable<BatchWriteCommandOutput['UnprocessedItems']>[string]>[number]
 
-/** A request's expressions, with the values as the protocol has them. */
-const onTheWire = <T extends { ExpressionAttributeValues?: Item | undefined }>(input: T) => ({
-  ...input,
-  ExpressionAttributeValues: input.ExpressionAttributeValues && toAttributes(input.ExpressionAttributeValues),
-})
-
-const conditionOf = (condition: Condition | undefined) =>
-  condition ? onTheWire(expressions({ condition })) : {}
-
-async function conditional<T>(call: () => Promise<T>): Promise<T | null> {
+/** Null when the condition of the write failed. */
+async function ifConditionHolds<T>(response: Promise<T>): Promise<T | null> {
   try {
-    return await call()
+    return await orUnavailable(response)
   } catch (error) {
-    if (error instanceof AwsFault && error.name === 'ConditionalCheckFailedException') return null
+    if (error instanceof ConditionalCheckFailedException) return null
     throw error
   }
 }
 
-/** Repeats a batch with what it left unprocessed, backing off as AWS asks. */
+/** Repeats a batch with its unprocessed items, with the exponential backoff that AWS recommends. */
 async function untilDone<T>(batch: T[], attempt: (todo: T[]) => Promise<T[]>): Promise<void> {
   let todo = await attempt(batch)
   for (let round = 1; todo.length > 0; round++) {

@@ -1,10 +1,9 @@
-import { identityOf } from '../aws/identity.ts'
-import { Unavailable } from '../core/errors.ts'
+import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { clientConfig, orUnavailable } from '../aws-sdk.ts'
 import { isUuid } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
 import type { RunQueue } from '../core/ports.ts'
 import { type Environment, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../environment.ts'
-import { sqsClient } from './client.ts'
 
 /** A message of the run queue: where to find the execution, whose record holds everything else. */
 export type RunMessage = { executionId: string; organizationId: string }
@@ -15,19 +14,19 @@ const MAX_DELAY_SECONDS = 900
 /** The queue of executions that wait for the runner. */
 export function runQueue(environment: Environment = process.env): RunQueue {
   const queueUrl = requireEnv(QUEUE_URL, environment)
-  const client = sqsClient(identityOf(environment, SQS_ENDPOINT))
+  const client = new SQSClient(clientConfig(environment[SQS_ENDPOINT]))
   return {
     async send({ executionId, organizationId, tenantId, delayMs = 0 }) {
-      try {
-        await client.call('SendMessage', {
-          QueueUrl: queueUrl,
-          MessageBody: JSON.stringify({ executionId, organizationId } satisfies RunMessage),
-          MessageGroupId: groupOf(organizationId, tenantId),
-          DelaySeconds: Math.min(Math.ceil(delayMs / 1000), MAX_DELAY_SECONDS),
-        })
-      } catch (error) {
-        throw new Unavailable(error)
-      }
+      await orUnavailable(
+        client.send(
+          new SendMessageCommand({
+            QueueUrl: queueUrl,
+            MessageBody: JSON.stringify({ executionId, organizationId } satisfies RunMessage),
+            MessageGroupId: groupOf(organizationId, tenantId),
+            DelaySeconds: Math.min(Math.ceil(delayMs / 1000), MAX_DELAY_SECONDS),
+          }),
+        ),
+      )
     },
   }
 }
@@ -37,13 +36,15 @@ export function messageHider(
   environment: Environment = process.env,
 ): (receiptHandle: string, ms: number) => Promise<void> {
   const queueUrl = requireEnv(QUEUE_URL, environment)
-  const client = sqsClient(identityOf(environment, SQS_ENDPOINT))
+  const client = new SQSClient(clientConfig(environment[SQS_ENDPOINT]))
   return async (receiptHandle, ms) => {
-    await client.call('ChangeMessageVisibility', {
-      QueueUrl: queueUrl,
-      ReceiptHandle: receiptHandle,
-      VisibilityTimeout: Math.ceil(ms / 1000),
-    })
+    await client.send(
+      new ChangeMessageVisibilityCommand({
+        QueueUrl: queueUrl,
+        ReceiptHandle: receiptHandle,
+        VisibilityTimeout: Math.ceil(ms / 1000),
+      }),
+    )
   }
 }
 

@@ -141,7 +141,6 @@ describe('a proxy at rate 0', () => {
     await table.writeMany(items.map((put) => ({ put })))
     expect(await table.getMany(keys, { consistent: true })).toEqual(items)
     expect(proxy.counts.operations).toMatchObject({ BatchWriteItem: 1 })
-    table.close()
   })
 
   it('hands a message to the long poll that waits for it', async () => {

@@ -65,7 +65,6 @@ export async function startWorld({ seed, leaseSeconds }: { seed: number; leaseSe
 
     await provisionTable(dynamodb.endpoint, LOCAL_TABLE)
     const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
-    stops.push(table.close)
     const { organizationId, token } = await newOrganization(table)
     await publishAgents(table, organizationId, models)
 

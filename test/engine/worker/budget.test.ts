@@ -32,7 +32,6 @@ beforeAll(async () => {
   await run('counted', { log: join(folder, 'warm') })
 })
 afterAll(async () => {
-  table.close()
   await meter.stop()
   rmSync(folder, { recursive: true })
 })

@@ -1,0 +1,102 @@
+import { NodeHttpHandler } from '@smithy/node-http-handler'
+import { Unavailable } from './core/errors.ts'
+
+/** All attempts of a call, with the backoff between them, fit inside a function with a timeout of 10 s. */
+const MAX_ATTEMPTS = 3
+const REQUEST_TIMEOUT_MS = 2_000
+const CONNECTION_TIMEOUT_MS = 1_000
+/** Far above what one Lambda invocation uses: a request that waits for a socket would run into the timeouts above. */
+const MAX_SOCKETS = 256
+
+/**
+ * A request handler that gives up on an attempt when no response, or no more of it, arrives within `timeoutMs`.
+ * https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-reusing-connections.html
+ */
+export function createRequestHandler(timeoutMs: number): NodeHttpHandler {
+  const agent = { keepAlive: true, maxSockets: MAX_SOCKETS }
+  return new NodeHttpHandler({
+    httpAgent: agent,
+    httpsAgent: agent,
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    requestTimeout: timeoutMs,
+    throwOnRequestTimeout: true,
+    socketTimeout: timeoutMs,
+  })
+}
+
+/** Shared by all clients of the process. Its idle sockets do not keep the process running. */
+const requestHandler = createRequestHandler(REQUEST_TIMEOUT_MS)
+
+/**
+ * Settings of every AWS SDK client. Without an endpoint the SDK finds region, credentials and endpoint as usual.
+ * @param endpoint of an emulator
+ */
+export function clientConfig(endpoint?: string) {
+  return {
+    requestHandler,
+    maxAttempts: MAX_ATTEMPTS,
+    // The standard mode has a retry quota: while a service is down, most calls are not retried.
+    retryMode: 'standard',
+    userAgentAppId: 'agent-execution-service',
+    ...(endpoint && {
+      endpoint,
+      region: 'local',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+  }
+}
+
+/** @throws Unavailable instead of a retryable error: the SDK has used up its attempts. */
+export async function orUnavailable<T>(response: Promise<T>): Promise<T> {
+  try {
+    return await response
+  } catch (error) {
+    throw isRetryable(error) ? new Unavailable(error) : error
+  }
+}
+
+/** Names of throttling errors, which have status 400, and codes of failed connections: those that the SDK retries. */
+const THROTTLING_CODES = [
+  'LimitExceededException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'RequestThrottled',
+  'ThrottledException',
+  'Throttling',
+  'ThrottlingException',
+  'TooManyRequestsException',
+]
+const CONNECTION_CODES = [
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+]
+
+/** The documented fields of the errors that a client throws. */
+type SdkError = Error & {
+  $fault?: 'client' | 'server'
+  $retryable?: object
+  $metadata?: { httpStatusCode?: number }
+  code?: string
+}
+
+/** Whether the call may succeed later: throttling, a server error, a timeout, or a failed connection. */
+export function isRetryable(error: unknown): boolean {
+  if (!(error instanceof Error) || error.name === 'AbortError') return false
+  const { name, code, $fault, $retryable, $metadata } = error as SdkError
+  const status = $metadata?.httpStatusCode ?? 0
+  return (
+    $retryable !== undefined ||
+    $fault === 'server' ||
+    status === 429 ||
+    status >= 500 ||
+    THROTTLING_CODES.includes(name) ||
+    name === 'TimeoutError' ||
+    CONNECTION_CODES.includes(code ?? '')
+  )
+}
