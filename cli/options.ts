@@ -26,8 +26,8 @@ export function toName(text: string): string {
 }
 
 export function toTenantId(text: string): string {
-  const { read, error } = runParameters.tenantId
-  if (read(text) === undefined) throw new InvalidArgumentError(`It ${error}.`)
+  const { error } = runParameters.shape.tenantId.safeParse(text)
+  if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
   return text
 }
 

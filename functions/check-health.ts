@@ -1,11 +1,11 @@
 import { openTable } from '../lib/dynamodb/table.ts'
 import { endpoint } from '../lib/http/endpoint.ts'
-import type { Reply } from '../lib/http/event.ts'
+import type { HttpResponse } from '../lib/http/event.ts'
 
 const table = openTable()
 
 /** Works when the table answers: nothing else is needed to accept a run. */
-async function checkHealth(): Promise<Reply> {
+async function checkHealth(): Promise<HttpResponse> {
   await table.ping()
   return { status: 200, body: { success: true } }
 }

@@ -1,3 +1,4 @@
+import { waitHeaders } from '../lib/api/parameters.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
@@ -17,4 +18,4 @@ async function getExecution({ organizationId, executionId, headers }: Request<'g
   return { ...reply, headers: { ...reply.headers, 'Preference-Applied': `wait=${seconds}` } }
 }
 
-export const handler = endpoint('get-execution', getExecution)
+export const handler = endpoint('get-execution', getExecution, { headers: waitHeaders })

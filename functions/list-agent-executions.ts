@@ -1,5 +1,6 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { toExecutionRecord } from '../lib/api/mappers/to-execution-record.ts'
+import { executionPageParameters } from '../lib/api/parameters.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
@@ -19,4 +20,6 @@ async function listAgentExecutions(request: Request<'list-agent-executions'>) {
   return pageReply(listed, toExecutionRecord, request)
 }
 
-export const handler = endpoint('list-agent-executions', listAgentExecutions)
+export const handler = endpoint('list-agent-executions', listAgentExecutions, {
+  query: executionPageParameters,
+})

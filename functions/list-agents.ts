@@ -1,4 +1,5 @@
 import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { pageParameters } from '../lib/api/parameters.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -15,4 +16,4 @@ async function listAgents(request: Request<'list-agents'>) {
   )
 }
 
-export const handler = endpoint('list-agents', listAgents)
+export const handler = endpoint('list-agents', listAgents, { query: pageParameters })

@@ -1,4 +1,5 @@
 import { toExecutionRecord } from '../lib/api/mappers/to-execution-record.ts'
+import { executionPageParameters } from '../lib/api/parameters.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -14,4 +15,4 @@ async function listExecutions(request: Request<'list-executions'>) {
   return pageReply(listed, toExecutionRecord, request)
 }
 
-export const handler = endpoint('list-executions', listExecutions)
+export const handler = endpoint('list-executions', listExecutions, { query: executionPageParameters })

@@ -1,4 +1,5 @@
 import { toStepRecord } from '../lib/api/mappers/to-step-record.ts'
+import { pageParameters } from '../lib/api/parameters.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
@@ -20,4 +21,4 @@ async function listExecutionSteps(request: Request<'list-steps'>) {
   return pageReply(await listSteps({ steps, executionId: id, ...page }), toStepRecord, request)
 }
 
-export const handler = endpoint('list-steps', listExecutionSteps)
+export const handler = endpoint('list-steps', listExecutionSteps, { query: pageParameters })

@@ -1,5 +1,6 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { pageParameters } from '../lib/api/parameters.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -15,4 +16,4 @@ async function listVersions(request: Request<'list-versions'>) {
   return pageReply(versions, toVersionRecord, request)
 }
 
-export const handler = endpoint('list-versions', listVersions)
+export const handler = endpoint('list-versions', listVersions, { query: pageParameters })

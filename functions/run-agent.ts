@@ -1,4 +1,5 @@
 import { resolveVersion } from '../lib/agents/resolve-agent.ts'
+import { runHeaders, runParameters } from '../lib/api/parameters.ts'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import * as limits from '../lib/core/limits.ts'
 import { agentStore } from '../lib/dynamodb/agent-store.ts'
@@ -52,4 +53,4 @@ async function runAgent({ organizationId, agentId, query, headers, body, basePat
     : outputReply(await runNow(intake, request), basePath)
 }
 
-export const handler = endpoint('run-agent', runAgent)
+export const handler = endpoint('run-agent', runAgent, { query: runParameters, headers: runHeaders })

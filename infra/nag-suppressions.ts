@@ -12,7 +12,7 @@ const ofApi = ({ api }: ServiceStack) => [api]
 
 const ofOpenRoutes = ({ api }: ServiceStack) =>
   routes
-    .filter((route) => operationOf(route.function).open)
+    .filter((route) => operationOf(route.function).public)
     .map(({ method, path }) => api.root.resourceForPath(path).node.findChild(method))
 
 const rolesOf =

@@ -68,7 +68,7 @@ async function answer(
     await body
     throw new RouteNotFound()
   }
-  const authorization = operationOf(match.route.function).open
+  const authorization = operationOf(match.route.function).public
     ? {}
     : await authorize(authorizer, request.headers.authorization, match).catch(async (error: unknown) => {
         await body

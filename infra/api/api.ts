@@ -58,7 +58,7 @@ export function createApi(
   for (const { function: name, method, path } of routes) {
     api.root
       .resourceForPath(path)
-      .addMethod(method, integrations.get(name), operationOf(name).open ? {} : { authorizer })
+      .addMethod(method, integrations.get(name), operationOf(name).public ? {} : { authorizer })
   }
   return api
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { FUNCTION_NAMES, type FunctionName, RUNS_AGENTS } from '../functions/function-settings.ts'
 import { builtInsPlugin } from './built-ins-plugin.ts'
+import { zodMiniPlugin } from './zod-mini-plugin.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions', import.meta.url))
 
@@ -17,7 +18,7 @@ export const BUNDLE_OPTIONS = {
   mainFields: ['module', 'main'],
   minify: true,
   legalComments: 'none',
-  plugins: [builtInsPlugin],
+  plugins: [builtInsPlugin, zodMiniPlugin],
   logLevel: 'warning',
   metafile: true,
 } satisfies BuildOptions

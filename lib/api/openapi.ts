@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import { PROBLEMS, type ProblemCode } from '../core/errors.ts'
-import type { Parameters } from './parameter.ts'
+import { parameterSchemas } from './parameters.ts'
 import { type Operation, operationOf, type Route, routes } from './routes.ts'
 import { problemRecord } from './schemas/problem-record.ts'
 import { schemaOf } from './schemas/records.ts'
@@ -51,37 +51,26 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
   return {
     operationId: route.legacy ? `legacy-${route.function}` : route.function,
     summary: operation.summary,
-    tags: [operation.open ? 'service' : route.legacy ? 'documents' : 'agents'],
+    tags: [operation.public ? 'service' : route.legacy ? 'documents' : 'agents'],
     ...(route.legacy && { deprecated: true }),
-    ...(operation.open && { security: [] }),
+    ...(operation.public && { security: [] }),
     requestParams: {
       ...(names.length > 0 && {
         path: z.object(Object.fromEntries(names.map((name) => [name, PATH_PARAMETERS[name]]))),
       }),
+      ...(operation.query && { query: parameterSchemas[operation.query] }),
+      ...(operation.headers && { header: parameterSchemas[operation.headers] }),
     },
-    parameters: [
-      ...parametersOf('query', operation.query),
-      ...parametersOf('header', operation.headers ?? {}),
-    ],
     ...(operation.body && {
       requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body) } } },
     }),
-    responses: { ...answersOf(operation), ...problemsOf(operation) },
+    responses: { ...responsesOf(operation), ...errorsOf(operation) },
   } as ZodOpenApiOperationObject
 }
 
-/** None has to be given. OpenAPI's tools look for the description in one place or in the other. */
-const parametersOf = (place: 'query' | 'header', parameters: Parameters) =>
-  Object.entries(parameters).map(([name, { description, schema }]) => ({
-    in: place,
-    name,
-    schema: { ...schema, description },
-    description,
-  }))
-
-function answersOf({ answers }: Operation) {
+function responsesOf({ responses }: Operation) {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, { description, body }]) => [
+    Object.entries(responses).map(([status, { description, body }]) => [
       status,
       { description, ...(body && { content: { 'application/json': { schema: schemaOf(body) } } }) },
     ]),
@@ -89,8 +78,12 @@ function answersOf({ answers }: Operation) {
 }
 
 /** One response for each status, which names the codes that come with it. */
-function problemsOf({ problems, open }: Operation) {
-  const codes: ProblemCode[] = [...(open ? [] : (['Unauthorized'] as const)), ...COMMON, ...problems]
+function errorsOf(operation: Operation) {
+  const codes: ProblemCode[] = [
+    ...(operation.public ? [] : (['Unauthorized'] as const)),
+    ...COMMON,
+    ...operation.errors,
+  ]
   const byStatus = Map.groupBy(new Set(codes), (code) => PROBLEMS[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, sharing]) => [

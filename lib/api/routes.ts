@@ -1,7 +1,5 @@
 import type { ProblemCode } from '../core/errors.ts'
-import { runHeaders, waitHeaders } from './headers.ts'
-import type { Parameters } from './parameter.ts'
-import { executionPageParameters, noParameters, pageParameters, runParameters } from './parameters.ts'
+import type { parameterSchemas } from './parameters.ts'
 import type { RecordName } from './schemas/records.ts'
 
 /**
@@ -12,20 +10,24 @@ export type Operation = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   summary: string
-  query: Parameters
+  /** The schema in `parameters.ts`. Without one, every query parameter is rejected. */
+  query?: ParametersName
   /** Headers that it heeds beyond those of every request. */
-  headers?: Parameters
+  headers?: ParametersName
   /** Answers without a token. */
-  open?: true
+  public?: true
   /** Takes a JSON object as body. */
   body?: RecordName
   /** By status: the body, or null for none. */
-  answers: Record<number, { description: string; body: Body | null }>
+  responses: Record<number, { description: string; body: Body | null }>
   /** Beyond those that every operation has. */
-  problems: ProblemCode[]
+  errors: ProblemCode[]
   /** Its response may pass the 6 MB that Lambda buffers, so it is streamed. */
   streams?: true
 }
+
+/** The name of a schema in `parameters.ts`. */
+export type ParametersName = keyof typeof parameterSchemas
 
 /** A record, or a list of them. */
 export type Body = RecordName | readonly [RecordName]
@@ -41,47 +43,45 @@ export const operations = {
     method: 'GET',
     path: '/v1/healthcheck',
     summary: 'Tells whether the service is reachable and working',
-    query: noParameters,
-    open: true,
-    answers: { 200: { description: 'It works', body: 'Health' } },
-    problems: ['Unavailable'],
+    public: true,
+    responses: { 200: { description: 'It works', body: 'Health' } },
+    errors: ['Unavailable'],
   },
   'list-agents': {
     method: 'GET',
     path: '/v1/agents',
     summary: 'Lists the agents of the organization',
-    query: pageParameters,
-    answers: aList('Agents', 'Agent'),
-    problems: [],
+    query: 'pageParameters',
+    responses: aList('Agents', 'Agent'),
+    errors: [],
   },
   'get-agent': {
     method: 'GET',
     path: '/v1/agents/{agentId}',
     summary: 'Reads an agent',
-    query: noParameters,
-    answers: { 200: { description: 'The agent', body: 'Agent' } },
-    problems: ['AgentNotFound'],
+    responses: { 200: { description: 'The agent', body: 'Agent' } },
+    errors: ['AgentNotFound'],
   },
   'list-versions': {
     method: 'GET',
     path: '/v1/agents/{agentId}/versions',
     summary: 'Lists the versions of an agent',
-    query: pageParameters,
-    answers: aList('Versions', 'Version'),
-    problems: ['AgentNotFound'],
+    query: 'pageParameters',
+    responses: aList('Versions', 'Version'),
+    errors: ['AgentNotFound'],
   },
   'run-agent': {
     method: 'POST',
     path: '/v1/agents/{agentId}/executions',
     summary: 'Runs an agent',
-    query: runParameters,
-    headers: runHeaders,
+    query: 'runParameters',
+    headers: 'runHeaders',
     body: 'Input',
-    answers: {
+    responses: {
       200: { description: 'The output (sync)', body: 'Output' },
       202: { description: 'The execution, to be polled (async)', body: 'Execution' },
     },
-    problems: [
+    errors: [
       'InvalidHeader',
       'InvalidJson',
       'InvalidModelOverride',
@@ -101,64 +101,60 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}/executions',
     summary: 'Lists the executions of an agent',
-    query: executionPageParameters,
-    answers: aList('Executions', 'Execution'),
-    problems: ['AgentNotFound'],
+    query: 'executionPageParameters',
+    responses: aList('Executions', 'Execution'),
+    errors: ['AgentNotFound'],
     streams: true,
   },
   'list-executions': {
     method: 'GET',
     path: '/v1/agent_executions',
     summary: 'Lists the executions of all agents of the organization',
-    query: executionPageParameters,
-    answers: aList('Executions', 'Execution'),
-    problems: [],
+    query: 'executionPageParameters',
+    responses: aList('Executions', 'Execution'),
+    errors: [],
     streams: true,
   },
   'get-execution': {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}',
     summary: 'Reads an execution, at once or when it has ended',
-    query: noParameters,
-    headers: waitHeaders,
-    answers: oneExecution,
-    problems: ['ExecutionNotFound'],
+    headers: 'waitHeaders',
+    responses: oneExecution,
+    errors: ['ExecutionNotFound'],
     streams: true,
   },
   'list-steps': {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}/steps',
     summary: 'Lists what happened in an execution, step by step',
-    query: pageParameters,
-    answers: { 200: { description: 'Steps, in their order', body: ['Step'] } },
-    problems: ['ExecutionNotFound'],
+    query: 'pageParameters',
+    responses: { 200: { description: 'Steps, in their order', body: ['Step'] } },
+    errors: ['ExecutionNotFound'],
     streams: true,
   },
   'delete-execution': {
     method: 'DELETE',
     path: '/v1/agent_executions/{executionId}',
     summary: 'Deletes an execution with all that belongs to it',
-    query: noParameters,
-    answers: { 204: { description: 'It is gone', body: null } },
-    problems: ['ExecutionNotFound', 'ExecutionInProgress'],
+    responses: { 204: { description: 'It is gone', body: null } },
+    errors: ['ExecutionNotFound', 'ExecutionInProgress'],
   },
   'cancel-execution': {
     method: 'POST',
     path: '/v1/agent_executions/{executionId}/cancel',
     summary: 'Ends an execution that is in progress; one that has ended stays as it is',
-    query: noParameters,
-    answers: oneExecution,
-    problems: ['ExecutionNotFound'],
+    responses: oneExecution,
+    errors: ['ExecutionNotFound'],
     streams: true,
   },
   'give-feedback': {
     method: 'PUT',
     path: '/v1/agent_executions/{executionId}/feedback',
     summary: 'Says how good the result of an execution is, and what it should have been',
-    query: noParameters,
     body: 'FeedbackBody',
-    answers: oneExecution,
-    problems: [
+    responses: oneExecution,
+    errors: [
       'InvalidJson',
       'ExecutionNotFound',
       'VersionNotFound',

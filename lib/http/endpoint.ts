@@ -1,53 +1,70 @@
 import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import type { ValuesOf } from '../api/parameter.ts'
-import { type OperationName, operationOf, type operations } from '../api/routes.ts'
+import type * as z from 'zod/mini'
+import type { parameterSchemas } from '../api/parameters.ts'
+import { type OperationName, operationOf, type operations, type ParametersName } from '../api/routes.ts'
 import type { JsonObject } from '../core/json.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
-import { basePathOf, type Reply, type ServiceEvent, toResult } from './event.ts'
+import { basePathOf, type HttpResponse, type ServiceEvent, toResult } from './event.ts'
 import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
+import { queryParameters, requestHeaders } from './parameters.ts'
 import { problemDetails } from './problem-details.ts'
-import { queryParameters } from './query-parameters.ts'
-import { requestHeaders } from './request-headers.ts'
 import { requestLog } from './request-log.ts'
 
-/** A request that has passed every check at the edge. */
+type Operations = typeof operations
+
+/** The schemas that `routes.ts` names for an operation. */
+type Schemas<Name extends OperationName> = {
+  [Part in keyof Operations[Name] & ('query' | 'headers')]: Operations[Name][Part] extends ParametersName
+    ? (typeof parameterSchemas)[Operations[Name][Part]]
+    : never
+}
+
+type Values<Name extends OperationName, Part extends 'query' | 'headers'> =
+  Schemas<Name> extends Record<Part, infer Schema extends z.ZodMiniObject>
+    ? z.output<Schema>
+    : Record<never, never>
+
+/** A validated request. */
 export type Request<Name extends OperationName = OperationName> = {
   requestId: string
   organizationId: string
-  query: ValuesOf<(typeof operations)[Name]['query']>
-  headers: HeadersOf<(typeof operations)[Name]>
-  /** Parameters of the path, still unchecked. */
+  query: Values<Name, 'query'>
+  headers: Values<Name, 'headers'>
+  /** Path parameters, not validated. */
   agentId: string
   executionId: string
   body: JsonObject
-  /** Goes before the path of every link. */
+  /** Prefix of the path of every link. */
   basePath: string
-  /** The path that was called, base path included. */
+  /** The requested path, with the base path. */
   path: string
 }
 
-type HeadersOf<O> = O extends { headers: infer H } ? ValuesOf<H> : Record<never, never>
-
-/** The Lambda handler of an operation: checks the request as `routes.ts` says, answers with JSON or problem details. */
+/**
+ * The Lambda handler of an operation. It validates the request as `routes.ts` describes it and responds with JSON or
+ * problem details. The schemas are passed in because a function that has no parameters should not load zod.
+ */
 export function endpoint<Name extends OperationName>(
   name: Name,
-  inner: (request: Request<Name>) => Promise<Reply>,
+  handle: (request: Request<Name>) => Promise<HttpResponse>,
+  ...[schemas]: keyof Schemas<Name> extends never ? [] : [schemas: Schemas<Name>]
 ) {
   const operation = operationOf(name)
+  const { query, headers }: { query?: z.ZodMiniObject; headers?: z.ZodMiniObject } = schemas ?? {}
   const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
   const handler = middy<ServiceEvent, APIGatewayProxyResult>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
   )
     .use(requestLog({ operation: name }))
     .use(problemDetails())
-  if (!operation.open) handler.use(identity())
-  handler.use(queryParameters(operation.query))
-  if (operation.headers) handler.use(requestHeaders(operation.headers))
+  if (!operation.public) handler.use(identity())
+  handler.use(queryParameters(query))
+  if (headers) handler.use(requestHeaders(headers))
   if (operation.body) handler.use(jsonBody())
-  return handler.handler(async (event: ServiceEvent) => toResult(await inner(toRequest<Name>(event))))
+  return handler.handler(async (event: ServiceEvent) => toResult(await handle(toRequest<Name>(event))))
 }
 
 function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Name> {

@@ -10,9 +10,9 @@ export type ServiceEvent = APIGatewayProxyEvent & {
 }
 
 /** What an endpoint answers; a body goes out as JSON. */
-export type Reply = { status: number; body?: unknown; headers?: Record<string, string> }
+export type HttpResponse = { status: number; body?: unknown; headers?: Record<string, string> }
 
-export function toResult({ status, body, headers }: Reply): APIGatewayProxyResult {
+export function toResult({ status, body, headers }: HttpResponse): APIGatewayProxyResult {
   return {
     statusCode: status,
     headers: {

@@ -3,7 +3,7 @@ import { ExecutionNotFound, ServiceError } from '../core/errors.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
 import { isUuid } from '../core/ids.ts'
 import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
-import type { Reply } from './event.ts'
+import type { HttpResponse } from './event.ts'
 
 /** @throws ExecutionNotFound for what no execution can be called */
 export function executionIdFrom(segment: string): string {
@@ -12,13 +12,13 @@ export function executionIdFrom(segment: string): string {
 }
 
 /** The execution record, as polling reads it. */
-export function recordReply(execution: Execution): Reply {
+export function recordReply(execution: Execution): HttpResponse {
   const headers = isFinal(execution) ? {} : { 'Retry-After': String(RETRY_AFTER_SECONDS) }
   return { status: 200, body: toExecutionRecord(execution), headers }
 }
 
 /** What an async call gets: the record, 202 while it has to be polled. */
-export function acceptedReply(execution: Execution, basePath: string): Reply {
+export function acceptedReply(execution: Execution, basePath: string): HttpResponse {
   const reply = recordReply(execution)
   return {
     ...reply,
@@ -31,7 +31,7 @@ export function acceptedReply(execution: Execution, basePath: string): Reply {
  * What a sync call gets: the bare output.
  * @throws ExecutionFailed when the run ended in ERROR, ExecutionStillRunning when another worker has it now
  */
-export function outputReply(execution: Execution, basePath: string): Reply {
+export function outputReply(execution: Execution, basePath: string): HttpResponse {
   const headers = whereabouts(execution, basePath)
   if (execution.status === 'SUCCESS') return { status: 200, body: execution.output, headers }
   const executionId = execution.id

@@ -2,7 +2,7 @@ import { decodeCursor, encodeCursor } from '../core/cursor.ts'
 import { InvalidQueryParameter } from '../core/errors.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
 import type { Page, PageRequest } from '../core/ports.ts'
-import type { Reply } from './event.ts'
+import type { HttpResponse } from './event.ts'
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
@@ -34,7 +34,7 @@ export function pageReply<T>(
   page: Page<T>,
   toRecord: (item: T) => unknown,
   request: { path: string; query: object },
-): Reply {
+): HttpResponse {
   return {
     status: 200,
     body: page.items.map(toRecord),

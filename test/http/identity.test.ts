@@ -46,7 +46,7 @@ const IDENTITIES: [string, unknown][] = [
   ['a list of organizations', { organizationId: ['0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48'] }],
 ]
 
-const guarded = (Object.keys(operations) as OperationName[]).filter((name) => !operationOf(name).open)
+const guarded = (Object.keys(operations) as OperationName[]).filter((name) => !operationOf(name).public)
 
 describe.each(guarded)('%s', (name) => {
   it.each(IDENTITIES)('refuses an event with %s', async (_, authorizer) => {

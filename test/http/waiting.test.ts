@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { waitHeaders } from '../../lib/api/headers.ts'
+import { waitHeaders } from '../../lib/api/parameters.ts'
 import { system } from '../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 
@@ -70,6 +70,6 @@ describe('the preference', () => {
     ['waiting=7', 0],
     ['', 0],
   ])('%s is %i seconds', (prefer, seconds) => {
-    expect(waitHeaders.Prefer.read(prefer)).toBe(seconds)
+    expect(waitHeaders.parse({ Prefer: prefer })).toEqual({ Prefer: seconds })
   })
 })

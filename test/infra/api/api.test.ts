@@ -38,7 +38,7 @@ describe('the API', () => {
     const { AuthorizationType, AuthorizerId } = methods.get(name)?.Properties ?? {}
     const [authorizer] = Object.keys(resourcesOf(template, 'AWS::ApiGateway::Authorizer'))
     expect([AuthorizationType, AuthorizerId]).toEqual(
-      operationOf(route.function).open ? ['NONE', undefined] : ['CUSTOM', { Ref: authorizer }],
+      operationOf(route.function).public ? ['NONE', undefined] : ['CUSTOM', { Ref: authorizer }],
     )
   })
 

@@ -137,7 +137,7 @@ describe('the functions behind API Gateway under the runtime', () => {
   ] as const)('%s answers as its operation says', async (name, path) => {
     const { status, json } = await call('GET', path)
     expect(status).toBe(200)
-    const { body } = operations[name].answers[200]
+    const { body } = operations[name].responses[200]
     expect(z.safeParse(schemaOf(body), json).success).toBe(true)
   })
 
