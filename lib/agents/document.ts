@@ -4,10 +4,10 @@ import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { MAX_AGENT_STEPS } from '../core/limits.ts'
 import { ModelConfigurationError } from '../core/model.ts'
 import { parseModelName } from '../models/model-name.ts'
+import { checkDeclaredSchema } from '../schema/check-declared-schema.ts'
 import { isJsonSchema } from '../schema/field-map.ts'
 import { fieldMapSchema } from '../schema/field-map-schema.ts'
 import { toolsSchema } from '../tools/tool-document.ts'
-import { checkDeclared } from './check-schemas.ts'
 
 const MAX_TEXT = 2_000
 const DAY_SECONDS = 24 * 60 * 60
@@ -27,7 +27,7 @@ const declaredSchema = z
       const { error } = fieldMapSchema.safeParse(value, { reportInput: true })
       if (error) return add(...error.issues)
     }
-    add(...checkDeclared(value).map((finding) => ({ code: 'custom', input: value, ...finding })))
+    add(...checkDeclaredSchema(value).map((finding) => ({ code: 'custom', input: value, ...finding })))
   })
 
 const modelSchema = z.string().superRefine((text, context) => {

@@ -2,11 +2,14 @@ import { LRUCache } from 'lru-cache'
 import type { Version } from '../core/agent.ts'
 import type { JsonObject } from '../core/json.ts'
 import { type Adapter, compileAdapter } from '../schema/adapt/adapt-input.ts'
-import { type Check, compileCheck, compileStrictCheck } from '../schema/validate/validate.ts'
+import { compileStrictValidator, compileValidator, type Validator } from '../schema/validate/validate.ts'
 
 /** What a version's schemas are compiled to, once a process. */
-export const inputCheckOf: (version: Version) => Check = compiledOnce('inputSchema', compileStrictCheck)
-export const outputCheckOf: (version: Version) => Check = compiledOnce('outputSchema', compileCheck)
+export const inputCheckOf: (version: Version) => Validator = compiledOnce(
+  'inputSchema',
+  compileStrictValidator,
+)
+export const outputCheckOf: (version: Version) => Validator = compiledOnce('outputSchema', compileValidator)
 export const adapterOf: (version: Version) => Adapter = compiledOnce('inputSchema', compileAdapter)
 
 function compiledOnce<T extends object>(

@@ -3,6 +3,7 @@ import { feedbackBody } from '../api/schemas/feedback.ts'
 import { FeedbackMismatch, type Violation } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Feedback } from '../core/learning.ts'
+import { toJsonPointer } from '../schema/json-pointer.ts'
 
 /** @throws FeedbackMismatch naming every field that is wrong, and what it may be instead */
 export function feedbackFrom(body: JsonObject): Omit<Feedback, 'updatedAt'> {
@@ -22,9 +23,6 @@ function explain(issue: z.core.$ZodIssue): Violation[] {
 
 /** Names come from the client: they are cut, so that a problem document stays small. */
 function violation(names: string[], message: string): Violation {
-  const path = names.map((name) => `/${pointer(name.slice(0, 64))}`).join('')
+  const path = toJsonPointer(names.map((name) => name.slice(0, 64)))
   return { path, message: `${path} ${message}.` }
 }
-
-/** A name as a token of a JSON Pointer (RFC 6901, section 4). */
-const pointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import { FIELD_TYPES, type Field } from './field-map.ts'
 
-/** A field that has a default may be left out; every other one is required unless it says `required: false`. */
+/** Used when publishing only. Separate from `field-map.ts`, so that the functions that run agents do not load zod. */
 export const fieldSchema: z.ZodType<Field> = z.lazy(() =>
   z.strictObject({
     type: z.enum(FIELD_TYPES),
     description: z.string().optional(),
+    /** Default: true, unless the field has a default. */
     required: z.boolean().optional(),
     enum: z.array(z.unknown()).min(1).optional(),
     items: fieldSchema.optional(),

@@ -2,7 +2,7 @@ import type { JsonObject } from '../core/json.ts'
 
 export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
 
-/** One field of a field map, or the items of a list: a JSON Schema's keywords, with `required` said of the field itself. */
+/** A field of a field map, or the items of an array: JSON Schema keywords, with `required` on the field itself. */
 export type Field = {
   type: (typeof FIELD_TYPES)[number]
   description?: string | undefined
@@ -15,31 +15,31 @@ export type Field = {
 
 export type FieldMap = Record<string, Field>
 
-/** Whether a declared schema is a whole JSON Schema rather than a field map: a field's value is never a plain string. */
+/** Whether a declared schema is a JSON Schema rather than a field map. The fields of a field map are never strings. */
 export function isJsonSchema(declared: JsonObject): boolean {
   return typeof declared.$schema === 'string' || typeof declared.type === 'string'
 }
 
-/** The JSON Schema (2020-12) of a declared schema. Objects of a field map take no unknown fields. */
+/** Converts a declared schema to JSON Schema (2020-12). Objects of a field map do not allow undeclared fields. */
 export function toJsonSchema(declared: JsonObject): JsonObject {
   if (isJsonSchema(declared)) return declared
-  return objectSchema(declared as unknown as FieldMap)
+  return toObjectSchema(declared as unknown as FieldMap)
 }
 
-function objectSchema(fields: FieldMap): JsonObject {
-  const names = Object.keys(fields)
+function toObjectSchema(fields: FieldMap): JsonObject {
+  const entries = Object.entries(fields)
   return {
     type: 'object',
-    properties: Object.fromEntries(names.map((name) => [name, fieldToSchema(fields[name] as Field)])),
-    required: names.filter((name) => isRequired(fields[name] as Field)),
+    properties: Object.fromEntries(entries.map(([name, field]) => [name, toFieldSchema(field)])),
+    required: entries.filter(([, field]) => isRequired(field)).map(([name]) => name),
     additionalProperties: false,
   }
 }
 
-function fieldToSchema(field: Field): JsonObject {
+function toFieldSchema(field: Field): JsonObject {
   const { required: _, items, properties, ...keywords } = field
-  const nested = properties ? objectSchema(properties) : {}
-  return { ...(keywords as JsonObject), ...(items && { items: fieldToSchema(items) }), ...nested }
+  const nested = properties ? toObjectSchema(properties) : {}
+  return { ...(keywords as JsonObject), ...(items && { items: toFieldSchema(items) }), ...nested }
 }
 
 const isRequired = (field: Field): boolean => field.required ?? field.default === undefined

@@ -1,14 +1,16 @@
+import { truncate } from './message-text.ts'
+
 const MAX_CHARACTERS = 256
 
-/** A JSON Pointer (RFC 6901), cut when names from outside make it long: reports of what is wrong stay small. */
-export function pointerOf(names: readonly string[]): string {
-  return shortened(names.map((name) => `/${escaped(name)}`).join(''), MAX_CHARACTERS)
+/** Builds a JSON Pointer (RFC 6901), truncated because clients choose the names and error responses must stay small. */
+export function toJsonPointer(names: readonly string[]): string {
+  return truncate(names.map((name) => `/${escapeName(name)}`).join(''), MAX_CHARACTERS)
 }
 
-/** A text for people to read: cut at `most` characters, never within one. */
-export function shortened(text: string, max: number): string {
-  return text.length > max ? `${text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')}…` : text
+/** Splits a JSON Pointer into unescaped names. */
+export function parseJsonPointer(pointer: string): string[] {
+  return pointer.split('/').slice(1).map(unescapeName)
 }
 
-/** RFC 6901, section 4. */
-const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+const escapeName = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+const unescapeName = (name: string) => name.replaceAll('~1', '/').replaceAll('~0', '~')

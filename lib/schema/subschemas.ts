@@ -1,42 +1,56 @@
 import type { Schema } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 
-/** Every subschema by its absolute URI, as the validator's `dereference` lists them. */
+/** Every subschema by its absolute URI, as returned by the validator's `dereference`. */
 export type Lookup = Record<string, Schema | boolean>
 
-/** Keywords beside which other subschemas may declare fields of the same object. */
-const COMPOSING = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']
+/** Keywords whose subschemas may declare further fields of the same object. */
+const COMPOSITION_KEYWORDS = [
+  '$ref',
+  '$dynamicRef',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+]
 
-/** Keywords with which an author says which fields an object takes besides its `properties`. */
-const OPENING = ['additionalProperties', 'patternProperties', 'unevaluatedProperties', 'propertyNames']
+/** Keywords that decide which fields besides `properties` an object may have. */
+const OTHER_FIELDS_KEYWORDS = [
+  'additionalProperties',
+  'patternProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+]
 
-const DESCENDING = ['properties', 'items', 'prefixItems', ...OPENING]
+const CHILD_KEYWORDS = ['properties', 'items', 'prefixItems', ...OTHER_FIELDS_KEYWORDS]
 
-export const isComposed = (schema: JsonObject): boolean => hasAny(schema, COMPOSING)
+export const isComposed = (schema: JsonObject): boolean => hasAny(schema, COMPOSITION_KEYWORDS)
 
-/** Whether a schema that composes nothing leaves open which fields it takes besides its `properties`. */
-export const isSilent = (schema: JsonObject): boolean => !hasAny(schema, OPENING)
+export const restrictsOtherFields = (schema: JsonObject): boolean => hasAny(schema, OTHER_FIELDS_KEYWORDS)
 
-/** What the `$ref` of a schema refers to. */
-export function targetOf(schema: JsonObject, lookup: Lookup): Schema | boolean | undefined {
+/** The schema that `$ref` points to. */
+export function getRefTarget(schema: JsonObject, lookup: Lookup): Schema | boolean | undefined {
   const { $ref, __absolute_ref__ } = schema as Schema
   return typeof $ref === 'string' ? lookup[__absolute_ref__ ?? $ref] : undefined
 }
 
-/** What a schema refers to when all that it says of a value's parts is a reference. */
-export function referred(schema: JsonObject, lookup: Lookup): Schema | boolean | undefined {
+/** The target of `$ref` in a schema that says nothing else about the parts of a value. */
+export function getPureRefTarget(schema: JsonObject, lookup: Lookup): Schema | boolean | undefined {
   const { $ref: _, ...others } = schema
-  return isComposed(others) || hasAny(others, DESCENDING) ? undefined : targetOf(schema, lookup)
+  return isComposed(others) || hasAny(others, CHILD_KEYWORDS) ? undefined : getRefTarget(schema, lookup)
 }
 
-/** The one form that a value may take besides null, where `anyOf` or `oneOf` says nothing more than that. */
-export function formBesideNull(schema: JsonObject): Json | undefined {
+/** The schema `X` of `anyOf: [X, null]` or `oneOf: [X, null]`, if the schema says nothing else about a value's parts. */
+export function getNonNullAlternative(schema: JsonObject): Json | undefined {
   const { anyOf, oneOf, ...others } = schema
-  const forms = anyOf ?? oneOf
-  if (!Array.isArray(forms) || (anyOf && oneOf) || isComposed(others) || hasAny(others, DESCENDING))
-    return undefined
-  const substantial = forms.filter((form) => !(isJsonObject(form) && isNull(form)))
-  return substantial.length === 1 ? substantial[0] : undefined
+  const alternatives = anyOf ?? oneOf
+  if (!Array.isArray(alternatives) || (anyOf && oneOf)) return undefined
+  if (isComposed(others) || hasAny(others, CHILD_KEYWORDS)) return undefined
+  const nonNull = alternatives.filter((alternative) => !(isJsonObject(alternative) && isNull(alternative)))
+  return nonNull.length === 1 ? nonNull[0] : undefined
 }
 
 const isNull = ({ type, const: constant }: JsonObject) => type === 'null' || constant === null

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import { isJsonObject } from '../core/json.ts'
 import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
-import { type Check, compileCheck } from '../schema/validate/validate.ts'
+import { compileValidator, type Validator } from '../schema/validate/validate.ts'
 import { limitResult } from './limit-result.ts'
 import { openGroup, type ToolDeps } from './open-group.ts'
 import { openSecrets } from './secrets.ts'
@@ -38,7 +38,7 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     throw fault.reason
   }
 
-  const tools = new Map<string, Tool & { check: Check }>()
+  const tools = new Map<string, Tool & { check: Validator }>()
   for (const tool of groups.flatMap((group) => group.tools)) {
     const { name, inputSchema } = tool.declaration
     if (!tools.has(name)) tools.set(name, { ...tool, check: checkOf(inputSchema) })
@@ -99,9 +99,9 @@ async function callInTime(
 }
 
 /** An MCP server's schema may be none that the validator can use: then the server alone checks. */
-function checkOf(schema: JsonObject): Check {
+function checkOf(schema: JsonObject): Validator {
   try {
-    const check = compileCheck(schema)
+    const check = compileValidator(schema)
     return (value) => {
       try {
         return check(value)

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { checkDeclared } from '../agents/check-schemas.ts'
 import { isSlug } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import { FINAL_ANSWER } from '../core/model.ts'
+import { checkDeclaredSchema } from '../schema/check-declared-schema.ts'
 import { fieldMapSchema } from '../schema/field-map-schema.ts'
 import { checkHeaders, checkHttp, checkWords, type Report, urlFault } from './check-tool.ts'
 import { TOOL_TIMEOUT_SECONDS } from './limits.ts'
@@ -79,7 +79,7 @@ export const toolSchema = z
         report([name], `must be given for a tool of kind ${kind}`, { isMissing: true })
       if (!isDeclared && isGiven) report([name], `must be left out: it comes from the ${SOURCE[kind]}`)
     }
-    for (const finding of value.input ? checkDeclared(value.input as unknown as JsonObject) : [])
+    for (const finding of value.input ? checkDeclaredSchema(value.input as unknown as JsonObject) : [])
       report(['input', ...finding.path], finding.message)
     checkWords(value, report)
     const target = value.http ?? value.mcp

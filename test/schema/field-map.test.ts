@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { isJsonSchema, toJsonSchema } from '../../lib/schema/field-map.ts'
-import { compileCheck } from '../../lib/schema/validate/validate.ts'
+import { compileValidator } from '../../lib/schema/validate/validate.ts'
 
 describe('isJsonSchema', () => {
-  it('tells a field that is named type from the keyword', () => {
+  it('distinguishes a field named type from the keyword', () => {
     expect(isJsonSchema({ type: { type: 'string' } })).toBe(false)
     expect(isJsonSchema({ type: 'object' })).toBe(true)
     expect(isJsonSchema({ $schema: 'https://json-schema.org/draft/2020-12/schema', anyOf: [] })).toBe(true)
@@ -12,7 +12,7 @@ describe('isJsonSchema', () => {
 })
 
 describe('toJsonSchema', () => {
-  it('requires every field but those with a default or required: false, at each level', () => {
+  it('requires every field without a default or required: false, at each level', () => {
     const fields = {
       a: { type: 'string' },
       b: { type: 'string', required: false },
@@ -30,14 +30,14 @@ describe('toJsonSchema', () => {
     })
   })
 
-  it('leaves a JSON Schema as it is', () => {
+  it('returns a JSON Schema unchanged', () => {
     const schema = { type: 'object', patternProperties: { '^x': {} } }
     expect(toJsonSchema(schema)).toBe(schema)
   })
 })
 
-describe('compileCheck', () => {
-  const check = compileCheck({
+describe('compileValidator', () => {
+  const validate = compileValidator({
     name: { type: 'string' },
     kind: { type: 'string', enum: ['a', 'b'], required: false },
     'a/b~c': { type: 'integer', required: false },
@@ -61,9 +61,9 @@ describe('compileCheck', () => {
     [{ name: 'x', list: {} }, ['/list']],
     ['text', ['']],
   ]
-  it.each(cases)('finds in %j what is wrong, once, where it is', (value, paths) => {
+  it.each(cases)('reports each violation of %j once, with its path', (value, paths) => {
     expect(
-      check(value)
+      validate(value)
         .map(({ path }) => path)
         .sort(),
     ).toEqual(paths)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../lib/core/json.ts'
 
-/** Names of which none is alike or near another, with several words. */
+/** Names that are not similar to each other. */
 const NAMES = [
   'artistName',
   'line2',
@@ -14,7 +14,7 @@ const NAMES = [
   'constructor',
 ]
 
-/** Names that are alike, near or neither, and envelopes. */
+/** Names that are equal, similar and different, and envelopes. */
 const WILD_NAMES = [
   ...NAMES,
   'artist-name',
@@ -54,12 +54,12 @@ const numbers = fc.oneof(
 )
 const scalars: fc.Arbitrary<Json> = fc.oneof(texts, numbers, fc.boolean(), fc.constant(null))
 
-const ownFields = (entries: [string, Json][]): JsonObject => Object.fromEntries(entries)
+const toObject = (entries: [string, Json][]): JsonObject => Object.fromEntries(entries)
 
-/** Any JSON object, with names and values that schemas know too. */
+/** Random objects, whose names and values also occur in schemas. */
 export const anyInputs: fc.Arbitrary<JsonObject> = fc.letrec<{ object: JsonObject; value: Json }>((tie) => ({
   value: fc.oneof({ maxDepth: 4 }, scalars, fc.array(tie('value'), { maxLength: 3 }), tie('object')),
-  object: fc.array(fc.tuple(fc.constantFrom(...WILD_NAMES), tie('value')), { maxLength: 5 }).map(ownFields),
+  object: fc.array(fc.tuple(fc.constantFrom(...WILD_NAMES), tie('value')), { maxLength: 5 }).map(toObject),
 })).object
 
 const choices = fc.uniqueArray(scalars, {
@@ -78,7 +78,7 @@ function objectSchema(fields: [string, JsonObject, boolean][], more: JsonObject)
   const required = fields.filter(([, , isRequired]) => isRequired).map(([name]) => name)
   return {
     type: 'object',
-    properties: ownFields(fields.map(([name, schema]) => [name, schema])),
+    properties: toObject(fields.map(([name, schema]) => [name, schema])),
     required,
     ...more,
   }
@@ -90,7 +90,7 @@ const fieldsOf = (names: string[], schemas: fc.Arbitrary<JsonObject>) =>
     selector: ([name]) => name,
   })
 
-/** Schemas of which `conformingInputs` can make inputs; closed or silent about other fields. */
+/** Schemas for which `validInputs` generates inputs. */
 export const plainSchemas: fc.Arbitrary<JsonObject> = fc.letrec<{ object: JsonObject; field: JsonObject }>(
   (tie) => ({
     field: fc.oneof(
@@ -108,7 +108,7 @@ export const plainSchemas: fc.Arbitrary<JsonObject> = fc.letrec<{ object: JsonOb
   }),
 ).object
 
-/** Schemas with references, forms, patterns and open objects as well. */
+/** Schemas that also have references, alternatives, patterns and additional properties. */
 export const wildSchemas: fc.Arbitrary<JsonObject> = fc
   .letrec<{ object: JsonObject; field: JsonObject }>((tie) => ({
     field: fc.oneof(
@@ -136,12 +136,12 @@ export const wildSchemas: fc.Arbitrary<JsonObject> = fc
   }))
   .object.chain((schema) => plainSchemas.map((other) => ({ ...schema, $defs: { other } })))
 
-/** Inputs that conform to a plain schema in strict mode, with every field that has a default. */
-export function conformingInputs(schema: JsonObject): fc.Arbitrary<Json> {
+/** Inputs that a plain schema accepts in strict mode, with a value for every field that has a default. */
+export function validInputs(schema: JsonObject): fc.Arbitrary<Json> {
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum)
-  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => conformingInputs({ type })))
-  if (schema.type === 'array') return fc.array(conformingInputs(schema.items as JsonObject), { maxLength: 3 })
-  if (schema.type === 'object') return conformingObjects(schema)
+  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => validInputs({ type })))
+  if (schema.type === 'array') return fc.array(validInputs(schema.items as JsonObject), { maxLength: 3 })
+  if (schema.type === 'object') return validObjects(schema)
   if (schema.type === 'string') return texts
   if (schema.type === 'integer') return fc.maxSafeInteger()
   if (schema.type === 'number') return numbers
@@ -149,15 +149,17 @@ export function conformingInputs(schema: JsonObject): fc.Arbitrary<Json> {
   return schema.type === 'null' ? fc.constant(null) : scalars
 }
 
-function conformingObjects({ properties, required }: JsonObject): fc.Arbitrary<JsonObject> {
+function validObjects({ properties, required }: JsonObject): fc.Arbitrary<JsonObject> {
   const fields = Object.entries(properties as Record<string, JsonObject>)
-  const isNeeded = ([name, field]: [string, JsonObject]) =>
+  const isAlwaysPresent = ([name, field]: [string, JsonObject]) =>
     (required as string[]).includes(name) || field.default !== undefined
-  const present = fc.tuple(...fields.map((field) => (isNeeded(field) ? fc.constant(true) : fc.boolean())))
-  const values = fc.tuple(...fields.map(([, field]) => conformingInputs(field)))
+  const present = fc.tuple(
+    ...fields.map((field) => (isAlwaysPresent(field) ? fc.constant(true) : fc.boolean())),
+  )
+  const values = fc.tuple(...fields.map(([, field]) => validInputs(field)))
   return fc
     .tuple(present, values)
     .map(([isPresent, all]) =>
-      ownFields(fields.flatMap(([name], i) => (isPresent[i] ? [[name, all[i] ?? null]] : []))),
+      toObject(fields.flatMap(([name], i) => (isPresent[i] ? [[name, all[i] ?? null]] : []))),
     )
 }

@@ -1,10 +1,10 @@
 import { type ExecutionError, failure, NO_USAGE, type Outcome } from '../../core/execution.ts'
 import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../../core/limits.ts'
-import type { Check } from '../../schema/validate/validate.ts'
+import type { Validator } from '../../schema/validate/validate.ts'
 
 /** Whatever an agent returned, as an outcome: an output that fits the schema, or the error that says why not. */
-export function validateOutput(returned: unknown, check: Check): Outcome {
+export function validateOutput(returned: unknown, check: Validator): Outcome {
   let text: string | undefined
   try {
     text = JSON.stringify(returned)

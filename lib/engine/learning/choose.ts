@@ -6,7 +6,7 @@ import {
   type Learner,
   MAX_EXAMPLES,
 } from '../../core/learning.ts'
-import type { Check } from '../../schema/validate/validate.ts'
+import type { Validator } from '../../schema/validate/validate.ts'
 import { fingerprintOf } from '../submit/request-hash.ts'
 import { examplesPrompt } from './prompt.ts'
 import { type Match, similaritiesTo } from './similarity.ts'
@@ -21,7 +21,7 @@ type Params = {
   execution: Learner & Pick<Execution, 'id' | 'input'>
   candidates: Example[]
   /** Of the output of the version that runs. */
-  checkOutput: Check
+  checkOutput: Validator
 }
 
 /** The past executions that a run learns from: its own kind's, the best first, few, and small enough together. */

@@ -2,7 +2,7 @@ import type { Execution } from '../../core/execution.ts'
 import { type Example, MAX_CANDIDATES } from '../../core/learning.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import type { Adapter } from '../../schema/adapt/adapt-input.ts'
-import type { Check } from '../../schema/validate/validate.ts'
+import type { Validator } from '../../schema/validate/validate.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { chooseExamples } from './choose.ts'
 
@@ -10,7 +10,7 @@ type Params = {
   executions: ExecutionStore
   execution: Execution
   journal: Pick<Journal, 'learnFrom' | 'recorded'>
-  checkOutput: Check
+  checkOutput: Validator
   /** Of the version that runs: examples are shown as it would get them. */
   adapt: Adapter
 }

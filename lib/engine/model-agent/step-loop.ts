@@ -5,7 +5,7 @@ import type { Example } from '../../core/learning.ts'
 import { type Model, ModelError, type ModelRequest } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
 import type { ModelStep, RecordedStep } from '../../core/step.ts'
-import type { Check } from '../../schema/validate/validate.ts'
+import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { RetryableError } from '../checkpoints/stop-reason.ts'
@@ -31,7 +31,7 @@ type Params = {
   journal: Journal
   /** What the model is shown to learn from; empty when the run does not learn. */
   examples: Example[]
-  checkOutput: Check
+  checkOutput: Validator
   system: System
   signal: AbortSignal
   /** Whether the run may be given back, to go on when a fault has passed. */
@@ -135,7 +135,7 @@ async function answerCalls(recorded: Recorded, params: Params): Promise<void> {
   )
 }
 
-function mismatch(attempts: Recorded[], check: Check): ExecutionError {
+function mismatch(attempts: Recorded[], check: Validator): ExecutionError {
   const last = attempts.at(-1)
   const answer = last?.step.calls.find(isFinalAnswer)
   return {

@@ -1,60 +1,67 @@
 import type { InputAdaptation } from '../../core/execution.ts'
 import type { Json } from '../../core/json.ts'
-import { pointerOf, shortened } from '../json-pointer.ts'
-import { typeName, typeOf } from '../type-names.ts'
+import { toJsonPointer } from '../json-pointer.ts'
+import { jsonTypeOf, truncate, withArticle } from '../message-text.ts'
 
-/** A place in an input, by the names on the way there and by those that were sent. */
-export type Place = { names: Path; sentNames: Path; depth: number }
+/** A location in an input: its path in the adapted input, and its path in the input that was sent. */
+export type Location = { path: Path; sentPath: Path; depth: number }
 
-type Path = { above: Path; name: string } | undefined
+/** A linked list, because most locations are never reported. */
+type Path = { parent: Path; name: string } | undefined
 
-export const TOP: Place = { names: undefined, sentNames: undefined, depth: 0 }
+export const ROOT: Location = { path: undefined, sentPath: undefined, depth: 0 }
 
-/** Without `sentName` the place is one that was not sent: the list around a single value. */
-export function below({ names, sentNames, depth }: Place, name: string, sentName?: string): Place {
+/** The location of a field or item. Omit `sentName` for the array around a single value, which was not sent. */
+export function childOf({ path, sentPath, depth }: Location, name: string, sentName?: string): Location {
   return {
-    names: { above: names, name },
-    sentNames: sentName === undefined ? sentNames : { above: sentNames, name: sentName },
+    path: { parent: path, name },
+    sentPath: sentName === undefined ? sentPath : { parent: sentPath, name: sentName },
     depth: depth + 1,
   }
 }
 
-/** The place of what was sent inside envelopes. */
-export function inside(place: Place, envelopes: readonly string[]): Place {
-  return { ...place, sentNames: envelopes.reduce<Path>((above, name) => ({ above, name }), place.sentNames) }
+/** The location of fields that were sent inside envelopes. */
+export function insideEnvelopes(location: Location, names: readonly string[]): Location {
+  const sentPath = names.reduce<Path>((parent, name) => ({ parent, name }), location.sentPath)
+  return { ...location, sentPath }
 }
 
-export function renamed(place: Place): InputAdaptation {
-  const path = pathOf(place)
-  const from = pointerOf(listed(place.sentNames))
-  return { path, kind: 'renamed', from, message: `${shown(from)} is taken for the field ${shown(path)}.` }
+export function renamed(location: Location): InputAdaptation {
+  const path = toPointer(location.path)
+  const from = toPointer(location.sentPath)
+  return { path, kind: 'renamed', from, message: `Renamed ${format(from)} to ${format(path)}.` }
 }
 
-export function unwrapped(place: Place): InputAdaptation {
-  const from = pointerOf(listed(place.sentNames))
-  const message = `The fields inside ${shown(from)} are taken for those of ${shown(pathOf(place))}.`
-  return { path: pathOf(place), kind: 'unwrapped', from, message }
+export function unwrapped(location: Location): InputAdaptation {
+  const path = toPointer(location.path)
+  const from = toPointer(location.sentPath)
+  return {
+    path,
+    kind: 'unwrapped',
+    from,
+    message: `Moved the fields of ${format(from)} to ${format(path)}.`,
+  }
 }
 
-export function converted(place: Place, sent: Json, result: Json): InputAdaptation {
-  const path = pathOf(place)
-  const from = typeName(typeOf(sent))
-  const to = typeName(typeOf(result))
-  const change = from === to ? 'is one of the allowed values, spelled differently' : `was ${from}, now ${to}`
-  return { path, kind: 'converted', from, message: `${shown(path)} ${change}.` }
+export function converted(location: Location, sent: Json, result: Json): InputAdaptation {
+  const path = toPointer(location.path)
+  const [from, to] = [jsonTypeOf(sent), jsonTypeOf(result)]
+  const message =
+    from === to
+      ? `Changed the spelling of ${format(path)} to match an allowed value.`
+      : `Converted ${format(path)} from ${withArticle(from)} to ${withArticle(to)}.`
+  return { path, kind: 'converted', from, message }
 }
 
-export function defaulted(place: Place): InputAdaptation {
-  const path = pathOf(place)
-  return { path, kind: 'defaulted', message: `${shown(path)} was not sent and has its default.` }
+export function defaulted(location: Location): InputAdaptation {
+  const path = toPointer(location.path)
+  return { path, kind: 'defaulted', message: `Set ${format(path)} to its default.` }
 }
 
-const pathOf = ({ names }: Place) => pointerOf(listed(names))
+const format = (pointer: string) => (pointer === '' ? 'the input' : truncate(pointer, 100))
 
-const shown = (pointer: string) => (pointer === '' ? 'the input' : shortened(pointer, 100))
-
-function listed(path: Path): string[] {
+function toPointer(path: Path): string {
   const names: string[] = []
-  for (let part = path; part; part = part.above) names.push(part.name)
-  return names.reverse()
+  for (let part = path; part; part = part.parent) names.push(part.name)
+  return toJsonPointer(names.reverse())
 }

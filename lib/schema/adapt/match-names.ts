@@ -1,74 +1,74 @@
 import type { JsonObject } from '../../core/json.ts'
-import { isNear, looseName, type Name, nameOf } from '../spelling.ts'
+import { isSimilar, normalizeName, type ParsedName, parseName } from '../similar-names.ts'
 import { canFit } from './convert-value.ts'
 import type { FieldShape, Shape } from './shape.ts'
 
-/** An object with more unknown names than this is no misspelt one, and to compare them all would take long. */
-const MAX_MISSPELT = 200
+/** Above this number of unknown names, typos are not corrected: it would be slow, and they are unlikely to be typos. */
+const MAX_TYPOS = 200
 
-type FieldName = Name & { field: FieldShape }
+type FieldName = ParsedName & { field: FieldShape }
 
-/** The names of a shape's fields, by what `looseName` makes of them: only inputs with unknown names need these. */
+/** Fields by normalized name. Built lazily: only inputs with unknown names need it. */
 const indexes = new WeakMap<Shape, Map<string, FieldName[]>>()
 
 /**
- * The fields that names mean which the shape does not know: those alike but for case and separators, then those near
- * (see `isNear`) whose value the field can take. A field that was sent is no candidate, nor is one that two names
- * could mean, or a name that could mean two fields. Where an object takes other fields, only one that it requires is,
- * and only by a name that is alike.
+ * Maps unknown names of an input to the declared fields that they mean: first names that are equal except for case and
+ * separators, then similar names (see `isSimilar`) whose value fits the field. Ambiguous names are not matched, nor are
+ * fields that the input already has. If the object allows other fields, only its required fields are matched, and only
+ * by equal names.
  */
 export function matchNames(shape: Shape, sent: JsonObject, unknown: readonly string[]): Map<string, string> {
   const matched = new Map<string, string>()
-  const isFree = ({ name, isRequired }: FieldShape) =>
+  const isCandidate = ({ name, isRequired }: FieldShape) =>
     !Object.hasOwn(sent, name) && (shape.isClosed || isRequired)
 
-  for (const [name, field] of pairs(unknown, (name) => alike(shape, name)))
-    if (isFree(field)) matched.set(name, field.name)
+  for (const [name, field] of uniquePairs(unknown, (name) => findEqualNames(shape, name)))
+    if (isCandidate(field)) matched.set(name, field.name)
   const others = unknown.filter((name) => !matched.has(name))
-  if (!shape.isClosed || others.length > MAX_MISSPELT) return matched
+  if (!shape.isClosed || others.length > MAX_TYPOS) return matched
   const taken = new Set(matched.values())
-  for (const [name, field] of pairs(others, (name) => near(shape, name)))
-    if (isFree(field) && !taken.has(field.name) && canFit(field.shape, sent[name] ?? null))
+  for (const [name, field] of uniquePairs(others, (name) => findSimilarNames(shape, name)))
+    if (isCandidate(field) && !taken.has(field.name) && canFit(field.shape, sent[name] ?? null))
       matched.set(name, field.name)
   return matched
 }
 
-/** The fields that have a name but for case and separators. */
-export function alike(shape: Shape, name: string): FieldShape[] {
-  const loose = looseName(name)
-  if (loose === '') return []
-  return (indexOf(shape).get(loose) ?? []).map(({ field }) => field)
+/** The fields whose name equals a given one except for case and separators. */
+export function findEqualNames(shape: Shape, name: string): FieldShape[] {
+  const normalized = normalizeName(name)
+  if (normalized === '') return []
+  return (indexOf(shape).get(normalized) ?? []).map(({ field }) => field)
 }
 
-function near(shape: Shape, name: string): FieldShape[] {
-  if (looseName(name) === '') return []
-  const wanted = nameOf(name)
+function findSimilarNames(shape: Shape, name: string): FieldShape[] {
+  if (normalizeName(name) === '') return []
+  const parsed = parseName(name)
   const known = [...indexOf(shape).values()].flat()
-  return known.filter((candidate) => isNear(wanted, candidate)).map(({ field }) => field)
+  return known.filter((candidate) => isSimilar(parsed, candidate)).map(({ field }) => field)
 }
 
-/** The names and candidates of which neither has another. */
-function pairs(
+/** The pairs of a name and a field in which neither has another match. */
+function uniquePairs(
   names: readonly string[],
-  candidatesOf: (name: string) => FieldShape[],
+  findCandidates: (name: string) => FieldShape[],
 ): [string, FieldShape][] {
   const counts = new Map<FieldShape, number>()
-  const found: [string, FieldShape][] = []
+  const pairs: [string, FieldShape][] = []
   for (const name of names) {
-    const candidates = candidatesOf(name)
+    const candidates = findCandidates(name)
     for (const candidate of candidates) counts.set(candidate, (counts.get(candidate) ?? 0) + 1)
-    if (candidates.length === 1 && candidates[0]) found.push([name, candidates[0]])
+    if (candidates.length === 1 && candidates[0]) pairs.push([name, candidates[0]])
   }
-  return found.filter(([, candidate]) => counts.get(candidate) === 1)
+  return pairs.filter(([, candidate]) => counts.get(candidate) === 1)
 }
 
 function indexOf(shape: Shape): Map<string, FieldName[]> {
-  const known = indexes.get(shape)
-  if (known) return known
+  const cached = indexes.get(shape)
+  if (cached) return cached
   const index = new Map<string, FieldName[]>()
   for (const field of shape.fields.values()) {
-    const name = { ...nameOf(field.name), field }
-    index.set(name.loose, [...(index.get(name.loose) ?? []), name])
+    const name = { ...parseName(field.name), field }
+    index.set(name.normalized, [...(index.get(name.normalized) ?? []), name])
   }
   indexes.set(shape, index)
   return index

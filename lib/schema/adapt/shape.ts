@@ -1,23 +1,24 @@
 import { dereference, type Schema } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import { formBesideNull, isComposed, type Lookup, referred } from '../subschemas.ts'
+import { getNonNullAlternative, getPureRefTarget, isComposed, type Lookup } from '../subschemas.ts'
 import { closeObjects } from '../validate/close-objects.ts'
 
-/** What adaptation needs to know of a schema. Shapes refer to each other as schemas do, in circles too. */
+/** The parts of a JSON Schema that adaptation uses. Shapes reference each other like schemas, including cycles. */
 export type Shape = {
-  /** undefined when the schema names no type. */
+  /** undefined if the schema has no `type`. */
   types: ReadonlySet<string> | undefined
   /** The values of `enum` or `const`. */
   choices: readonly Json[] | undefined
   fields: Map<string, FieldShape>
   /** The fields that have a default. */
   defaults: DefaultedField[]
-  /** Whether strict mode refuses a field of another name. */
+  /** Whether strict mode rejects undeclared fields. */
   isClosed: boolean
-  /** Of the names of `patternProperties`: such a field is known, but never adapted. */
+  /** The keys of `patternProperties`. A field that matches one is declared, but never adapted. */
   patterns: RegExp[]
-  /** Of the fields with other names, when the schema says something of them. */
+  /** The shape of undeclared fields, if the schema describes them. */
   others: Shape | undefined
+  /** The shapes of `prefixItems`. */
   firstItems: Shape[]
   items: Shape | undefined
 }
@@ -27,26 +28,26 @@ export type FieldShape = { name: string; shape: Shape; isRequired: boolean }
 export type DefaultedField = FieldShape & { value: Json }
 
 /**
- * Reads the shape of a JSON Schema, of its objects as strict mode takes them. `$ref` is followed, and `anyOf` or `oneOf` where it only adds null to one form.
- * Anything else that composes (allOf, anyOf, oneOf, if, not, …) says nothing here: what it allows is not certain.
+ * Reads the shape of a JSON Schema as strict mode interprets it. Follows `$ref`, and `anyOf` or `oneOf` that only adds
+ * null to one schema. Other composition keywords are ignored: what they allow is not certain.
  */
 export function readShape(schema: JsonObject): { root: Shape; shapes: Shape[] } {
   const lookup = dereference(schema as Schema)
-  const known = new Map<JsonObject, Shape>()
+  const shapes = new Map<JsonObject, Shape>()
 
   function read(part: Json | undefined): Shape {
-    const { plain } = seenThrough(part, lookup)
-    const found = known.get(plain)
-    if (found) return found
-    const shape = emptyShape(plain)
-    known.set(plain, shape)
-    const { properties, required, additionalProperties, prefixItems, items } = plain
+    const { resolved } = resolve(part, lookup)
+    const known = shapes.get(resolved)
+    if (known) return known
+    const shape = emptyShape(resolved)
+    shapes.set(resolved, shape)
+    const { properties, required, additionalProperties, prefixItems, items } = resolved
     for (const [name, property] of Object.entries(isJsonObject(properties) ? properties : {})) {
       const isRequired = Array.isArray(required) && required.includes(name)
       const field = { name, shape: read(property), isRequired }
       shape.fields.set(name, field)
-      const preset = seenThrough(property, lookup).preset
-      if (preset !== undefined) shape.defaults.push({ ...field, value: preset })
+      const { defaultValue } = resolve(property, lookup)
+      if (defaultValue !== undefined) shape.defaults.push({ ...field, value: defaultValue })
     }
     if (isJsonObject(additionalProperties) && Object.keys(additionalProperties).length > 0)
       shape.others = read(additionalProperties)
@@ -55,7 +56,7 @@ export function readShape(schema: JsonObject): { root: Shape; shapes: Shape[] } 
     return shape
   }
 
-  return { root: read(closeObjects(schema, lookup)), shapes: [...known.values()] }
+  return { root: read(closeObjects(schema, lookup)), shapes: [...shapes.values()] }
 }
 
 function emptyShape(schema: JsonObject): Shape {
@@ -76,19 +77,19 @@ function emptyShape(schema: JsonObject): Shape {
   }
 }
 
-/** A schema behind references and beside null, with the first default on the way; an empty one when there is none. */
-function seenThrough(
+/** Resolves references and null alternatives, and returns the first default on the way. Empty if nothing is found. */
+function resolve(
   schema: Json | undefined,
   lookup: Lookup,
-): { plain: JsonObject; preset: Json | undefined } {
+): { resolved: JsonObject; defaultValue: Json | undefined } {
   let part = schema
-  let preset: Json | undefined
+  let defaultValue: Json | undefined
   for (const seen = new Set<Json>(); isJsonObject(part) && !seen.has(part); ) {
     seen.add(part)
-    if (preset === undefined) preset = part.default
-    const next = (referred(part, lookup) as Json | undefined) ?? formBesideNull(part)
-    if (next === undefined) return { plain: part, preset }
+    if (defaultValue === undefined) defaultValue = part.default
+    const next = (getPureRefTarget(part, lookup) as Json | undefined) ?? getNonNullAlternative(part)
+    if (next === undefined) return { resolved: part, defaultValue }
     part = next
   }
-  return { plain: {}, preset }
+  return { resolved: {}, defaultValue }
 }

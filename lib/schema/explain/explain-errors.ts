@@ -1,87 +1,88 @@
 import type { OutputUnit } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import { pointerOf, shortened } from '../json-pointer.ts'
-import { nearestName } from '../spelling.ts'
-import { type Lookup, targetOf } from '../subschemas.ts'
+import { parseJsonPointer, toJsonPointer } from '../json-pointer.ts'
+import { truncate } from '../message-text.ts'
+import { findSimilarName } from '../similar-names.ts'
+import { getRefTarget, type Lookup } from '../subschemas.ts'
+import { errorMessage } from './error-message.ts'
 import { type ErrorNode, toErrorTree } from './error-tree.ts'
-import { formsLeft, kindsWanted } from './explain-forms.ts'
-import { sentence } from './wording.ts'
+import { explainTypes, matchingAlternatives } from './explain-alternatives.ts'
 
-/** A value can be wrong in a million places; a list of this many says enough. */
 const MAX_VIOLATIONS = 100
 
-/** What the validator found as one violation per thing wrong; the validator names every enclosing keyword as well. */
+/** Converts validator errors to one violation per mistake. The validator also reports every enclosing keyword. */
 export function explainErrors(errors: OutputUnit[], schema: JsonObject, lookup: Lookup): Violation[] {
-  const found = new Map<string, Violation>()
+  const violations = new Map<string, Violation>()
   for (const violation of explainAll(toErrorTree(errors))) {
-    found.set(JSON.stringify(violation), violation)
-    if (found.size === MAX_VIOLATIONS) break
+    violations.set(JSON.stringify(violation), violation)
+    if (violations.size === MAX_VIOLATIONS) break
   }
-  return [...found.values()]
+  return [...violations.values()]
 
   function* explainAll(nodes: ErrorNode[]): Generator<Violation> {
-    const told = new Map<string, number>()
+    const highest = new Map<string, number>()
     for (const { unit } of nodes)
-      told.set(subject(unit), Math.max(weight(unit), told.get(subject(unit)) ?? 0))
-    for (const node of nodes) if (weight(node.unit) === told.get(subject(node.unit))) yield* explain(node)
+      highest.set(subjectOf(unit), Math.max(priorityOf(unit), highest.get(subjectOf(unit)) ?? 0))
+    for (const node of nodes)
+      if (priorityOf(node.unit) === highest.get(subjectOf(node.unit))) yield* explain(node)
   }
 
   function* explain(node: ErrorNode): Generator<Violation> {
     const { unit, children } = node
     const { keyword, error } = unit
-    const place = namesOf(unit.instanceLocation)
-    const below = children[0] ? namesOf(children[0].unit.instanceLocation) : place
+    const path = parseLocation(unit.instanceLocation)
+    const childPath = children[0] ? parseLocation(children[0].unit.instanceLocation) : path
     if (keyword === 'required' || keyword === 'dependentRequired') {
-      yield violation([...place, lastQuoted(error)], 'is required.')
+      yield toViolation([...path, lastQuotedName(error)], 'is required.')
     } else if (keyword === 'propertyNames') {
-      yield violation(below, 'has a name that the schema does not allow.')
+      yield toViolation(childPath, 'is not an allowed field name.')
     } else if (isUnknownField(node)) {
-      yield violation(below, unknownField(below.at(-1) ?? '', unit))
+      yield toViolation(childPath, explainUnknownField(childPath.at(-1) ?? '', unit))
     } else if (keyword === 'anyOf' || keyword === 'oneOf') {
-      yield* explainForms(node, place)
+      yield* explainAlternatives(node, path)
     } else if (children.length > 0 && keyword !== 'contains') {
       yield* explainAll(children)
     } else {
-      yield violation(place, sentence(unit, at(unit.keywordLocation)))
+      yield toViolation(path, errorMessage(unit, schemaAt(unit.keywordLocation)))
     }
   }
 
-  function* explainForms(node: ErrorNode, place: string[]): Generator<Violation> {
-    const left = formsLeft(node)
-    const wanted = kindsWanted(node, at)
-    if (left.length === 1 && left[0]) yield* explainAll(left[0])
-    else yield violation(place, wanted ?? sentence(node.unit, undefined))
+  function* explainAlternatives(node: ErrorNode, path: string[]): Generator<Violation> {
+    const [alternative, ...others] = matchingAlternatives(node)
+    if (alternative && others.length === 0) yield* explainAll(alternative)
+    else yield toViolation(path, explainTypes(node, schemaAt) ?? errorMessage(node.unit, undefined))
   }
 
-  function unknownField(name: string, { keywordLocation }: OutputUnit): string {
-    const properties = at(`${keywordLocation.slice(0, keywordLocation.lastIndexOf('/'))}/properties`)
-    const nearest = nearestName(name, isJsonObject(properties) ? Object.keys(properties) : [])
-    return `is not a field of the schema${nearest === undefined ? '.' : `; did you mean ${nearest}?`}`
+  function explainUnknownField(name: string, { keywordLocation }: OutputUnit): string {
+    const properties = schemaAt(`${keywordLocation.slice(0, keywordLocation.lastIndexOf('/'))}/properties`)
+    const similar = findSimilarName(name, isJsonObject(properties) ? Object.keys(properties) : [])
+    return `is not defined in the schema${similar === undefined ? '.' : `; did you mean ${similar}?`}`
   }
 
-  /** What the schema says at a location of the validator's, which passes through references. */
-  function at(location: string): Json | undefined {
+  /** The part of the schema at a keyword location, which passes through references. */
+  function schemaAt(location: string): Json | undefined {
     let part: Json | undefined = schema
-    for (const name of namesOf(location)) {
+    for (const name of parseLocation(location)) {
       if (typeof part !== 'object' || part === null || !Object.hasOwn(part, name)) return undefined
-      const whole = part as JsonObject
-      part = (name === '$ref' ? (targetOf(whole, lookup) as Json | undefined) : undefined) ?? whole[name]
+      const parent = part as JsonObject
+      part =
+        (name === '$ref' ? (getRefTarget(parent, lookup) as Json | undefined) : undefined) ?? parent[name]
     }
     return part
   }
 }
 
-function violation(place: string[], message: string): Violation {
-  const path = pointerOf(place)
-  return { path, message: `${path === '' ? 'The value' : shortened(path, 100)} ${message}` }
+function toViolation(names: string[], message: string): Violation {
+  const path = toJsonPointer(names)
+  return { path, message: `${path === '' ? 'The value' : truncate(path, 100)} ${message}` }
 }
 
-/** Errors with the same subject are about one value and one schema: the weightiest says it all. */
-const subject = ({ keywordLocation, instanceLocation }: OutputUnit) =>
+/** Errors with the same subject concern the same value and schema; only those of the highest priority are reported. */
+const subjectOf = ({ keywordLocation, instanceLocation }: OutputUnit) =>
   `${keywordLocation.slice(0, keywordLocation.lastIndexOf('/'))} ${instanceLocation}`
 
-function weight({ keyword }: OutputUnit): number {
+function priorityOf({ keyword }: OutputUnit): number {
   if (keyword === 'enum' || keyword === 'const') return 2
   return keyword === 'type' ? 1 : 0
 }
@@ -89,11 +90,8 @@ function weight({ keyword }: OutputUnit): number {
 const isUnknownField = ({ unit, children }: ErrorNode) =>
   /^(additional|unevaluated)Properties$/.test(unit.keyword) && children[0]?.unit.keyword === 'false'
 
-/** The names of a location of the validator's: a JSON Pointer as a URI fragment (RFC 6901, section 6). */
-const namesOf = (location: string) =>
-  location
-    .split('/')
-    .slice(1)
-    .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
+/** The validator's locations are JSON Pointers as URI fragments (RFC 6901, section 6). */
+const parseLocation = (location: string) => parseJsonPointer(decodeURIComponent(location))
 
-const lastQuoted = (error: string) => /(?:required property|does not have) "(.*)"\.$/s.exec(error)?.[1] ?? ''
+const lastQuotedName = (error: string) =>
+  /(?:required property|does not have) "(.*)"\.$/s.exec(error)?.[1] ?? ''

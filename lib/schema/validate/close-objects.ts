@@ -1,20 +1,27 @@
 import type { Schema } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import { formBesideNull, isComposed, isSilent, type Lookup, referred } from '../subschemas.ts'
+import {
+  getNonNullAlternative,
+  getPureRefTarget,
+  isComposed,
+  type Lookup,
+  restrictsOtherFields,
+} from '../subschemas.ts'
 
 /**
- * A copy of a schema in which an object that declares `properties`, and leaves open whether it takes others, takes no
- * others. What a schema composes (allOf, anyOf, if, patternProperties, …) stays as it is with everything below it:
- * there a field may be declared elsewhere. A reference is followed to a closed copy, which is added to `lookup`.
+ * Copies a schema and sets `additionalProperties: false` on every object that declares `properties` and does not say
+ * whether other fields are allowed. Composed schemas (allOf, anyOf, if, patternProperties, ...) are copied unchanged with
+ * everything below them, because another subschema may declare the field. References point to closed copies, which are
+ * added to `lookup`.
  */
 export function closeObjects(schema: JsonObject, lookup: Lookup): JsonObject {
   const closedUris = new Map<unknown, string>()
 
   function close(part: JsonObject): JsonObject {
-    const target = referred(part, lookup)
-    if (isJsonObject(target)) return { ...part, $ref: closedUri(target) }
-    const form = formBesideNull(part)
-    if (form !== undefined) return closeForm(part, form)
+    const target = getPureRefTarget(part, lookup)
+    if (isJsonObject(target)) return { ...part, $ref: closedUriOf(target) }
+    const alternative = getNonNullAlternative(part)
+    if (alternative !== undefined) return closeAlternative(part, alternative)
     if (isComposed(part) || Object.hasOwn(part, 'patternProperties')) return part
     const { properties, items, prefixItems, additionalProperties } = part
     const closed = { ...part }
@@ -25,21 +32,21 @@ export function closeObjects(schema: JsonObject, lookup: Lookup): JsonObject {
       closed.properties = Object.fromEntries(
         Object.entries(properties).map(([name, property]) => [name, closeAny(property)]),
       )
-      if (isSilent(part)) closed.additionalProperties = false
+      if (!restrictsOtherFields(part)) closed.additionalProperties = false
     }
     return closed
   }
 
   const closeAny = (part: Json): Json => (isJsonObject(part) ? close(part) : part)
 
-  function closeForm(part: JsonObject, form: Json): JsonObject {
+  function closeAlternative(part: JsonObject, alternative: Json): JsonObject {
     const keyword = part.anyOf ? 'anyOf' : 'oneOf'
-    const forms = part[keyword] as Json[]
-    return { ...part, [keyword]: forms.map((each) => (each === form ? closeAny(each) : each)) }
+    const alternatives = part[keyword] as Json[]
+    return { ...part, [keyword]: alternatives.map((each) => (each === alternative ? closeAny(each) : each)) }
   }
 
-  /** Known before its schema is closed, so that a schema may refer to itself. */
-  function closedUri(target: JsonObject): string {
+  /** Registers the URI before closing the schema, so that recursive schemas terminate. */
+  function closedUriOf(target: JsonObject): string {
     const known = closedUris.get(target)
     if (known !== undefined) return known
     const uri = `closed:${closedUris.size}`
@@ -48,5 +55,5 @@ export function closeObjects(schema: JsonObject, lookup: Lookup): JsonObject {
     return uri
   }
 
-  return lookup[closedUri(schema)] as JsonObject
+  return lookup[closedUriOf(schema)] as JsonObject
 }

@@ -6,45 +6,40 @@ import { toJsonSchema } from '../field-map.ts'
 import type { Lookup } from '../subschemas.ts'
 import { closeObjects } from './close-objects.ts'
 
-export type Check = (value: unknown) => Violation[]
+/** Returns the violations of a value; empty when it is valid. */
+export type Validator = (value: unknown) => Violation[]
 
-/**
- * Compiles a declared schema (field map or JSON Schema) into a check that lists what is wrong with a value, nothing
- * when it conforms. The schema itself was checked when its agent was published.
- */
-export function compileCheck(declared: JsonObject): Check {
+/** Compiles a declared schema (field map or JSON Schema). Schemas are themselves checked when an agent is published. */
+export function compileValidator(declared: JsonObject): Validator {
   const schema = toJsonSchema(declared)
-  return checkOf(schema, dereference(schema as Schema))
+  return toValidator(schema, dereference(schema as Schema))
 }
 
-/**
- * The check of `enforceInputSchema`: like `compileCheck`, but a field that the schema does not declare is a mismatch
- * too where a JSON Schema leaves that open.
- */
-export function compileStrictCheck(declared: JsonObject): Check {
+/** Like `compileValidator`, but also rejects undeclared fields where a JSON Schema does not say whether they are allowed. */
+export function compileStrictValidator(declared: JsonObject): Validator {
   const schema = toJsonSchema(declared)
   const lookup = dereference(schema as Schema)
-  return checkOf(closeObjects(schema, lookup), lookup)
+  return toValidator(closeObjects(schema, lookup), lookup)
 }
 
-function checkOf(schema: JsonObject, lookup: Lookup): Check {
-  const run = (value: unknown, untilFirst: boolean) =>
-    validate(value, schema as Schema, '2020-12', lookup, untilFirst)
+function toValidator(schema: JsonObject, lookup: Lookup): Validator {
+  const run = (value: unknown, shortCircuit: boolean) =>
+    validate(value, schema as Schema, '2020-12', lookup, shortCircuit)
   return (value) => {
     try {
       const { valid, errors } = run(value, false)
       return valid ? [] : explainErrors(errors, schema, lookup)
     } catch (error) {
-      if (error instanceof URIError) return [HALF_CHARACTER]
+      if (error instanceof URIError) return [UNPAIRED_SURROGATE]
       if (!(error instanceof RangeError)) throw error
-      // The validator passes errors on as arguments, of which there can be too many: then the first must do.
+      // The validator passes errors as call arguments, and a call can have too many. Report the first error only.
       return explainErrors(run(value, true).errors, schema, lookup)
     }
   }
 }
 
-/** The validator cannot name such a field (`encodeURI` throws), and neither could an answer in UTF-8. */
-const HALF_CHARACTER: Violation = {
+/** The validator fails on such a field name (`encodeURI` throws), and a UTF-8 response cannot contain it. */
+const UNPAIRED_SURROGATE: Violation = {
   path: '',
-  message: 'A field has a name with half a character (an unpaired surrogate).',
+  message: 'The value contains a field name with an unpaired surrogate.',
 }

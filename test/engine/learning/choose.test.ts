@@ -4,13 +4,13 @@ import type { Json, JsonObject } from '../../../lib/core/json.ts'
 import { BYTES_A_TOKEN, EXAMPLES_TOKENS, type Example, MAX_EXAMPLES } from '../../../lib/core/learning.ts'
 import { chooseExamples } from '../../../lib/engine/learning/choose.ts'
 import { examplesPrompt } from '../../../lib/engine/learning/prompt.ts'
-import { compileCheck } from '../../../lib/schema/validate/validate.ts'
+import { compileValidator } from '../../../lib/schema/validate/validate.ts'
 import { anExample, aPair } from '../../support/examples.ts'
 
 const anything = () => []
 const execution = { id: 'this', organizationId: 'ours', agentId: 'agent', tenantId: null }
 
-function choose(input: JsonObject, candidates: Example[], checkOutput = compileCheck({ type: 'object' })) {
+function choose(input: JsonObject, candidates: Example[], checkOutput = compileValidator({ type: 'object' })) {
   return chooseExamples({ execution: { ...execution, input }, candidates, checkOutput })
 }
 
@@ -87,7 +87,7 @@ describe('chooseExamples leaves out', () => {
     ['outputs that do not fit the schema', { output: { answer: 42 } }],
     ['outputs of an older schema', { output: { text: 'Paris' } }],
   ]
-  const checkOutput = compileCheck({ answer: { type: 'string' } })
+  const checkOutput = compileValidator({ answer: { type: 'string' } })
   it.each(cases)('%s', (_, overrides) => {
     expect(choose({ question }, [aPair(question, 'Paris')], checkOutput)).toHaveLength(1)
     expect(choose({ question }, [aPair(question, 'Paris', overrides)], checkOutput)).toEqual([])

@@ -2,22 +2,22 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
-import { compileStrictCheck } from '../../../lib/schema/validate/validate.ts'
-import { anyInputs, conformingInputs, plainSchemas, wildSchemas } from '../random-schemas.ts'
+import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
+import { anyInputs, plainSchemas, validInputs, wildSchemas } from '../random-schemas.ts'
 
-const withConforming = plainSchemas.chain((schema) =>
-  conformingInputs(schema).map((input) => [schema, input as JsonObject] as const),
+const schemaAndValidInput = plainSchemas.chain((schema) =>
+  validInputs(schema).map((input) => [schema, input as JsonObject] as const),
 )
 
-/** The values in a value, in a text form that the documented conversions do not change. */
-function leavesOf(value: Json): string[] {
+/** The scalars of a value, in a normalized form that adaptation preserves. */
+function scalarsOf(value: Json): string[] {
   if (typeof value === 'object' && value !== null) {
-    const parts = Object.values(value).flatMap(leavesOf)
+    const parts = Object.values(value).flatMap(scalarsOf)
     return Array.isArray(value) && value.length === 0 ? ['[]'] : parts
   }
   const text = String(value)
   const inside = typeof value === 'string' ? parsed(text) : value
-  if (typeof inside === 'object' && inside !== null) return leavesOf(inside)
+  if (typeof inside === 'object' && inside !== null) return scalarsOf(inside)
   if (typeof inside === 'number') return [String(inside)]
   return [
     text
@@ -35,24 +35,25 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Those of a list that another does not hold as often. */
-function missing(wanted: string[], found: string[]): string[] {
-  const left = [...found]
-  return wanted.filter((leaf) => {
-    const index = left.indexOf(leaf)
-    if (index >= 0) left.splice(index, 1)
+/** The multiset difference of two lists. */
+function difference(expected: string[], actual: string[]): string[] {
+  const rest = [...actual]
+  return expected.filter((scalar) => {
+    const index = rest.indexOf(scalar)
+    if (index >= 0) rest.splice(index, 1)
     return index < 0
   })
 }
 
-/** Names and scalars as a careless client might write them. */
-function careless(value: Json, schema: JsonObject): Json {
-  if (Array.isArray(value)) return value.map((item) => careless(item, (schema.items ?? {}) as JsonObject))
+/** Rewrites names and scalars as a careless client might. */
+function writeCarelessly(value: Json, schema: JsonObject): Json {
+  if (Array.isArray(value))
+    return value.map((item) => writeCarelessly(item, (schema.items ?? {}) as JsonObject))
   if (!isJsonObject(value)) return writtenAs(value, schema)
   const properties = (schema.properties ?? {}) as Record<string, JsonObject>
   const entries = Object.entries(value).map(([name, field]): [string, Json] => [
     name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, '_').toUpperCase(),
-    careless(field, properties[name] ?? {}),
+    writeCarelessly(field, properties[name] ?? {}),
   ])
   return Object.fromEntries(entries)
 }
@@ -62,21 +63,21 @@ function writtenAs(value: Json, { type }: JsonObject): Json {
   return value
 }
 
-describe('compileAdapter, for any schema and input', () => {
-  it('changes nothing of an input that conforms', () => {
+describe('compileAdapter, for random schemas and inputs', () => {
+  it('does not change a valid input that has all defaults', () => {
     fc.assert(
-      fc.property(withConforming, ([schema, input]) => {
-        expect(compileStrictCheck(schema)(input)).toEqual([])
+      fc.property(schemaAndValidInput, ([schema, input]) => {
+        expect(compileStrictValidator(schema)(input)).toEqual([])
         expect(compileAdapter(schema)(input)).toEqual({ input, adaptations: [] })
       }),
       { numRuns: 2_000 },
     )
   })
 
-  it('adds only defaults to an input that conforms', () => {
+  it('only adds defaults to a valid input', () => {
     fc.assert(
       fc.property(wildSchemas, anyInputs, (schema, input) => {
-        fc.pre(conforms(schema, input))
+        fc.pre(isValid(schema, input))
         const { adaptations } = compileAdapter(schema)(input)
         expect(adaptations.filter(({ kind }) => kind !== 'defaulted')).toEqual([])
       }),
@@ -84,26 +85,26 @@ describe('compileAdapter, for any schema and input', () => {
     )
   })
 
-  it('restores what a careless client wrote', () => {
+  it('restores an input rewritten by a careless client', () => {
     fc.assert(
-      fc.property(withConforming, ([schema, input]) => {
-        const sent = careless(input, schema) as JsonObject
+      fc.property(schemaAndValidInput, ([schema, input]) => {
+        const sent = writeCarelessly(input, schema) as JsonObject
         const { input: effective } = compileAdapter(schema)(sent)
-        expect(compileStrictCheck(schema)(effective)).toEqual([])
+        expect(compileStrictValidator(schema)(effective)).toEqual([])
         expect(effective).toEqual(input)
       }),
       { numRuns: 2_000 },
     )
   })
 
-  it('loses no value, changes nothing more the second time, and ends without an error', () => {
+  it('loses no value, is idempotent, and does not throw', () => {
     fc.assert(
       fc.property(wildSchemas, anyInputs, (schema, sent) => {
         const adapt = compileAdapter(schema)
         const before = JSON.stringify(sent)
         const { input, adaptations } = adapt(sent)
         expect(JSON.stringify(sent)).toBe(before)
-        expect(missing(leavesOf(sent), leavesOf(input))).toEqual([])
+        expect(difference(scalarsOf(sent), scalarsOf(input))).toEqual([])
         expect(adapt(input)).toEqual({ input, adaptations: [] })
         expect(JSON.parse(JSON.stringify(adaptations))).toEqual(adaptations)
       }),
@@ -112,10 +113,10 @@ describe('compileAdapter, for any schema and input', () => {
   })
 })
 
-/** Not every random schema can be checked: its references may lead nowhere. */
-function conforms(schema: JsonObject, input: JsonObject): boolean {
+/** False also for a schema that does not compile because of an unresolvable reference. */
+function isValid(schema: JsonObject, input: JsonObject): boolean {
   try {
-    return compileStrictCheck(schema)(input).length === 0
+    return compileStrictValidator(schema)(input).length === 0
   } catch {
     return false
   }

@@ -2,29 +2,34 @@ import { describe, expect, it } from 'vitest'
 import type { InputAdaptation } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
-import { groups } from './adapt-cases.ts'
+import { jsonSchemaCases } from './json-schema-cases.ts'
+import { nameCases } from './name-cases.ts'
+import { valueCases } from './value-cases.ts'
 
-function inShort({ kind, from, path }: InputAdaptation): string {
+function summarize({ kind, from, path }: InputAdaptation): string {
   if (kind === 'converted') return `converted ${path} from ${from}`
   return from === undefined ? `${kind} ${path}` : `${kind} ${from} -> ${path}`
 }
 
-describe.each(groups)('compileAdapter: $title', ({ schema, cases }) => {
-  const adapt = compileAdapter(schema)
+describe.each([...nameCases, ...valueCases, ...jsonSchemaCases])(
+  'compileAdapter: $title',
+  ({ schema, cases }) => {
+    const adapt = compileAdapter(schema)
 
-  it.each(cases)('adapts %j to %j: %j', (sent, effective, adaptations) => {
-    const before = JSON.stringify(sent)
-    const result = adapt(sent)
-    expect(result.adaptations.map(inShort)).toEqual(adaptations)
-    expect(JSON.stringify(result.input)).toBe(JSON.stringify(effective))
-    if (adaptations.length === 0) expect(result.input).toBe(sent)
-    expect(JSON.stringify(sent)).toBe(before)
-    expect(adapt(result.input)).toEqual({ input: result.input, adaptations: [] })
-  })
-})
+    it.each(cases)('adapts %j to %j: %j', (sent, effective, adaptations) => {
+      const before = JSON.stringify(sent)
+      const result = adapt(sent)
+      expect(result.adaptations.map(summarize)).toEqual(adaptations)
+      expect(JSON.stringify(result.input)).toBe(JSON.stringify(effective))
+      if (adaptations.length === 0) expect(result.input).toBe(sent)
+      expect(JSON.stringify(sent)).toBe(before)
+      expect(adapt(result.input)).toEqual({ input: result.input, adaptations: [] })
+    })
+  },
+)
 
-describe('compileAdapter, for what is out of the ordinary', () => {
-  it('passes on what nests deeper than any input may', () => {
+describe('compileAdapter, edge cases', () => {
+  it('returns an input that exceeds the maximum depth unchanged', () => {
     const adapt = compileAdapter({
       type: 'object',
       properties: { n: { type: 'integer' }, child: { $ref: '#' } },
@@ -36,21 +41,21 @@ describe('compileAdapter, for what is out of the ordinary', () => {
     expect(adaptations).toEqual([])
   })
 
-  it('lists a hundred adaptations at most, and makes them all', () => {
+  it('lists at most 100 adaptations, but makes all of them', () => {
     const adapt = compileAdapter({ list: { type: 'array', items: { type: 'integer' } } })
     const { input, adaptations } = adapt({ list: Array.from({ length: 5_000 }, (_, i) => `${i}`) })
     expect(input).toEqual({ list: Array.from({ length: 5_000 }, (_, i) => i) })
     expect(adaptations).toHaveLength(100)
   })
 
-  it('gives each input defaults of its own', () => {
+  it('copies defaults for each input', () => {
     const adapt = compileAdapter({ paging: { type: 'object', default: { sizes: [1] } } })
     const first = adapt({}).input
     Object.assign(first.paging as JsonObject, { sizes: [2] })
     expect(adapt({}).input).toEqual({ paging: { sizes: [1] } })
   })
 
-  it('never tells a value', () => {
+  it('never includes a value in an adaptation', () => {
     const adapt = compileAdapter({
       artistName: { type: 'integer' },
       mode: { type: 'string', enum: ['secret-b'] },

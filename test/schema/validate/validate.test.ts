@@ -1,76 +1,77 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../lib/core/json.ts'
-import { compileCheck, compileStrictCheck } from '../../../lib/schema/validate/validate.ts'
+import { compileStrictValidator, compileValidator } from '../../../lib/schema/validate/validate.ts'
 import { anyInputs, wildSchemas } from '../random-schemas.ts'
-import { groups, openGroups, strictGroups } from './mismatch-cases.ts'
+import { openGroups, strictGroups } from './strict-violation-cases.ts'
+import { groups } from './violation-cases.ts'
 
 const messagesOf = (violations: { message: string }[]) => violations.map(({ message }) => message)
 
-describe.each(groups)('compileCheck: $title', ({ schema, cases }) => {
-  it.each(cases)('says of %j: %j', (value, messages) => {
-    const violations = compileCheck(schema)(value)
+describe.each(groups)('compileValidator: $title', ({ schema, cases }) => {
+  it.each(cases)('reports for %j: %j', (value, messages) => {
+    const violations = compileValidator(schema)(value)
     expect(messagesOf(violations).sort()).toEqual([...messages].sort())
     for (const { path, message } of violations)
       expect(message.startsWith(`${path || 'The value'} `)).toBe(true)
   })
 })
 
-describe.each(strictGroups)('compileStrictCheck: $title', ({ schema, cases }) => {
-  it.each(cases)('says of %j: %j', (value, messages) => {
+describe.each(strictGroups)('compileStrictValidator: $title', ({ schema, cases }) => {
+  it.each(cases)('reports for %j: %j', (value, messages) => {
     const before = JSON.stringify(schema)
-    expect(messagesOf(compileStrictCheck(schema)(value))).toEqual(messages)
-    expect(compileCheck(schema)(value)).toEqual([])
+    expect(messagesOf(compileStrictValidator(schema)(value))).toEqual(messages)
+    expect(compileValidator(schema)(value)).toEqual([])
     expect(JSON.stringify(schema)).toBe(before)
   })
 })
 
-describe.each(openGroups)('compileStrictCheck: other fields by $title', ({ schema, cases }) => {
-  it.each(cases)('are allowed in %j', (value) => {
-    expect(compileStrictCheck(schema)(value)).toEqual([])
+describe.each(openGroups)('compileStrictValidator, undeclared fields with $title', ({ schema, cases }) => {
+  it.each(cases)('allows %j', (value) => {
+    expect(compileStrictValidator(schema)(value)).toEqual([])
   })
 })
 
-describe('compileCheck, for what is out of the ordinary', () => {
+describe('compileValidator, edge cases', () => {
   const list: JsonObject = { list: { type: 'array', items: { type: 'string' } } }
 
-  it('lists a hundred violations at most', () => {
-    expect(compileCheck(list)({ list: Array.from({ length: 5_000 }, () => 1) })).toHaveLength(100)
+  it('reports at most 100 violations', () => {
+    expect(compileValidator(list)({ list: Array.from({ length: 5_000 }, () => 1) })).toHaveLength(100)
   })
 
-  it('lists at least one of a million', () => {
-    const [first] = compileCheck(list)({ list: Array.from({ length: 1_000_000 }, () => 1) })
-    expect(first?.message).toBe('/list/0 must be a text, not a number.')
+  it('reports at least one of a million violations', () => {
+    const [first] = compileValidator(list)({ list: Array.from({ length: 1_000_000 }, () => 1) })
+    expect(first?.message).toBe('/list/0 must be a string, not a number.')
   })
 
-  it('cuts a long name', () => {
-    const [violation] = compileCheck({})({ ['x'.repeat(100_000)]: 1 })
+  it('truncates a long name', () => {
+    const [violation] = compileValidator({})({ ['x'.repeat(100_000)]: 1 })
     expect(JSON.stringify(violation).length).toBeLessThan(500)
   })
 
-  it('finds half a character in a name', () => {
-    expect(messagesOf(compileCheck({})({ '\ud800': 1 }))).toEqual([
-      'A field has a name with half a character (an unpaired surrogate).',
+  it('rejects a field name with an unpaired surrogate', () => {
+    expect(messagesOf(compileValidator({})({ '\ud800': 1 }))).toEqual([
+      'The value contains a field name with an unpaired surrogate.',
     ])
   })
 
-  it('knows fields with names that JavaScript knows', () => {
-    const check = compileCheck(JSON.parse('{"__proto__": {"type": "integer"}}'))
-    expect(check(JSON.parse('{"__proto__": 1}'))).toEqual([])
-    expect(messagesOf(check(JSON.parse('{"__proto__": "x", "constructor": 1}')))).toEqual([
-      '/__proto__ must be a whole number, not a text.',
-      '/constructor is not a field of the schema.',
+  it('accepts field names such as __proto__', () => {
+    const validate = compileValidator(JSON.parse('{"__proto__": {"type": "integer"}}'))
+    expect(validate(JSON.parse('{"__proto__": 1}'))).toEqual([])
+    expect(messagesOf(validate(JSON.parse('{"__proto__": "x", "constructor": 1}')))).toEqual([
+      '/__proto__ must be an integer, not a string.',
+      '/constructor is not defined in the schema.',
     ])
   })
 })
 
-describe('compileStrictCheck, for any schema and input', () => {
-  it('finds whatever compileCheck finds, and tells its place', () => {
+describe('compileStrictValidator, for random schemas and inputs', () => {
+  it('reports every invalid input that compileValidator reports, with its path', () => {
     fc.assert(
       fc.property(wildSchemas, anyInputs, (schema, input) => {
         fc.pre(!JSON.stringify(schema).includes('nowhere'))
-        const found = compileCheck(schema)(input)
-        const strictly = compileStrictCheck(schema)(input)
+        const found = compileValidator(schema)(input)
+        const strictly = compileStrictValidator(schema)(input)
         if (found.length > 0) expect(strictly.length).toBeGreaterThan(0)
         for (const { path, message } of [...found, ...strictly])
           expect(message.startsWith(`${path || 'The value'} `)).toBe(true)

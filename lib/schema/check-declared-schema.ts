@@ -1,0 +1,100 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { isJsonObject, type JsonObject } from '../core/json.ts'
+import { type Field, type FieldMap, isJsonSchema, toJsonSchema } from './field-map.ts'
+import { parseJsonPointer } from './json-pointer.ts'
+import { truncate } from './message-text.ts'
+import { compileValidator } from './validate/validate.ts'
+
+/** A mistake in a declared schema. The message continues a sentence that starts with the field's name. */
+export type SchemaProblem = { path: PropertyKey[]; message: string }
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+
+/**
+ * Checks a declared schema when its agent is published. The validator that runs with each request is small and does not
+ * check schemas.
+ */
+export function checkDeclaredSchema(declared: JsonObject): SchemaProblem[] {
+  return isJsonSchema(declared) ? checkJsonSchema(declared) : checkFieldMap(declared as unknown as FieldMap)
+}
+
+function checkJsonSchema(schema: JsonObject): SchemaProblem[] {
+  const dialect = String(schema.$schema ?? DIALECT).replace(/#$/, '')
+  if (dialect !== DIALECT) return [{ path: ['$schema'], message: `must be ${DIALECT} or omitted` }]
+  const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, logger: false })
+  addFormats.default(ajv)
+  if (!ajv.validateSchema(schema)) return toProblems(ajv.errors ?? [])
+  try {
+    ajv.compile(schema)
+    return []
+  } catch (error) {
+    const { message } = error as Error
+    const keyword = /unknown keyword: "(.+)"/.exec(message)?.[1]
+    const path = keyword === undefined ? [] : (findPathOfKey(schema, keyword) ?? [])
+    return [{ path, message: invalid(message.replace(/^strict mode: /, '')) }]
+  }
+}
+
+/** Keeps the first error of each location: the meta-schema repeats a mistake for every alternative that does not match. */
+function toProblems(errors: ErrorObject[]): SchemaProblem[] {
+  const problems = new Map<string, SchemaProblem>()
+  for (const { instancePath, message, params } of errors) {
+    if (problems.has(instancePath)) continue
+    const allowed = Array.isArray(params.allowedValues) ? ` (${params.allowedValues.join(', ')})` : ''
+    const path = parseJsonPointer(instancePath)
+    problems.set(instancePath, { path, message: invalid(`${message}${allowed}`) })
+  }
+  return [...problems.values()]
+}
+
+const invalid = (reason: string) => `invalid JSON Schema (2020-12): ${reason}`
+
+function findPathOfKey(value: unknown, key: string): string[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (isJsonObject(value) && Object.hasOwn(value, key)) return [key]
+  for (const [name, child] of Object.entries(value)) {
+    const path = findPathOfKey(child, key)
+    if (path) return [name, ...path]
+  }
+  return undefined
+}
+
+function checkFieldMap(fields: FieldMap): SchemaProblem[] {
+  return Object.entries(fields).flatMap(([name, field]) => withPrefix([name], checkField(field)))
+}
+
+function checkField(field: Field): SchemaProblem[] {
+  const { type, items, properties, default: defaultValue, enum: choices, ...rest } = field
+  const matchesType = matcherOf({ ...rest, type, ...(items && { items }), ...(properties && { properties }) })
+  const mismatch = (value: unknown) => {
+    const isNested = type === 'object' || type === 'array'
+    return `${format(value)} does not match ${isNested ? 'the field' : `type ${type}`}`
+  }
+  const problems: SchemaProblem[] = []
+  if (properties && type !== 'object')
+    problems.push({ path: ['properties'], message: 'requires type: object' })
+  if (items && type !== 'array') problems.push({ path: ['items'], message: 'requires type: array' })
+  for (const value of choices ?? []) {
+    if (!matchesType(value)) problems.push({ path: ['enum'], message: mismatch(value) })
+  }
+  if (defaultValue !== undefined && !matchesType(defaultValue)) {
+    problems.push({ path: ['default'], message: mismatch(defaultValue) })
+  } else if (defaultValue !== undefined && !matcherOf(field)(defaultValue)) {
+    problems.push({ path: ['default'], message: `${format(defaultValue)} is not one of the enum values` })
+  }
+  if (items) problems.push(...withPrefix(['items'], checkField(items)))
+  if (properties) problems.push(...withPrefix(['properties'], checkFieldMap(properties)))
+  return problems
+}
+
+function matcherOf(field: Field): (value: unknown) => boolean {
+  const validate = compileValidator(toJsonSchema({ value: { ...field, required: true } as never }))
+  return (value) => validate({ value }).length === 0
+}
+
+const format = (value: unknown) => truncate(JSON.stringify(value), 60)
+
+function withPrefix(prefix: PropertyKey[], problems: SchemaProblem[]): SchemaProblem[] {
+  return problems.map(({ path, message }) => ({ path: [...prefix, ...path], message }))
+}
