@@ -66,7 +66,9 @@ describe('an agent that fails', () => {
 
   it('by a wrong output says where it is wrong', async () => {
     const { json } = await own.call('POST', RUN, { body: { how: 'return a wrong type' } })
-    expect(json.error.errors).toEqual([{ path: '/result', message: '/result must be a string, not a number.' }])
+    expect(json.error.errors).toEqual([
+      { path: '/result', message: '/result must be a string, not a number.' },
+    ])
   })
 
   it('does not when what it returns becomes a valid output as JSON', async () => {

@@ -10,7 +10,11 @@ import { anExample, aPair } from '../../support/examples.ts'
 const anything = () => []
 const execution = { id: 'this', organizationId: 'ours', agentId: 'agent', tenantId: null }
 
-function choose(input: JsonObject, candidates: Example[], checkOutput = compileValidator({ type: 'object' })) {
+function choose(
+  input: JsonObject,
+  candidates: Example[],
+  checkOutput = compileValidator({ type: 'object' }),
+) {
   return chooseExamples({ execution: { ...execution, input }, candidates, checkOutput })
 }
 
