@@ -4,6 +4,7 @@ import { CANCELLED, type Execution, failure, isFinal, NO_USAGE } from '../../lib
 import { leaseTimes, nextSweep } from '../../lib/core/lease-times.ts'
 import * as transitions from '../../lib/core/transitions.ts'
 import { anExecution } from '../support/executions.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 import { endableBy, explore, keyOf, NOW } from '../support/state-graph.ts'
 
 describe('every state that three workers, a client and the system can bring about', () => {
@@ -150,7 +151,7 @@ describe('permits and applied', () => {
           } else expect(execution).toBe(ended)
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     )
   })
 })

@@ -9,6 +9,7 @@ import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/provision.ts'
 import { anExecution } from '../support/executions.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const success = (output = { text: 'x' }): Outcome => ({
   status: 'SUCCESS',
@@ -225,7 +226,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
         } while (after)
         expect(seen).toEqual([...ids].reverse())
       }),
-      { numRuns: 15 },
+      { numRuns: propertyRuns(15) },
     )
   })
 
@@ -236,7 +237,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
         const execution = await created({ input })
         expect((await store.get(execution))?.input).toEqual(input)
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     )
   })
 

@@ -10,6 +10,7 @@ import { type Event, orderOf, trespasses } from '../support/lifecycle/history.ts
 import { begin, modelPort, readOf, type State } from '../support/lifecycle/model.ts'
 import { itemsOf, portOn, scheduledTable } from '../support/lifecycle/tables.ts'
 import { anExecutionOfTheWorld, lives, World } from '../support/lifecycle/world.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 describe.each([
   ['dynamodb', 1],
@@ -20,7 +21,7 @@ describe.each([
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
   // Interrupted before the test's own time is up, a failure is reported with the seed and path that repeat it.
   const runs = (numRuns: number) => ({
-    numRuns: Math.ceil(numRuns * share),
+    numRuns: propertyRuns(numRuns * share),
     interruptAfterTimeLimit: 20_000,
   })
 

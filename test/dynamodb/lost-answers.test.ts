@@ -19,6 +19,7 @@ import { modelPort } from '../support/lifecycle/model.ts'
 import { portOn, resendingTable } from '../support/lifecycle/tables.ts'
 import { anExecutionOfTheWorld, lives, World } from '../support/lifecycle/world.ts'
 import { newOrganization, sharedTable } from '../support/organization.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const NOW = 1_800_000_000_000
 const AT = new Date(NOW).toISOString()
@@ -164,7 +165,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
       if (ended) expect(isFinal(ended)).toBe(true)
     })
     await fc.assert(property, {
-      numRuns: emulator === 'dynamodb' ? 15 : 5,
+      numRuns: propertyRuns(emulator === 'dynamodb' ? 15 : 5),
       interruptAfterTimeLimit: 20_000,
     })
   })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import run from '../../../agents/redact-pii/agent.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { SIMPLE_EMAIL_PATTERNS } from './email/simple-email-patterns.ts'
 import { findInvalidOffsets, redactWith } from './redaction.ts'
 
@@ -56,7 +57,7 @@ const text = fc.oneof(
 )
 
 const assertForAnyText = (check: (content: string) => void) =>
-  fc.assert(fc.property(text, check), { numRuns: 5_000 })
+  fc.assert(fc.property(text, check), { numRuns: propertyRuns(5_000) })
 
 describe('run on any text', () => {
   it('changes nothing outside the entities', () => {
@@ -107,7 +108,7 @@ describe('run on any text', () => {
           expect(entities.map(({ start, end }) => content.slice(start, end))).toContain(entity)
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 })

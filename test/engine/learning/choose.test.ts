@@ -6,6 +6,7 @@ import { chooseExamples } from '../../../lib/engine/learning/choose.ts'
 import { examplesPrompt } from '../../../lib/engine/learning/prompt.ts'
 import { compileValidator } from '../../../lib/schema/validate/validate.ts'
 import { anExample, aPair } from '../../support/examples.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const anything = () => []
 const execution = { id: 'this', organizationId: 'ours', agentId: 'agent', tenantId: null }
@@ -225,7 +226,7 @@ describe('the budget', () => {
           ).toEqual(chosen)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     )
   })
 })

@@ -13,6 +13,7 @@ import { engineOn } from '../../support/engine.ts'
 import { anExecution } from '../../support/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/model-agent.ts'
 import { sharedTable } from '../../support/organization.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { runInProcess } from '../../support/run-in-process.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 
@@ -254,7 +255,7 @@ describe('what belongs to others', () => {
           expect(body).not.toContain('For people.')
         }
       }),
-      { numRuns: 6 },
+      { numRuns: propertyRuns(6) },
     )
   })
 })

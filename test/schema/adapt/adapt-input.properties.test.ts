@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
 import { anyInputs, plainSchemas, validInputs, wildSchemas } from '../random-schemas.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const schemaAndValidInput = plainSchemas.chain((schema) =>
   validInputs(schema).map((input) => [schema, input as JsonObject] as const),
@@ -70,7 +71,7 @@ describe('compileAdapter, for random schemas and inputs', () => {
         expect(compileStrictValidator(schema)(input)).toEqual([])
         expect(compileAdapter(schema)(input)).toEqual({ input, adaptations: [] })
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 
@@ -81,7 +82,7 @@ describe('compileAdapter, for random schemas and inputs', () => {
         const { adaptations } = compileAdapter(schema)(input)
         expect(adaptations.filter(({ kind }) => kind !== 'defaulted')).toEqual([])
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     )
   })
 
@@ -93,7 +94,7 @@ describe('compileAdapter, for random schemas and inputs', () => {
         expect(compileStrictValidator(schema)(effective)).toEqual([])
         expect(effective).toEqual(input)
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 
@@ -108,7 +109,7 @@ describe('compileAdapter, for random schemas and inputs', () => {
         expect(adapt(input)).toEqual({ input, adaptations: [] })
         expect(JSON.parse(JSON.stringify(adaptations))).toEqual(adaptations)
       }),
-      { numRuns: 10_000 },
+      { numRuns: propertyRuns(10_000) },
     )
   })
 })

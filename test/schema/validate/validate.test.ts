@@ -5,6 +5,7 @@ import { compileStrictValidator, compileValidator } from '../../../lib/schema/va
 import { anyInputs, wildSchemas } from '../random-schemas.ts'
 import { openGroups, strictGroups } from './strict-violation-cases.ts'
 import { groups } from './violation-cases.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const messagesOf = (violations: { message: string }[]) => violations.map(({ message }) => message)
 
@@ -76,7 +77,7 @@ describe('compileStrictValidator, for random schemas and inputs', () => {
         for (const { path, message } of [...found, ...strictly])
           expect(message.startsWith(`${path || 'The value'} `)).toBe(true)
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 })

@@ -24,7 +24,7 @@ describe('runs of two services whose processes are killed and whose requests go 
         limitMs: LIMIT_MS,
       })
       console.log(printed(report))
-      const repeat = `To repeat it: FAULTS_SEED=${seed} npx vitest run test/faults/short.test.ts`
+      const repeat = `To repeat it: FAULTS_SEED=${seed} npx vitest run --mode all test/faults/short`
       expect(report.problems, repeat).toEqual([])
     },
     LIMIT_MS + SETTLE_MS + 60_000,
