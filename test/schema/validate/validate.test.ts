@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../lib/core/json.ts'
 import { compileStrictValidator, compileValidator } from '../../../lib/schema/validate/validate.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { anyInputs, wildSchemas } from '../random-schemas.ts'
 import { openGroups, strictGroups } from './strict-violation-cases.ts'
 import { groups } from './violation-cases.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
 
 const messagesOf = (violations: { message: string }[]) => violations.map(({ message }) => message)
 
