@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os'
-import { textTable } from '../cli/text-table.ts'
+import { textTable } from '../cli/format.ts'
 import { withSpread } from './format.ts'
 import { judge, PEERS, type Verdict } from './goals.ts'
 import type { Finding, Part } from './part.ts'

@@ -4,14 +4,14 @@ type Cleanup = () => Promise<unknown>
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** How long the cleanups may take together before the process ends without them. */
-const CLEANUP_MS = 3_000
+/** Time limit for all cleanups together, after which the process exits anyway. */
+const CLEANUP_TIMEOUT_MS = 3_000
 
 const cleanups: Cleanup[] = []
 let isInterrupted = false
 
-/** Has something done when Ctrl-C ends the process; what was asked for last is done first. Returns how to call it off. */
-export function whenInterrupted(cleanup: Cleanup): () => void {
+/** Registers a cleanup that runs on SIGINT and SIGTERM; the last one registered runs first. Returns how to remove it. */
+export function onInterrupt(cleanup: Cleanup): () => void {
   cleanups.unshift(cleanup)
   return () => {
     const index = cleanups.indexOf(cleanup)
@@ -19,23 +19,23 @@ export function whenInterrupted(cleanup: Cleanup): () => void {
   }
 }
 
-/** Ends the process on SIGINT and SIGTERM, after the cleanups; a second signal ends it at once. */
-export function endOnInterrupt(): void {
+/** On SIGINT or SIGTERM, runs the cleanups and exits. A second signal exits immediately. */
+export function handleSignals(): void {
   for (const [signal, code] of Object.entries(EXIT_CODES)) {
     process.on(signal, async () => {
       if (isInterrupted) process.exit(code)
       isInterrupted = true
-      await Promise.race([cleanUp(), sleep(CLEANUP_MS)])
+      await Promise.race([runCleanups(), sleep(CLEANUP_TIMEOUT_MS)])
       process.exit(code)
     })
   }
 }
 
-/** Never comes back once the process is ending: what fails then fails because of it. */
+/** Skips the work after a signal and never resolves: the signal handler exits the process. */
 export function unlessInterrupted<T>(work: () => Promise<T>): Promise<T> {
   return isInterrupted ? new Promise<never>(() => undefined) : work()
 }
 
-async function cleanUp(): Promise<void> {
+async function runCleanups(): Promise<void> {
   for (const cleanup of [...cleanups]) await cleanup().catch(() => undefined)
 }

@@ -1,29 +1,39 @@
 import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
+import type { SharedOptions } from './options.ts'
 
-/** What every command takes: `--json`, `--stack`, and most of them `--org`. */
-export type Shared = { json?: true | undefined; stack?: string | undefined; org?: string | undefined }
+/** Result of a command: `json` is printed with `--json`, `text` without it. `note` always goes to stderr. */
+export type Result = { json: unknown; text: string; note?: string }
 
-/** What a command has to say: `json` with `--json`, else `text`; `note` goes to stderr either way. */
-export type Answer = { json: unknown; text: string; note?: string }
+const PROGRESS_DELAY_MS = 1_000
 
-/** The action of a command: prints what `work` answers. */
-export function answering<Options = object>(
-  work: (options: Options & Shared, args: string[]) => Promise<Answer>,
+/** Wraps a command as a Commander action that prints its result. */
+export function toAction<Options = object>(
+  run: (options: Options & SharedOptions, args: string[]) => Promise<Result>,
 ) {
-  return async (...given: unknown[]): Promise<void> => {
-    const command = given.at(-1) as Command
-    const options = command.optsWithGlobals<Options & Shared>()
-    const { json, text, note } = await work(options, command.args)
+  return async (...received: unknown[]): Promise<void> => {
+    const parsed = received.at(-1) as Command
+    const options = parsed.optsWithGlobals<Options & SharedOptions>()
+    const { json, text, note } = await run(options, parsed.args)
     if (note) await write(process.stderr, `${note}\n`)
-    await write(process.stdout, options.json ? jsonText(json) : `${text}\n`)
+    await write(process.stdout, options.json ? toJsonText(json) : `${text}\n`)
   }
 }
 
-export const jsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+export const toJsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** Writes and waits until it is out: the process may end right after. A reader that has gone away is no error. */
+/** Resolves once the text is flushed, because the process may exit right after. Ignores a closed pipe (EPIPE). */
 export function write(stream: Writable, text: string): Promise<void> {
   if (stream.listenerCount('error') === 0) stream.on('error', () => undefined)
   return new Promise((resolve) => stream.write(text, () => resolve()))
+}
+
+/** Prints `message` to stderr if the work takes longer than a second. */
+export async function withProgress<T>(message: string, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => process.stderr.write(`${message}…\n`), PROGRESS_DELAY_MS)
+  try {
+    return await work
+  } finally {
+    clearTimeout(timer)
+  }
 }

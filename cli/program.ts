@@ -1,25 +1,61 @@
+import { resolve } from 'node:path'
 import { Command, type OutputConfiguration } from 'commander'
-import { addList } from './commands/list.ts'
-import { addOrgs } from './commands/orgs.ts'
-import { addPublish } from './commands/publish.ts'
-import { addRun } from './commands/run.ts'
-import { addShow } from './commands/show.ts'
-import { addTokens } from './commands/tokens.ts'
-import { addVersions } from './commands/versions.ts'
+import { dataFolder } from '../local/open-store.ts'
+import { addListCommand } from './commands/list.ts'
+import { addOrgsCommand } from './commands/orgs.ts'
+import { addPublishCommand } from './commands/publish.ts'
+import { addRunCommand } from './commands/run.ts'
+import { addShowCommand } from './commands/show.ts'
+import { addTokensCommand } from './commands/tokens.ts'
+import { addVersionsCommand } from './commands/versions.ts'
+import { reportError } from './errors.ts'
+import { handleSignals, unlessInterrupted } from './interrupt.ts'
+import { write } from './output.ts'
 
-const COMMANDS = [addPublish, addList, addShow, addVersions, addRun, addTokens, addOrgs]
+/** Runs the command in `process.argv`. Exit codes: 0 success, 1 error, 2 wrong usage. */
+export async function runProgram(): Promise<number> {
+  const asJson = process.argv.includes('--json')
+  const program = createProgram({ writeErr: (text) => asJson || process.stderr.write(text) })
+  restoreWorkingDirectory()
+  handleSignals()
+  try {
+    await program.parseAsync()
+    return 0
+  } catch (error) {
+    // After a signal, errors are only a consequence of the cleanup.
+    return unlessInterrupted(() => reportError(error, asJson))
+  } finally {
+    await write(process.stdout, '')
+  }
+}
 
-/** The operator's command line, all commands in it. Parsing throws a `CommanderError` on wrong usage. */
+/** The command line with all commands. Parsing throws a `CommanderError` on wrong usage. */
 export function createProgram(output: OutputConfiguration): Command {
   const program = new Command('npm run agents --')
-    .description('Publishes and runs agents, and manages organizations and their tokens.')
-    .option('--json', 'print one JSON document to stdout and nothing else')
-    .option('--stack <name>', 'use the deployed table of this CloudFormation stack instead of the local one')
+    .description('Publish and run agents, and manage organizations and API tokens.')
+    .option('--json', 'print one JSON document to stdout')
+    .option('--stack <name>', 'use the table of a deployed CloudFormation stack instead of the local table')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(output)
-    .addHelpText('after', '\nIn scripts, npm run --silent keeps the lines of npm out of stdout.')
-    .showHelpAfterError('Add --help to see an example.')
+    .addHelpText('after', '\nIn scripts, use npm run --silent to keep npm’s own output out of stdout.')
+    .showHelpAfterError('Use --help for options and examples.')
     .exitOverride()
-  for (const add of COMMANDS) add(program)
+  addPublishCommand(program)
+  addListCommand(program)
+  addShowCommand(program)
+  addVersionsCommand(program)
+  addRunCommand(program)
+  addTokensCommand(program)
+  addOrgsCommand(program)
   return program
+}
+
+/**
+ * npm runs scripts in the package's folder. Changes back to the caller's, so that relative paths work as typed; the
+ * data folder stays the one that `npm start` uses.
+ */
+function restoreWorkingDirectory(environment: NodeJS.ProcessEnv = process.env): void {
+  if (environment.npm_lifecycle_event !== 'agents' || !environment.INIT_CWD) return
+  environment.DATA_DIR = resolve(dataFolder(environment))
+  process.chdir(environment.INIT_CWD)
 }

@@ -1,6 +1,6 @@
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb'
 import { clientConfig } from '../lib/aws-sdk.ts'
-import { UserError } from './user-error.ts'
+import { UserError } from './errors.ts'
 
 /** What CloudFormation appends to a stack's name: the resource and random letters. Tables of the stack `<stack>-x` differ. */
 const GENERATED = /^-[A-Za-z0-9]+-[A-Z0-9]+$/

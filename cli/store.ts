@@ -8,18 +8,18 @@ import { tokenStore } from '../lib/dynamodb/token-store.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
 import { ensureDevelopmentOrganization } from '../local/development.ts'
 import { LOCAL_TABLE, openStore } from '../local/open-store.ts'
-import { whenInterrupted } from './interrupt.ts'
-import type { Shared } from './output.ts'
-import { withProgress } from './progress.ts'
+import { UserError } from './errors.ts'
+import { onInterrupt } from './interrupt.ts'
+import type { SharedOptions } from './options.ts'
+import { withProgress } from './output.ts'
 import { stackTable } from './stack-table.ts'
-import { UserError } from './user-error.ts'
 
 export type Store = ReturnType<typeof storeOf>
 
 type Opened = { table: Table; stop: () => Promise<void> }
 
 /** Opens the table that the options name for as long as `work` takes; it is closed also on errors and on Ctrl-C. */
-export async function withStore<T>({ stack }: Shared, work: (store: Store) => Promise<T>): Promise<T> {
+export async function withStore<T>({ stack }: SharedOptions, work: (store: Store) => Promise<T>): Promise<T> {
   const opening = stack ? openDeployed(stack) : openLocal()
   let closing: Promise<void> | undefined
   const close = () => {
@@ -29,10 +29,10 @@ export async function withStore<T>({ stack }: Shared, work: (store: Store) => Pr
     )
     return closing
   }
-  const forget = whenInterrupted(close)
+  const forget = onInterrupt(close)
   try {
     const { table } = await withProgress(
-      stack ? `asking AWS for ${stack}` : 'opening the local store',
+      stack ? `Connecting to ${stack}` : 'Opening the local store',
       opening,
     )
     return await work(storeOf(table))

@@ -1,40 +1,33 @@
 import type { Command } from 'commander'
 import { toAgentRecord } from '../../lib/api/mappers/to-agent-record.ts'
-import { chooseOrganization } from '../choose-organization.ts'
-import { commandLine, examples } from '../command-line.ts'
+import { readAllPages, withOrganization } from '../find.ts'
+import { formatCommand, formatExamples, relativeTime, textTable } from '../format.ts'
 import { orgOption } from '../options.ts'
-import { answering } from '../output.ts'
-import { readAll } from '../read-all.ts'
-import { relativeTime } from '../relative-time.ts'
-import { withStore } from '../store.ts'
-import { textTable } from '../text-table.ts'
+import { toAction } from '../output.ts'
 
-export function addList(program: Command): void {
+export function addListCommand(program: Command): void {
   program
     .command('list')
-    .description('Lists the agents of an organization, newest first.')
+    .description('List the agents of an organization, newest first.')
     .addOption(orgOption())
-    .addHelpText('after', examples('list'))
+    .addHelpText('after', formatExamples('list'))
     .action(
-      answering(async (options) => {
-        const { organization, agents } = await withStore(options, async (store) => {
-          const organization = await chooseOrganization(store, options)
-          const organizationId = organization.id
-          return {
-            organization,
-            agents: await readAll((page) => store.agents.list({ organizationId, ...page })),
-          }
-        })
-        const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt }) => [
-          slug,
-          title,
-          current ? current.id : 'only a draft',
-          draftVersionId ?? '-',
-          relativeTime(updatedAt),
-        ])
-        const none = `${organization.name} has no agents yet. Publish one: ${commandLine(options, 'publish <folder>')}`
-        const text = textTable(['SLUG', 'TITLE', 'CURRENT VERSION', 'DRAFT', 'UPDATED'], rows)
-        return { json: agents.map(toAgentRecord), text: agents.length > 0 ? text : none }
-      }),
+      toAction((options) =>
+        withOrganization(options, async (store, { id: organizationId, name }) => {
+          const agents = await readAllPages((page) => store.agents.list({ organizationId, ...page }))
+          const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt }) => [
+            slug,
+            title,
+            current?.id ?? 'draft only',
+            draftVersionId ?? '-',
+            relativeTime(updatedAt),
+          ])
+          const text =
+            rows.length > 0
+              ? textTable(['SLUG', 'TITLE', 'CURRENT VERSION', 'DRAFT', 'UPDATED'], rows)
+              : `${name} has no agents. Publish one: ${formatCommand(options, 'publish <folder>')}`
+          return { json: agents.map(toAgentRecord), text }
+        }),
+      ),
     )
 }

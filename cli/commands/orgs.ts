@@ -1,57 +1,60 @@
 import type { Command } from 'commander'
 import { system } from '../../lib/system.ts'
-import { commandLine, examples } from '../command-line.ts'
-import { toName } from '../options.ts'
-import { answering } from '../output.ts'
-import { readAll } from '../read-all.ts'
-import { relativeTime } from '../relative-time.ts'
+import { readAllPages } from '../find.ts'
+import { formatCommand, formatExamples, relativeTime, textTable } from '../format.ts'
+import { parseName } from '../options.ts'
+import { toAction } from '../output.ts'
 import { withStore } from '../store.ts'
-import { textTable } from '../text-table.ts'
 
-export function addOrgs(program: Command): void {
-  const orgs = program.command('orgs').description('Manages organizations, which own agents and tokens.')
-  addCreateOrg(orgs)
-  addListOrgs(orgs)
+export function addOrgsCommand(program: Command): void {
+  const orgs = program.command('orgs').description('Manage organizations, which own agents and API tokens.')
+  addCreateCommand(orgs)
+  addListCommand(orgs)
 }
 
-function addCreateOrg(orgs: Command): void {
+function addCreateCommand(orgs: Command): void {
   const create = orgs
     .command('create')
-    .description('Makes an organization.')
-    .argument('[name]', 'its name, if not given with --name', toName)
-    .option('--name <text>', 'its name', toName)
-    .addHelpText('after', examples('orgs create --name "Example Ltd"'))
+    .description('Create an organization.')
+    .argument('[name]', 'name of the organization, instead of --name', parseName)
+    .option('--name <text>', 'name of the organization', parseName)
+    .addHelpText('after', formatExamples('orgs create --name "Example Ltd"'))
   create.action(
-    answering<{ name?: string }>(async (options) => {
+    toAction<{ name?: string }>(async (options) => {
       const [argument] = create.processedArgs as [string | undefined]
-      if (argument && options.name) create.error('error: the name is given twice')
-      const name = options.name ?? argument ?? create.error("error: option '--name <text>' is missing")
+      if (argument && options.name) create.error('error: name specified both as argument and with --name')
+      const name =
+        options.name ?? argument ?? create.error("error: required option '--name <text>' not specified")
       const id = system.newId()
       const createdAt = new Date(system.now()).toISOString()
       await withStore(options, (store) =>
         store.organizations.create({ organization: { id, name, createdAt } }),
       )
-      const token = commandLine({ ...options, org: id }, 'tokens create --name <text>')
+      const createToken = formatCommand({ ...options, org: id }, 'tokens create --name <text>')
       return {
         json: { id, name },
-        text: `Made the organization ${name}.\n  id  ${id}\n\nGive it a token: ${token}`,
+        text: `Created organization ${name}.\n  id  ${id}\n\nCreate a token: ${createToken}`,
       }
     }),
   )
 }
 
-function addListOrgs(orgs: Command): void {
+function addListCommand(orgs: Command): void {
   orgs
     .command('list')
-    .description('Lists the organizations.')
-    .addHelpText('after', examples('orgs list'))
+    .description('List the organizations.')
+    .addHelpText('after', formatExamples('orgs list'))
     .action(
-      answering(async (options) => {
-        const all = await withStore(options, (store) => readAll((page) => store.organizations.list(page)))
-        const rows = all.map(({ id, name, createdAt }) => [id, name, relativeTime(createdAt)])
-        const none = `There are no organizations yet. Make one: ${commandLine(options, 'orgs create --name <text>')}`
-        const text = textTable(['ORGANIZATION', 'NAME', 'CREATED'], rows)
-        return { json: all, text: all.length > 0 ? text : none }
+      toAction(async (options) => {
+        const organizations = await withStore(options, (store) =>
+          readAllPages((page) => store.organizations.list(page)),
+        )
+        const rows = organizations.map(({ id, name, createdAt }) => [id, name, relativeTime(createdAt)])
+        const text =
+          rows.length > 0
+            ? textTable(['ORGANIZATION', 'NAME', 'CREATED'], rows)
+            : `No organizations. Create one: ${formatCommand(options, 'orgs create --name <text>')}`
+        return { json: organizations, text }
       }),
     )
 }

@@ -1,51 +1,48 @@
 import type { Command } from 'commander'
-import { type Execution, type ExecutionError, isFinal } from '../../lib/core/execution.ts'
+import { CANCELLED, type Execution, type ExecutionError, isFinal } from '../../lib/core/execution.ts'
 import { checkRunRequest } from '../../lib/engine/submit/run-request.ts'
-import { chooseOrganization } from '../choose-organization.ts'
-import { examples } from '../command-line.ts'
-import { findVersion } from '../find-agent.ts'
-import { orgOption, toTenantId, toUuid } from '../options.ts'
-import { answering } from '../output.ts'
-import { withProgress } from '../progress.ts'
+import * as engine from '../../lib/engine/submit/submit.ts'
+import { system } from '../../lib/system.ts'
+import { UserError } from '../errors.ts'
+import { findVersion, withOrganization } from '../find.ts'
+import { formatExamples } from '../format.ts'
+import { onInterrupt } from '../interrupt.ts'
+import { orgOption, parseTenantId, parseUuid } from '../options.ts'
+import { toAction, withProgress } from '../output.ts'
 import { readInput } from '../read-input.ts'
-import { runHere } from '../run-here.ts'
-import { withStore } from '../store.ts'
-import { UserError } from '../user-error.ts'
+import type { Store } from '../store.ts'
 
 type Options = { input: string; version?: string; tenant?: string; strict?: true }
 
-export function addRun(program: Command): void {
+export function addRunCommand(program: Command): void {
   program
     .command('run')
-    .description('Runs an agent in this process, records the execution, and prints the output.')
+    .description('Run an agent in this process, record the execution, and print the output.')
     .argument('<slug>', "the agent's slug or id")
-    .requiredOption('--input <file>', 'a file with the input as a JSON object, or - for standard input')
-    .option('--version <id>', 'the version to run, a draft for example, instead of the current one', toUuid)
-    .option('--tenant <id>', 'the customer that the execution belongs to', toTenantId)
-    .option('--strict', 'refuse input that does not precisely match the input schema')
+    .requiredOption(
+      '--input <file>',
+      'file that contains the input as a JSON object, or - for standard input',
+    )
+    .option('--version <id>', 'version to run, for example a draft, instead of the current one', parseUuid)
+    .option('--tenant <id>', 'tenant that the execution belongs to', parseTenantId)
+    .option('--strict', 'reject input that does not match the input schema exactly')
     .addOption(orgOption())
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'run redact-pii --input input.json',
         `run redact-pii --input - <<< '{"content": "ada@example.com"}'`,
       ),
     )
     .action(
-      answering<Options>(async (options, [idOrSlug = '']) => {
+      toAction<Options>(async (options, [idOrSlug = '']) => {
         const input = await readInput(options.input)
-        return withStore(options, async (store) => {
-          const organization = await chooseOrganization(store, options)
-          const version = await findVersion({
-            store,
-            organization,
-            idOrSlug,
-            versionId: options.version,
-            options,
-          })
+        return withOrganization(options, async (store, organization) => {
+          const versionId = options.version
+          const version = await findVersion({ store, organization, idOrSlug, versionId, options })
           const overrides = { enforceInputSchema: options.strict, tenantId: options.tenant }
           const request = checkRunRequest(version, input, overrides)
-          const execution = await withProgress(`running ${version.slug}`, runHere(store, request))
+          const execution = await withProgress(`Running ${version.slug}`, runInProcess(store, request))
           const output = outputOf(execution)
           const note = `execution ${execution.id}, version ${version.id}`
           return { json: output, text: JSON.stringify(output, null, 2), note }
@@ -54,21 +51,66 @@ export function addRun(program: Command): void {
     )
 }
 
-/** @throws UserError with the execution's error when it has no output */
+/**
+ * Runs an execution in this process and records it, like the run function. Ctrl-C cancels the execution, so that the
+ * sweeper does not requeue it. The agent's output on stdout goes to stderr, because stdout is for the result.
+ */
+async function runInProcess(
+  { agents, executions, steps, cache }: Store,
+  request: engine.RunRequest,
+): Promise<Execution> {
+  let id: string | undefined
+  const recording = {
+    ...executions,
+    create: async (params: { execution: Execution }) => {
+      const isNew = await executions.create(params)
+      id = params.execution.id
+      return isNew
+    },
+  }
+  const end = async (error: ExecutionError) => {
+    const finishedAt = new Date(system.now()).toISOString()
+    if (id) await executions.end({ organizationId: request.version.organizationId, id, error, finishedAt })
+  }
+  const removeCleanup = onInterrupt(() => end(CANCELLED))
+  const restoreStdout = redirectStdoutToStderr()
+  try {
+    return await engine.runHere({ agents, executions: recording, steps, cache, system }, request)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    await end({ code: 'AgentFailed', message }).catch(() => undefined)
+    throw new UserError(`Execution failed: ${message}`, { details: { code: 'AgentFailed', executionId: id } })
+  } finally {
+    restoreStdout()
+    removeCleanup()
+  }
+}
+
+function redirectStdoutToStderr(): () => void {
+  const { write } = process.stdout
+  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof write
+  return () => {
+    process.stdout.write = write
+  }
+}
+
+/** @throws UserError with the execution's error */
 function outputOf(execution: Execution): Execution['output'] {
   const { id: executionId, status, error } = execution
   if (status === 'SUCCESS') return execution.output
   if (!isFinal(execution)) {
-    throw new UserError(`The run goes on elsewhere: execution ${executionId}.`, { details: { executionId } })
+    throw new UserError(`Execution ${executionId} is still in progress in another worker.`, {
+      details: { executionId },
+    })
   }
   const {
     code = 'Unknown',
-    message = 'no reason is recorded',
+    message = 'no error recorded',
     errors,
     ...rest
   } = error ?? ({} as Partial<ExecutionError>)
   const problems = Array.isArray(errors) ? (errors as { message: string }[]) : []
-  throw new UserError(`The run ended in ERROR, ${code}: ${message} (execution ${executionId})`, {
+  throw new UserError(`Execution failed with ${code}: ${message} (execution ${executionId})`, {
     details: { code, executionId, ...(problems.length > 0 && { problems }), ...rest },
     lines: problems.map((problem) => problem.message),
   })

@@ -3,58 +3,53 @@ import { toAgentRecord } from '../../lib/api/mappers/to-agent-record.ts'
 import type { Agent } from '../../lib/core/agent.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'
-import { chooseOrganization } from '../choose-organization.ts'
-import { commandLine, examples } from '../command-line.ts'
-import { findAgent } from '../find-agent.ts'
-import { orgOption } from '../options.ts'
-import { answering, type Shared } from '../output.ts'
-import { relativeTime } from '../relative-time.ts'
-import { withStore } from '../store.ts'
-import { alignedLines, plain } from '../text-table.ts'
+import { findAgent, withOrganization } from '../find.ts'
+import { alignColumns, formatCommand, formatExamples, relativeTime, toCell, toSingleLine } from '../format.ts'
+import { orgOption, type SharedOptions } from '../options.ts'
+import { toAction } from '../output.ts'
 
-export function addShow(program: Command): void {
+export function addShowCommand(program: Command): void {
   program
     .command('show')
-    .description('Shows an agent: its versions, its input and its output.')
+    .description('Show an agent with its versions, input fields and output fields.')
     .argument('<slug>', "the agent's slug or id")
     .addOption(orgOption())
-    .addHelpText('after', examples('show redact-pii'))
+    .addHelpText('after', formatExamples('show redact-pii'))
     .action(
-      answering(async (options, [idOrSlug = '']) => {
-        const agent = await withStore(options, async (store) => {
-          const organization = await chooseOrganization(store, options)
-          return findAgent({ store, organization, idOrSlug, options })
-        })
-        return { json: toAgentRecord(agent), text: words(agent, options) }
-      }),
+      toAction((options, [idOrSlug = '']) =>
+        withOrganization(options, async (store, organization) => {
+          const agent = await findAgent({ store, organization, idOrSlug, options })
+          return { json: toAgentRecord(agent), text: describeAgent(agent, options) }
+        }),
+      ),
     )
 }
 
-function words(agent: Agent, options: Shared): string {
+function describeAgent(agent: Agent, options: SharedOptions): string {
   const { slug, title, description, id, current, draftVersionId } = agent
-  const version = draftVersionId && !current ? ` --version ${draftVersionId}` : ''
+  const currentVersion = current
+    ? `${current.id}, published ${relativeTime(current.createdAt)}`
+    : 'none (draft only)'
+  const versionOption = draftVersionId && !current ? ` --version ${draftVersionId}` : ''
   return [
-    `${slug}: ${plain(title)}`,
-    ...(description ? [description.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()] : []),
+    `${slug}: ${toCell(title)}`,
+    ...(description ? [toSingleLine(description)] : []),
     '',
-    ...alignedLines([
+    ...alignColumns([
       ['agent', id],
-      [
-        'current version',
-        current ? `${current.id}, published ${relativeTime(current.createdAt)}` : 'none yet, only a draft',
-      ],
+      ['current version', currentVersion],
       ['draft', draftVersionId ?? '-'],
     ]),
     '',
-    ...fields('Input', agent.inputSchema),
+    ...describeFields('Input', agent.inputSchema),
     '',
-    ...fields('Output', agent.outputSchema),
+    ...describeFields('Output', agent.outputSchema),
     '',
-    `Run it: ${commandLine(options, `run ${slug} --input input.json${version}`)}`,
+    `Run it: ${formatCommand(options, `run ${slug} --input input.json${versionOption}`)}`,
   ].join('\n')
 }
 
-function fields(heading: string, declared: JsonObject): string[] {
+function describeFields(heading: string, declared: JsonObject): string[] {
   const { properties = {}, required = [] } = toJsonSchema(declared)
   const rows = Object.entries(properties as Record<string, JsonObject>).map(([name, field]) => [
     `- ${name}`,
@@ -62,5 +57,5 @@ function fields(heading: string, declared: JsonObject): string[] {
     (required as string[]).includes(name) ? 'required' : 'optional',
     String(field.description ?? ''),
   ])
-  return [`${heading}${rows.length === 0 ? ': no fields' : ''}`, ...alignedLines(rows)]
+  return [`${heading}${rows.length === 0 ? ': no fields' : ''}`, ...alignColumns(rows)]
 }

@@ -1,47 +1,41 @@
 import type { Command } from 'commander'
 import { toVersionRecord } from '../../lib/api/mappers/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
-import { chooseOrganization } from '../choose-organization.ts'
-import { examples } from '../command-line.ts'
-import { findAgent } from '../find-agent.ts'
+import { findAgent, readAllPages, withOrganization } from '../find.ts'
+import { formatExamples, relativeTime, textTable } from '../format.ts'
 import { orgOption } from '../options.ts'
-import { answering } from '../output.ts'
-import { readAll } from '../read-all.ts'
-import { relativeTime } from '../relative-time.ts'
-import { withStore } from '../store.ts'
-import { textTable } from '../text-table.ts'
+import { toAction } from '../output.ts'
 
-export function addVersions(program: Command): void {
+export function addVersionsCommand(program: Command): void {
   program
     .command('versions')
-    .description("Lists an agent's versions, drafts among them, newest first.")
+    .description("List an agent's versions including drafts, newest first.")
     .argument('<slug>', "the agent's slug or id")
     .addOption(orgOption())
-    .addHelpText('after', examples('versions redact-pii'))
+    .addHelpText('after', formatExamples('versions redact-pii'))
     .action(
-      answering(async (options, [idOrSlug = '']) => {
-        const { agent, versions } = await withStore(options, async (store) => {
-          const organization = await chooseOrganization(store, options)
+      toAction((options, [idOrSlug = '']) =>
+        withOrganization(options, async (store, organization) => {
           const agent = await findAgent({ store, organization, idOrSlug, options })
           const ids = { organizationId: organization.id, agentId: agent.id }
-          return { agent, versions: await readAll((page) => store.agents.listVersions({ ...ids, ...page })) }
-        })
-        const rows = versions.map((version) => [
-          version.id,
-          standing(version, agent),
-          relativeTime(version.createdAt),
-          version.title,
-        ])
-        return {
-          json: versions.map(toVersionRecord),
-          text: textTable(['VERSION', 'STATUS', 'CREATED', 'TITLE'], rows),
-        }
-      }),
+          const versions = await readAllPages((page) => store.agents.listVersions({ ...ids, ...page }))
+          const rows = versions.map((version) => [
+            version.id,
+            describeStatus(version, agent),
+            relativeTime(version.createdAt),
+            version.title,
+          ])
+          return {
+            json: versions.map(toVersionRecord),
+            text: textTable(['VERSION', 'STATUS', 'CREATED', 'TITLE'], rows),
+          }
+        }),
+      ),
     )
 }
 
-/** A draft is old once a later one, or a published version, has taken its place. */
-function standing({ id, status }: Version, { current, draftVersionId }: Agent): string {
-  if (status === 'DRAFT') return id === draftVersionId ? 'draft' : 'old draft'
+/** An agent has at most one draft: a later draft or a published version supersedes it. */
+function describeStatus({ id, status }: Version, { current, draftVersionId }: Agent): string {
+  if (status === 'DRAFT') return id === draftVersionId ? 'draft' : 'superseded draft'
   return id === current?.id ? 'current' : 'published'
 }

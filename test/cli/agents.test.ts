@@ -16,7 +16,7 @@ describe('publish, list, show, versions', () => {
     first = await publish('hello')
   })
 
-  it('makes a version of the agent', () => {
+  it('publishes a version of the agent', () => {
     expect(first).toEqual({
       agentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       versionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -25,7 +25,7 @@ describe('publish, list, show, versions', () => {
     })
   })
 
-  it('lists and shows the agent as the API does', async () => {
+  it('prints the same records as the API', async () => {
     const shown = await cli.json(['show', 'hello'])
     expect(shown).toMatchObject({
       id: first.agentId,
@@ -43,13 +43,13 @@ describe('publish, list, show, versions', () => {
     expect(version).toMatchObject({ id: first.versionId, documentId: first.agentId, status: 'PUBLISHED' })
   })
 
-  it('says in words what it did and what to do next', async () => {
-    cli.write(inFolder('in words/bye', greeter('Bye')))
-    const { code, stdout, stderr } = await cli.run(['publish', 'in words/bye'])
+  it('prints the result and the next commands as text', async () => {
+    cli.write(inFolder('a folder/bye', greeter('Bye')))
+    const { code, stdout, stderr } = await cli.run(['publish', 'a folder/bye'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^Published bye\.\n {2}version {2}[0-9a-f-]{36}\n/)
     expect(stdout).toContain('npm run agents -- run bye --input input.json')
-    expect((await cli.run(['publish', 'in words/bye', '--draft'])).stdout).toContain("publish 'in words/bye'")
+    expect((await cli.run(['publish', 'a folder/bye', '--draft'])).stdout).toContain("publish 'a folder/bye'")
 
     const list = (await cli.run(['list'])).stdout.trimEnd().split('\n')
     expect(list[0]).toMatch(/^SLUG +TITLE +CURRENT VERSION +DRAFT +UPDATED$/)
@@ -63,14 +63,14 @@ describe('publish, list, show, versions', () => {
     )
   })
 
-  it('runs what was published', async () => {
+  it('runs the published version', async () => {
     cli.write({ 'ada.json': '\uFEFF{"name":"Ada"}' })
     const { code, stdout, stderr } = await cli.run(['run', 'hello', '--input', 'ada.json'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{\n  "said": "Hello Ada"\n}\n' })
     expect(stderr).toMatch(new RegExp(`^execution [0-9a-f-]{36}, version ${first.versionId}\n$`))
   })
 
-  it('runs the latest version by default, and an older one when it is named', async () => {
+  it('runs the latest version by default, and an older one with --version', async () => {
     cli.write(inFolder('hello', greeter('Hi')))
     const second = await publish('hello')
     expect(second).toMatchObject({ agentId: first.agentId, slug: 'hello' })
@@ -80,11 +80,11 @@ describe('publish, list, show, versions', () => {
     expect(ids).toEqual([second.versionId, first.versionId])
   })
 
-  it('names the agent that may have been meant', async () => {
+  it('suggests a similar slug', async () => {
     const { error } = await cli.json(['show', 'helo'], { code: 1 })
     expect(error.code).toBe('AgentNotFound')
     expect(error.message).toBe(
-      'There is no agent helo in the organization Development. Did you mean hello? See which there are: npm run agents -- list',
+      'Agent helo not found in organization Development. Did you mean hello? List agents: npm run agents -- list',
     )
     const missing = await cli.run(['run', 'hello', '--input', '-', '--version', first.agentId], {
       stdin: '{}',
@@ -92,11 +92,11 @@ describe('publish, list, show, versions', () => {
     expect(missing).toEqual({
       code: 1,
       stdout: '',
-      stderr: `The agent hello has no version ${first.agentId}. See which there are: npm run agents -- versions hello\n`,
+      stderr: `Version ${first.agentId} not found for agent hello. List versions: npm run agents -- versions hello\n`,
     })
   })
 
-  it('takes paths from where npm was called, and finds code errors there too', async () => {
+  it('resolves paths relative to the folder in which npm was called', async () => {
     cli.write(inFolder('below/here', { ...greeter('Here'), 'agent.ts': 'export default (\n' }))
     const environment = { npm_lifecycle_event: 'agents', INIT_CWD: `${cli.folder}/below`, DATA_DIR: 'data' }
     expect(await cli.json(['list'], { environment })).toEqual(await cli.json(['list']))
@@ -109,7 +109,7 @@ describe('publish, list, show, versions', () => {
 describe('drafts', () => {
   let draft: { versionId: string; status: string }
 
-  const standings = async () =>
+  const statuses = async () =>
     (await cli.run(['versions', 'wave'])).stdout
       .trimEnd()
       .split('\n')
@@ -121,31 +121,31 @@ describe('drafts', () => {
     draft = await publish('wave', '--draft')
   })
 
-  it('runs only when it is named while nothing is published', async () => {
+  it('runs only with --version before a version is published', async () => {
     expect(draft.status).toBe('DRAFT')
     expect(await cli.json(['show', 'wave'])).toMatchObject({
       currentVersionId: null,
       draftVersionId: draft.versionId,
       draftVersionStatus: 'DRAFT',
     })
-    expect((await cli.run(['list'])).stdout).toMatch(/^wave +Says Wave +only a draft +/m)
+    expect((await cli.run(['list'])).stdout).toMatch(/^wave +Says Wave +draft only +/m)
     const { error } = await cli.json(['run', 'wave', '--input', '-'], { stdin: '{}', code: 1 })
     expect(error.message).toBe(
-      `The agent wave has only a draft. Run it with --version ${draft.versionId}, or publish the agent first.`,
+      `Agent wave has no published version. Run the draft with --version ${draft.versionId}, or publish the agent.`,
     )
     expect(await greet('wave', '--version', draft.versionId)).toBe('Wave Ada')
   })
 
-  it('leaves the published version in place, and is cleared by the next one', async () => {
+  it('does not change the published version, and is superseded by the next one', async () => {
     await publish('wave')
-    expect(await standings()).toEqual(['current', 'old draft'])
+    expect(await statuses()).toEqual(['current', 'superseded draft'])
     cli.write(inFolder('wave', greeter('Wink')))
     const next = await publish('wave', '--draft')
-    expect(await standings()).toEqual(['draft', 'current', 'old draft'])
+    expect(await statuses()).toEqual(['draft', 'current', 'superseded draft'])
     expect(await greet('wave')).toBe('Wave Ada')
     expect(await greet('wave', '--version', next.versionId)).toBe('Wink Ada')
     await publish('wave')
-    expect(await standings()).toEqual(['current', 'old draft', 'published', 'old draft'])
+    expect(await statuses()).toEqual(['current', 'superseded draft', 'published', 'superseded draft'])
     expect(await greet('wave')).toBe('Wink Ada')
     expect((await cli.json(['show', 'wave'])).draftVersionId).toBeNull()
   })

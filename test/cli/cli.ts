@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
-/** A command gets this long before it is killed, which fails its test. */
-const LIMIT_MS = 25_000
+/** A command that takes longer is killed, which fails its test. */
+const TIMEOUT_MS = 25_000
 
 export type Outcome = { code: number | null; stdout: string; stderr: string }
 
@@ -20,7 +20,7 @@ export type Started = {
 
 type Options = { stdin?: string; cwd?: string; environment?: Record<string, string> }
 
-/** The real command line as a process, on a data folder of its own; `folder` is the working directory. */
+/** Runs the CLI in child processes with a new data folder. `folder` is the working directory. */
 export function newCli() {
   const folder = mkdtempSync(join(tmpdir(), 'aes-cli-'))
   const dataDir = join(folder, 'data')
@@ -41,7 +41,7 @@ export function newCli() {
       stderr += text
     })
     child.stdin.on('error', () => undefined).end(stdin)
-    const killer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+    const killer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS)
     const ended = new Promise<Outcome>((resolve) => {
       child.once('close', (code) => {
         clearTimeout(killer)
@@ -58,13 +58,13 @@ export function newCli() {
     dataDir,
     start,
     run,
-    /** With `--json`: the one document on stdout. @throws when it is not one, or the exit code is not `code` */
+    /** Runs with `--json` and parses stdout. @throws if stdout is not JSON or the exit code is not `code` */
     async json(args: string[], { code = 0, ...options }: Options & { code?: number } = {}) {
       const outcome = await run([...args, '--json'], options)
       if (outcome.code !== code) throw new Error(`exit code ${outcome.code}: ${JSON.stringify(outcome)}`)
       return JSON.parse(outcome.stdout) as ReturnType<typeof JSON.parse>
     },
-    /** Writes files below the working directory. */
+    /** Writes files to paths relative to the working directory. */
     write(files: Record<string, string | Uint8Array>) {
       for (const [name, content] of Object.entries(files)) {
         mkdirSync(dirname(join(folder, name)), { recursive: true })
@@ -75,7 +75,7 @@ export function newCli() {
   }
 }
 
-/** An agent that answers `{ said: '<greeting> <name>' }`. */
+/** An agent that returns `{ said: '<greeting> <name>' }`. */
 export function greeter(greeting: string, extra = ''): Record<'agent.md' | 'agent.ts', string> {
   return {
     'agent.md': [
@@ -94,7 +94,7 @@ export function greeter(greeting: string, extra = ''): Record<'agent.md' | 'agen
   }
 }
 
-/** The files of an agent, in its folder. */
+/** Prefixes the files of an agent with its folder. */
 export function inFolder(folder: string, files: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(files).map(([name, content]) => [`${folder}/${name}`, content]))
 }

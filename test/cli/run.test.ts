@@ -55,14 +55,14 @@ const run = (slug: string, options: string[] = [], stdin = '{"name":"Ada"}') =>
   cli.run(['run', slug, '--input', '-', ...options], { stdin })
 
 describe('run', () => {
-  it('carries 5 MB in and out', async () => {
+  it('handles 5 MB of input and output', async () => {
     const name = 'é'.repeat(2_500_000)
     const { code, stdout } = await run('echo', ['--json'], JSON.stringify({ name }))
     expect(code).toBe(0)
     expect(JSON.parse(stdout).said === name).toBe(true)
   })
 
-  it('keeps what the agent prints out of stdout', async () => {
+  it('redirects console output of the agent to stderr', async () => {
     const { stdout, stderr } = await run('chatty', ['--json'])
     expect(JSON.parse(stdout)).toEqual({ said: 'ADA' })
     expect(stderr).toContain('loaded')
@@ -70,11 +70,11 @@ describe('run', () => {
     expect(stderr).toContain('on stdout')
   })
 
-  it('hands the tenant on', async () => {
+  it('passes the tenant to the agent', async () => {
     expect(JSON.parse((await run('tenant', ['--tenant', 'acme'])).stdout)).toEqual({ said: 'acme' })
   })
 
-  it('checks the input when strict, and only then', async () => {
+  it('rejects input that does not match the schema only with --strict', async () => {
     const { code, stderr } = await run('echo', ['--strict'], '{"nme":"Ada"}')
     expect(code).toBe(1)
     expect(stderr).toContain('/name is required')
@@ -86,19 +86,19 @@ describe('run', () => {
     expect((await run('tenant', ['--tenant', 'acme'], '{"nme":"Ada"}')).code).toBe(0)
   })
 
-  it('ends although the agent leaves a timer behind', async () => {
+  it('exits even if the agent leaves a timer running', async () => {
     expect(await run('lingers')).toMatchObject({ code: 0, stdout: '{\n  "said": "done"\n}\n' })
   })
 
   it.each([
-    ['fails', 'The run ended in ERROR, AgentFailed: No luck.', 'AgentFailed'],
-    ['wrong', 'The run ended in ERROR, OutputSchemaMismatch: ', 'OutputSchemaMismatch'],
+    ['fails', 'Execution failed with AgentFailed: No luck.', 'AgentFailed'],
+    ['wrong', 'Execution failed with OutputSchemaMismatch: ', 'OutputSchemaMismatch'],
     ['breaks', 'Broken module.', 'AgentFailed'],
-  ])("reports the execution's error: %s", async (slug, says, code) => {
-    const words = await run(slug)
-    expect(words).toMatchObject({ code: 1, stdout: '' })
-    expect(words.stderr).toContain(says)
-    expect(words.stderr).not.toMatch(/^\s+at /m)
+  ])("reports the execution's error: %s", async (slug, message, code) => {
+    const outcome = await run(slug)
+    expect(outcome).toMatchObject({ code: 1, stdout: '' })
+    expect(outcome.stderr).toContain(message)
+    expect(outcome.stderr).not.toMatch(/^\s+at /m)
     const { error } = await cli.json(['run', slug, '--input', '-'], { stdin: '{}', code: 1 })
     expect(error).toMatchObject({ code, executionId: expect.stringMatching(/^[0-9a-f-]{36}$/) })
   })
@@ -106,11 +106,11 @@ describe('run', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('ends the execution and lets go of the store on %s', async (signal, code) => {
+  ] as const)('ends the execution and releases the store on %s', async (signal, code) => {
     const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
-    const says = (text: string) => () => started.stderr().includes(text)
-    await until(says('began'), { what: 'the run to begin', limitMs: 20_000 })
-    await until(says('running slow …'), { what: 'the progress after a second', limitMs: 20_000 })
+    const hasPrinted = (text: string) => () => started.stderr().includes(text)
+    await until(hasPrinted('began'), { what: 'the run to start', limitMs: 20_000 })
+    await until(hasPrinted('Running slow…'), { what: 'the progress after a second', limitMs: 20_000 })
     expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(true)
     started.kill(signal)
     expect(await started.ended).toMatchObject({ code, stdout: '' })

@@ -24,23 +24,23 @@ afterAll(async () => {
   cli.remove()
 })
 
-describe('the command line while the service runs', () => {
-  it('makes tokens that work at once, and stop working when they are revoked', async () => {
+describe('the CLI while the service runs', () => {
+  it('creates and revokes tokens with immediate effect', async () => {
     const { id, token } = await cli.json(['tokens', 'create', '--name', 'test', '--expires', '1'])
     const call = clientOf(service.url, token)
-    const answer = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
-    expect([answer.status, answer.json]).toEqual([200, { said: 'Hello Ada' }])
+    const response = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
+    expect([response.status, response.json]).toEqual([200, { said: 'Hello Ada' }])
     await cli.json(['tokens', 'revoke', id])
     expect((await call('GET', '/v1/agents')).status).toBe(401)
   })
 
-  it('publishes to it and records its runs there', async () => {
+  it('publishes agents and records executions in its table', async () => {
     const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
     const call = clientOf(service.url, token)
     cli.write(inFolder('hello', greeter('Salut')))
     const { versionId } = await cli.json(['publish', 'hello'])
-    const answer = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
-    expect(answer.json).toEqual({ said: 'Salut Ada' })
+    const response = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
+    expect(response.json).toEqual({ said: 'Salut Ada' })
     expect(await cli.json(['list'])).toEqual((await call('GET', '/v1/agents')).json)
     expect(await cli.json(['versions', 'hello'])).toEqual(
       (await call('GET', '/v1/agents/hello/versions')).json,
@@ -60,12 +60,12 @@ describe('the command line while the service runs', () => {
     })
   })
 
-  it('records an interrupted run as cancelled', async () => {
+  it('records an interrupted execution as cancelled', async () => {
     cli.write(inFolder('slow', { ...greeter('x'), 'agent.ts': ENDLESS }))
     await cli.json(['publish', 'slow'])
     const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
     const idOf = () => /began (\S+);/.exec(started.stderr())?.[1]
-    await until(() => idOf() !== undefined, { what: 'the run to begin', limitMs: 20_000 })
+    await until(() => idOf() !== undefined, { what: 'the run to start', limitMs: 20_000 })
     started.kill('SIGINT')
     expect((await started.ended).code).toBe(130)
     const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
@@ -74,8 +74,8 @@ describe('the command line while the service runs', () => {
   })
 })
 
-describe('commands at the same time', () => {
-  it('wait for one another on one data folder', async () => {
+describe('concurrent commands', () => {
+  it('wait for each other on the same data folder', async () => {
     const other = newCli()
     try {
       const names = ['one', 'two', 'three']

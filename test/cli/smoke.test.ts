@@ -22,8 +22,8 @@ async function smoke(args: string[]) {
   return { code, stdout }
 }
 
-/** A path with names in the place of what varies. */
-const shapeOf = (path: string) =>
+/** Replaces ids in a path with parameter names. */
+const toTemplate = (path: string) =>
   path
     .split('?')[0]
     ?.replace('/echo', '/{agentId}')
@@ -32,37 +32,37 @@ const shapeOf = (path: string) =>
 describe('npm run smoke', () => {
   const ECHO = ['--agent', 'echo', '--input', '{"text":"x"}']
 
-  it('calls every route, with and without a slash, and finds each as it has to be', async () => {
+  it('calls every route with and without a trailing slash', async () => {
     const own = await newOrganization()
     await own.publish('echo')
     const { code, stdout } = await smoke([inject('service'), own.token, '--json', ...ECHO])
-    const { wrong, visits } = JSON.parse(stdout)
-    expect({ code, wrong }).toEqual({ code: 0, wrong: 0 })
-    const visited = new Set(
-      visits.map(({ method, path }: { method: string; path: string }) => `${method} ${shapeOf(path)}`),
+    const { failed, results } = JSON.parse(stdout)
+    expect({ code, failed }).toEqual({ code: 0, failed: 0 })
+    const called = new Set(
+      results.map(({ method, path }: { method: string; path: string }) => `${method} ${toTemplate(path)}`),
     )
     for (const { method, path } of routes) {
-      expect(visited).toContain(`${method} ${path}`)
-      expect(visited).toContain(`${method} ${path}/`)
+      expect(called).toContain(`${method} ${path}`)
+      expect(called).toContain(`${method} ${path}/`)
     }
     expect((await own.call('GET', '/v1/agent_executions?limit=100')).json.length).toBeLessThanOrEqual(5)
   })
 
-  it('says of a service that answers wrongly what was expected, and ends with 1', async () => {
+  it('reports unexpected statuses and exits with code 1', async () => {
     const server = createServer(
-      (_, response) => void response.writeHead(500).end('{"detail":"It is broken."}'),
+      (_, response) => void response.writeHead(500).end('{"detail":"Service is broken."}'),
     )
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { code, stdout } = await smoke([url, 'none', ...ECHO])
     server.close()
     expect(code).toBe(1)
-    expect(stdout).toContain('expected 401. It is broken.')
-    expect(stdout).toMatch(/(\d+) requests, \1 answered wrongly\./)
+    expect(stdout).toContain('expected 401. Service is broken.')
+    expect(stdout).toMatch(/(\d+) requests, \1 failed\./)
   })
 
-  it('says so when nothing answers', async () => {
+  it('reports an unreachable service', async () => {
     const { code, stdout } = await smoke(['http://127.0.0.1:1', 'none', ...ECHO])
-    expect([code, stdout.includes('no answer')]).toEqual([1, true])
+    expect([code, stdout.includes('no response')]).toEqual([1, true])
   })
 })

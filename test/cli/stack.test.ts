@@ -14,7 +14,7 @@ const tables = [
   `${twin}-Table1-B2`,
 ]
 
-/** The emulator stands for AWS: the SDK takes its address and credentials from its own variables. */
+/** The SDK's own variables point it at the emulator. */
 const environment = {
   AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb'),
   AWS_REGION: 'local',
@@ -38,15 +38,15 @@ afterAll(async () => {
 describe('--stack', () => {
   let org: { id: string }
 
-  it('asks for an organization before anything else', async () => {
+  it('requires an organization', async () => {
     const { code, stderr } = await run('list')
     expect(code).toBe(1)
     expect(stderr).toBe(
-      `The stack has no organization yet. Make one: npm run agents -- orgs create --name <text> --stack ${stack}\n`,
+      `The stack has no organizations. Create one: npm run agents -- orgs create --name <text> --stack ${stack}\n`,
     )
   })
 
-  it('takes the only organization that there is', async () => {
+  it('uses the only organization by default', async () => {
     org = await json('orgs', 'create', 'Example Ltd')
     await json('publish', 'hello')
     expect(await json('list')).toMatchObject([{ slug: 'hello', orgId: org.id }])
@@ -57,17 +57,17 @@ describe('--stack', () => {
     )
   })
 
-  it('asks which one once there are several', async () => {
+  it('requires --org if there are several organizations', async () => {
     const other = await json('orgs', 'create', 'Other')
     const { code, stderr } = await run('list')
     expect(code).toBe(1)
     expect(stderr).toContain(`${org.id}  Example Ltd\n`)
     expect(stderr).toContain(`${other.id}  Other\n`)
-    expect(stderr).toContain('choose one with --org')
+    expect(stderr).toContain('Select one with --org')
     expect(await json('list', '--org', other.id)).toEqual([])
   })
 
-  it('names what it found when that is not one table', async () => {
+  it('lists the tables it found unless exactly one matches', async () => {
     const none = await cli.run(['list', '--stack', unique], { environment })
     expect(none.code).toBe(1)
     expect(none.stderr).toContain(`has no table of a stack ${unique}, only `)
@@ -78,9 +78,9 @@ describe('--stack', () => {
     expect(named).toEqual([])
   })
 
-  it('says in a line what AWS or its client refuses', async () => {
-    const nowhere = { ...environment, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9' }
-    const { code, stderr } = await cli.run(['list', '--stack', stack], { environment: nowhere })
+  it('prints AWS errors on one line', async () => {
+    const unreachable = { ...environment, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9' }
+    const { code, stderr } = await cli.run(['list', '--stack', stack], { environment: unreachable })
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'AWS: connect ECONNREFUSED 127.0.0.1:9\n' })
   })
 })

@@ -8,7 +8,7 @@ import { greeter, inFolder, newCli } from './cli.ts'
 const cli = newCli()
 afterAll(cli.remove)
 
-const NOBODY = '0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11'
+const UNKNOWN = '0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11'
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
 
 let org: { id: string; name: string }
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 describe('orgs', () => {
-  it('makes an organization, its name given either way', async () => {
+  it('creates an organization, named by argument or option', async () => {
     expect(org).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'Example Ltd' })
     expect(await cli.json(['orgs', 'create', 'Other'])).toMatchObject({ name: 'Other' })
     const names = (await cli.json(['orgs', 'list'])).map(({ name }: { name: string }) => name)
@@ -25,25 +25,25 @@ describe('orgs', () => {
     expect((await cli.run(['orgs', 'list'])).stdout).toMatch(/^ORGANIZATION +NAME +CREATED\n/)
   })
 
-  it('keeps the agents of one from the other', async () => {
+  it('isolates the agents of each organization', async () => {
     cli.write(inFolder('hello', greeter('Hello')))
     await cli.json(['publish', 'hello', '--org', org.id])
     expect(await cli.json(['list', '--org', org.id.toUpperCase()])).toHaveLength(1)
     expect(await cli.json(['list'])).toEqual([])
     expect((await cli.run(['list'])).stdout).toBe(
-      'Development has no agents yet. Publish one: npm run agents -- publish <folder>\n',
+      'Development has no agents. Publish one: npm run agents -- publish <folder>\n',
     )
     expect((await cli.run(['show', 'hello', '--org', org.id])).stdout).toContain(`--org ${org.id}`)
   })
 
   it.each(['list', 'tokens create --name a'])(
-    'says how to make one that does not exist: %s',
+    'reports an unknown organization and how to create one: %s',
     async (line) => {
-      const { code, stdout, stderr } = await cli.run([...line.split(' '), '--org', NOBODY])
+      const { code, stdout, stderr } = await cli.run([...line.split(' '), '--org', UNKNOWN])
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe(
-        `There is no organization ${NOBODY}. See which there are: npm run agents -- orgs list. ` +
-          'Make one: npm run agents -- orgs create --name <text>\n',
+        `Organization ${UNKNOWN} not found. List organizations: npm run agents -- orgs list. ` +
+          'Create one: npm run agents -- orgs create --name <text>\n',
       )
       expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(false)
     },
@@ -51,9 +51,9 @@ describe('orgs', () => {
 })
 
 describe('tokens', () => {
-  it('makes a token that is shown once, and never its hash', async () => {
-    const made = await cli.json(['tokens', 'create', '--name', 'ci', '--org', org.id])
-    expect(made).toEqual({
+  it('shows the token once, and never its hash', async () => {
+    const created = await cli.json(['tokens', 'create', '--name', 'ci', '--org', org.id])
+    expect(created).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       token: expect.stringMatching(/^aes_[0-9A-Za-z]{43}$/),
       organizationId: org.id,
@@ -62,7 +62,7 @@ describe('tokens', () => {
     })
     const { stdout, stderr } = await cli.run(['tokens', 'create', '--name', 'people', '--org', org.id])
     expect(stdout).toMatch(/^aes_[0-9A-Za-z]{43}\n$/)
-    expect(stderr).toContain('Keep it now: it is not shown again.')
+    expect(stderr).toContain('Save it now: it is not shown again.')
 
     const lists = [
       await cli.run(['tokens', 'list', '--org', org.id]),
@@ -71,14 +71,14 @@ describe('tokens', () => {
     for (const { stdout: list } of lists) {
       expect(list).toContain('ci')
       expect(list).not.toContain('aes_')
-      expect(list).not.toContain(hashOf(made.token))
+      expect(list).not.toContain(hashOf(created.token))
       expect(list).not.toContain(hashOf(stdout.trim()))
     }
     expect((await cli.json(['tokens', 'list', '--org', org.id]))[0]).not.toHaveProperty('hash')
     expect(await cli.json(['tokens', 'list'])).toEqual([])
   })
 
-  it('gives it as many days as it was told', async () => {
+  it('sets the expiry to the given number of days', async () => {
     const earliest = Date.now() + 30 * 86_400_000
     const { expiresAt, organizationId } = await cli.json([
       'tokens',
@@ -94,7 +94,7 @@ describe('tokens', () => {
     expect((await cli.run(['tokens', 'list'])).stdout).toMatch(/ a +valid, expires (in 30 days|next month) /)
   })
 
-  it('revokes one, once and for all, and no other', async () => {
+  it('revokes a token permanently, and no other', async () => {
     const [keep, drop] = [
       await cli.json(['tokens', 'create', '--name', 'keep', '--org', org.id]),
       await cli.json(['tokens', 'create', '--name', 'drop', '--org', org.id]),

@@ -6,28 +6,28 @@ import { inFolder, newCli } from './cli.ts'
 const cli = newCli()
 afterAll(cli.remove)
 
-describe('publish of a folder that is wrong', () => {
+describe('publish of an invalid folder', () => {
   it.concurrent.each(badFolders)(
     'names file, line and field: $name',
-    async ({ name, folder = 'foo', files, says }) => {
-      const place = name.replaceAll(/\W+/g, '-')
-      cli.write(inFolder(`${place}/${folder}`, files as Record<string, string>))
-      cli.write({ [`${place}/.keep`]: '' })
-      const { code, stdout, stderr } = await cli.run(['publish', folder], { cwd: `${cli.folder}/${place}` })
-      // Progress, on a slow machine, is no refusal.
+    async ({ name, folder = 'foo', files, says: problems }) => {
+      const parent = name.replaceAll(/\W+/g, '-')
+      cli.write(inFolder(`${parent}/${folder}`, files as Record<string, string>))
+      cli.write({ [`${parent}/.keep`]: '' })
+      const { code, stdout, stderr } = await cli.run(['publish', folder], { cwd: `${cli.folder}/${parent}` })
+      // A slow machine also prints progress.
       const lines = stderr
         .trimEnd()
         .split('\n')
         .filter((line) => !line.endsWith('…'))
-      expect(lines.slice(0, -1)).toEqual(says)
-      expect(lines.at(-1)).toMatch(/^Nothing was published: (one problem|\d+ problems)\.$/)
+      expect(lines.slice(0, -1)).toEqual(problems)
+      expect(lines.at(-1)).toMatch(/^Publish failed: (1 problem|\d+ problems)\.$/)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     },
   )
 
-  it('opens no store', () => expect(existsSync(cli.dataDir)).toBe(false))
+  it('does not open the store', () => expect(existsSync(cli.dataDir)).toBe(false))
 
-  it('says it as one JSON document', async () => {
+  it('prints one JSON document with --json', async () => {
     cli.write({
       'json/agent.md': '---\ncode: true\ninput: {}\noutput: {}\n---\n',
       'json/agent.ts': 'export default 1\n',
@@ -39,12 +39,12 @@ describe('publish of a folder that is wrong', () => {
       message: 'is missing; it must be a text',
     }
     expect(await cli.json(['publish', 'json'], { code: 1 })).toEqual({
-      error: { message: 'Nothing was published: one problem.', problems: [problem] },
+      error: { message: 'Publish failed: 1 problem.', problems: [problem] },
     })
   })
 })
 
-describe('input of a run that cannot be used', () => {
+describe('run with invalid input', () => {
   beforeAll(() =>
     cli.write({
       'list.json': '[]',
@@ -54,27 +54,29 @@ describe('input of a run that cannot be used', () => {
   )
 
   it.each([
-    ['nowhere.json', 'nowhere.json: there is no such file.'],
-    ['.', '.: cannot be read: EISDIR: illegal operation on a directory, read'],
-    ['list.json', 'list.json: must hold a JSON object with the input fields.'],
-    ['cut.json', 'cut.json: is not JSON: Unexpected end of JSON input'],
-    ['latin.json', 'latin.json: is not UTF-8 text.'],
-  ])('%s is refused before the store is opened', async (file, says) => {
+    ['nowhere.json', 'nowhere.json: file not found.'],
+    ['.', '.: cannot read the file: EISDIR: illegal operation on a directory, read'],
+    ['list.json', 'list.json: expected a JSON object with the input fields.'],
+    ['cut.json', 'cut.json: not valid JSON: Unexpected end of JSON input'],
+    ['latin.json', 'latin.json: not valid UTF-8.'],
+  ])('rejects %s before it opens the store', async (file, message) => {
     expect(await cli.run(['run', 'foo', '--input', file])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `${says}\n`,
+      stderr: `${message}\n`,
     })
     expect(existsSync(cli.dataDir)).toBe(false)
   })
 
   it.each([
-    ['', 'standard input: is not JSON: it is empty'],
-    ['null', 'standard input: must hold a JSON object with the input fields.'],
-    [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 'standard input: nests deeper than 100 levels.'],
-    [`{"a":"${'x'.repeat(6_000_000)}"}`, 'standard input: is larger than 6000000 bytes.'],
-  ])('standard input %#.8s is refused', async (stdin, says) => {
-    const error = { message: says }
-    expect(await cli.json(['run', 'foo', '--input', '-'], { stdin, code: 1 })).toEqual({ error })
+    ['', 'standard input: not valid JSON: the input is empty'],
+    ['null', 'standard input: expected a JSON object with the input fields.'],
+    [
+      `{"a":${'['.repeat(100)}${']'.repeat(100)}}`,
+      'standard input: exceeds the maximum nesting depth of 100 levels.',
+    ],
+    [`{"a":"${'x'.repeat(6_000_000)}"}`, 'standard input: exceeds the maximum size of 6000000 bytes.'],
+  ])('rejects standard input %#.8s', async (stdin, message) => {
+    expect(await cli.json(['run', 'foo', '--input', '-'], { stdin, code: 1 })).toEqual({ error: { message } })
   })
 })

@@ -1,0 +1,55 @@
+import { CommanderError } from 'commander'
+import { ServiceError } from '../lib/core/errors.ts'
+import { toJsonText, write } from './output.ts'
+
+/** An error that the user can fix. Printed as a message without a stack trace. */
+export class UserError extends Error {
+  /** Additional members of the JSON error document. */
+  readonly details: Record<string, unknown>
+  /** Lines printed above the message; the JSON error document has the same facts in `details`. */
+  readonly lines: string[]
+
+  constructor(
+    message: string,
+    { details = {}, lines = [] }: { details?: Record<string, unknown>; lines?: string[] } = {},
+  ) {
+    super(message)
+    this.name = 'UserError'
+    this.details = details
+    this.lines = lines
+  }
+}
+
+const HELP_CODES = ['commander.helpDisplayed', 'commander.version']
+
+/** Prints an error: as text on stderr, or with `--json` as one JSON document on stdout. Returns the exit code. */
+export async function reportError(error: unknown, asJson: boolean): Promise<number> {
+  if (error instanceof CommanderError) return reportUsageError(error, asJson)
+  const userError = toUserError(error)
+  if (!userError) await write(process.stderr, error instanceof Error ? `${error.stack}\n` : `${error}\n`)
+  const { message, details, lines } = userError ?? { message: String(error), details: {}, lines: [] }
+  if (asJson) await write(process.stdout, toJsonText({ error: { message, ...details } }))
+  else if (userError) await write(process.stderr, [...lines, message, ''].join('\n'))
+  return 1
+}
+
+async function reportUsageError({ code, message }: CommanderError, asJson: boolean): Promise<number> {
+  if (HELP_CODES.includes(code)) return 0
+  // Commander has already printed the text version.
+  if (asJson) {
+    const text =
+      code === 'commander.help'
+        ? 'No command specified. Use --help to list the commands.'
+        : message.replace(/^error: /, '')
+    await write(process.stdout, toJsonText({ error: { message: text } }))
+  }
+  return 2
+}
+
+function toUserError(error: unknown): UserError | null {
+  if (error instanceof UserError) return error
+  if (!(error instanceof ServiceError)) return null
+  const { message, code, errors, cause } = error
+  const reason = cause instanceof Error && cause.message ? ` (${cause.message})` : ''
+  return new UserError(`${message}${reason}`, { details: { code, ...(errors && { problems: errors }) } })
+}

@@ -1,0 +1,112 @@
+import { closest, distance } from 'fastest-levenshtein'
+import { resolveAgent, resolveVersion } from '../lib/agents/resolve-agent.ts'
+import type { Agent, Organization, Version } from '../lib/core/agent.ts'
+import { AgentNotFound, VersionNotFound } from '../lib/core/errors.ts'
+import type { Page, PageRequest } from '../lib/core/ports.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../local/development.ts'
+import { UserError } from './errors.ts'
+import { formatCommand } from './format.ts'
+import type { SharedOptions } from './options.ts'
+import { type Store, withStore } from './store.ts'
+
+const PAGE_SIZE = 100
+
+type AgentParams = { store: Store; organization: Organization; idOrSlug: string; options: SharedOptions }
+
+/** Opens the stores and finds the organization that a command works on. */
+export function withOrganization<T>(
+  options: SharedOptions,
+  work: (store: Store, organization: Organization) => Promise<T>,
+): Promise<T> {
+  return withStore(options, async (store) => work(store, await findOrganization(store, options)))
+}
+
+/**
+ * The organization given with `--org`, by default the development organization, or the only one of a stack.
+ * @throws UserError that lists the organizations or tells how to create one
+ */
+export async function findOrganization(
+  { organizations }: Store,
+  { org, stack }: SharedOptions,
+): Promise<Organization> {
+  const id = org ?? (stack ? undefined : DEVELOPMENT_ORGANIZATION.id)
+  const create = `Create one: ${formatCommand({ stack }, 'orgs create --name <text>')}`
+  if (id) {
+    const organization = await organizations.get({ id })
+    if (organization) return organization
+    const list = `List organizations: ${formatCommand({ stack }, 'orgs list')}`
+    throw new UserError(`Organization ${id} not found. ${list}. ${create}`, {
+      details: { code: 'OrganizationNotFound' },
+    })
+  }
+  const all = await readAllPages((page) => organizations.list(page))
+  const [only] = all
+  if (!only) throw new UserError(`The stack has no organizations. ${create}`)
+  if (all.length === 1) return only
+  throw new UserError('The stack has several organizations. Select one with --org.', {
+    details: { organizations: all.map(({ id, name }) => ({ id, name })) },
+    lines: all.map(({ id, name }) => `${id}  ${name}`),
+  })
+}
+
+/** @throws UserError that suggests a similar slug */
+export async function findAgent({ store, organization, idOrSlug, options }: AgentParams): Promise<Agent> {
+  try {
+    return await resolveAgent({ store: store.agents, organizationId: organization.id, idOrSlug })
+  } catch (error) {
+    if (!(error instanceof AgentNotFound)) throw error
+    const { items } = await store.agents.list({
+      organizationId: organization.id,
+      limit: PAGE_SIZE,
+      after: null,
+    })
+    const similar = findSimilar(
+      idOrSlug,
+      items.map(({ slug }) => slug),
+    )
+    throw new UserError(
+      `Agent ${idOrSlug} not found in organization ${organization.name}. ` +
+        (similar ? `Did you mean ${similar}? ` : '') +
+        (items.length > 0
+          ? `List agents: ${formatCommand(options, 'list')}`
+          : `Publish one: ${formatCommand(options, 'publish <folder>')}`),
+      { details: { code: error.code } },
+    )
+  }
+}
+
+/**
+ * The version with the given id (published or draft), by default the agent's current version.
+ * @throws UserError that tells how to list the versions or how to run the draft
+ */
+export async function findVersion(params: AgentParams & { versionId: string | undefined }): Promise<Version> {
+  const { store, organization, idOrSlug, versionId, options } = params
+  try {
+    return await resolveVersion({ store: store.agents, organizationId: organization.id, idOrSlug, versionId })
+  } catch (error) {
+    if (error instanceof AgentNotFound) await findAgent(params)
+    if (!(error instanceof VersionNotFound)) throw error
+    const { slug, draftVersionId } = await findAgent(params)
+    const message = versionId
+      ? `Version ${versionId} not found for agent ${slug}. List versions: ${formatCommand(options, `versions ${slug}`)}`
+      : `Agent ${slug} has no published version. Run the draft with --version ${draftVersionId}, or publish the agent.`
+    throw new UserError(message, { details: { code: error.code } })
+  }
+}
+
+/** Reads all pages of a list, newest first. */
+export async function readAllPages<T>(readPage: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
+  const all: T[] = []
+  for (let after: PageRequest['after'] = null; ; ) {
+    const { items, next } = await readPage({ limit: PAGE_SIZE, after })
+    all.push(...items)
+    if (!next) return all
+    after = next
+  }
+}
+
+function findSimilar(text: string, candidates: string[]): string | undefined {
+  if (candidates.length === 0) return undefined
+  const nearest = closest(text, candidates)
+  return distance(text, nearest) <= Math.max(2, text.length / 3) ? nearest : undefined
+}

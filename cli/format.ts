@@ -1,0 +1,72 @@
+import type { SharedOptions } from './options.ts'
+
+const COLUMN_GAP = '  '
+const MAX_CELL_WIDTH = 60
+
+/** Formats rows of cells as aligned columns below a header. */
+export function textTable(header: string[], rows: string[][]): string {
+  return alignColumns([header, ...rows]).join('\n')
+}
+
+export function alignColumns(rows: string[][]): string[] {
+  const cells = rows.map((row) => row.map(toCell))
+  const widths = (cells[0] ?? []).map((_, column) =>
+    Math.max(...cells.map((row) => widthOf(row[column] ?? ''))),
+  )
+  return cells.map((row) =>
+    row
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
+      .join(COLUMN_GAP)
+      .trimEnd(),
+  )
+}
+
+/** Truncates to one short line without control characters, which a terminal could interpret as commands. */
+export function toCell(text: string): string {
+  const characters = [...toSingleLine(text)]
+  return characters.length > MAX_CELL_WIDTH
+    ? `${characters.slice(0, MAX_CELL_WIDTH - 1).join('')}…`
+    : characters.join('')
+}
+
+export function toSingleLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+}
+
+const widthOf = (text: string) => [...text].length
+
+const TIME_UNITS = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const
+
+const timeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/** Formats a timestamp relative to `now`, for example "3 minutes ago" or "in 29 days". */
+export function relativeTime(timestamp: string, now: number = Date.now()): string {
+  const seconds = (Date.parse(timestamp) - now) / 1000
+  const unit = TIME_UNITS.find(([, length]) => Math.abs(seconds) >= length)
+  return unit ? timeFormat.format(Math.round(seconds / unit[1]), unit[0]) : 'just now'
+}
+
+/** A command to paste into a shell, with the same stack and organization as the current one. */
+export function formatCommand({ stack, org }: Pick<SharedOptions, 'stack' | 'org'>, command: string): string {
+  return `npm run agents -- ${command}${org ? ` --org ${org}` : ''}${stack ? ` --stack ${stack}` : ''}`
+}
+
+/** Help text that follows a command's options. */
+export function formatExamples(...commands: string[]): string {
+  return [
+    '',
+    commands.length > 1 ? 'Examples:' : 'Example:',
+    ...commands.map((command) => `  ${formatCommand({}, command)}`),
+  ].join('\n')
+}
+
+/** Quotes an argument for a POSIX shell. */
+export function shellQuote(argument: string): string {
+  return /^[\w./:@%+=-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,125 @@
+import { type OperationName, operationOf, type Route, routes } from '../../lib/api/routes.ts'
+
+/** Result of one request. `status` is null without a response; `detail` says what is wrong. */
+export type Result = {
+  method: string
+  path: string
+  expected: number
+  status: number | null
+  ms: number
+  detail: string
+}
+
+export type Options = {
+  baseUrl: string
+  token: string
+  /** Slug of the agent to run, and its input. */
+  agent: string
+  input: object
+  onResult: (result: Result) => void
+}
+
+type Request = {
+  method: string
+  path: string
+  expected: number
+  body?: object
+  token?: null
+  prefer?: string
+}
+
+/** Sends a request, records the result, and returns the parsed body. */
+type Send = (request: Request) => Promise<ReturnType<typeof JSON.parse>>
+
+const TIMEOUT_MS = 60_000
+
+/**
+ * Calls every route with and without a trailing slash: runs an agent, then reads, rates, cancels and deletes its
+ * executions.
+ */
+export async function callRoutes(options: Options): Promise<Result[]> {
+  const results: Result[] = []
+  const send: Send = async (request) => {
+    const { result, json } = await sendRequest(options, request)
+    results.push(result)
+    options.onResult(result)
+    return json
+  }
+  await send({ method: 'GET', path: '/v1/agents', expected: 401, token: null })
+  await send({ method: 'GET', path: '/v1/no-such-route', expected: 404 })
+  for (const route of routes.filter(({ function: name }) => name !== 'delete-execution')) {
+    for (const slash of ['', '/']) await callRoute(options, send, route, slash)
+  }
+  return results
+}
+
+/** Each route of an execution gets its own one, which is then deleted. That calls the delete route, too. */
+async function callRoute(options: Options, send: Send, route: Route, slash: string): Promise<void> {
+  const { method, legacy } = route
+  const executionId = route.path.includes('{executionId}') ? await runAgent(options, send, legacy) : ''
+  const path = toPath(route, { agentId: options.agent, executionId }) + slash
+  await send({ method, path, expected: 200, ...bodyOf(route.function, options.input) })
+  if (executionId !== '') await deleteExecution(send, executionId, legacy, slash)
+}
+
+/** Runs the agent asynchronously and waits until the execution is final. Returns its id. */
+async function runAgent({ agent, input }: Options, send: Send, isLegacy: boolean): Promise<string> {
+  const path = `/v1/${isLegacy ? 'documents' : 'agents'}/${agent}/executions?execMode=async`
+  const { id = '' } = (await send({ method: 'POST', path, expected: 202, body: input })) ?? {}
+  await send({ method: 'GET', path: `/v1/agent_executions/${id}`, expected: 200, prefer: 'wait=20' })
+  return id
+}
+
+async function deleteExecution(send: Send, id: string, isLegacy: boolean, slash: string): Promise<void> {
+  const path = `/v1/${isLegacy ? 'document' : 'agent'}_executions/${id}${slash}`
+  await send({ method: 'DELETE', path, expected: 204 })
+  await send({ method: 'GET', path, expected: 404 })
+}
+
+function toPath({ path }: Route, values: Record<string, string>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
+}
+
+function bodyOf(name: OperationName, input: object): { body?: object } {
+  if (name === 'run-agent') return { body: input }
+  return operationOf(name).body ? { body: { rating: 1 } } : {}
+}
+
+async function sendRequest({ baseUrl, token }: Options, request: Request) {
+  const { method, path, expected, body, prefer } = request
+  const startedAt = performance.now()
+  const toResult = (status: number | null, detail: string): Result => ({
+    method,
+    path,
+    expected,
+    status,
+    ms: Math.round(performance.now() - startedAt),
+    detail,
+  })
+  try {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        ...(request.token !== null && { Authorization: `Bearer ${token}` }),
+        ...(body && { 'Content-Type': 'application/json' }),
+        ...(prefer && { Prefer: prefer }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const json = parseJson(await response.text())
+    const detail = response.status === expected ? '' : (json?.detail ?? '')
+    return { result: toResult(response.status, detail), json }
+  } catch (error) {
+    const { message, cause } = error as Error
+    return { result: toResult(null, cause instanceof Error ? cause.message : message), json: null }
+  }
+}
+
+function parseJson(text: string): ReturnType<typeof JSON.parse> {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
