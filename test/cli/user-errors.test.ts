@@ -1,29 +1,43 @@
 import { existsSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { join, relative } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { UserError } from '../../cli/errors.ts'
+import { createProgram } from '../../cli/program.ts'
 import { badFolders } from './bad-documents.ts'
 import { inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
+beforeAll(() => void vi.stubEnv('DATA_DIR', cli.dataDir))
 afterAll(cli.remove)
 
 describe('publish of an invalid folder', () => {
+  // In this process, because starting one per folder takes most of the time.
   it.concurrent.each(badFolders)(
     'names file, line and field: $name',
     async ({ name, folder = 'foo', files, says: problems }) => {
       const parent = name.replaceAll(/\W+/g, '-')
       cli.write(inFolder(`${parent}/${folder}`, files as Record<string, string>))
       cli.write({ [`${parent}/.keep`]: '' })
-      const { code, stdout, stderr } = await cli.run(['publish', folder], { cwd: `${cli.folder}/${parent}` })
-      // A slow machine also prints progress.
-      const lines = stderr
-        .trimEnd()
-        .split('\n')
-        .filter((line) => !line.endsWith('…'))
-      expect(lines.slice(0, -1)).toEqual(problems)
-      expect(lines.at(-1)).toMatch(/^Publish failed: (1 problem|\d+ problems)\.$/)
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      const path = join(cli.folder, parent)
+      const publishing = createProgram({}).parseAsync(['publish', join(path, folder)], { from: 'user' })
+      const { lines, message } = (await publishing.catch((error: unknown) => error)) as UserError
+      const prefix = `${relative('', path)}/`
+      expect(lines).toEqual(problems.map((problem) => `${prefix}${problem}`))
+      expect(message).toBe(
+        `Publish failed: ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}.`,
+      )
     },
   )
+
+  it('prints the problems to stderr', async () => {
+    cli.write({ 'text/agent.md': '# Text\n' })
+    const { code, stdout, stderr } = await cli.run(['publish', 'text'])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    // On a slow machine, a line of progress comes first.
+    expect(stderr).toMatch(
+      /^(Bundling text…\n)?text\/agent\.md:1: front matter: .+\nPublish failed: 1 problem\.\n$/,
+    )
+  })
 
   it('does not open the store', () => expect(existsSync(cli.dataDir)).toBe(false))
 
