@@ -16,14 +16,16 @@ export const orgOption = (): Option =>
   ).argParser(parseUuid)
 
 export function parseUuid(text: string): string {
-  if (!isUuid(text)) throw new InvalidArgumentError('Expected a UUID.')
+  if (!isUuid(text)) throw new InvalidArgumentError('It must be a UUID.')
   return text.toLowerCase()
 }
 
 export function parseName(text: string): string {
   const name = text.trim()
   if (name === '' || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name)) {
-    throw new InvalidArgumentError(`Expected 1 to ${MAX_NAME_LENGTH} characters without control characters.`)
+    throw new InvalidArgumentError(
+      `It must have 1 to ${MAX_NAME_LENGTH} characters and no control characters.`,
+    )
   }
   return name
 }
@@ -38,7 +40,7 @@ export function parseTenantId(text: string): string {
 export function parseLifetime(text: string): number {
   const days = Number(text)
   if (!/^[0-9]+$/.test(text) || days < 1 || days > MAX_LIFETIME_DAYS) {
-    throw new InvalidArgumentError(`Expected a whole number of days from 1 to ${MAX_LIFETIME_DAYS}.`)
+    throw new InvalidArgumentError(`It must be a whole number of days from 1 to ${MAX_LIFETIME_DAYS}.`)
   }
   return days * DAY_MS
 }

@@ -33,7 +33,7 @@ function addCreateCommand(orgs: Command): void {
       const createToken = formatCommand({ ...options, org: id }, 'tokens create --name <text>')
       return {
         json: { id, name },
-        text: `Created organization ${name}.\n  id  ${id}\n\nCreate a token: ${createToken}`,
+        text: `Created organization ${name}.\n  ID  ${id}\n\nCreate a token: ${createToken}`,
       }
     }),
   )

@@ -17,7 +17,7 @@ export function addPublishCommand(program: Command): void {
     .command('publish')
     .description('Validate an agent and publish it as its current version.')
     .argument('<folder>', 'folder that contains agent.md')
-    .option('--draft', 'create a draft, which runs only when a request names its version id')
+    .option('--draft', 'create a draft, which runs only when a request names its version ID')
     .addOption(orgOption())
     .addHelpText('after', formatExamples('publish agents/redact-pii', 'publish agents/redact-pii --draft'))
     .action(

@@ -18,7 +18,7 @@ export function addRunCommand(program: Command): void {
   program
     .command('run')
     .description('Run an agent in this process, record the execution, and print the output.')
-    .argument('<slug>', "the agent's slug or id")
+    .argument('<slug>', "the agent's slug or ID")
     .requiredOption(
       '--input <file>',
       'file that contains the input as a JSON object, or - for standard input',

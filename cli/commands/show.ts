@@ -12,7 +12,7 @@ export function addShowCommand(program: Command): void {
   program
     .command('show')
     .description('Show an agent with its versions, input fields and output fields.')
-    .argument('<slug>', "the agent's slug or id")
+    .argument('<slug>', "the agent's slug or ID")
     .addOption(orgOption())
     .addHelpText('after', formatExamples('show redact-pii'))
     .action(

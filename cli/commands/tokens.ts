@@ -86,7 +86,7 @@ function addRevokeCommand(tokens: Command): void {
   tokens
     .command('revoke')
     .description('Revoke an API token permanently.')
-    .argument('<id>', "the token's id, as shown by tokens list", parseUuid)
+    .argument('<id>', "the token's ID, as shown by tokens list", parseUuid)
     .addOption(orgOption())
     .addHelpText('after', formatExamples('tokens revoke 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11'))
     .action(

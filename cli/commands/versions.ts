@@ -10,7 +10,7 @@ export function addVersionsCommand(program: Command): void {
   program
     .command('versions')
     .description("List an agent's versions including drafts, newest first.")
-    .argument('<slug>', "the agent's slug or id")
+    .argument('<slug>', "the agent's slug or ID")
     .addOption(orgOption())
     .addHelpText('after', formatExamples('versions redact-pii'))
     .action(

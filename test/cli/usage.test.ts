@@ -26,18 +26,18 @@ describe('wrong usage', () => {
     ['tokens creat', "unknown command 'creat'\n(Did you mean create?)"],
     ['publish', "missing required argument 'folder'"],
     ['run foo', "required option '--input <file>' not specified"],
-    ['run foo --input - --version 3', 'Expected a UUID.'],
+    ['run foo --input - --version 3', 'It must be a UUID.'],
     ['run foo --input - --tenant=', 'It must have 1 to 128 characters'],
     ['list x', "too many arguments for 'list'"],
-    ['list --org x', 'Expected a UUID.'],
+    ['list --org x', 'It must be a UUID.'],
     ['tokens create', "required option '--name <text>' not specified"],
-    ['tokens create --name=', 'Expected 1 to 100 characters'],
-    ['tokens revoke x', 'Expected a UUID.'],
+    ['tokens create --name=', 'It must have 1 to 100 characters'],
+    ['tokens revoke x', 'It must be a UUID.'],
     ['orgs create', "required option '--name <text>' not specified"],
     ['orgs create a --name b', 'name specified both as argument and with --name'],
     ...['0', '3651', '1.5', '-1', '1e2', 'x', ''].map((days): [string, string] => [
       `tokens create --name a --expires=${days}`,
-      'Expected a whole number of days from 1 to 3650.',
+      'It must be a whole number of days from 1 to 3650.',
     ]),
   ])('rejects "%s"', async (line, message) => {
     const { printed, error } = await parse(line.split(' '))
