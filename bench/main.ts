@@ -1,80 +1,62 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import { ROOT } from './child.ts'
-import { hangUp } from './client.ts'
-import type { Finding, Part } from './part.ts'
-import { PARTS } from './parts.ts'
-import { plot } from './plot.ts'
-import { type Report, reportOf, toText } from './report.ts'
-import { openWorkplace } from './workplace.ts'
+import type { PartName } from './goals.ts'
+import { closeConnections } from './harness/client.ts'
+import { openWorkspace } from './harness/workspace.ts'
+import { bundles } from './parts/bundles.ts'
+import { footprint } from './parts/footprint.ts'
+import { listing } from './parts/listing.ts'
+import { overhead } from './parts/overhead.ts'
+import { steps } from './parts/steps.ts'
+import { createReport, type Part, type PartResult, toText } from './report.ts'
 
-type Options = { quick: boolean; only?: Part[]; json: boolean; write: boolean }
+const PARTS: Record<PartName, Part> = { overhead, steps, bundles, listing, footprint }
+const PART_NAMES = Object.keys(PARTS) as PartName[]
 
-const COMMITTED = 'docs/bench'
-const SCRATCH = '.bench'
+type Options = { quick: boolean; only: PartName[]; json: boolean }
 
 const program = new Command('npm run bench --')
-  .description('Measures the whole service on this machine beside a floor in the same run.')
-  .option('--quick', 'fewer and shorter rounds: under 2 minutes', false)
-  .option('--only <letters>', 'only these parts, as in a,c', toParts)
+  .description('Measures the local service against goals, beside a floor in the same rounds.')
+  .option('--quick', 'fewer and shorter rounds', false)
+  .option('--only <parts>', `comma-separated: ${PART_NAMES.join(', ')}`, parsePartNames, PART_NAMES)
   .option('--json', 'print one JSON document instead of tables', false)
-  .option('--write', `put results.json and results.svg into ${COMMITTED} instead of ${SCRATCH}`, false)
-  .addHelpText('after', `\nParts:\n${PARTS.map(({ letter, title }) => `  ${letter}  ${title}`).join('\n')}`)
 
-const workplace = openWorkplace()
-let isInterrupted = false
+const workspace = openWorkspace()
+let interrupted = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
-    isInterrupted = true
-    await workplace.clear()
+    interrupted = true
+    await workspace.cleanUp()
     process.exit(1)
   })
 }
 try {
-  const { quick, only = PARTS, json, write } = program.parse().opts<Options>()
-  if (write && only !== PARTS)
-    program.error(`error: ${COMMITTED} holds all parts: leave --only out to refresh it.`)
-  const report = await measure(only, quick)
-  const folder = await keep(report, write ? COMMITTED : SCRATCH)
+  const { quick, only, json } = program.parse().opts<Options>()
+  const startedAt = new Date()
+  const results = new Map<PartName, PartResult>()
+  for (const name of only) {
+    log(name)
+    results.set(name, await PARTS[name]({ workspace, quick, log: (line) => log(`  ${line}`) }))
+    closeConnections()
+    await workspace.cleanUp()
+  }
+  const report = createReport(results, { quick, startedAt })
   console.log(json ? JSON.stringify(report, null, 2) : toText(report))
-  say(`in ${folder}`)
 } catch (error) {
-  if (!isInterrupted) console.error(error)
+  if (!interrupted) console.error(error)
   process.exitCode = 1
 } finally {
-  await workplace.clear()
+  await workspace.cleanUp()
 }
 
-async function measure(parts: Part[], quick: boolean): Promise<Report> {
-  const startedAt = new Date()
-  const found: { part: Part; finding: Finding }[] = []
-  for (const part of parts) {
-    say(`${part.letter}  ${part.title}`)
-    const finding = await part.run({ workplace, quick, say: (line) => say(`   ${line}`) })
-    found.push({ part, finding })
-    hangUp()
-    await workplace.clear()
-  }
-  return reportOf(found, { quick, startedAt })
+function parsePartNames(text: string): PartName[] {
+  const names = text.split(',')
+  const unknown = names.find((name) => !PART_NAMES.includes(name as PartName))
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`Unknown part "${unknown}". Allowed: ${PART_NAMES.join(', ')}.`)
+  return PART_NAMES.filter((name) => names.includes(name))
 }
 
-async function keep(report: Report, folder: string): Promise<string> {
-  const path = join(ROOT, folder)
-  await mkdir(path, { recursive: true })
-  await writeFile(join(path, 'results.json'), `${JSON.stringify(report, null, 2)}\n`)
-  const svg = plot(report)
-  if (svg !== null) await writeFile(join(path, 'results.svg'), svg)
-  return folder
-}
-
-function toParts(text: string): Part[] {
-  const letters = text.toLowerCase().split(',')
-  const unknown = letters.find((letter) => !PARTS.some((part) => part.letter === letter))
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no part "${unknown}".`)
-  return PARTS.filter(({ letter }) => letters.includes(letter))
-}
-
-function say(line: string): void {
+/** Progress goes to standard error, the report to standard output. */
+function log(line: string): void {
   process.stderr.write(`${line}\n`)
 }

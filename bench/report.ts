@@ -1,32 +1,39 @@
 import { availableParallelism, totalmem } from 'node:os'
-import { textTable } from '../cli/format.ts'
-import { withSpread } from './format.ts'
-import { judge, PEERS, type Verdict } from './goals.ts'
-import type { Finding, Part } from './part.ts'
-import type { Spread } from './statistics.ts'
+import { evaluate, type Figures, type PartName, type Verdict } from './goals.ts'
+import type { Spread } from './harness/statistics.ts'
+import type { Workspace } from './harness/workspace.ts'
 
-/** What a run of the benchmark found, as its JSON file has it. */
-export type Report = {
-  measuredAt: string
-  /** Seconds. */
-  took: number
+export type Row = Record<string, string | number>
+
+export type PartResult = { figures: Figures; details: { title: string; rows: Row[] } }
+
+export type PartContext = {
+  workspace: Workspace
+  /** Fewer and shorter rounds. */
   quick: boolean
-  machine: { cpus: number; memoryGiB: number; platform: string; node: string }
-  goals: Verdict[]
-  peers: typeof PEERS
-  parts: Record<string, Finding & { title: string }>
+  log: (line: string) => void
 }
 
-export function reportOf(
-  found: { part: Part; finding: Finding }[],
+/** Measures one aspect of the service; starts what it needs. */
+export type Part = (context: PartContext) => Promise<PartResult>
+
+export type Report = {
+  date: string
+  seconds: number
+  quick: boolean
+  machine: { cpus: number; memoryGiB: number; platform: string; node: string }
+  figures: Verdict[]
+  details: Partial<Record<PartName, PartResult['details']>>
+}
+
+export function createReport(
+  results: Map<PartName, PartResult>,
   { quick, startedAt }: { quick: boolean; startedAt: Date },
 ): Report {
-  const figures = Object.fromEntries(
-    found.map(({ part, finding }): [string, Record<string, Spread>] => [part.letter, finding.figures]),
-  )
+  const figures: Figures = Object.assign({}, ...[...results.values()].map((result) => result.figures))
   return {
-    measuredAt: startedAt.toISOString().slice(0, 10),
-    took: Math.round((Date.now() - startedAt.getTime()) / 1000),
+    date: startedAt.toISOString().slice(0, 10),
+    seconds: Math.round((Date.now() - startedAt.getTime()) / 1000),
     quick,
     machine: {
       cpus: availableParallelism(),
@@ -34,34 +41,50 @@ export function reportOf(
       platform: `${process.platform} ${process.arch}`,
       node: process.version,
     },
-    goals: judge(figures, quick),
-    peers: PEERS,
-    parts: Object.fromEntries(
-      found.map(({ part, finding }) => [part.letter, { title: part.title, ...finding }]),
-    ),
+    figures: evaluate(figures),
+    details: Object.fromEntries([...results].map(([name, { details }]) => [name, details])),
   }
 }
 
-/** What is shown on a terminal. */
-export function toText({ parts, goals, machine, measuredAt, took, quick }: Report): string {
-  const tables = Object.entries(parts).flatMap(([letter, { tables }]) =>
-    tables.map(({ title, rows }) => `${letter}. ${title}\n${tableOf(rows)}`),
-  )
-  const verdicts = goals.map(({ name, measured, limit, met }) => ({
-    goal: name,
-    measured: measured ? withSpread(measured) : 'not in a quick run',
-    limit,
-    '': met === null ? '' : met ? 'met' : 'missed',
-  }))
+/** Markdown, so that it can be pasted into a document. */
+export function toText({ date, seconds, quick, machine, figures, details }: Report): string {
   const { cpus, memoryGiB, platform, node } = machine
-  const on = `${measuredAt}, ${cpus} CPUs, ${memoryGiB} GiB, ${platform}, Node ${node}, ${took} s${quick ? ', quick' : ''}`
-  return [...tables, ...(goals.length > 0 ? [`Goals\n${tableOf(verdicts)}`] : []), on].join('\n\n')
+  const rows = figures.map(({ name, goal, passed, ...spread }) => ({
+    figure: name,
+    median: formatNumber(spread.median),
+    'min–max': `${formatNumber(spread.min)}–${formatNumber(spread.max)}`,
+    goal,
+    result: passed ? 'pass' : 'FAIL',
+  }))
+  return [
+    ...(rows.length > 0 ? [markdownTable(rows)] : []),
+    ...Object.values(details).map(({ title, rows }) => `${title}\n\n${markdownTable(rows)}`),
+    `${date}, ${cpus} CPUs, ${memoryGiB} GiB, ${platform}, Node ${node}, ${seconds} s${quick ? ', quick' : ''}`,
+  ].join('\n\n')
 }
 
-function tableOf(rows: Record<string, string | number>[]): string {
+/** Three significant digits, no exponent. */
+export function formatNumber(value: number): string {
+  if (value === 0) return '0'
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))
+  return value.toFixed(Math.min(digits, 6))
+}
+
+/** `1.20 (1.10–1.45)`: the median with the smallest and the largest value. */
+export const formatSpread = ({ median, min, max }: Spread): string =>
+  `${formatNumber(median)} (${formatNumber(min)}–${formatNumber(max)})`
+
+/** The keys of the first row are the header. All columns but the first are right-aligned. */
+export function markdownTable(rows: Row[]): string {
   const header = Object.keys(rows[0] ?? {})
-  return textTable(
-    header,
-    rows.map((row) => header.map((name) => String(row[name] ?? ''))),
-  )
+  const cells = [header, ...rows.map((row) => header.map((name) => String(row[name] ?? '')))]
+  const widths = header.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)))
+  const toLine = (row: string[]) => {
+    const padded = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+    )
+    return `| ${padded.join(' | ')} |`
+  }
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
+  return [header, rule, ...cells.slice(1)].map(toLine).join('\n')
 }

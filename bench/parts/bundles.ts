@@ -1,60 +1,37 @@
 import { timeBundles } from '../../infra/bundling/bundle-times.ts'
-import type { FunctionName } from '../../infra/functions/function-settings.ts'
-import { short, withSpread } from '../format.ts'
-import type { Context, Finding, Part } from '../part.ts'
-import { median, ratioOf, spreadOf } from '../statistics.ts'
+import { type OperationName, operations } from '../../lib/api/routes.ts'
+import { median, type Spread, toRatio } from '../harness/statistics.ts'
+import { formatNumber, formatSpread, type PartContext, type PartResult } from '../report.ts'
 
 const ROUNDS = { full: 11, quick: 3 }
-const READERS: FunctionName[] = [
-  'get-agent',
-  'list-agents',
-  'list-versions',
-  'get-execution',
-  'list-executions',
-  'list-agent-executions',
-  'list-steps',
-]
 
-/** What a cold start loads before it can do anything, beside DynamoDB's document client alone. */
-export const bundles: Part = { letter: 'f', title: "loading each function's bundle", run }
-
-async function run({ quick, say }: Context): Promise<Finding> {
+/** What a cold start loads, beside a bundle that only loads DynamoDBDocumentClient. */
+export async function bundles({ quick, log }: PartContext): Promise<PartResult> {
   const rounds = quick ? ROUNDS.quick : ROUNDS.full
-  say(`${rounds} rounds`)
+  log(`${rounds} rounds`)
   const { clientAlone, functions } = await timeBundles(rounds)
-  const loads = functions.map(({ name, atStart, times }) => ({
-    name,
-    atStart,
-    times,
-    ratio: ratioOf(times, clientAlone),
-  }))
-  const slowest = loads
-    .filter(({ name }) => READERS.includes(name))
-    .reduce((a, b) => (b.ratio.median > a.ratio.median ? b : a))
-  const runAgent = loads.find(({ name }) => name === 'run-agent')
-  if (!runAgent) throw new Error('There is no bundle of run-agent.')
-  const rows = loads.map(({ name, atStart, times, ratio }) => ({
-    function: name,
-    'loads kB': Math.round(atStart / 1000),
-    'p50 ms': short(median(times)),
-    '/ client alone': withSpread(ratio),
-  }))
-  const alone = {
-    function: 'DynamoDBDocumentClient alone',
-    'loads kB': '',
-    'p50 ms': short(median(clientAlone)),
-  }
+  const loads = functions.map((load) => ({ ...load, ratio: toRatio(load.times, clientAlone) }))
+  const slowest = (isIncluded: (name: string) => boolean): Spread =>
+    loads
+      .filter(({ name }) => isIncluded(name))
+      .map(({ ratio }) => ratio)
+      .reduce((a, b) => (b.median > a.median ? b : a))
   return {
-    tables: [
-      {
-        title: 'Loading a bundle in a fresh process',
-        rows: [{ ...alone, '/ client alone': '1.00' }, ...rows],
-      },
-    ],
     figures: {
-      'client alone ms': spreadOf(clientAlone),
-      'slowest read function': slowest.ratio,
-      'run function': runAgent.ratio,
+      readFunctionLoad: slowest((name) => operations[name as OperationName]?.method === 'GET'),
+      runFunctionLoad: slowest((name) => name === 'run-agent'),
+    },
+    details: {
+      title: 'Loading a bundle in a new process',
+      rows: [
+        { function: 'client alone', KB: '', 'p50 ms': formatNumber(median(clientAlone)), ratio: 1 },
+        ...loads.map(({ name, atStart, times, ratio }) => ({
+          function: name,
+          KB: Math.round(atStart / 1000),
+          'p50 ms': formatNumber(median(times)),
+          ratio: formatSpread(ratio),
+        })),
+      ],
     },
   }
 }

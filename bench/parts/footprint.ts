@@ -1,85 +1,73 @@
+import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { short, withSpread } from '../format.ts'
-import { load } from '../load.ts'
-import type { Context, Finding, Part } from '../part.ts'
-import { processTree, residentMiB } from '../process-tree.ts'
-import { runKinds } from '../run-kinds.ts'
-import { startService } from '../service.ts'
-import { spreadOf } from '../statistics.ts'
-import { openWorkplace, type Workplace } from '../workplace.ts'
+import { NO_OP, noOpRuns } from '../harness/runs.ts'
+import { publish, startService } from '../harness/service.ts'
+import { toSpread } from '../harness/statistics.ts'
+import { formatNumber, type PartContext, type PartResult } from '../report.ts'
 
-const FULL = { starts: 7, idleMs: 3_000, forMs: 15_000, runs: 2_000 }
-const QUICK = { starts: 3, idleMs: 3_000, forMs: 4_000, runs: 300 }
-const IN_FLIGHT = 64
-const LOOK_MS = 100
+const FULL = { starts: 7, storedRuns: 2_000 }
+const QUICK = { starts: 3, storedRuns: 300 }
+/** Until garbage has been collected after the start. */
+const IDLE_MS = 3_000
 
-/** How soon `npm start` serves on a store that was used, and what its processes hold in memory: npm's own included. */
-export const footprint: Part = { letter: 'g', title: 'start and memory of `npm start`', run }
+/** How soon `npm start` is ready on a store that has been used, and the memory of all its processes, npm included. */
+export async function footprint({ workspace, quick, log }: PartContext): Promise<PartResult> {
+  const { starts, storedRuns } = quick ? QUICK : FULL
+  const folder = await workspace.createFolder()
+  log(`storing ${storedRuns} runs`)
+  const service = await startService(workspace, { folder })
+  await publish(workspace, service.table, NO_OP)
+  const { sync } = noOpRuns(service)
+  for (let i = 0; i < storedRuns; i++) await sync()
+  await service.stop()
 
-async function run({ workplace, quick, say }: Context): Promise<Finding> {
-  const { starts, idleMs, forMs, runs } = quick ? QUICK : FULL
-  const folder = await workplace.folder()
-  await useStore(workplace, folder, runs)
-  const readyMs: number[] = []
+  const readySeconds: number[] = []
   const idleMiB: number[] = []
+  let processes: Process[] = []
   for (let start = 1; start <= starts; start++) {
-    say(`start ${start} of ${starts}`)
-    const place = openWorkplace()
-    workplace.atEnd(place.clear)
-    const service = await startService(place, { folder, npm: true })
-    readyMs.push(service.readyMs)
-    await sleep(idleMs)
-    idleMiB.push(residentMiB(service.pid))
-    await place.clear()
+    log(`start ${start} of ${starts}`)
+    const { pid, readyMs, stop } = await startService(workspace, { folder, npm: true })
+    readySeconds.push(readyMs / 1000)
+    await sleep(IDLE_MS)
+    processes = processTree(pid)
+    idleMiB.push(processes.reduce((sum, { residentMiB }) => sum + residentMiB, 0))
+    await stop()
   }
-  say(`${IN_FLIGHT} in flight`)
-  const service = await startService(workplace, { folder, npm: true })
-  await sleep(idleMs)
-  const idle = processTree(service.pid)
-  const loadedMiB: number[] = []
-  const looking = setInterval(() => loadedMiB.push(residentMiB(service.pid)), LOOK_MS)
-  await load({ inFlight: IN_FLIGHT, forMs, run: runKinds(service).sync })
-  clearInterval(looking)
-  const loaded = new Map(processTree(service.pid).map((process) => [process.pid, process]))
-  const rows = idle.map(({ pid, command, residentMiB, proportionalMiB }) => ({
-    process: nameOf(command),
-    'idle MiB': short(residentMiB),
-    'shared pages in parts': short(proportionalMiB),
-    [`at ${IN_FLIGHT} in flight MiB`]: short(loaded.get(pid)?.residentMiB ?? 0),
-  }))
-  const figures = {
-    'ready s': spreadOf(readyMs.map((ms) => ms / 1000)),
-    'idle MiB': spreadOf(idleMiB),
-    'loaded MiB': spreadOf(loadedMiB),
-  }
-  const sums = Object.entries(figures).map(([measure, spread]) => ({
-    measure,
-    'median (spread)': withSpread(spread),
-  }))
   return {
-    tables: [
-      { title: `\`npm start\` on a store with ${runs} runs, ${starts} starts`, rows: sums },
-      { title: 'Its processes, resident memory', rows },
-    ],
-    figures,
+    figures: { readySeconds: toSpread(readySeconds), idleMemory: toSpread(idleMiB) },
+    details: {
+      title: `Idle processes of \`npm start\` on a store with ${storedRuns} runs, last start`,
+      rows: processes.map(({ command, residentMiB }) => ({
+        process: command,
+        'RSS MiB': formatNumber(residentMiB),
+      })),
+    },
   }
 }
 
-async function useStore(workplace: Workplace, folder: string, runs: number): Promise<void> {
-  const place = openWorkplace()
-  workplace.atEnd(place.clear)
-  try {
-    const { sync } = runKinds(await startService(place, { folder }))
-    for (let i = 0; i < runs; i++) await sync()
-  } finally {
-    await place.clear()
-  }
+type Process = { pid: number; parent: number; residentMiB: number; command: string }
+
+/** A process and all its descendants. */
+function processTree(root: number): Process[] {
+  const all = execFileSync('ps', ['-axo', 'pid=,ppid=,rss=,args='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line): Process => {
+      const [pid, parent, rssKiB, ...command] = line.trim().split(/\s+/)
+      return {
+        pid: Number(pid),
+        parent: Number(parent),
+        residentMiB: Number(rssKiB) / 1024,
+        command: withoutFolders(command),
+      }
+    })
+  const isDescendant = (id: number): boolean =>
+    id === root || all.some(({ pid, parent }) => pid === id && parent !== id && isDescendant(parent))
+  return all.filter(({ pid }) => isDescendant(pid))
 }
 
-/** The script or program that a command line runs, without the folders in which it lies. */
-function nameOf(command: string): string {
-  const words = command.split(' ').filter((word) => !word.startsWith('-'))
-  const script =
-    words.find((word) => /\.[mc]?[jt]s$/.test(word)) ?? words.find((word) => word.endsWith('dynoxide'))
-  return (words[0]?.endsWith('sh') ? 'sh' : (script ?? words[0] ?? '')).split('/').at(-1) ?? ''
-}
+const withoutFolders = (command: string[]) =>
+  command
+    .slice(0, 3)
+    .map((word) => word.split('/').at(-1))
+    .join(' ')

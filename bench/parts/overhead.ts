@@ -1,76 +1,70 @@
-import { startFloors } from '../floor/start-floors.ts'
-import { short, withSpread } from '../format.ts'
-import { type Load, load } from '../load.ts'
-import type { Context, Finding, Part, Row } from '../part.ts'
-import { takeTurns } from '../rounds.ts'
-import { runKinds } from '../run-kinds.ts'
-import { startService } from '../service.ts'
-import { percentile, ratioOf, type Spread, spreadOf } from '../statistics.ts'
+import { fileURLToPath } from 'node:url'
+import { startChild } from '../harness/child-process.ts'
+import { generateLoad, interleave, type Load, type Operation } from '../harness/rounds.ts'
+import { floorRun, NO_OP, noOpRuns } from '../harness/runs.ts'
+import { publish, startService } from '../harness/service.ts'
+import { percentile, toRatio, toSpread } from '../harness/statistics.ts'
+import { formatNumber, formatSpread, type PartContext, type PartResult, type Row } from '../report.ts'
 
-const IN_FLIGHT = [1, 16, 64]
-const FULL = { rounds: 7, forMs: 1_500, warmUpMs: 5_000 }
-const QUICK = { rounds: 3, forMs: 400, warmUpMs: 1_000 }
-const NAMES = ['sync', 'async', 'cached', 'floor', 'indexedFloor', 'recordFloor'] as const
-type Name = (typeof NAMES)[number]
+const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))
+const FULL = { rounds: 15, durationMs: 700, warmUpMs: 5_000 }
+const QUICK = { rounds: 3, durationMs: 400, warmUpMs: 1_000 }
+const NAMES = ['floor', 'sync', 'cached', 'async'] as const
 
-/** What a run of an agent that does nothing costs, beside servers that do the same reads and writes and nothing else. */
-export const overhead: Part = { letter: 'a', title: 'overhead of a run', run }
+type Loads = Record<(typeof NAMES)[number], Load[]>
 
-async function run({ workplace, quick, say }: Context): Promise<Finding> {
-  const { rounds, forMs, warmUpMs } = quick ? QUICK : FULL
-  const service = await startService(workplace)
-  const { sync, fillCache, cached, accept, readWaiting } = runKinds(service)
-  const runs: Record<Name, () => Promise<void>> = {
-    sync,
-    cached,
-    async: async () => readWaiting(await accept()),
-    ...(await startFloors(workplace, service)),
-  }
+/** The cost of a run whose agent does nothing, beside a server that does the same reads and writes and nothing else. */
+export async function overhead({ workspace, quick, log }: PartContext): Promise<PartResult> {
+  const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
+  const service = await startService(workspace)
+  const { agentId } = await publish(workspace, service.table, NO_OP)
+  const floor = await startChild(workspace, { args: [FLOOR_SERVER, service.dynamodbEndpoint, agentId] })
+  const { fillCache, ...runs } = noOpRuns(service)
+  const operations: Record<keyof Loads, Operation> = { floor: floorRun(floor.url), ...runs }
   await fillCache()
-  say('warming up')
-  for (const name of NAMES) await load({ inFlight: 16, forMs: warmUpMs, run: runs[name] })
 
-  const rows: Row[] = []
-  const figures: Record<string, Spread> = {}
-  for (const inFlight of IN_FLIGHT) {
-    say(`${inFlight} in flight, ${rounds} rounds`)
-    const turns = NAMES.map((name) => ({ name, turn: () => load({ inFlight, forMs, run: runs[name] }) }))
-    const loads = await takeTurns(turns, rounds)
-    for (const name of NAMES) {
-      const compared = compare(loads[name], loads.floor, loads.recordFloor)
-      rows.push(rowOf(name, inFlight, loads[name], compared))
-      for (const [figure, spread] of Object.entries(compared))
-        figures[`${name} ${figure} at ${inFlight}`] = spread
-    }
-    figures[`cached p50 / sync at ${inFlight}`] = ratioOf(p50s(loads.cached), p50s(loads.sync))
+  const measure = (concurrency: number): Promise<Loads> => {
+    log(`${concurrency} in flight, ${rounds} rounds`)
+    const contenders = NAMES.map((name) => ({
+      name,
+      measure: () => generateLoad({ concurrency, durationMs, operation: operations[name] }),
+    }))
+    return interleave(contenders, rounds)
   }
-  return { tables: [{ title: 'A no-op run, sent to result', rows }], figures }
+  log('warm-up')
+  for (const name of NAMES)
+    await generateLoad({ concurrency: 16, durationMs: warmUpMs, operation: operations[name] })
+  const single = await measure(1)
+  const parallel = await measure(16)
+
+  const p50s = (name: keyof Loads) => single[name].map(({ p50 }) => p50)
+  return {
+    figures: {
+      syncLatency: toRatio(p50s('sync'), p50s('floor')),
+      syncThroughput: toRatio(rates(parallel.sync), rates(parallel.floor)),
+      asyncLatency: toRatio(p50s('async'), p50s('sync')),
+      cachedLatency: toRatio(p50s('cached'), p50s('sync')),
+    },
+    details: {
+      title: 'Runs of an agent that does nothing; async latency counts from the 202 response',
+      rows: [...toRows(1, single), ...toRows(16, parallel)],
+    },
+  }
 }
 
-const p50s = (loads: Load[]) => loads.map(({ p50 }) => p50)
 const rates = (loads: Load[]) => loads.map(({ perSecond }) => perSecond)
 
-function compare(loads: Load[], floor: Load[], recordFloor: Load[]) {
-  return {
-    'p50 ms': spreadOf(p50s(loads)),
-    'runs/s': spreadOf(rates(loads)),
-    'p50 / floor': ratioOf(p50s(loads), p50s(floor)),
-    'runs/s / floor': ratioOf(rates(loads), rates(floor)),
-    'runs/s / record floor': ratioOf(rates(loads), rates(recordFloor)),
-  }
-}
-
-function rowOf(name: Name, inFlight: number, loads: Load[], compared: ReturnType<typeof compare>): Row {
-  const samples = loads.flatMap((load) => load.samples)
-  return {
-    run: name,
-    'in flight': inFlight,
-    'p50 ms': short(percentile(samples, 0.5)),
-    'p99 ms': short(percentile(samples, 0.99)),
-    'runs/s': withSpread(compared['runs/s']),
-    'p50 / floor': withSpread(compared['p50 / floor']),
-    'runs/s / floor': withSpread(compared['runs/s / floor']),
-    '/ record floor': withSpread(compared['runs/s / record floor']),
-    runs: samples.length,
-  }
+function toRows(concurrency: number, loads: Loads): Row[] {
+  return NAMES.map((name) => {
+    const latencies = loads[name].flatMap((load) => load.latencies)
+    return {
+      run: name,
+      'in flight': concurrency,
+      'p50 ms': formatNumber(percentile(latencies, 0.5)),
+      'p99 ms': formatNumber(percentile(latencies, 0.99)),
+      'runs/s': formatSpread(toSpread(rates(loads[name]))),
+      'runs/s / floor': formatSpread(toRatio(rates(loads[name]), rates(loads.floor))),
+      runs: latencies.length,
+    }
+  })
 }

@@ -1,71 +1,89 @@
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../child.ts'
-import { call } from '../client.ts'
-import { short, withSpread } from '../format.ts'
-import { publishModelAgent } from '../model/publish-model-agent.ts'
-import type { Context, Finding, Part } from '../part.ts'
-import { takeTurns } from '../rounds.ts'
-import { type Service, startService } from '../service.ts'
-import { ratioOf, spreadOf } from '../statistics.ts'
+import { startChild } from '../harness/child-process.ts'
+import { interleave } from '../harness/rounds.ts'
+import { publish, type Service, startService } from '../harness/service.ts'
+import { toRatio, toSpread } from '../harness/statistics.ts'
+import { formatSpread, type PartContext, type PartResult } from '../report.ts'
 
-const MODEL_SERVER = fileURLToPath(new URL('../model/server.ts', import.meta.url))
-/** Runs of 100 steps in a turn: five make a turn as long as that of the one of 500. */
-const FULL = { rounds: 7, warmUp: 3, shortRuns: 5, limitMs: 300_000 }
-const QUICK = { rounds: 3, warmUp: 1, shortRuns: 1, limitMs: 15_000 }
+const MODEL_SERVER = fileURLToPath(new URL('../servers/model-server.ts', import.meta.url))
 const SHORT = 100
 const LONG = 500
+/** Five short runs take as long as one long run. */
+const FULL = { rounds: 7, warmUp: 3, shortRuns: 5, limitMs: 300_000 }
+const QUICK = { rounds: 3, warmUp: 1, shortRuns: 1, limitMs: 15_000 }
 
-/** What a step of a model agent takes that calls a tool in each, with a model that answers at once. */
-export const steps: Part = { letter: 'd', title: 'a step of a model agent', run }
-
-async function run({ workplace, quick, say }: Context): Promise<Finding> {
+/** The time of one step of a model agent that calls a tool in each step, with a model that responds at once. */
+export async function steps({ workspace, quick, log }: PartContext): Promise<PartResult> {
   const { rounds, warmUp, shortRuns, limitMs } = quick ? QUICK : FULL
-  const model = await startChild(workplace, { command: process.execPath, args: [MODEL_SERVER] })
-  const environment = { OPENAI_COMPATIBLE_BASE_URL: model.url }
-  const service = await startService(workplace, { environment })
-  await publishModelAgent(workplace, service.table, model.url)
-  say('warming up')
-  for (let i = 0; i < warmUp; i++) await msPerStep(service, SHORT)
-  say(`up to ${rounds} rounds of ${SHORT} and ${LONG} steps`)
-  const times = await takeTurns(
+  const model = await startChild(workspace, { args: [MODEL_SERVER] })
+  const service = await startService(workspace, { environment: { OPENAI_COMPATIBLE_BASE_URL: model.url } })
+  const files = { 'agent.md': agentDocument(new URL(model.url).host) }
+  await publish(workspace, service.table, { slug: 'look-up', files })
+  const run = stepTimer(service)
+
+  log('warm-up')
+  for (let i = 0; i < warmUp; i++) await run(SHORT)
+  log(`up to ${rounds} rounds of ${SHORT} and ${LONG} steps`)
+  const { short, long } = await interleave(
     [
-      { name: 'short', turn: () => meanOf(shortRuns, () => msPerStep(service, SHORT)) },
-      { name: 'long', turn: () => msPerStep(service, LONG) },
+      {
+        name: 'short',
+        measure: async () => {
+          let sum = 0
+          for (let i = 0; i < shortRuns; i++) sum += await run(SHORT)
+          return sum / shortRuns
+        },
+      },
+      { name: 'long', measure: () => run(LONG) },
     ],
     rounds,
     limitMs,
   )
-  const ratio = ratioOf(times.long, times.short)
-  const rows = [
-    { steps: SHORT, 'ms per step': withSpread(spreadOf(times.short)), [`/ at ${SHORT}`]: short(1) },
-    { steps: LONG, 'ms per step': withSpread(spreadOf(times.long)), [`/ at ${SHORT}`]: withSpread(ratio) },
-  ]
-  const figures = {
-    'step at 500 / 100': ratio,
-    'step ms at 100': spreadOf(times.short),
-    'step ms at 500': spreadOf(times.long),
+  return {
+    figures: { stepLatency: toRatio(long, short) },
+    details: {
+      title: 'A step with one tool call, 1 run in flight',
+      rows: [
+        { 'steps of the run': SHORT, 'ms per step': formatSpread(toSpread(short)) },
+        { 'steps of the run': LONG, 'ms per step': formatSpread(toSpread(long)) },
+      ],
+    },
   }
-  return { tables: [{ title: 'A step with one tool call, model of 0 ms, 1 run in flight', rows }], figures }
 }
 
-let runs = 0
-
-async function msPerStep(service: Service, steps: number): Promise<number> {
-  const path = `/v1/agents/look-up/executions?maxAgentSteps=500&model=openai-compatible/${steps}-${++runs}`
-  const startedAt = performance.now()
-  const answer = await call(
-    service.request('POST', path, { status: 200, body: { question: 'Where is order o1?' } }),
-  )
-  const took = performance.now() - startedAt
-  const id = String(answer.headers['x-execution-id'])
-  const { body } = await call(service.request('GET', `/v1/agent_executions/${id}`, { status: 200 }))
-  const taken = (JSON.parse(body) as { steps: number }).steps
-  if (taken !== steps) throw new Error(`A run took ${taken} steps, not ${steps}: ${body}`)
-  return took / steps
+/** Returns a function that runs the agent with so many steps and returns the milliseconds per step. */
+function stepTimer(service: Service): (steps: number) => Promise<number> {
+  let runs = 0
+  return async (steps) => {
+    const model = `openai-compatible/${steps}-${++runs}`
+    const startedAt = performance.now()
+    const { headers } = await service.request(
+      'POST',
+      `/v1/agents/look-up/executions?maxAgentSteps=${LONG}&model=${model}`,
+      { status: 200, body: { question: 'Where is order o1?' } },
+    )
+    const ms = performance.now() - startedAt
+    const id = String(headers['x-execution-id'])
+    const { body } = await service.request('GET', `/v1/agent_executions/${id}`, { status: 200 })
+    const execution = JSON.parse(body) as { steps: number }
+    if (execution.steps !== steps) throw new Error(`Expected ${steps} steps: ${body}`)
+    return ms / steps
+  }
 }
 
-async function meanOf(times: number, measure: () => Promise<number>): Promise<number> {
-  let sum = 0
-  for (let i = 0; i < times; i++) sum += await measure()
-  return sum / times
-}
+const agentDocument = (host: string) => `---
+title: Look up
+description: Answers questions about orders.
+input:
+  question: { type: string, description: The question. }
+output:
+  answer: { type: string, description: The answer. }
+tools:
+  - name: get_order
+    description: Returns an order.
+    input: { id: { type: string, description: The order number. } }
+    http: { method: GET, url: "http://${host}/orders/{id}", allowedHosts: ["${host}"] }
+execution: { maxAgentSteps: ${LONG} }
+---
+Answer the question. Look up every order first.
+`

@@ -1,3 +1,0 @@
-export default function run({ text }: { text: string }) {
-  return { text }
-}

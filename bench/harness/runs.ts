@@ -1,0 +1,85 @@
+import { call, type Response } from './client.ts'
+import { type Operation, timed } from './rounds.ts'
+import type { Service } from './service.ts'
+
+/** An agent that returns its input: what remains is the cost of the service. */
+export const NO_OP = {
+  slug: 'no-op',
+  files: {
+    'agent.md': `---
+title: No-op
+description: Returns its input.
+code: true
+input:
+  text: { type: string, description: Any text. }
+output:
+  text: { type: string, description: The same text. }
+---
+`,
+    'agent.ts': 'export default ({ text }: { text: string }) => ({ text })\n',
+  },
+}
+
+const PATH = '/v1/agents/no-op/executions'
+const INPUT = { text: 'The quick brown fox jumps over the lazy dog. '.repeat(3) }
+const OUTPUT = JSON.stringify(INPUT)
+
+type NoOpRuns = Record<'sync' | 'cached' | 'async', Operation> & {
+  /** Stores the result that `cached` reuses. */
+  fillCache: () => Promise<void>
+}
+
+/** The three ways to run the no-op agent. Every response is checked. */
+export function noOpRuns(service: Service): NoOpRuns {
+  const post = (query: string, status: number) =>
+    service.request('POST', `${PATH}${query}`, { status, body: INPUT })
+
+  return {
+    sync: timed(async () => {
+      const response = await post('', 200)
+      assert(response.body === OUTPUT, 'Unexpected output of a run', response)
+    }),
+
+    async fillCache() {
+      await post('?useCache=true', 200)
+    },
+
+    cached: timed(async () => {
+      const response = await post('?useCache=true', 200)
+      const isHit = response.headers['x-cached-document-execution-id'] !== undefined
+      assert(isHit && response.body === OUTPUT, 'Not a cache hit', response)
+    }),
+
+    /** Its latency is the time from the 202 response until a GET with `Prefer: wait` has returned the result. */
+    async async() {
+      const { id } = JSON.parse((await post('?execMode=async', 202)).body) as { id: string }
+      return timed(() => waitForResult(service, id))()
+    },
+  }
+}
+
+async function waitForResult(service: Service, id: string): Promise<void> {
+  for (;;) {
+    const response = await service.request('GET', `/v1/agent_executions/${id}`, {
+      status: 200,
+      headers: { prefer: 'wait=25' },
+    })
+    const { status, output } = JSON.parse(response.body) as { status: string; output: unknown }
+    if (status === 'IN_PROGRESS') continue
+    assert(JSON.stringify(output) === OUTPUT, 'Unexpected result of an asynchronous run', response)
+    return
+  }
+}
+
+/** The same request to the floor server. */
+export function floorRun(url: string): Operation {
+  const headers = { 'content-type': 'application/json' }
+  return timed(async () => {
+    const response = await call({ method: 'POST', url, headers, body: OUTPUT, status: 200 })
+    assert(response.body === OUTPUT, 'Unexpected output of the floor', response)
+  })
+}
+
+function assert(condition: boolean, message: string, { headers, body }: Response): void {
+  if (!condition) throw new Error(`${message}: ${JSON.stringify(headers)} ${body}`)
+}

@@ -1,0 +1,77 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { loadFolder } from '../../lib/agents/load-folder.ts'
+import { publishAgent } from '../../lib/agents/publish-agent.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { openTable, type Table } from '../../lib/dynamodb/table.ts'
+import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
+import { system } from '../../lib/system.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
+import { LOCAL_TABLE, openStore } from '../../local/open-store.ts'
+import { type Child, startChild } from './child-process.ts'
+import { type Call, call, type Response } from './client.ts'
+import type { Workspace } from './workspace.ts'
+
+const TOKEN = 'aes_bench'
+
+type RequestOptions = { status: number; body?: unknown; token?: string; headers?: Record<string, string> }
+
+export type Service = Child & {
+  dynamodbEndpoint: string
+  table: Table
+  request: (method: Call['method'], path: string, options: RequestOptions) => Promise<Response>
+}
+
+type Options = { folder?: string; environment?: Record<string, string>; npm?: boolean }
+
+/** Starts the local service on an embedded store, as `npm start` does; with `npm`, through `npm start` itself. */
+export async function startService(workspace: Workspace, options: Options = {}): Promise<Service> {
+  const folder = options.folder ?? (await workspace.createFolder())
+  const environment = {
+    PORT: '0',
+    DATA_DIR: folder,
+    DEV_TOKEN: TOKEN,
+    // npm sets it too; the service then exits with its parent, even when that is killed.
+    npm_lifecycle_event: 'start',
+    ...options.environment,
+  }
+  const command = options.npm ? { command: 'npm', args: ['start'] } : { args: ['local/start.mjs'] }
+  const child = await startChild(workspace, { ...command, environment })
+  const { endpoint } = await openStore('command', { DATA_DIR: folder })
+  const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint })
+  return {
+    ...child,
+    dynamodbEndpoint: endpoint,
+    table,
+    request: (method, path, { status, body, token = TOKEN, headers }) =>
+      call({
+        method,
+        url: child.url + path,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        status,
+      }),
+  }
+}
+
+type Agent = { slug: string; files: Record<string, string>; organizationId?: string }
+
+/** Publishes an agent from the texts of its files. */
+export async function publish(
+  workspace: Workspace,
+  table: Table,
+  { slug, files, organizationId = DEVELOPMENT_ORGANIZATION.id }: Agent,
+): Promise<Version> {
+  const folder = join(await workspace.createFolder(), slug)
+  await mkdir(folder)
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  const { agent, problems } = await loadFolder(folder)
+  if (!agent) throw new Error(JSON.stringify(problems))
+  const store = agentStore(table)
+  return publishAgent({ store, system, organizationId, createdBy: organizationId, agent, draft: false })
+}

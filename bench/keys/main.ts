@@ -1,0 +1,169 @@
+/** `npm run simulate`: how runs load the partition keys of the table and its indexes, and which key limits the rate. */
+import { Command, InvalidArgumentError } from 'commander'
+import { SHARDS } from '../../lib/dynamodb/keys.ts'
+import { markdownTable, type Row } from '../report.ts'
+import { INDEX_NAMES, RESOURCES, type Resource } from './capacity-units.ts'
+import {
+  breakingPoint,
+  firstToBreak,
+  type HotKey,
+  hottestKeys,
+  PARTITION,
+  partitionLayouts,
+  QUOTA,
+  type Shards,
+  shareAfterSplit,
+  unitsPerRun,
+} from './hot-keys.ts'
+import { findScenario, SCENARIOS, type Simulation, simulate } from './workload.ts'
+
+/** A multiple of 256, the number of values that shards follow from. Repeated draws differ by a few percent. */
+const RUNS = 5_120
+const TARGET = 10_000
+const STORED = 1e9
+
+const NAMES: Record<Resource, string> = {
+  table: 'table',
+  'owned-by-organization': 'owned',
+  'executions-of-agent': 'of agent',
+  'open-executions': 'open',
+  'open-executions-of-organization': 'open of org.',
+}
+
+const PLANS: Record<string, Shards> = {
+  ...Object.fromEntries([SHARDS, 16, 32, 64].map((count) => [`${count} shards`, () => count])),
+  '64 in open only': (resource) => (resource === 'open-executions' ? 64 : SHARDS),
+}
+
+const program = new Command('npm run simulate --')
+  .description(
+    'Simulates how runs load the keys of the table and its indexes. docs/scaling.md explains the tables.',
+  )
+  .option('--seed <number>', 'seed of the random draws', parseCount, 1)
+  .option('--runs <number>', 'runs of each scenario', parseCount, RUNS)
+
+const { seed, runs } = program.parse().opts<{ seed: number; runs: number }>()
+const simulations: Simulation[] = []
+for (const scenario of SCENARIOS) simulations.push(await simulate(scenario, { runs, seed }))
+
+console.log(`${format(runs)} runs of each scenario, seed ${seed}.`)
+print('Units of one run: written to the table and its indexes, and read from the table', unitRows())
+print(
+  'Share of the hottest key: of the writes to each resource, and of the reads from the table',
+  simulations.map((simulation) => shareRow(simulation)),
+)
+print(
+  'Limit in runs per second, and the first key that needs more than one partition offers',
+  simulations.map((simulation) => limitRow(simulation)),
+)
+print(
+  `Partitions at ${format(TARGET)} runs per second (Zipf, async) before any split for heat`,
+  partitionLayouts(get('Zipf', 'async'), TARGET).map(
+    ({ resource, unitsPerSecond, partitions, keys, share }) => ({
+      resource: NAMES[resource],
+      'units/s': format(unitsPerSecond),
+      partitions,
+      keys: format(keys),
+      'hottest partition': percent(share),
+      'its units/s': format(share * unitsPerSecond),
+    }),
+  ),
+)
+print('Share of later writes on the newer half of a split range of sort keys', [
+  Object.fromEntries(
+    INDEX_NAMES.map((index) => [
+      NAMES[index],
+      percent(shareAfterSplit(get('even', 'sync').usage.sortKeys[index])),
+    ]),
+  ),
+])
+print('Storage of a synchronous run', storageRows())
+
+function unitRows(): Row[] {
+  const byKind = Map.groupBy(simulations, ({ scenario }) => scenario.kind)
+  return [...byKind].map(([kind, [first]]) => {
+    const units = unitsPerRun(first as Simulation)
+    const all = [...units.values()]
+    return {
+      run: kind,
+      ...byResource((resource) => round(units.get(resource)?.writes ?? 0)),
+      written: round(all.reduce((sum, { writes }) => sum + writes, 0)),
+      read: round(all.reduce((sum, { reads }) => sum + reads, 0)),
+    }
+  })
+}
+
+function shareRow(simulation: Simulation): Row {
+  const keys = hottestKeys(simulation)
+  const shareOf = (resource: Resource, unit: HotKey['unit']) => {
+    const key = keys.find((one) => one.resource === resource && one.unit === unit)
+    return key ? percent(key.share) : '–'
+  }
+  return {
+    runs: nameOf(simulation),
+    ...byResource((resource) => shareOf(resource, 'writes')),
+    read: shareOf('table', 'reads'),
+  }
+}
+
+function limitRow(simulation: Simulation): Row {
+  const limits = Object.entries(PLANS).map(([plan, shards]) => {
+    const key = firstToBreak(simulation, shards)
+    const name = key.resource === 'table' ? `${key.key.split('#')[0]} ${key.unit}` : NAMES[key.resource]
+    return [plan, `${format(breakingPoint(key))} ${name}`]
+  })
+  const [resource, units] = [...unitsPerRun(simulation)]
+    .map(([resource, { writes, reads }]) => [resource, Math.max(writes, reads)] as const)
+    .reduce((max, one) => (one[1] > max[1] ? one : max))
+  return {
+    runs: nameOf(simulation),
+    ...Object.fromEntries(limits),
+    [`quota of ${format(QUOTA)}`]: `${format(QUOTA / units)} ${NAMES[resource]}`,
+  }
+}
+
+function storageRows(): Row[] {
+  const bytes = get('even', 'sync').usage.storedBytes()
+  return RESOURCES.map((resource) => {
+    const perRun = bytes[resource] / runs
+    return {
+      resource: NAMES[resource],
+      'bytes per run': Math.round(perRun),
+      'partitions at 1e9 runs': Math.ceil((perRun * STORED) / PARTITION.bytes),
+    }
+  })
+}
+
+function print(title: string, rows: Row[]): void {
+  console.log(`\n${title}\n\n${markdownTable(rows)}`)
+}
+
+function get(name: string, kind: Simulation['scenario']['kind']): Simulation {
+  return simulations[SCENARIOS.indexOf(findScenario(name, kind))] as Simulation
+}
+
+function byResource(toCell: (resource: Resource) => string | number): Row {
+  return Object.fromEntries(RESOURCES.map((resource) => [NAMES[resource], toCell(resource)]))
+}
+
+function nameOf({ scenario: { name, kind } }: Simulation): string {
+  return `${name}, ${kind}`
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(2))
+}
+
+/** Three significant digits, with thousands separators. */
+function format(value: number): string {
+  return Number(value.toPrecision(3)).toLocaleString('en-US')
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Must be an integer from 1 to 9999999.')
+  return Number(text)
+}

@@ -1,0 +1,131 @@
+import { cachedExecution, type Execution, newExecution, type Outcome } from '../../lib/core/execution.ts'
+import { DEADLINE_MS, IDEMPOTENCY_MS, LEASE_MS } from '../../lib/core/limits.ts'
+import type { Progress } from '../../lib/core/ports.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
+import { stepStore } from '../../lib/dynamodb/step-store.ts'
+import type { Table } from '../../lib/dynamodb/table.ts'
+
+/**
+ * - `model`: an asynchronous run with five model responses, all but the last with a tool call
+ * - `cached`: reuses a stored result
+ * - `waiting`: has the cache key of a run that is in progress, and looks at it once
+ * - `repeated`: repeats an idempotency key
+ */
+export type RunKind = 'sync' | 'async' | 'model' | 'cached' | 'waiting' | 'repeated'
+
+/** `shared`: the cache key or idempotency key, which other runs may have too. */
+export type Run = {
+  id: string
+  organizationId: string
+  agentId: string
+  tenantId: string
+  shared: string
+  now: number
+}
+
+/** Between the writes of a run; the counts do not depend on it. */
+const WRITE_INTERVAL_MS = 5
+const MODEL_STEP_MS = 4_000
+const MODEL_STEPS = 5
+
+const INPUT = { text: 'Nothing has worked since this morning, please help.' }
+const OUTCOME: Outcome = {
+  status: 'SUCCESS',
+  output: { summary: 'An outage.', urgent: true },
+  steps: 0,
+  usage: { inputTokens: 0, outputTokens: 0 },
+  model: null,
+}
+const STEP = { response: 'x'.repeat(600) }
+
+/** Returns a function that makes the store calls of one run, in the order in which the engine makes them. */
+export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<void> {
+  const [agents, executions, cache] = [agentStore(table), executionStore(table), cacheStore(table)]
+  const [steps, idempotency] = [stepStore(table), idempotencyStore(table)]
+
+  async function start(run: Run, leased: boolean, cacheKey?: string): Promise<Execution> {
+    const lease = leased ? { owner: run.id, expiresAt: run.now + LEASE_MS } : null
+    const execution = newExecution({ ...executionDetails(run, cacheKey), lease })
+    await executions.create({ execution })
+    return execution
+  }
+  const claim = ({ id, now }: Run) =>
+    executions.claim({
+      id,
+      lease: { owner: id, expiresAt: now + WRITE_INTERVAL_MS + LEASE_MS },
+      now: now + WRITE_INTERVAL_MS,
+    })
+  const finish = (execution: Execution, now: number) =>
+    executions.finish({
+      execution,
+      owner: execution.id,
+      outcome: OUTCOME,
+      finishedAt: new Date(now).toISOString(),
+    })
+
+  const walks: Record<RunKind, (run: Run) => Promise<unknown>> = {
+    async sync(run) {
+      await finish(await start(run, true), run.now + WRITE_INTERVAL_MS)
+    },
+    async async(run) {
+      const execution = await start(run, false)
+      await claim(run)
+      await finish(execution, run.now + 2 * WRITE_INTERVAL_MS)
+      await executions.get(run)
+    },
+    async model(run) {
+      const execution = await start(run, false)
+      await claim(run)
+      for (let number = 1; number <= MODEL_STEPS; number++) {
+        const expiresAt = run.now + number * MODEL_STEP_MS + LEASE_MS
+        const progress: Progress = { steps: number, usage: OUTCOME.usage, model: 'a/model' }
+        await executions.renew({ id: run.id, lease: { owner: run.id, expiresAt }, progress })
+        await steps.append({ executionId: run.id, owner: run.id, step: { ...STEP, number } as never })
+        if (number === MODEL_STEPS) break
+        const result = { callId: `call-${number}`, ...STEP } as never
+        await steps.appendResult({ executionId: run.id, number, result })
+      }
+      await finish(execution, run.now + MODEL_STEPS * MODEL_STEP_MS)
+      await executions.get(run)
+    },
+    async cached(run) {
+      const hit = await cache.get({ key: run.shared, now: run.now })
+      const details = executionDetails(run, run.shared)
+      const execution = cachedExecution(details, hit?.executionId ?? run.id, { ...INPUT })
+      await executions.create({ execution })
+    },
+    async waiting(run) {
+      await cache.get({ key: run.shared, now: run.now })
+      await start(run, true, run.shared)
+      const leader = await cache.lead({ key: run.shared, executionId: run.id, instead: null, now: run.now })
+      if (leader.executionId !== run.id) await executions.getStatus({ ...run, id: leader.executionId })
+    },
+    async repeated(run) {
+      const expiresAt = run.now + IDEMPOTENCY_MS
+      const reservation = { agentId: run.agentId, key: run.shared, executionId: run.id, fingerprint: 'same' }
+      const kept = await idempotency.reserve({ ...reservation, now: run.now, expiresAt })
+      if (kept.executionId === run.id) await walks.sync(run)
+      else await executions.get({ ...run, id: kept.executionId })
+    },
+  }
+  return async (kind, run) => {
+    await agents.get({ organizationId: run.organizationId, id: run.agentId })
+    await walks[kind](run)
+  }
+}
+
+const executionDetails = ({ id, organizationId, agentId, tenantId, now }: Run, cacheKey?: string) => ({
+  id,
+  organizationId,
+  agentId,
+  versionId: agentId,
+  tenantId,
+  input: INPUT,
+  options: { maxAgentSteps: 100, model: null, useDynamicLearning: false },
+  now,
+  deadlineMs: DEADLINE_MS,
+  ...(cacheKey && { cache: { key: cacheKey, ttlSeconds: null } }),
+})

@@ -1,0 +1,123 @@
+import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { v7 } from 'uuid'
+import { countingTable, type Usage } from './counting-table.ts'
+import { type RunKind, runWalker } from './run-walker.ts'
+
+/** How runs are distributed over the members of a group: evenly, by Zipf's law with exponent 1, or with a share of all on the first member. */
+type Skew = 'even' | 'zipf' | number
+
+/** `shared`: the share of runs with the same cache key or idempotency key; the others have one each. */
+export type Scenario = {
+  name: string
+  kind: RunKind
+  organizations: Skew
+  agents: Skew
+  tenants: Skew
+  shared?: number
+}
+
+const EVEN = { organizations: 'even', agents: 'even', tenants: 'even' } as const
+const ZIPF = { organizations: 'zipf', agents: 'zipf', tenants: 'zipf' } as const
+const HOT = 0.9
+
+export const SCENARIOS: Scenario[] = [
+  { name: 'even', kind: 'sync', ...EVEN },
+  { name: 'even', kind: 'async', ...EVEN },
+  { name: 'even', kind: 'model', ...EVEN },
+  { name: 'Zipf', kind: 'sync', ...ZIPF },
+  { name: 'Zipf', kind: 'async', ...ZIPF },
+  { name: 'hot organization', kind: 'sync', ...ZIPF, organizations: HOT, agents: 'even' },
+  { name: 'hot organization', kind: 'async', ...ZIPF, organizations: HOT, agents: 'even' },
+  { name: 'hot agent', kind: 'sync', ...ZIPF, organizations: HOT, agents: 1 },
+  { name: 'hot agent', kind: 'async', ...ZIPF, organizations: HOT, agents: 1 },
+  { name: 'hot tenant', kind: 'async', ...ZIPF, organizations: HOT, agents: 'even', tenants: 1 },
+  { name: 'hot cached result', kind: 'cached', ...ZIPF, shared: HOT },
+  { name: 'hot key, no result yet', kind: 'waiting', ...ZIPF, shared: HOT },
+  { name: 'hot idempotency key', kind: 'repeated', ...EVEN, shared: HOT },
+]
+
+export function findScenario(name: string, kind: RunKind): Scenario {
+  const scenario = SCENARIOS.find((one) => one.name === name && one.kind === kind)
+  if (!scenario) throw new Error(`No scenario "${name}" with ${kind} runs.`)
+  return scenario
+}
+
+const ORGANIZATIONS = 1_000
+const AGENTS = 5
+const TENANTS = 20
+/** Any day. A run starts every tenth of a millisecond: 10,000 runs per second. */
+const START = Date.UTC(2026, 10, 22)
+const RUNS_PER_MS = 10
+
+export type Simulation = { scenario: Scenario; runs: number; usage: Usage }
+
+/** Walks the runs of a scenario through the stores, one after the other. The same seed gives the same counts. */
+export async function simulate(
+  scenario: Scenario,
+  { runs, seed }: { runs: number; seed: number },
+): Promise<Simulation> {
+  const random = createRandom(seed)
+  const { table, usage } = countingTable()
+  const walk = runWalker(table)
+  const draw = memberDraw(scenario, random)
+  const { kind, shared = 0 } = scenario
+  const hot = { ...draw(), shared: 'shared' }
+  for (let number = 0; number < runs; number++) {
+    const now = START + Math.floor(number / RUNS_PER_MS)
+    // The last byte decides the shard: all 256 values come equally often.
+    const id = createId(random, now, number % 256)
+    const member = random() < shared ? hot : { ...draw(), shared: `own-${number}` }
+    await walk(kind, { ...member, id, now })
+  }
+  return { scenario, runs, usage }
+}
+
+/** Returns values from 0 (included) to 1 (excluded). */
+export type Random = () => number
+
+export function createRandom(seed: number): Random {
+  const generator = xoroshiro128plus(seed)
+  return () => uniformFloat64(generator)
+}
+
+/** A UUIDv7, like the ids of executions. */
+export function createId(random: Random, msecs: number, lastByte?: number): string {
+  const bytes = Uint8Array.from({ length: 16 }, () => Math.floor(random() * 256))
+  if (lastByte !== undefined) bytes[15] = lastByte
+  return v7({ msecs, random: bytes })
+}
+
+/** Draws the organization, agent and tenant of the next run. */
+function memberDraw({ organizations, agents, tenants }: Scenario, random: Random) {
+  const drawOrganization = indexDraw(organizations, ORGANIZATIONS, random)
+  const drawAgent = indexDraw(agents, AGENTS, random)
+  const drawTenant = indexDraw(tenants, TENANTS, random)
+  const members = Array.from({ length: ORGANIZATIONS }, () => ({
+    organizationId: createId(random, 0),
+    agentIds: Array.from({ length: AGENTS }, () => createId(random, 0)),
+  }))
+  return () => {
+    const { organizationId, agentIds } = members[drawOrganization()] as (typeof members)[number]
+    return { organizationId, agentId: String(agentIds[drawAgent()]), tenantId: `tenant-${drawTenant()}` }
+  }
+}
+
+function indexDraw(skew: Skew, count: number, random: Random): () => number {
+  const cumulative: number[] = []
+  for (let rank = 0; rank < count; rank++) {
+    cumulative.push((cumulative.at(-1) ?? 0) + weightOf(skew, rank, count))
+  }
+  const total = cumulative.at(-1) ?? 0
+  return () => {
+    const drawn = random() * total
+    const index = cumulative.findIndex((sum) => drawn < sum)
+    return index === -1 ? count - 1 : index
+  }
+}
+
+function weightOf(skew: Skew, rank: number, count: number): number {
+  if (skew === 'even') return 1
+  if (skew === 'zipf') return 1 / (rank + 1)
+  return rank === 0 ? skew : (1 - skew) / (count - 1)
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { countingTable } from '../../../bench/keys/counting-table.ts'
+import {
+  breakingPoint,
+  firstToBreak,
+  hottestKeys,
+  shareAfterSplit,
+  unitsPerRun,
+} from '../../../bench/keys/hot-keys.ts'
+import { type RunKind, runWalker } from '../../../bench/keys/run-walker.ts'
+import { createId, createRandom, findScenario, simulate } from '../../../bench/keys/workload.ts'
+import { SHARDS } from '../../../lib/dynamodb/keys.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE } from '../../../local/open-store.ts'
+import { type Meter, startMeter } from '../../support/meter.ts'
+
+const SAMPLE = { runs: 1_024, seed: 1 }
+
+describe('countingTable', () => {
+  let meter: Meter
+  let emulated: Table
+  beforeAll(async () => {
+    meter = await startMeter({ target: inject('dynamodb') })
+    emulated = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: meter.url })
+  })
+  afterAll(async () => {
+    await meter.stop()
+  })
+
+  it.each(['sync', 'async', 'model', 'cached'] as const)(
+    'counts the units of a %s run that DynamoDB reports',
+    async (kind) => {
+      const [organizationId, agentId] = [system.newId(), system.newId()]
+      const run = { id: system.newId(), organizationId, agentId, tenantId: 'tenant-1', now: Date.now() }
+      await runWalker(emulated)(kind, { ...run, shared: run.id })
+      const { readUnits, writeUnits } = meter.take()
+      const { table, usage } = countingTable()
+      await runWalker(table)(kind, { ...run, shared: run.id })
+      const sum = (unit: 'reads' | 'writes') => usage.keys.reduce((total, key) => total + key[unit], 0)
+      expect({ reads: sum('reads'), writes: sum('writes') }).toEqual({ reads: readUnits, writes: writeUnits })
+    },
+  )
+})
+
+describe('simulate', () => {
+  // test/engine/worker/budget.test.ts finds the same units for the engine.
+  it.each([
+    ['even', 'sync', { reads: 1, writes: 10 }],
+    ['even', 'async', { reads: 2, writes: 13 }],
+    ['hot cached result', 'cached', { reads: 2, writes: 3 }],
+  ] as const)('makes the reads and writes of the engine: %s, %s', async (name, kind, expected) => {
+    const units = [...unitsPerRun(await simulate(findScenario(name, kind), SAMPLE)).values()]
+    const sum = (unit: 'reads' | 'writes') => units.reduce((total, one) => total + one[unit], 0)
+    expect({ reads: sum('reads'), writes: sum('writes') }).toEqual(expected)
+  })
+
+  it('returns the same for the same seed, and something else for another', async () => {
+    const hottest = async (seed: number) =>
+      hottestKeys(await simulate(findScenario('Zipf', 'sync'), { runs: 256, seed }))
+    expect(await hottest(7)).toEqual(await hottest(7))
+    expect(await hottest(7)).not.toEqual(await hottest(8))
+  })
+})
+
+const sample = (name: string, kind: RunKind) => simulate(findScenario(name, kind), SAMPLE)
+
+describe('hottestKeys', () => {
+  it('finds an eighth of a hot organization in each of its shards', async () => {
+    const keys = hottestKeys(await sample('hot organization', 'sync'))
+    const owned = keys.find(({ resource }) => resource === 'owned-by-organization')
+    expect(owned?.share).toBeCloseTo(0.9 / SHARDS, 1)
+    // An entry is put, and changed when the run ends.
+    expect(owned?.perRun).toBeCloseTo(2 * (owned?.share ?? 0))
+  })
+
+  it('finds no key that a hot tenant makes hotter than its organization', async () => {
+    const tenant = firstToBreak(await sample('hot tenant', 'async'))
+    const organization = firstToBreak(await sample('hot organization', 'async'))
+    expect(tenant.perRun).toBe(organization.perRun)
+  })
+})
+
+describe('firstToBreak', () => {
+  it('is the index of open executions, at a rate that follows from its shards', async () => {
+    const even = await sample('even', 'async')
+    for (const shards of [SHARDS, 32]) {
+      const first = firstToBreak(even, () => shards)
+      expect(first.resource).toBe('open-executions')
+      // Put, moved by the claim, deleted: 4 units per run, on as many keys as there are shards.
+      expect(breakingPoint(first)).toBeCloseTo((1_000 * shards) / 4)
+    }
+  })
+
+  it('is one item, which no number of shards helps, when all runs have one idempotency key', async () => {
+    const repeated = await simulate({ ...findScenario('hot idempotency key', 'repeated'), shared: 1 }, SAMPLE)
+    for (const shards of [SHARDS, 64]) {
+      const first = firstToBreak(repeated, () => shards)
+      expect(first.key).toMatch(/^IDEMPOTENCY#/)
+      expect(breakingPoint(first)).toBe(1_000)
+    }
+  })
+})
+
+describe('shareAfterSplit', () => {
+  it('is 1 for ids in time order, and a half for random ids', () => {
+    const random = createRandom(1)
+    const ids = Array.from({ length: 2_000 }, (_, number) => createId(random, 1e12 + number))
+    expect(shareAfterSplit(ids)).toBe(1)
+    expect(shareAfterSplit(ids.map((id) => id.slice(-12)))).toBeCloseTo(0.5, 1)
+  })
+})
