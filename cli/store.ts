@@ -1,10 +1,6 @@
-import { agentStore } from '../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { organizationStore } from '../lib/dynamodb/organization-store.ts'
-import { stepStore } from '../lib/dynamodb/step-store.ts'
-import { openTable, type Table } from '../lib/dynamodb/table.ts'
-import { tokenStore } from '../lib/dynamodb/token-store.ts'
+import { Unavailable } from '../lib/core/errors.ts'
+import { openStores, type Stores } from '../lib/dynamodb/open-stores.ts'
+import { openTable } from '../lib/dynamodb/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
 import { ensureDevelopmentOrganization } from '../local/development.ts'
 import { LOCAL_TABLE, openStore } from '../local/open-store.ts'
@@ -14,75 +10,66 @@ import type { SharedOptions } from './options.ts'
 import { withProgress } from './output.ts'
 import { stackTable } from './stack-table.ts'
 
-export type Store = ReturnType<typeof storeOf>
+export type Store = Stores
 
-type Opened = { table: Table; stop: () => Promise<void> }
+type Opened = { store: Store; close: () => Promise<void> }
 
-/** Opens the table that the options name for as long as `work` takes; it is closed also on errors and on Ctrl-C. */
+/** Opens the table that the options name, and closes it after `work`, on errors and on Ctrl-C too. */
 export async function withStore<T>({ stack }: SharedOptions, work: (store: Store) => Promise<T>): Promise<T> {
   const opening = stack ? openDeployed(stack) : openLocal()
   let closing: Promise<void> | undefined
-  const close = () => {
+  const closeOnce = () => {
     closing ??= opening.then(
-      ({ stop }) => stop(),
+      ({ close }) => close(),
       () => undefined,
     )
     return closing
   }
-  const forget = onInterrupt(close)
+  const forget = onInterrupt(closeOnce)
   try {
-    const { table } = await withProgress(
+    const { store } = await withProgress(
       stack ? `Connecting to ${stack}` : 'Opening the local store',
       opening,
     )
-    return await work(storeOf(table))
+    return await work(store)
   } catch (error) {
-    throw stack ? ofAws(error) : error
+    throw stack ? toUserError(error) : error
   } finally {
-    await close()
+    await closeOnce()
     forget()
   }
 }
 
-function storeOf(table: Table) {
-  return {
-    agents: agentStore(table),
-    executions: executionStore(table),
-    steps: stepStore(table),
-    cache: cacheStore(table),
-    organizations: organizationStore(table),
-    tokens: tokenStore(table),
-  }
-}
-
 async function openLocal(): Promise<Opened> {
-  const store = await openStore('command').catch((error: unknown) => {
+  const emulator = await openStore('command').catch((error: unknown) => {
     throw new UserError(`The local store cannot be opened. ${reasonOf(error)}`)
   })
-  const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: store.endpoint })
+  const store = openStores(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: emulator.endpoint }))
   try {
-    await ensureDevelopmentOrganization(organizationStore(table))
-    return { table, stop: store.stop }
+    await ensureDevelopmentOrganization(store.organizations)
+    return { store, close: emulator.stop }
   } catch (error) {
-    await store.stop()
+    await emulator.stop()
     throw error
   }
 }
 
+/** The environment names no emulator: region, credentials and endpoint come from the AWS SDK. */
 async function openDeployed(stack: string): Promise<Opened> {
   const table = openTable({ [TABLE_NAME]: await stackTable(stack) })
-  return { table, stop: async () => undefined }
+  return { store: openStores(table), close: async () => undefined }
 }
 
-/** AWS's own refusals, and what its SDK says about credentials and regions, are the user's to put right. */
-function ofAws(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  const isUnset = 'tryNextLink' in error || error.message.includes('Region is missing')
-  if (isUnset) return new UserError(`AWS: ${error.message}. Set AWS_PROFILE, or AWS_REGION and credentials.`)
-  return '$metadata' in error ? new UserError(`AWS: ${reasonOf(error)}`) : error
+/** Errors of AWS, and of its SDK about credentials and region, are for the user to correct. */
+function toUserError(error: unknown): unknown {
+  const cause = error instanceof Unavailable ? error.cause : error
+  if (!(cause instanceof Error)) return error
+  const isUnset = 'tryNextLink' in cause || cause.message.includes('Region is missing')
+  if (isUnset) return new UserError(`AWS: ${cause.message}. Set AWS_PROFILE, or AWS_REGION and credentials.`)
+  return '$metadata' in cause ? new UserError(`AWS: ${reasonOf(cause)}`) : error
 }
 
-/** A refused connection has no message of its own, only a code. */
+/** An error of several connection attempts (AggregateError) has a code but no message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { name, message, code } = error as NodeJS.ErrnoException

@@ -1,10 +1,9 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { openTable } from '../lib/dynamodb/table.ts'
-import { tokenStore } from '../lib/dynamodb/token-store.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { system } from '../lib/system.ts'
 import { checkToken } from '../lib/tokens/token.ts'
 
-const tokens = tokenStore(openTable())
+const { tokens } = openStores()
 
 /**
  * API Gateway's Lambda authorizer. The policy covers the whole stage, since it is cached by token and not by route.

@@ -1,13 +1,11 @@
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { CANCELLED } from '../lib/core/execution.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { executionIdFrom, recordReply } from '../lib/http/execution-reply.ts'
-import { measured } from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
 
-const executions = measured(executionStore(openTable()))
+const { executions } = openStores()
 
 /** Ends the record at once; the worker finds that out at its next write and stops (docs/decisions/0003-cancel.md). */
 async function cancelExecution({ organizationId, executionId }: Request<'cancel-execution'>) {

@@ -1,10 +1,9 @@
 import { ExecutionInProgress, ExecutionNotFound } from '../lib/core/errors.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { executionIdFrom } from '../lib/http/execution-reply.ts'
 
-const executions = executionStore(openTable())
+const { executions } = openStores()
 
 async function deleteExecution({ organizationId, executionId }: Request<'delete-execution'>) {
   const id = executionIdFrom(executionId)

@@ -1,13 +1,12 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
-import { agentStore } from '../lib/dynamodb/agent-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 
-const store = agentStore(openTable())
+const { agents } = openStores()
 
 async function getAgent({ organizationId, agentId }: Request<'get-agent'>) {
-  const agent = await resolveAgent({ store, organizationId, idOrSlug: agentId })
+  const agent = await resolveAgent({ store: agents, organizationId, idOrSlug: agentId })
   return { status: 200, body: toAgentRecord(agent) }
 }
 

@@ -1,12 +1,11 @@
 import { waitHeaders } from '../lib/api/parameters.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { waitForCompletion } from '../lib/engine/wait-for-completion.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { executionIdFrom, recordReply } from '../lib/http/execution-reply.ts'
 
-const executions = executionStore(openTable())
+const { executions } = openStores()
 
 async function getExecution({ organizationId, executionId, headers }: Request<'get-execution'>) {
   const id = executionIdFrom(executionId)

@@ -1,21 +1,17 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { toExecutionRecord } from '../lib/api/mappers/to-execution-record.ts'
 import { executionPageParameters } from '../lib/api/parameters.ts'
-import { agentStore } from '../lib/dynamodb/agent-store.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { BY_ID, pageReply, pageRequest } from '../lib/http/page.ts'
 
-const table = openTable()
-const store = agentStore(table)
-const executions = executionStore(table)
+const { agents, executions } = openStores()
 
 async function listAgentExecutions(request: Request<'list-agent-executions'>) {
   const { organizationId, query } = request
   const { status = null, tenantId = null } = query
   const page = pageRequest(query, BY_ID)
-  const agent = await resolveAgent({ store, organizationId, idOrSlug: request.agentId })
+  const agent = await resolveAgent({ store: agents, organizationId, idOrSlug: request.agentId })
   const listed = await executions.list({ organizationId, agentId: agent.id, status, tenantId, ...page })
   return pageReply(listed, toExecutionRecord, request)
 }

@@ -1,11 +1,10 @@
 import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { pageParameters } from '../lib/api/parameters.ts'
-import { agentStore } from '../lib/dynamodb/agent-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { BY_CREATION, pageReply, pageRequest } from '../lib/http/page.ts'
 
-const agents = agentStore(openTable())
+const { agents } = openStores()
 
 async function listAgents(request: Request<'list-agents'>) {
   const page = pageRequest(request.query, BY_CREATION)

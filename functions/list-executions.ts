@@ -1,11 +1,10 @@
 import { toExecutionRecord } from '../lib/api/mappers/to-execution-record.ts'
 import { executionPageParameters } from '../lib/api/parameters.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { BY_ID, pageReply, pageRequest } from '../lib/http/page.ts'
 
-const executions = executionStore(openTable())
+const { executions } = openStores()
 
 async function listExecutions(request: Request<'list-executions'>) {
   const { organizationId, query } = request

@@ -1,17 +1,13 @@
 import { toStepRecord } from '../lib/api/mappers/to-step-record.ts'
 import { pageParameters } from '../lib/api/parameters.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { stepStore } from '../lib/dynamodb/step-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listSteps } from '../lib/engine/list-steps.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { executionIdFrom } from '../lib/http/execution-reply.ts'
 import { BY_NUMBER, pageReply, pageRequest } from '../lib/http/page.ts'
 
-const table = openTable()
-const executions = executionStore(table)
-const steps = stepStore(table)
+const { executions, steps } = openStores()
 
 async function listExecutionSteps(request: Request<'list-steps'>) {
   const { organizationId, query } = request

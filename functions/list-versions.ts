@@ -1,18 +1,17 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { pageParameters } from '../lib/api/parameters.ts'
-import { agentStore } from '../lib/dynamodb/agent-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { BY_ID, pageReply, pageRequest } from '../lib/http/page.ts'
 
-const store = agentStore(openTable())
+const { agents } = openStores()
 
 async function listVersions(request: Request<'list-versions'>) {
   const { organizationId, agentId, query } = request
   const page = pageRequest(query, BY_ID)
-  const agent = await resolveAgent({ store, organizationId, idOrSlug: agentId })
-  const versions = await store.listVersions({ organizationId, agentId: agent.id, ...page })
+  const agent = await resolveAgent({ store: agents, organizationId, idOrSlug: agentId })
+  const versions = await agents.listVersions({ organizationId, agentId: agent.id, ...page })
   return pageReply(versions, toVersionRecord, request)
 }
 

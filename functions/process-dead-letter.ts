@@ -1,15 +1,13 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { processDeadLetter } from '../lib/engine/maintenance/dead-letter.ts'
 import { logger } from '../lib/logger.ts'
-import { measured } from '../lib/metrics.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
-import { parseRunMessage, runQueue } from '../lib/sqs/run-queue.ts'
+import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const executions = measured(executionStore(openTable()))
-const queue = runQueue()
+const { executions } = openStores()
+const queue = openRunQueue()
 
 /** Of the dead-letter queue: ends the execution of a message that was delivered in vain as often as it may be. */
 export function handler(event: SQSEvent): Promise<SQSBatchResponse> {

@@ -2,12 +2,7 @@ import { resolveVersion } from '../lib/agents/resolve-agent.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters.ts'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import * as limits from '../lib/core/limits.ts'
-import { agentStore } from '../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { idempotencyStore } from '../lib/dynamodb/idempotency-store.ts'
-import { stepStore } from '../lib/dynamodb/step-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { admission } from '../lib/engine/submit/admission.ts'
 import { checkRunRequest } from '../lib/engine/submit/run-request.ts'
 import { runLater, runNow } from '../lib/engine/submit/submit.ts'
@@ -20,29 +15,25 @@ import {
 } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { acceptedReply, outputReply } from '../lib/http/execution-reply.ts'
-import { measured } from '../lib/metrics.ts'
-import { runQueue } from '../lib/sqs/run-queue.ts'
+import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const table = openTable()
-const agents = agentStore(table)
-const executions = measured(executionStore(table))
+const stores = openStores()
 const intake = {
-  agents,
-  executions,
-  steps: stepStore(table),
-  cache: cacheStore(table),
-  idempotency: idempotencyStore(table),
-  queue: runQueue(),
+  ...stores,
+  queue: openRunQueue(),
   system,
-  admit: admission({ executions, system }, numberOf(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS)),
+  admit: admission(
+    { executions: stores.executions, system },
+    numberOf(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS),
+  ),
   times: leaseTimes(millisecondsOf(LEASE_SECONDS, limits.LEASE_MS)),
   syncDeadlineMs: millisecondsOf(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
 }
 
 async function runAgent({ organizationId, agentId, query, headers, body, basePath }: Request<'run-agent'>) {
   const version = await resolveVersion({
-    store: agents,
+    store: stores.agents,
     organizationId,
     idOrSlug: agentId,
     versionId: query.version,

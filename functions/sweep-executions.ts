@@ -1,16 +1,14 @@
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import { LEASE_MS } from '../lib/core/limits.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { sweep } from '../lib/engine/maintenance/sweep.ts'
 import { LEASE_SECONDS, millisecondsOf } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
-import { measured } from '../lib/metrics.ts'
-import { runQueue } from '../lib/sqs/run-queue.ts'
+import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const executions = measured(executionStore(openTable()))
-const queue = runQueue()
+const { executions } = openStores()
+const queue = openRunQueue()
 const times = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS))
 
 /** Runs every minute: no accepted execution is left behind by a crash. */

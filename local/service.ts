@@ -5,11 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import { LEASE_MS } from '../lib/core/limits.ts'
-import { agentStore } from '../lib/dynamodb/agent-store.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { organizationStore } from '../lib/dynamodb/organization-store.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
-import { tokenStore } from '../lib/dynamodb/token-store.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
 import {
   DYNAMODB_ENDPOINT,
@@ -73,17 +69,16 @@ export async function runService(environment: Environment, say: (line: string) =
     })
     stops.push(runner.stop)
 
-    const table = openTable()
-    const executions = executionStore(table)
+    const { agents, executions, organizations, tokens } = openStores()
     /** Whether executions are open that nobody has worked on since then. */
     const isAnyLeft = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
     // In a queue that is not its own, somebody may have left messages.
     if (hasForeignQueue || (await isAnyLeft(Number.MAX_SAFE_INTEGER))) runner.need()
-    await ensureDevelopmentOrganization(organizationStore(table))
+    await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await mkdir(folder, { recursive: true })
-    const token = await ensureDevelopmentToken(tokenStore(table), folder, environment.DEV_TOKEN || undefined)
-    const published = await publishFolder(agentStore(table), AGENTS, join(folder, 'published.json'))
+    const token = await ensureDevelopmentToken(tokens, folder, environment.DEV_TOKEN || undefined)
+    const published = await publishFolder(agents, AGENTS, join(folder, 'published.json'))
 
     const { handlers, authorizer, sweep } = localFunctions()
     const sweepOnce = async () => {

@@ -5,25 +5,40 @@ import { isJsonObject } from '../core/json.ts'
 import type { RunQueue } from '../core/ports.ts'
 import { type Environment, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../environment.ts'
 
-/** A message of the run queue: where to find the execution, whose record holds everything else. */
+/** The body of a message. Everything else is in the execution's record. */
 export type RunMessage = { executionId: string; organizationId: string }
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
 const MAX_DELAY_SECONDS = 900
 
 /** The queue of executions that wait for the runner. */
-export function runQueue(environment: Environment = process.env): RunQueue {
+export function openRunQueue(environment: Environment = process.env) {
   const queueUrl = requireEnv(QUEUE_URL, environment)
   const client = new SQSClient(clientConfig(environment[SQS_ENDPOINT]))
+  const send: RunQueue['send'] = async ({ executionId, organizationId, tenantId, delayMs = 0 }) => {
+    await orUnavailable(
+      client.send(
+        new SendMessageCommand({
+          QueueUrl: queueUrl,
+          MessageBody: JSON.stringify({ executionId, organizationId } satisfies RunMessage),
+          MessageGroupId: messageGroupId(organizationId, tenantId),
+          DelaySeconds: Math.min(Math.ceil(delayMs / 1000), MAX_DELAY_SECONDS),
+        }),
+      ),
+    )
+  }
+
   return {
-    async send({ executionId, organizationId, tenantId, delayMs = 0 }) {
+    send,
+
+    /** Sets the time until a received message becomes visible again, rounded up to seconds; at most 12 hours. */
+    async changeVisibility(receiptHandle: string, ms: number): Promise<void> {
       await orUnavailable(
         client.send(
-          new SendMessageCommand({
+          new ChangeMessageVisibilityCommand({
             QueueUrl: queueUrl,
-            MessageBody: JSON.stringify({ executionId, organizationId } satisfies RunMessage),
-            MessageGroupId: groupOf(organizationId, tenantId),
-            DelaySeconds: Math.min(Math.ceil(delayMs / 1000), MAX_DELAY_SECONDS),
+            ReceiptHandle: receiptHandle,
+            VisibilityTimeout: Math.ceil(ms / 1000),
           }),
         ),
       )
@@ -31,37 +46,23 @@ export function runQueue(environment: Environment = process.env): RunQueue {
   }
 }
 
-/** Keeps a message that was received from being delivered again for some milliseconds, 12 hours at most. */
-export function messageHider(
-  environment: Environment = process.env,
-): (receiptHandle: string, ms: number) => Promise<void> {
-  const queueUrl = requireEnv(QUEUE_URL, environment)
-  const client = new SQSClient(clientConfig(environment[SQS_ENDPOINT]))
-  return async (receiptHandle, ms) => {
-    await client.send(
-      new ChangeMessageVisibilityCommand({
-        QueueUrl: queueUrl,
-        ReceiptHandle: receiptHandle,
-        VisibilityTimeout: Math.ceil(ms / 1000),
-      }),
-    )
-  }
-}
-
-/** @throws an Error when the text is no message of ours. */
+/** @throws an Error when the body is not a run message */
 export function parseRunMessage(body: string): RunMessage {
   const message: unknown = JSON.parse(body)
   const { executionId, organizationId } = isJsonObject(message) ? message : {}
-  if (!isId(executionId) || !isId(organizationId)) throw new Error('The message names no execution.')
+  if (!isId(executionId) || !isId(organizationId)) {
+    throw new Error('Invalid run message: it must have an executionId and an organizationId.')
+  }
   return { executionId, organizationId }
 }
 
 const isId = (value: unknown): value is string => typeof value === 'string' && isUuid(value)
 
 /**
- * SQS fair queues keep one group's backlog from delaying the others'. A group id has at most 128 characters of a set
- * that a tenant id may leave, so the tenant goes in as base64url, cut: a shared group is only a shared turn.
+ * With message groups, SQS fair queues keep one tenant's backlog from delaying the others. A group id has at most 128
+ * characters, not all of which a tenant id is limited to: hence base64url, truncated. Tenants whose truncated ids are
+ * equal share a group.
  */
-function groupOf(organizationId: string, tenantId: string | null): string {
+function messageGroupId(organizationId: string, tenantId: string | null): string {
   return `${organizationId}.${Buffer.from(tenantId ?? '').toString('base64url')}`.slice(0, 128)
 }

@@ -4,7 +4,7 @@ import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { openTable } from '../../lib/dynamodb/table.ts'
-import { runQueue } from '../../lib/sqs/run-queue.ts'
+import { openRunQueue } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 import type { Emulator } from '../../local/dynamodb.ts'
 import { LOCAL_TABLE } from '../../local/open-store.ts'
@@ -60,7 +60,7 @@ const aMessage = () => ({ executionId: system.newId(), organizationId: system.ne
 
 /** The service's own queue, as it reaches it through a proxy. */
 const queueThrough = (proxy: FaultProxy, queueUrl: string) =>
-  runQueue({ QUEUE_URL: queueUrl, SQS_ENDPOINT: proxy.url })
+  openRunQueue({ QUEUE_URL: queueUrl, SQS_ENDPOINT: proxy.url })
 
 /** Adds one to a counter through the proxy: how often it was carried out can be read. */
 async function countUp(proxy: FaultProxy) {
@@ -191,7 +191,7 @@ describe('a long poll', () => {
   it('is never carried out twice', async () => {
     const proxy = await proxyWith('sqs', 'duplicate')
     const QueueUrl = await aQueue()
-    await runQueue({ QUEUE_URL: QueueUrl, SQS_ENDPOINT: sqs.endpoint }).send(aMessage())
+    await openRunQueue({ QUEUE_URL: QueueUrl, SQS_ENDPOINT: sqs.endpoint }).send(aMessage())
     const answer = await sqsClient(proxy).send(new ReceiveMessageCommand({ QueueUrl }))
     expect(answer.Messages).toHaveLength(1)
     expect(proxy.counts.faults.duplicate).toBe(0)

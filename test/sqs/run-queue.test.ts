@@ -6,7 +6,7 @@ import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../lib/core/limits.ts'
 import type { StaleExecution } from '../../lib/core/ports.ts'
 import { sweep } from '../../lib/engine/maintenance/sweep.ts'
-import { messageHider, parseRunMessage, runQueue } from '../../lib/sqs/run-queue.ts'
+import { openRunQueue, parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 
 /** What SQS was asked, in order. */
@@ -34,13 +34,13 @@ beforeEach(() => {
 
 const [organizationId, executionId] = [system.newId(), system.newId()]
 const groupOf = async (organization: string, tenantId: string | null) => {
-  await runQueue(environment).send({ executionId, organizationId: organization, tenantId })
+  await openRunQueue(environment).send({ executionId, organizationId: organization, tenantId })
   return asked.at(-1)?.body.MessageGroupId
 }
 
 describe('a message of the run queue', () => {
   it('names its execution and nothing of what it holds', async () => {
-    await runQueue(environment).send({ executionId, organizationId, tenantId: 'acme' })
+    await openRunQueue(environment).send({ executionId, organizationId, tenantId: 'acme' })
     expect(asked[0]).toMatchObject({ action: 'SendMessage', body: { QueueUrl: environment.QUEUE_URL } })
     expect(JSON.parse(asked[0]?.body.MessageBody)).toEqual({ executionId, organizationId })
     expect(parseRunMessage(asked[0]?.body.MessageBody)).toEqual({ executionId, organizationId })
@@ -55,7 +55,7 @@ describe('a message of the run queue', () => {
     JSON.stringify({ executionId, organizationId: 7 }),
     JSON.stringify({ executionId: 'EXEC#1', organizationId }),
   ])('is not read from %s', (body) => {
-    expect(() => parseRunMessage(body)).toThrow(/JSON|names no execution/)
+    expect(() => parseRunMessage(body)).toThrow(/JSON|Invalid run message/)
   })
 
   it('belongs to the group of its organization and tenant, so that SQS can be fair to each', async () => {
@@ -90,7 +90,7 @@ describe('a message of the run queue', () => {
       deadlineAt: now + DEADLINE_MS,
     }
     const executions = { listStale: async () => [stale], postpone: async () => true, end: async () => null }
-    const queue = runQueue(environment)
+    const queue = openRunQueue(environment)
     const result = await sweep({ executions, queue, system, times: leaseTimes() })
     expect(result).toEqual({ ended: 0, enqueued: 1 })
     expect(asked.at(-1)?.body.MessageGroupId).toBe(group)
@@ -102,12 +102,12 @@ describe('a message of the run queue', () => {
     [4_200, 5],
     [10_000_000, 900],
   ])('delayed by %i ms waits %i seconds, at most as long as SQS lets it', async (delayMs, seconds) => {
-    await runQueue(environment).send({ executionId, organizationId, tenantId: null, delayMs })
+    await openRunQueue(environment).send({ executionId, organizationId, tenantId: null, delayMs })
     expect(asked[0]?.body.DelaySeconds).toBe(seconds)
   })
 
   it('is hidden for whole seconds, not for less than was asked', async () => {
-    await messageHider(environment)('receipt', 65_001)
+    await openRunQueue(environment).changeVisibility('receipt', 65_001)
     expect(asked[0]).toMatchObject({
       action: 'ChangeMessageVisibility',
       body: { ReceiptHandle: 'receipt', VisibilityTimeout: 66 },
