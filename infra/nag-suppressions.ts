@@ -2,15 +2,15 @@ import { Validations } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
 import { operationOf, routes } from '../lib/api/routes.ts'
 import { SECRETS_PATH, TOOL_FUNCTION_PREFIX } from './functions/agent-permissions.ts'
-import { FUNCTION_NAMES, RUNS_AGENTS } from './functions/function-settings.ts'
+import { AGENT_FUNCTIONS, FUNCTION_NAMES } from './functions/function-settings.ts'
 import type { ServiceStack } from './stack.ts'
 
-/** A finding of cdk-nag that stays, where it does, and why. */
-export type Suppression = { id: string; reason: string; of: (stack: ServiceStack) => IConstruct[] }
+/** A cdk-nag finding that is accepted on some constructs, and why. */
+export type Suppression = { id: string; reason: string; constructs: (stack: ServiceStack) => IConstruct[] }
 
-const ofApi = ({ api }: ServiceStack) => [api]
+const theApi = ({ api }: ServiceStack) => [api]
 
-const ofOpenRoutes = ({ api }: ServiceStack) =>
+const publicMethods = ({ api }: ServiceStack) =>
   routes
     .filter((route) => operationOf(route.function).public)
     .map(({ method, path }) => api.root.resourceForPath(path).node.findChild(method))
@@ -20,69 +20,68 @@ const rolesOf =
   ({ functions }: ServiceStack) =>
     names.flatMap((name) => functions[name].role ?? [])
 
-const OWN = '<AWS::Region>:<AWS::AccountId>'
+const REGION_AND_ACCOUNT = '<AWS::Region>:<AWS::AccountId>'
 
-const ofAgents = (service: string, resource: string, reason: string): Suppression => ({
+const agentPermission = (service: string, resource: string, reason: string): Suppression => ({
   id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:${service}:${resource}]`,
   reason,
-  of: rolesOf(RUNS_AGENTS),
+  constructs: rolesOf(AGENT_FUNCTIONS),
 })
 
-const MODELS =
-  'Those who publish agents name their models; which ones the account may use is granted in Bedrock.'
-const SECRETS = 'Those who publish agents name the secrets of their tools; this path holds nothing else.'
-const TOOLS = 'Those who publish agents name the functions that are tools; only these have the prefix.'
+const MODELS = 'Agents name their models. Access to the models of an account is granted in Amazon Bedrock.'
+const SECRETS = 'Agents name the secrets of their tools. This path contains nothing else.'
+const TOOLS = 'Agents name the Lambda functions that are their tools. Only tool functions have this prefix.'
 
 export const SUPPRESSIONS: Suppression[] = [
   {
     id: 'AwsSolutions-COG4',
     reason:
-      'API tokens are the service’s own, checked by its Lambda authorizer; clients are programs, not users of a pool.',
-    of: ofApi,
+      'A Lambda authorizer checks the API tokens of the service. Clients are programs, not users of a Cognito user pool.',
+    constructs: theApi,
   },
   {
     id: 'AwsSolutions-APIG2',
     reason:
-      'The functions check every request and answer with problem details, which API Gateway’s validator cannot.',
-    of: ofApi,
+      'The functions validate every request and return problem details, which the validator of API Gateway cannot.',
+    constructs: theApi,
   },
   {
     id: 'AwsSolutions-APIG3',
-    reason: 'A web ACL costs a fixed price a month, so the operator decides: the setting webAcl.',
-    of: ofApi,
+    reason: 'A web ACL has a fixed monthly price, so it is optional: see the setting webAcl.',
+    constructs: theApi,
   },
   {
     id: 'AwsSolutions-APIG6',
     reason:
-      'There is an access log. Execution logs cost more, tell little more, and may hold what clients sent.',
-    of: ofApi,
+      'The stage has an access log. Execution logs cost more, add little, and can contain the data of clients.',
+    constructs: theApi,
   },
   {
     id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-    reason: 'The role of the account’s API Gateway for its logs; this policy is the one that AWS asks for.',
-    of: ofApi,
+    reason: 'AWS documents this managed policy for the CloudWatch role of API Gateway in an account.',
+    constructs: theApi,
   },
   {
     id: 'AwsSolutions-APIG4',
     reason:
-      'The health check says whether the service works and nothing else; load balancers and monitors have no token.',
-    of: ofOpenRoutes,
+      'The health check returns only whether the service is available. Load balancers and monitors have no token.',
+    constructs: publicMethods,
   },
   {
     id: 'AwsSolutions-IAM5[Resource::*]',
     reason:
-      'X-Ray knows no resources for the two actions that trace. A template test allows no other use of it.',
-    of: rolesOf(FUNCTION_NAMES),
+      'The two X-Ray actions do not support resource-level permissions. A template test allows no other wildcard.',
+    constructs: rolesOf(FUNCTION_NAMES),
   },
-  ofAgents('bedrock', '*::foundation-model/*', MODELS),
-  ofAgents('bedrock', `${OWN}:inference-profile/*`, MODELS),
-  ofAgents('bedrock', `${OWN}:application-inference-profile/*`, MODELS),
-  ofAgents('ssm', `${OWN}:parameter${SECRETS_PATH}/*`, SECRETS),
-  ofAgents('secretsmanager', `${OWN}:secret:${SECRETS_PATH}/*`, SECRETS),
-  ofAgents('lambda', `${OWN}:function:${TOOL_FUNCTION_PREFIX}*`, TOOLS),
+  agentPermission('bedrock', '*::foundation-model/*', MODELS),
+  agentPermission('bedrock', `${REGION_AND_ACCOUNT}:inference-profile/*`, MODELS),
+  agentPermission('bedrock', `${REGION_AND_ACCOUNT}:application-inference-profile/*`, MODELS),
+  agentPermission('ssm', `${REGION_AND_ACCOUNT}:parameter${SECRETS_PATH}/*`, SECRETS),
+  agentPermission('secretsmanager', `${REGION_AND_ACCOUNT}:secret:${SECRETS_PATH}/*`, SECRETS),
+  agentPermission('lambda', `${REGION_AND_ACCOUNT}:function:${TOOL_FUNCTION_PREFIX}*`, TOOLS),
 ]
 
 export function suppressFindings(stack: ServiceStack): void {
-  for (const { id, reason, of } of SUPPRESSIONS)
-    for (const construct of of(stack)) Validations.of(construct).acknowledge({ id, reason })
+  for (const { id, reason, constructs } of SUPPRESSIONS)
+    for (const construct of constructs(stack)) Validations.of(construct).acknowledge({ id, reason })
 }

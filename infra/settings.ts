@@ -4,132 +4,133 @@ import { MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
 import { settingsOf } from './functions/function-settings.ts'
 
-/** A value of the CDK context that an operator may set; a row of the table in `docs/operations.md`. */
+/** A CDK context value that operators can set. Each one is a row of the table in `docs/operations.md`. */
 export type Setting<T> = {
-  /** When the context has none, or an empty one. */
-  otherwise: T
-  /** In words, for the table and for the error. */
+  /** Applies when the context value is missing or empty. */
+  default: T
+  /** The allowed values in words, for the table and for errors. */
   allowed: string
-  effect: string
-  /** Undefined when the text is not allowed. `cdk.json` may give other JSON, `--context` gives text. */
-  read: (text: string) => T | undefined
+  description: string
+  /** Undefined for a value that is not allowed. Values of `cdk.json` are converted to text first. */
+  parse: (text: string) => T | undefined
 }
 
-/** Those that CloudWatch Logs takes, without "for ever". */
-const RETENTIONS = Object.values(RetentionDays).filter(
+/** The retention periods of CloudWatch Logs, except "never expire". */
+const RETENTION_PERIODS = Object.values(RetentionDays).filter(
   (days): days is RetentionDays => typeof days === 'number' && days !== RetentionDays.INFINITE,
 )
 
 /** https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html */
 const PARAMETER_NAME = /^(?=.{1,1011}$)((\/[\w.-]+){1,15}|[\w.-]+)$/
 
-/** Everything that an operator may set. */
 export const SETTINGS = {
-  stageName: text({
-    otherwise: 'live',
+  stageName: stringSetting({
+    default: 'live',
     allowed: '1 to 128 letters, digits, `_` and `-`',
-    effect: 'The stage of the API, which is the first part of its paths unless there is a domain.',
+    description: 'The API stage. It is the first segment of every path, except on a custom domain.',
     pattern: /^[\w-]{1,128}$/,
   }),
-  responseStreaming: flag({
-    otherwise: true,
-    effect: 'Runs may take 270 s and answers be large; else API Gateway buffers: 25 s for a synchronous run.',
+  responseStreaming: booleanSetting({
+    default: true,
+    description:
+      'Streams responses: synchronous runs can take 270 s and return large outputs. When false, API Gateway buffers responses, and a synchronous run can take 25 s.',
   }),
   defaultModel: {
-    otherwise: 'bedrock/amazon.nova-lite-v1:0',
+    default: 'bedrock/amazon.nova-lite-v1:0',
     allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
-    effect: 'The model of agents that name none.',
-    read: (value: string) => (isModelName(value) ? value : undefined),
+    description: 'The model of agents that do not name one.',
+    parse: (value: string) => (isModelName(value) ? value : undefined),
   },
-  maxOpenExecutions: whole({
-    otherwise: MAX_OPEN_EXECUTIONS,
+  maxOpenExecutions: integerSetting({
+    default: MAX_OPEN_EXECUTIONS,
     max: 9_999_999,
-    effect: 'Executions that an organization may have in progress; beyond that it gets 429.',
+    description: 'Maximum executions in progress per organization. Further runs get 429.',
   }),
-  throttlingRate: whole({
-    otherwise: 1_000,
+  throttlingRate: integerSetting({
+    default: 1_000,
     max: 1_000_000,
-    effect: 'Requests a second that the API takes; beyond that it answers 429.',
+    description: 'Requests per second that the API accepts. Further requests get 429.',
   }),
   // Half of an account's default burst, so that one API cannot starve the others.
-  throttlingBurst: whole({
-    otherwise: 2_500,
+  throttlingBurst: integerSetting({
+    default: 2_500,
     max: 1_000_000,
-    effect: 'Requests that it takes at once.',
+    description: 'Maximum concurrent requests (burst).',
   }),
-  executionRetentionDays: whole({
-    otherwise: null,
-    // Past the deadline of a run, which is a day.
+  executionRetentionDays: integerSetting({
+    default: null,
+    // More than the deadline of an execution, which is one day.
     min: 2,
     max: 3_650,
-    effect:
-      'Executions go that long after they began, with their steps, payloads and cached results; DynamoDB takes some days more to delete them. Without it they stay until a client deletes them.',
+    description:
+      'Days after which an execution expires, with its steps, payloads and cached result. DynamoDB deletes expired items within a few days. Without a value, executions are kept until a client deletes them.',
   }),
-  runnerConcurrency: whole({
-    otherwise: 50,
+  runnerConcurrency: integerSetting({
+    default: 50,
     min: 2,
     max: 1_000,
-    effect:
-      'Runners at work at the same time. Keep it well below the concurrency of the account: a runner that Lambda throttles has used up one of the five deliveries of its message.',
+    description:
+      "Maximum concurrent runners. Keep it well below the account's concurrency quota: a throttled invocation uses up one of the five receives of its message.",
   }),
-  runnerBatch: whole({
-    otherwise: 1,
+  runnerBatch: integerSetting({
+    default: 1,
     max: 10,
-    effect:
-      'Messages that one runner takes at once. Runs that mostly wait for a model then share the price of a function; but they share its memory and its 900 s too, and one that takes the process down takes the others with it, to be resumed.',
+    description:
+      'Messages per runner invocation. Executions that mostly wait for a model then share the cost of one invocation, but also its memory and its 900 s. If one of them crashes the process, all of them are resumed.',
   }),
-  agentMemoryMb: whole({
-    otherwise: settingsOf('process-execution').memoryMb,
+  agentMemoryMb: integerSetting({
+    default: settingsOf('process-execution').memoryMb,
     min: 256,
     max: 10_240,
-    effect:
-      'Memory of the two functions that run agents, and with it their share of a processor and their price. Where agents mostly wait for models, 512 halves the price of waiting and lengthens cold starts (docs/decisions/0014).',
+    description:
+      'Memory of the two functions that run agents. CPU and price are proportional to it. Where agents mostly wait for models, 512 halves the cost of waiting and lengthens cold starts (docs/decisions/0014).',
   }),
   logRetentionDays: {
-    otherwise: RetentionDays.ONE_MONTH,
-    allowed: RETENTIONS.join(', '),
-    effect: 'How long the logs of the functions and of the API are kept.',
-    read: (value: string) => RETENTIONS.find((days) => String(days) === value),
+    default: RetentionDays.ONE_MONTH,
+    allowed: RETENTION_PERIODS.join(', '),
+    description: 'Retention of function logs and API access logs.',
+    parse: (value: string) => RETENTION_PERIODS.find((days) => String(days) === value),
   },
-  watching: flag({
-    otherwise: true,
-    effect:
-      'The dashboard and the alarms. They have a fixed price a month; so do `kms` and `webAcl`, and nothing else.',
+  watching: booleanSetting({
+    default: true,
+    description:
+      'Creates the dashboard and the alarms. They have a fixed monthly price. Apart from these, only `kms` and `webAcl` do.',
   }),
-  alarmEmail: optional({
-    allowed: 'an e-mail address',
-    effect: 'Gets the alarms, once it has confirmed the subscription. Without it they only change colour.',
+  alarmEmail: optionalSetting({
+    allowed: 'an email address',
+    description:
+      'Receives alarm notifications after confirming the subscription. Without a value, alarms only change their state.',
     pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
   }),
-  domainName: optional({
+  domainName: optionalSetting({
     allowed: 'a host name, together with `certificateArn`',
-    effect:
-      'The API answers there too, without a stage in its paths. Point the name to the output `DomainTarget`.',
+    description:
+      'Custom domain of the API, without a stage in its paths. Point its DNS record to the stack output `DomainTarget`.',
     pattern: /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/,
   }),
-  certificateArn: optional({
-    allowed: 'the ARN of an ACM certificate of the same region, together with `domainName`',
-    effect: 'The certificate of the domain.',
+  certificateArn: optionalSetting({
+    allowed: 'the ARN of an ACM certificate in the same region, together with `domainName`',
+    description: 'Certificate of the custom domain.',
     pattern: /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
   }),
-  webAcl: flag({
-    otherwise: false,
-    effect:
-      "A web ACL in front of the API: AWS's common rules, except those on bodies, and 30,000 requests an address in 5 minutes.",
+  webAcl: booleanSetting({
+    default: false,
+    description:
+      "Puts an AWS WAF web ACL in front of the API: AWS's common rule set, with the rules on bodies set to count, and a limit of 30,000 requests per IP address in 5 minutes.",
   }),
-  kms: flag({
-    otherwise: false,
-    effect:
-      'Table and queues are encrypted with a key of your own, which the stack makes and never deletes; else with keys of AWS.',
+  kms: booleanSetting({
+    default: false,
+    description:
+      'Encrypts the table and the queues with a customer managed KMS key. The stack creates the key and retains it when the stack is deleted. When false, AWS owned keys are used.',
   }),
-  openaiKeyParameter: optional({
+  openaiKeyParameter: optionalSetting({
     allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
-    effect: 'Holds the API key of OpenAI, read when a model of theirs is first asked.',
+    description: 'Parameter that holds the OpenAI API key. It is read at the first call of an OpenAI model.',
     pattern: PARAMETER_NAME,
   }),
-  anthropicKeyParameter: optional({
+  anthropicKeyParameter: optionalSetting({
     allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
-    effect: 'The same for Anthropic.',
+    description: 'Parameter that holds the Anthropic API key.',
     pattern: PARAMETER_NAME,
   }),
 }
@@ -140,52 +141,55 @@ export type Settings = {
 }
 
 /**
- * The settings as the CDK context of a construct's node has them.
- * @throws an Error that names the setting, its value and what is allowed
+ * Reads the settings from the CDK context of a construct node.
+ * @throws an Error that names the setting, its value and the allowed values
  */
 export function readSettings(node: Node): Settings {
-  const entries = Object.entries(SETTINGS).map(([name, setting]) => [name, readOne(node, name, setting)])
+  const entries = Object.entries(SETTINGS).map(([name, setting]) => [name, readSetting(node, name, setting)])
   const settings = Object.fromEntries(entries) as Settings
   if ((settings.domainName === null) !== (settings.certificateArn === null)) {
-    throw new Error('The context values domainName and certificateArn go together: give both or none.')
+    throw new Error('Invalid context: set both domainName and certificateArn, or neither.')
   }
   return settings
 }
 
-function readOne(node: Node, name: string, { otherwise, read, allowed }: Setting<unknown>): unknown {
-  const value = String(node.tryGetContext(name) ?? '')
-  if (value === '') return otherwise
-  const known = read(value)
-  if (known === undefined) {
-    throw new Error(`The context value ${name} is "${value}"; it must be ${allowed.replaceAll('`', '')}.`)
+function readSetting(node: Node, name: string, setting: Setting<unknown>): unknown {
+  const text = String(node.tryGetContext(name) ?? '')
+  if (text === '') return setting.default
+  const value = setting.parse(text)
+  if (value === undefined) {
+    const allowed = setting.allowed.replaceAll('`', '')
+    throw new Error(`Invalid context value ${name}: "${text}". Allowed: ${allowed}.`)
   }
-  return known
+  return value
 }
 
-function flag({ otherwise, effect }: { otherwise: boolean; effect: string }): Setting<boolean> {
-  const read = (value: string) => ({ true: true, false: false })[value]
-  return { otherwise, allowed: 'true or false', effect, read }
+function booleanSetting(options: { default: boolean; description: string }): Setting<boolean> {
+  const parse = (value: string) => ({ true: true, false: false })[value]
+  return { ...options, allowed: 'true or false', parse }
 }
 
-type Range<T> = { otherwise: T; min?: number; max: number; effect: string }
+type IntegerOptions<T> = { default: T; min?: number; max: number; description: string }
 
-function whole<T extends number | null>({ otherwise, min = 1, max, effect }: Range<T>): Setting<number | T> {
-  const read = (value: string) => {
+function integerSetting<T extends number | null>(options: IntegerOptions<T>): Setting<number | T> {
+  const { min = 1, max, description } = options
+  const parse = (value: string) => {
     const number = /^\d{1,7}$/.test(value) ? Number(value) : Number.NaN
     return number >= min && number <= max ? number : undefined
   }
-  const shown = (number: number) => number.toLocaleString('en-US')
-  return { otherwise, allowed: `a whole number from ${shown(min)} to ${shown(max)}`, effect, read }
+  const format = (number: number) => number.toLocaleString('en-US')
+  const allowed = `an integer from ${format(min)} to ${format(max)}`
+  return { default: options.default, allowed, description, parse }
 }
 
-type Pattern = { allowed: string; effect: string; pattern: RegExp }
+type StringOptions = { allowed: string; description: string; pattern: RegExp }
 
-function text({ otherwise, pattern, ...words }: Pattern & { otherwise: string }): Setting<string> {
-  return { otherwise, ...words, read: (value) => (pattern.test(value) ? value : undefined) }
+function stringSetting({ pattern, ...rest }: StringOptions & { default: string }): Setting<string> {
+  return { ...rest, parse: (value) => (pattern.test(value) ? value : undefined) }
 }
 
-function optional({ pattern, ...words }: Pattern): Setting<string | null> {
-  return { otherwise: null, ...words, read: (value) => (pattern.test(value) ? value : undefined) }
+function optionalSetting({ pattern, ...rest }: StringOptions): Setting<string | null> {
+  return { default: null, ...rest, parse: (value) => (pattern.test(value) ? value : undefined) }
 }
 
 function isModelName(value: string): boolean {

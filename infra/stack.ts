@@ -10,16 +10,16 @@ import { createAlarms } from './monitoring/alarms.ts'
 import { createDashboard } from './monitoring/dashboard.ts'
 import type { Settings } from './settings.ts'
 import { createKey } from './storage/encryption-key.ts'
-import { createQueues } from './storage/queue.ts'
+import { createQueues } from './storage/queues.ts'
 import { createTable } from './storage/table.ts'
 
 export type ServiceStackProps = StackProps & {
-  /** The folder that `bundleFunctions` has written. */
+  /** The output folder of `bundleFunctions`. */
   bundles: string
   settings: Settings
 }
 
-/** The whole service: API Gateway, functions, table, queue. */
+/** The whole service: API, functions, table, queues, and monitoring. */
 export class ServiceStack extends Stack {
   readonly api: RestApi
   readonly functions: Functions
@@ -28,14 +28,15 @@ export class ServiceStack extends Stack {
     super(scope, id, { description: 'Agent Execution Service', ...props })
     const key = settings.kms ? createKey(this) : null
     const table = createTable(this, key)
-    const { queue, deadLetters } = createQueues(this, key)
+    const { queue, deadLetterQueue } = createQueues(this, key)
     const functions = createFunctions(this, { table, queue, bundles, settings })
-    createTriggers(this, { functions, queue, deadLetters, settings })
+    createTriggers(this, { functions, queue, deadLetterQueue, settings })
     const api = createApi(this, { functions, settings })
     if (settings.webAcl) createWebAcl(this, api)
     if (settings.watching) {
-      const watched = { table, queue, deadLetters, functions, settings }
-      createDashboard(this, { ...watched, api, alarms: createAlarms(this, watched) })
+      const resources = { table, queue, deadLetterQueue, functions }
+      const alarms = createAlarms(this, { ...resources, settings })
+      createDashboard(this, { ...resources, api, alarms })
     }
 
     const host = `${api.restApiId}.execute-api.${this.region}.${this.urlSuffix}`

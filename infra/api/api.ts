@@ -14,13 +14,35 @@ import { type OperationName, operationOf, operations, routes } from '../../lib/a
 import { settingsOf } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'
-import { ACCESS_LOG } from './access-log.ts'
 import { addGatewayResponses } from './gateway-responses.ts'
 
-/** How long a revoked token may still pass. */
-const AUTHORIZATION_CACHE = Duration.seconds(60)
+/** A revoked token is accepted until the cached result of the authorizer expires. */
+const AUTHORIZER_CACHE_TTL = Duration.seconds(60)
 
-/** The REST API: every row of `routes` is a method. A path matches with and without a slash at its end. */
+/**
+ * Fields of the access log. The path contains resource ids; the query string and headers can contain the data of
+ * clients and are not logged.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
+ */
+const ACCESS_LOG = {
+  requestId: '$context.requestId',
+  requestTime: '$context.requestTime',
+  method: '$context.httpMethod',
+  route: '$context.resourcePath',
+  path: '$context.path',
+  status: '$context.status',
+  gatewayResponse: '$context.error.responseType',
+  organizationId: '$context.authorizer.organizationId',
+  tokenId: '$context.authorizer.tokenId',
+  sourceIp: '$context.identity.sourceIp',
+  responseBytes: '$context.responseLength',
+  responseMs: '$context.responseLatency',
+  integrationMs: '$context.integrationLatency',
+  integrationStatus: '$context.integrationStatus',
+  traceId: '$context.xrayTraceId',
+}
+
+/** The REST API, with one method per row of `routes`. API Gateway matches paths with and without a trailing slash. */
 export function createApi(
   scope: Construct,
   { functions, settings }: { functions: Functions; settings: Settings },
@@ -32,7 +54,7 @@ export function createApi(
   })
   const api = new RestApi(scope, 'Api', {
     endpointTypes: [EndpointType.REGIONAL],
-    // Access logs need this role in the account's settings for API Gateway. It is shared, so it is never removed.
+    // Access logs require this role in the API Gateway settings of the account. It is retained: other APIs share it.
     cloudWatchRole: true,
     deployOptions: {
       stageName,
@@ -43,17 +65,17 @@ export function createApi(
       accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
     },
   })
-  // The construct's own output; the stack has one with a name of ours and no slash at the end.
+  // The stack output BaseUrl replaces this default output, which ends with a slash.
   api.node.tryRemoveChild('Endpoint')
   addGatewayResponses(api)
 
   const authorizer = new TokenAuthorizer(scope, 'Authorizer', {
     handler: functions['authorize-request'],
-    resultsCacheTtl: AUTHORIZATION_CACHE,
+    resultsCacheTtl: AUTHORIZER_CACHE_TTL,
   })
   const names = Object.keys(operations) as OperationName[]
   const integrations = new Map(
-    names.map((name) => [name, integrationOf(name, { functions, responseStreaming })]),
+    names.map((name) => [name, createIntegration(name, { functions, responseStreaming })]),
   )
   for (const { function: name, method, path } of routes) {
     api.root
@@ -63,7 +85,7 @@ export function createApi(
   return api
 }
 
-function integrationOf(
+function createIntegration(
   name: OperationName,
   { functions, responseStreaming }: { functions: Functions; responseStreaming: boolean },
 ): LambdaIntegration {
@@ -72,8 +94,8 @@ function integrationOf(
   return new LambdaIntegration(functions[name], {
     ...options,
     responseTransferMode: ResponseTransferMode.STREAM,
-    // As long as the function, 15 minutes at most. A stream that is silent for 5 is closed all the same: before that the
-    // run function answers (SYNC_DEADLINE_MS).
+    // Streamed integrations can take up to 15 minutes, but API Gateway closes a stream that is idle for 5. The run
+    // function responds before that (SYNC_DEADLINE_MS).
     // https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
     timeout: Duration.seconds(settingsOf(name).timeoutSeconds),
   })

@@ -9,7 +9,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import type { Construct } from 'constructs'
 import type { Settings } from '../settings.ts'
 
-/** The operator's own host name for the API, if there is one. Its DNS record is the operator's: the zone may be anywhere. */
+/** The custom domain of the API, if one is configured. The operator creates the DNS record: the zone can be hosted anywhere. */
 export function createDomain(
   scope: Construct,
   { api, settings }: { api: RestApi; settings: Pick<Settings, 'domainName' | 'certificateArn'> },

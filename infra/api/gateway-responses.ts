@@ -9,51 +9,51 @@ import {
 } from '../../lib/core/errors.ts'
 import { asServiceError, problemResult } from '../../lib/http/problem-details.ts'
 
-const tooMany = new ServiceError(
+const RETRY_AFTER = { headers: { 'Retry-After': '1' } }
+
+const throttled = new ServiceError(
   'TooManyRequests',
-  'Send fewer requests at a time, and this one again in a moment.',
-  {
-    headers: { 'Retry-After': '1' },
-  },
+  'The request rate exceeds the limit of the API. Retry after the time in the Retry-After header.',
+  RETRY_AFTER,
 )
 
-const notInTime = new ServiceError(
+const timedOut = new ServiceError(
   'Unavailable',
-  'The service did not answer in time. An execution that was started may go on: GET /v1/agent_executions lists it.',
-  { headers: { 'Retry-After': '1' } },
+  'The service did not respond in time. An execution that was started continues: GET /v1/agent_executions lists it.',
+  RETRY_AFTER,
 )
 
 const blocked = new ServiceError(
   'Forbidden',
-  'The web ACL of the service blocks this request: for what it holds, or for how many come from its address.',
+  'The web ACL of the service blocked this request because of its content or the request rate of its IP address.',
 )
 
 /**
- * What API Gateway answers by itself, in the words of the service.
+ * The responses that API Gateway generates itself, as problem details of the service.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 const RESPONSES: [ResponseType, ServiceError][] = [
   [ResponseType.UNAUTHORIZED, new Unauthorized()],
   [ResponseType.ACCESS_DENIED, new Unauthorized()],
-  // No method takes AWS signatures. API Gateway looks for one where no route matches, so a bearer token there is
-  // called a bad signature: https://github.com/HumanCellAtlas/data-store/issues/328
+  // No method uses AWS signatures. Where no route matches, API Gateway expects one and reports a bearer token as an
+  // invalid signature: https://github.com/HumanCellAtlas/data-store/issues/328
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, new RouteNotFound()],
   [ResponseType.INVALID_SIGNATURE, new RouteNotFound()],
   [ResponseType.EXPIRED_TOKEN, new RouteNotFound()],
   [ResponseType.RESOURCE_NOT_FOUND, new RouteNotFound()],
   [
     ResponseType.REQUEST_TOO_LARGE,
-    new PayloadTooLarge('API Gateway and Lambda take requests of up to 6 MB.'),
+    new PayloadTooLarge('The request exceeds 6 MB, the maximum payload size of API Gateway and Lambda.'),
   ],
   [ResponseType.UNSUPPORTED_MEDIA_TYPE, new UnsupportedMediaType()],
   [ResponseType.WAF_FILTERED, blocked],
-  [ResponseType.THROTTLED, tooMany],
-  [ResponseType.QUOTA_EXCEEDED, tooMany],
+  [ResponseType.THROTTLED, throttled],
+  [ResponseType.QUOTA_EXCEEDED, throttled],
   [ResponseType.AUTHORIZER_FAILURE, new Unavailable(undefined)],
   [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, new Unavailable(undefined)],
   [ResponseType.INTEGRATION_FAILURE, new Unavailable(undefined)],
-  [ResponseType.INTEGRATION_TIMEOUT, notInTime],
-  [ResponseType.DEFAULT_4XX, new ServiceError('BadRequest', 'API Gateway could not read the request.')],
+  [ResponseType.INTEGRATION_TIMEOUT, timedOut],
+  [ResponseType.DEFAULT_4XX, new ServiceError('BadRequest', 'API Gateway could not process the request.')],
   [ResponseType.DEFAULT_5XX, asServiceError(undefined)],
 ]
 
@@ -62,12 +62,12 @@ export function addGatewayResponses(api: RestApi): void {
     const { statusCode, headers = {}, body } = problemResult(error, '$context.requestId')
     api.addGatewayResponse(type.responseType, {
       type,
-      // The status of the default is also that of every type without one, and theirs differ.
+      // The status of DEFAULT_4XX would apply to every 4xx type that is not listed, and theirs differ.
       ...(type !== ResponseType.DEFAULT_4XX && { statusCode: String(statusCode) }),
       responseHeaders: Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [name, `'${value}'`]),
       ),
-      // The template for every Accept header; the header above says what it really is.
+      // API Gateway uses this template for every Accept header. Content-Type is set by the headers above.
       templates: { 'application/json': body },
     })
   }

@@ -2,14 +2,14 @@ import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import type { Construct } from 'constructs'
 
-/** In 5 minutes. Clients are servers: many users may stand behind one address. */
-const MAX_REQUESTS_AN_ADDRESS = 30_000
+/** Per 5 minutes. Clients are servers: one IP address can serve many users. */
+const MAX_REQUESTS_PER_IP = 30_000
 
 /**
- * They only count: inputs are any text, up to 6 MB of it, HTML and links included.
+ * Set to count, because an input is any text of up to 6 MB, HTML and links included.
  * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-baseline.html
  */
-const RULES_ON_BODIES = [
+const BODY_RULES = [
   'SizeRestrictions_BODY',
   'EC2MetaDataSSRF_BODY',
   'GenericLFI_BODY',
@@ -17,30 +17,30 @@ const RULES_ON_BODIES = [
   'CrossSiteScripting_BODY',
 ]
 
-/** A web ACL in front of the API. */
+/** Puts a web ACL in front of the API. */
 export function createWebAcl(scope: Construct, api: RestApi): void {
   const acl = new CfnWebACL(scope, 'WebAcl', {
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
-    visibilityConfig: seenAs('WebAcl'),
+    visibilityConfig: visibility('WebAcl'),
     rules: [
       {
-        name: 'requests-an-address',
+        name: 'requests-per-ip',
         priority: 0,
         action: { block: {} },
-        visibilityConfig: seenAs('RequestsAnAddress'),
-        statement: { rateBasedStatement: { aggregateKeyType: 'IP', limit: MAX_REQUESTS_AN_ADDRESS } },
+        visibilityConfig: visibility('RequestsPerIp'),
+        statement: { rateBasedStatement: { aggregateKeyType: 'IP', limit: MAX_REQUESTS_PER_IP } },
       },
       {
         name: 'common-rules',
         priority: 1,
         overrideAction: { none: {} },
-        visibilityConfig: seenAs('CommonRules'),
+        visibilityConfig: visibility('CommonRules'),
         statement: {
           managedRuleGroupStatement: {
             vendorName: 'AWS',
             name: 'AWSManagedRulesCommonRuleSet',
-            ruleActionOverrides: RULES_ON_BODIES.map((name) => ({ name, actionToUse: { count: {} } })),
+            ruleActionOverrides: BODY_RULES.map((name) => ({ name, actionToUse: { count: {} } })),
           },
         },
       },
@@ -52,9 +52,9 @@ export function createWebAcl(scope: Construct, api: RestApi): void {
   })
 }
 
-const seenAs = (metricName: string) => ({
+const visibility = (metricName: string) => ({
   metricName,
   cloudWatchMetricsEnabled: true,
-  // Samples hold headers, tokens included.
+  // Sampled requests contain headers, tokens included.
   sampledRequestsEnabled: false,
 })

@@ -4,28 +4,28 @@ import { gzipSync } from 'node:zlib'
 import type { Metafile } from 'esbuild'
 import { FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
 
-/** Sizes in bytes. What is at start is what a cold start loads: `index.mjs` and the chunks that it imports. */
+/** Sizes in bytes. `atStart`: what a cold start loads, which is `index.mjs` and the chunks that it imports statically. */
 export type BundleReport = {
   name: FunctionName
   index: number
   atStart: number
   atStartGzip: number
-  /** With the chunks that load when an agent needs them. */
+  /** Including the chunks that are loaded on demand. */
   all: number
-  /** npm packages of which some code is in what loads at start, and in the rest. */
+  /** npm packages with code in what a cold start loads, and in the chunks that are loaded on demand. */
   packagesAtStart: string[]
   packagesLater: string[]
 }
 
-/** What is in each function's bundle, as `bundleFunctions` wrote it into the folder. */
+/** Describes the bundles that `bundleFunctions` wrote to the folder. */
 export function reportBundles(folder: string, outputs: Metafile['outputs']): BundleReport[] {
   return FUNCTION_NAMES.map((name) => {
     const entry = Object.keys(outputs).find((path) =>
       outputs[path]?.entryPoint?.endsWith(`functions/${name}.ts`),
     )
-    if (!entry) throw new Error(`There is no bundle of ${name}.`)
+    if (!entry) throw new Error(`No bundle of ${name}.`)
     const files = Object.keys(outputs).filter((path) => dirname(path) === dirname(entry))
-    const atStart = importedFrom(entry, outputs)
+    const atStart = collectStaticImports(entry, outputs)
     const sum = (paths: string[]) => paths.reduce((total, path) => total + (outputs[path]?.bytes ?? 0), 0)
     return {
       name,
@@ -44,8 +44,8 @@ export function reportBundles(folder: string, outputs: Metafile['outputs']): Bun
   })
 }
 
-/** The file and all that it imports, and these import, before any of their code runs. */
-function importedFrom(entry: string, outputs: Metafile['outputs']): string[] {
+/** The file and its transitive static imports. */
+function collectStaticImports(entry: string, outputs: Metafile['outputs']): string[] {
   const found = new Set([entry])
   for (const path of found) {
     for (const { path: imported, kind } of outputs[path]?.imports ?? []) {

@@ -7,11 +7,11 @@ import { build } from 'esbuild'
 import { BUNDLE_OPTIONS, bundleFunctions } from './bundle.ts'
 import { type BundleReport, reportBundles } from './bundle-report.ts'
 
-const NOTHING = ''
+const NO_MODULE = ''
 const CLIENT_ALONE = `import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 export const client = DynamoDBDocumentClient.from(new DynamoDBClient({}))`
-/** What the functions read when they are loaded. */
+/** Environment variables that the functions read while they load. */
 export const LOADING_ENVIRONMENT = {
   TABLE_NAME: 'table',
   QUEUE_URL: 'https://sqs.test/queue',
@@ -21,16 +21,16 @@ export const LOADING_ENVIRONMENT = {
   AWS_SECRET_ACCESS_KEY: 'local',
 }
 
-/** Milliseconds to load, one for each round, each less a process that loads nothing. */
+/** Load times in milliseconds, one per round, minus the time of a process that loads nothing. */
 export type BundleTimes = {
-  /** Of DynamoDB's document client in a bundle of its own, the measure of all others. */
+  /** The baseline: a bundle that only loads `DynamoDBDocumentClient`. */
   clientAlone: number[]
   functions: (BundleReport & { times: number[] })[]
 }
 
 /**
- * Builds every function's bundle and loads it in fresh processes, in turns so that a busy machine slows all alike. The
- * times are not Lambda's: compare them with each other, best by the ratio to the client alone.
+ * Builds all bundles and loads each one in a new process per round. Rounds are interleaved, so that load on the machine
+ * affects all bundles alike. The times are not those of Lambda: compare their ratios to the baseline.
  */
 export async function timeBundles(rounds: number): Promise<BundleTimes> {
   const folder = mkdtempSync(join(tmpdir(), 'aes-measure-'))
@@ -43,34 +43,34 @@ export async function timeBundles(rounds: number): Promise<BundleTimes> {
       outfile: clientAlone,
     })
     const files = reports.map(({ name }) => join(folder, name, 'index.mjs'))
-    const [bare = [], base = [], ...loads] = timesOf([NOTHING, clientAlone, ...files], rounds)
-    const lessBare = (times: number[] = []) => times.map((time, round) => time - (bare[round] ?? 0))
+    const [empty = [], base = [], ...loads] = measureLoads([NO_MODULE, clientAlone, ...files], rounds)
+    const subtractEmpty = (times: number[] = []) => times.map((time, round) => time - (empty[round] ?? 0))
     return {
-      clientAlone: lessBare(base),
-      functions: reports.map((report, position) => ({ ...report, times: lessBare(loads[position]) })),
+      clientAlone: subtractEmpty(base),
+      functions: reports.map((report, index) => ({ ...report, times: subtractEmpty(loads[index]) })),
     }
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** Milliseconds from start to end of a process that imports a file, for each file and round. */
-function timesOf(paths: string[], rounds: number): number[][] {
+/** Milliseconds from spawn to exit of a process that imports the file, per file and round. */
+function measureLoads(paths: string[], rounds: number): number[][] {
   const times = paths.map((): number[] => [])
   for (let round = 0; round < rounds; round++) {
-    for (const [position, path] of paths.entries()) times[position]?.push(timeOf(path))
+    for (const [index, path] of paths.entries()) times[index]?.push(measureLoad(path))
   }
   return times
 }
 
-function timeOf(path: string): number {
+function measureLoad(path: string): number {
   const script = `globalThis.awslambda = { streamifyResponse: (handler) => handler }
-    ${path === NOTHING ? '' : `await import(${JSON.stringify(pathToFileURL(path).href)})`}
+    ${path === NO_MODULE ? '' : `await import(${JSON.stringify(pathToFileURL(path).href)})`}
     process.exit()`
   const startedAt = performance.now()
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     env: LOADING_ENVIRONMENT,
   })
-  if (status !== 0) throw new Error(`${path} does not load:\n${stderr}`)
+  if (status !== 0) throw new Error(`${path} failed to load:\n${stderr}`)
   return performance.now() - startedAt
 }

@@ -2,13 +2,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
-import { FUNCTION_NAMES, type FunctionName, RUNS_AGENTS } from '../functions/function-settings.ts'
+import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
 import { builtInsPlugin } from './built-ins-plugin.ts'
 import { zodMiniPlugin } from './zod-mini-plugin.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions', import.meta.url))
 
-/** Of every bundle. */
+/** Shared by all bundles. */
 export const BUNDLE_OPTIONS = {
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -26,21 +26,22 @@ export const BUNDLE_OPTIONS = {
 const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
 
 /**
- * Writes `<folder>/<function>/index.mjs` for every function. The AWS SDK goes in, since the runtime's own loads slower
- * and changes under us; source maps stay out, since they cost every cold start. Functions that run agents are split, one
- * build each so that their chunks lie in their own folder: the SDKs of models and tools load only when an agent has them.
- * @returns what esbuild says of all files that it wrote
+ * Writes `<folder>/<function>/index.mjs` for every function. Bundles contain the AWS SDK, because the SDK of the Lambda
+ * runtime loads slower and changes without notice, and no source maps, because they slow down every cold start. The
+ * functions that run agents are split into chunks, so that they load the SDKs of models and tools on demand. Each of them
+ * is a build of its own: esbuild writes shared chunks outside the folders of the entry points.
+ * @returns the outputs in esbuild's metafiles
  */
 export async function bundleFunctions(folder: string): Promise<Metafile['outputs']> {
   await rm(folder, { recursive: true, force: true })
-  const whole = FUNCTION_NAMES.filter((name) => !RUNS_AGENTS.includes(name))
+  const unsplit = FUNCTION_NAMES.filter((name) => !AGENT_FUNCTIONS.includes(name))
   const results = await Promise.all([
     build({
       ...BUNDLE_OPTIONS,
-      entryPoints: whole.map((name) => ({ in: sourceOf(name), out: `${name}/index` })),
+      entryPoints: unsplit.map((name) => ({ in: sourceOf(name), out: `${name}/index` })),
       outdir: folder,
     }),
-    ...RUNS_AGENTS.map((name) =>
+    ...AGENT_FUNCTIONS.map((name) =>
       build({
         ...BUNDLE_OPTIONS,
         entryPoints: [{ in: sourceOf(name), out: 'index' }],

@@ -2,15 +2,15 @@ import { Stack } from 'aws-cdk-lib'
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
 import type { Settings } from '../settings.ts'
 
-/** Path of the secrets that tools may name: `${secret:NAME}` is the parameter or secret `<prefix>/NAME`. */
+/** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME`. */
 export const SECRETS_PATH = '/aes/secrets'
 
-/** Lambda functions that agents may have as tools are those of this prefix. */
+/** Agents can use the Lambda functions with this name prefix as tools. */
 export const TOOL_FUNCTION_PREFIX = 'agent-tool-'
 
 type KeyParameters = Pick<Settings, 'openaiKeyParameter' | 'anthropicKeyParameter'>
 
-/** What agents need beyond the service itself: models of Bedrock, keys of others, secrets of tools, functions as tools. */
+/** Allows what agents use: Bedrock models, API keys of other providers, secrets of tools, and Lambda functions as tools. */
 export function grantAgentPermissions(
   role: Role,
   { openaiKeyParameter, anthropicKeyParameter }: KeyParameters,
@@ -23,7 +23,7 @@ export function grantAgentPermissions(
   allow(
     ['bedrock:InvokeModel'],
     [
-      // An inference profile calls models of other regions.
+      // Cross-region inference profiles invoke models in other regions.
       `arn:${partition}:bedrock:*::foundation-model/*`,
       arn('bedrock', 'inference-profile/*'),
       arn('bedrock', 'application-inference-profile/*'),

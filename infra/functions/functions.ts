@@ -32,11 +32,11 @@ import {
 import type { Settings } from '../settings.ts'
 import { grantAgentPermissions, SECRETS_PATH } from './agent-permissions.ts'
 import {
-  ENDS_EXECUTIONS,
+  AGENT_FUNCTIONS,
   FUNCTION_NAMES,
   type FunctionName,
+  METRICS_FUNCTIONS,
   RECURSIVE_FUNCTIONS,
-  RUNS_AGENTS,
   settingsOf,
 } from './function-settings.ts'
 import { applyGrant, GRANTS } from './grants.ts'
@@ -44,24 +44,24 @@ import { applyGrant, GRANTS } from './grants.ts'
 export type FunctionsProps = {
   table: Table
   queue: Queue
-  /** Holds a folder with an `index.mjs` for each function. */
+  /** The output folder of `bundleFunctions`. */
   bundles: string
   settings: Settings
 }
 
 export type Functions = Record<FunctionName, Lambda>
 
-/** One Lambda function for each file of `functions/`. */
+/** Creates one Lambda function per file of `functions/`. */
 export function createFunctions(scope: Construct, props: FunctionsProps): Functions {
   const entries = FUNCTION_NAMES.map((name) => [name, createFunction(scope, name, props)])
   return Object.fromEntries(entries) as Functions
 }
 
-/** Its role and log group are its own: it can write no other log, and what it may do is seen in one place. */
+/** Each function has its own role and log group, so that its policy contains all of its permissions and no others. */
 function createFunction(parent: Construct, name: FunctionName, props: FunctionsProps): Lambda {
   const { table, queue, bundles, settings } = props
   const { timeoutSeconds, memoryMb } = settingsOf(name)
-  const scope = new Construct(parent, pascalCase(name))
+  const scope = new Construct(parent, toPascalCase(name))
   const logGroup = new LogGroup(scope, 'Logs', {
     retention: settings.logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
@@ -69,16 +69,16 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
   logGroup.grantWrite(role)
   applyGrant(role, GRANTS[name], { table, queue })
-  if (RUNS_AGENTS.includes(name)) grantAgentPermissions(role, settings)
+  if (AGENT_FUNCTIONS.includes(name)) grantAgentPermissions(role, settings)
   return new Lambda(scope, 'Function', {
-    description: descriptionOf(name),
+    description: getDescription(name),
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
     code: Code.fromAsset(join(bundles, name)),
     handler: 'index.handler',
-    environment: environmentOf(name, props),
+    environment: createEnvironment(name, props),
     timeout: Duration.seconds(timeoutSeconds),
-    memorySize: RUNS_AGENTS.includes(name) ? settings.agentMemoryMb : memoryMb,
+    memorySize: AGENT_FUNCTIONS.includes(name) ? settings.agentMemoryMb : memoryMb,
     role,
     logGroup,
     loggingFormat: LoggingFormat.JSON,
@@ -87,20 +87,20 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
   })
 }
 
-/** Names of variables come from `lib/environment.ts`, as for the functions that read them. */
-function environmentOf(name: FunctionName, { table, queue, settings }: FunctionsProps) {
+/** The functions read these variables by the same constants of `lib/environment.ts`. */
+function createEnvironment(name: FunctionName, { table, queue, settings }: FunctionsProps) {
   const { responseStreaming, defaultModel, maxOpenExecutions, executionRetentionDays } = settings
   return {
     [TABLE_NAME]: table.tableName,
     ...(executionRetentionDays && { [EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
-    ...(RUNS_AGENTS.includes(name) && {
+    ...(AGENT_FUNCTIONS.includes(name) && {
       [DEFAULT_MODEL]: defaultModel,
       [SECRETS_PREFIX]: SECRETS_PATH,
-      ...keyParametersOf(settings),
+      ...createKeyParameters(settings),
     }),
-    ...(ENDS_EXECUTIONS.includes(name) && { [METRICS]: 'on' }),
-    ...(operationNamed(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
+    ...(METRICS_FUNCTIONS.includes(name) && { [METRICS]: 'on' }),
+    ...(getOperation(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
     ...(name === 'run-agent' && {
       [MAX_OPEN_EXECUTIONS]: String(maxOpenExecutions),
       [SYNC_DEADLINE_SECONDS]: String(SYNC_DEADLINE_MS[responseStreaming ? 'streamed' : 'buffered'] / 1000),
@@ -108,22 +108,23 @@ function environmentOf(name: FunctionName, { table, queue, settings }: Functions
   }
 }
 
-/** The names of the parameters that hold API keys; the values never come here. */
-const keyParametersOf = ({ openaiKeyParameter, anthropicKeyParameter }: Settings) => ({
+/** Functions get the names of the parameters with API keys and read the values at run time. */
+const createKeyParameters = ({ openaiKeyParameter, anthropicKeyParameter }: Settings) => ({
   ...(openaiKeyParameter && { [OPENAI_API_KEY_PARAMETER]: openaiKeyParameter }),
   ...(anthropicKeyParameter && { [ANTHROPIC_API_KEY_PARAMETER]: anthropicKeyParameter }),
 })
 
-const OTHER_DESCRIPTIONS: Record<string, string> = {
-  'authorize-request': 'Checks the API token of a request',
-  'process-execution': 'Runs the executions that wait in the queue',
-  'process-dead-letter': 'Ends the executions whose messages were delivered in vain',
-  'sweep-executions': 'Takes up executions that a crash left behind',
+const BACKGROUND_DESCRIPTIONS: Record<string, string> = {
+  'authorize-request': 'Authorizes requests by their API token',
+  'process-execution': 'Runs queued executions',
+  'process-dead-letter': 'Ends executions whose messages exceeded maxReceiveCount',
+  'sweep-executions': 'Requeues executions without a live lease and ends those past their deadline',
 }
 
-const descriptionOf = (name: FunctionName) =>
-  operationNamed(name)?.summary ?? OTHER_DESCRIPTIONS[name] ?? name
+const getDescription = (name: FunctionName) =>
+  getOperation(name)?.summary ?? BACKGROUND_DESCRIPTIONS[name] ?? name
 
-const operationNamed = (name: FunctionName) => (operations as Partial<Record<FunctionName, Operation>>)[name]
+const getOperation = (name: FunctionName) => (operations as Partial<Record<FunctionName, Operation>>)[name]
 
-const pascalCase = (name: string) => name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
+const toPascalCase = (name: string) =>
+  name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())

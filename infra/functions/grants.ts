@@ -16,16 +16,16 @@ export type TableAction =
 export type QueueAction = 'ChangeMessageVisibility' | 'SendMessage'
 
 export type Grant = {
-  /** On the table itself, which does not include its indexes. */
+  /** Actions on the table, without its indexes. */
   table: TableAction[]
-  /** Those that it may query. */
+  /** Indexes that the function queries. */
   indexes?: IndexName[]
   queue?: QueueAction[]
 }
 
 /**
- * What each function may do, and does: `test/infra/functions/grants.test.ts` runs every function and fails for a call that is
- * missing here as for a grant that no call needs.
+ * The table and queue permissions of each function. `test/infra/functions/grants.test.ts` runs every function and fails
+ * for a call without a grant and for a grant without a call.
  */
 export const GRANTS: Record<FunctionName, Grant> = {
   'authorize-request': { table: ['GetItem'] },
@@ -58,7 +58,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
 }
 
-/** Allows exactly a grant's actions on exactly its table, indexes and queue. */
+/** Allows the actions of the grant on the table, the indexes and the queue, and nothing else. */
 export function applyGrant(
   role: Role,
   { table: tableActions, indexes = [], queue: queueActions = [] }: Grant,

@@ -7,19 +7,19 @@ import type { Construct } from 'constructs'
 import type { Settings } from '../settings.ts'
 import type { Functions } from './functions.ts'
 
-const SWEEP_EVERY = Duration.minutes(1)
+const SWEEP_INTERVAL = Duration.minutes(1)
 
 type Triggers = {
   functions: Functions
   queue: Queue
-  deadLetters: Queue
+  deadLetterQueue: Queue
   settings: Pick<Settings, 'runnerConcurrency' | 'runnerBatch'>
 }
 
-/** What starts the functions that no request starts. */
+/** Connects the queues and the schedule to their functions. */
 export function createTriggers(
   scope: Construct,
-  { functions, queue, deadLetters, settings }: Triggers,
+  { functions, queue, deadLetterQueue, settings }: Triggers,
 ): void {
   functions['process-execution'].addEventSource(
     new SqsEventSource(queue, {
@@ -29,11 +29,11 @@ export function createTriggers(
     }),
   )
   functions['process-dead-letter'].addEventSource(
-    new SqsEventSource(deadLetters, { batchSize: 10, reportBatchItemFailures: true }),
+    new SqsEventSource(deadLetterQueue, { batchSize: 10, reportBatchItemFailures: true }),
   )
   new Rule(scope, 'SweepSchedule', {
-    schedule: Schedule.rate(SWEEP_EVERY),
-    // A sweep that failed is not tried again: the next one is due before that.
+    schedule: Schedule.rate(SWEEP_INTERVAL),
+    // The next scheduled sweep replaces a retry.
     targets: [new LambdaFunction(functions['sweep-executions'], { retryAttempts: 0 })],
   })
 }

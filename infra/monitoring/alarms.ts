@@ -1,63 +1,62 @@
 import { Duration, Stack } from 'aws-cdk-lib'
 import {
   Alarm,
+  type AlarmProps,
   ComparisonOperator,
-  type IMetric,
   MathExpression,
   Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Topic } from 'aws-cdk-lib/aws-sns'
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import { FUNCTION_NAMES, settingsOf } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'
-import { createAlarmTopic } from './alarm-topic.ts'
-import { deadLettersIn, PERIOD, runMetric, throttledOn } from './measurements.ts'
+import { deadLetterMetric, executionMetric, PERIOD, throttleMetric } from './metrics.ts'
 
-export type Watched = {
+export type MonitoredResources = {
   table: Table
   queue: Queue
-  deadLetters: Queue
+  deadLetterQueue: Queue
   functions: Functions
-  settings: Pick<Settings, 'alarmEmail'>
 }
 
-type Watch = {
-  /** The title of its article in `docs/operations.md`, behind which a function's name may follow. */
+type AlarmDefinition = Pick<
+  AlarmProps,
+  'metric' | 'threshold' | 'comparisonOperator' | 'treatMissingData'
+> & {
+  /** The heading of its runbook entry in `docs/operations.md`, optionally followed by a dash and a function. */
   name: string
   description: string
-  metric: IMetric
-  /** It is an alarm above this, or below it with `isLeast`. */
-  threshold: number
-  isLeast?: true
 }
 
-/** A run that is at work keeps its message, for as long as a function may run; beyond that, messages wait. */
-const MAX_WAIT = Duration.minutes(5)
+/** A message stays in the queue while its execution runs. Beyond the maximum run time of a runner, messages wait. */
+const MAX_QUEUE_WAIT = Duration.minutes(5)
 
-/** In percent, of so many runs at least: one failure in the night is not an incident. */
-const MAX_FAILING = 20
-const MIN_RUNS = 20
-const FAILING_PERIOD = Duration.minutes(15)
+const MAX_ERROR_PERCENT = 20
+/** With fewer executions in the period, a single failure would raise the alarm. */
+const MIN_EXECUTIONS = 20
+const ERROR_RATE_PERIOD = Duration.minutes(15)
 
-export function createAlarms(scope: Construct, watched: Watched): Alarm[] {
+export function createAlarms(
+  scope: Construct,
+  { settings, ...resources }: MonitoredResources & { settings: Pick<Settings, 'alarmEmail'> },
+): Alarm[] {
   const { stackName } = Stack.of(scope)
-  const { alarmEmail } = watched.settings
-  const action = alarmEmail === null ? null : new SnsAction(createAlarmTopic(scope, alarmEmail))
-  return watchesOf(watched).map(({ name, description, metric, threshold, isLeast }) => {
+  const action = settings.alarmEmail && new SnsAction(createAlarmTopic(scope, settings.alarmEmail))
+  return alarmDefinitions(resources).map(({ name, description, ...definition }) => {
     const alarm = new Alarm(scope, `${name}Alarm`, {
       alarmName: `${stackName}-${name}`,
       alarmDescription: `${description} See docs/operations.md.`,
-      metric,
-      threshold,
       evaluationPeriods: 1,
-      comparisonOperator: isLeast
-        ? ComparisonOperator.LESS_THAN_THRESHOLD
-        : ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: isLeast ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      ...definition,
     })
     if (action) {
       alarm.addAlarmAction(action)
@@ -67,73 +66,98 @@ export function createAlarms(scope: Construct, watched: Watched): Alarm[] {
   })
 }
 
-function watchesOf({ table, queue, deadLetters, functions }: Watched): Watch[] {
+function alarmDefinitions({
+  table,
+  queue,
+  deadLetterQueue,
+  functions,
+}: MonitoredResources): AlarmDefinition[] {
   const sum = { statistic: 'Sum', period: PERIOD }
   const runnerTimeout = settingsOf('process-execution').timeoutSeconds
   return [
     {
       name: 'DeadLetters',
-      description: 'Messages of runs were delivered in vain as often as they may be.',
-      metric: deadLettersIn(deadLetters),
+      description: 'Messages of executions exceeded maxReceiveCount.',
+      metric: deadLetterMetric(deadLetterQueue),
       threshold: 0,
     },
     {
       name: 'QueueAge',
-      description: 'Asynchronous runs wait too long.',
+      description: 'Asynchronous executions wait too long in the queue.',
       metric: queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: PERIOD }),
-      threshold: runnerTimeout + MAX_WAIT.toSeconds(),
+      threshold: runnerTimeout + MAX_QUEUE_WAIT.toSeconds(),
     },
     {
-      name: 'RunsFailing',
-      description: `More than ${MAX_FAILING} % of the runs end in ERROR.`,
-      metric: failingShare(),
-      threshold: MAX_FAILING,
+      name: 'ExecutionErrorRate',
+      description: `More than ${MAX_ERROR_PERCENT} % of executions end in ERROR.`,
+      metric: errorRate(),
+      threshold: MAX_ERROR_PERCENT,
     },
     {
-      name: 'SweeperSilent',
-      description: 'The sweeper does not run, so a run whose worker dies may hang.',
+      name: 'SweeperNotRunning',
+      description: 'The sweeper is not invoked. Executions whose worker dies can hang.',
       metric: functions['sweep-executions'].metricInvocations(sum),
       threshold: 1,
-      isLeast: true,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.BREACHING,
     },
     {
       name: 'TableReadThrottles',
       description: 'DynamoDB throttles reads.',
-      metric: throttledOn(table, 'Read'),
+      metric: throttleMetric(table, 'Read'),
       threshold: 0,
     },
     {
       name: 'TableWriteThrottles',
       description: 'DynamoDB throttles writes.',
-      metric: throttledOn(table, 'Write'),
+      metric: throttleMetric(table, 'Write'),
       threshold: 0,
     },
     {
       name: 'FunctionThrottles',
       description: 'Lambda throttles functions of the account in this region.',
-      // Concurrency is the account's: whatever uses it up, this service is next.
+      // All functions of an account share its concurrency quota, so that any of them can use it up.
       metric: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum }),
       threshold: 0,
     },
-    // The authorizer can refuse a token with 401 only by failing, so its errors are no news.
+    // An authorizer rejects a token with 401 by failing, so its errors are expected.
     ...FUNCTION_NAMES.filter((name) => name !== 'authorize-request').map((name) => ({
       name: `FunctionErrors-${name}`,
-      description: `The function ${name} crashes, runs out of time or of memory.`,
+      description: `Invocations of ${name} crash, time out or run out of memory.`,
       metric: functions[name].metricErrors(sum),
       threshold: 0,
     })),
   ]
 }
 
-function failingShare(): MathExpression {
-  const options = { statistic: 'Sum', period: FAILING_PERIOD }
+function errorRate(): MathExpression {
+  const options = { statistic: 'Sum', period: ERROR_RATE_PERIOD }
   return new MathExpression({
-    expression: `IF(runs >= ${MIN_RUNS}, 100 * FILL(failed, 0) / runs, 0)`,
-    label: 'Runs in ERROR, percent',
-    period: FAILING_PERIOD,
+    expression: `IF(total >= ${MIN_EXECUTIONS}, 100 * FILL(failed, 0) / total, 0)`,
+    label: 'Executions in ERROR, percent',
+    period: ERROR_RATE_PERIOD,
     usingMetrics: {
-      runs: runMetric('Runs', options),
-      failed: runMetric('Runs', { ...options, outcome: 'ERROR' }),
+      total: executionMetric('Runs', options),
+      failed: executionMetric('Runs', { ...options, outcome: 'ERROR' }),
     },
   })
+}
+
+/**
+ * The topic requires TLS. That policy replaces the default one, which lets alarms of the account publish, so the topic
+ * allows it explicitly. It is not encrypted: alarms cannot publish with the AWS managed key of SNS, and notifications
+ * contain only a metric and a number.
+ */
+function createAlarmTopic(scope: Construct, email: string): Topic {
+  const topic = new Topic(scope, 'AlarmTopic', { enforceSSL: true })
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  )
+  topic.addSubscription(new EmailSubscription(email))
+  return topic
 }

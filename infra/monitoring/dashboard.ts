@@ -12,119 +12,131 @@ import {
 import type { Construct } from 'constructs'
 import { OUTCOMES } from '../../lib/metrics.ts'
 import { FUNCTION_NAMES } from '../functions/function-settings.ts'
-import type { Watched } from './alarms.ts'
-import { deadLettersIn, PERIOD, runMetric, throttledOn } from './measurements.ts'
+import type { MonitoredResources } from './alarms.ts'
+import { deadLetterMetric, executionMetric, PERIOD, throttleMetric } from './metrics.ts'
 
-type Shown = Omit<Watched, 'settings'> & { api: RestApi; alarms: Alarm[] }
+type DashboardProps = MonitoredResources & { api: RestApi; alarms: Alarm[] }
 
-const WHOLE_WIDTH = 24
+const FULL_WIDTH = 24
 
-/** What the service does, on one page: runs, queue, functions, API and table. */
-export function createDashboard(scope: Construct, shown: Shown): void {
+/** Creates a dashboard with the alarms and a row of graphs each for executions, queue, functions, API and table. */
+export function createDashboard(scope: Construct, props: DashboardProps): void {
   const { stackName, region } = Stack.of(scope)
-  // Dashboards are of all regions.
+  // Dashboards are global: their names must be unique across regions.
   const dashboard = new Dashboard(scope, 'Dashboard', { dashboardName: `${stackName}-${region}` })
-  const { alarms } = shown
-  dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms, width: WHOLE_WIDTH, height: 4 }))
-  for (const row of [runs(), work(), waiting(shown), functions(shown), edges(shown)])
-    dashboard.addWidgets(...row)
+  dashboard.addWidgets(
+    new AlarmStatusWidget({ title: 'Alarms', alarms: props.alarms, width: FULL_WIDTH, height: 4 }),
+  )
+  const rows = [
+    executionGraphs(),
+    usageGraphs(),
+    queueGraphs(props),
+    functionGraphs(props),
+    apiAndTableGraphs(props),
+  ]
+  for (const row of rows) dashboard.addWidgets(...row)
 }
 
-const row = (...graphs: [title: string, left: IMetric[], right?: IMetric[]][]): IWidget[] =>
+type Graph = [title: string, left: IMetric[], right?: IMetric[]]
+
+/** Graphs side by side. */
+const createRow = (...graphs: Graph[]): IWidget[] =>
   graphs.map(
     ([title, left, right = []]) =>
       new GraphWidget({
         title,
         left,
         right,
-        width: WHOLE_WIDTH / graphs.length,
+        width: FULL_WIDTH / graphs.length,
         leftYAxis: { min: 0 },
         rightYAxis: { min: 0 },
       }),
   )
 
-const runs = () =>
-  row(
+const executionGraphs = () =>
+  createRow(
     [
-      'Runs by outcome',
-      OUTCOMES.map((outcome) => runMetric('Runs', { outcome, statistic: 'Sum', label: outcome })),
+      'Executions by outcome',
+      OUTCOMES.map((outcome) => executionMetric('Runs', { outcome, statistic: 'Sum', label: outcome })),
     ],
     [
-      'Duration of runs, ms',
-      ['p50', 'p90', 'p99'].map((statistic) => runMetric('DurationMs', { statistic, label: statistic })),
+      'Execution duration (ms)',
+      ['p50', 'p90', 'p99'].map((statistic) =>
+        executionMetric('DurationMs', { statistic, label: statistic }),
+      ),
     ],
   )
 
-const work = () =>
-  row(
+const usageGraphs = () =>
+  createRow(
     [
-      'Steps a run',
+      'Steps per execution',
       [
-        runMetric('Steps', { statistic: 'Average', label: 'average' }),
-        runMetric('Steps', { statistic: 'p99', label: 'p99' }),
+        executionMetric('Steps', { statistic: 'Average', label: 'average' }),
+        executionMetric('Steps', { statistic: 'p99', label: 'p99' }),
       ],
     ],
     [
       'Tokens',
       [
-        runMetric('InputTokens', { statistic: 'Sum', label: 'input' }),
-        runMetric('OutputTokens', { statistic: 'Sum', label: 'output' }),
+        executionMetric('InputTokens', { statistic: 'Sum', label: 'input' }),
+        executionMetric('OutputTokens', { statistic: 'Sum', label: 'output' }),
       ],
     ],
     [
-      'Cache hit ratio, percent of the runs that look for one',
+      'Cache hit ratio of executions with useCache (%)',
       [
         new MathExpression({
           expression: '100 * hits',
           label: 'hits',
           period: PERIOD,
-          usingMetrics: { hits: runMetric('CacheHits', { statistic: 'Average' }) },
+          usingMetrics: { hits: executionMetric('CacheHits', { statistic: 'Average' }) },
         }),
       ],
     ],
   )
 
-const waiting = ({ queue, deadLetters }: Shown) =>
-  row(
+const queueGraphs = ({ queue, deadLetterQueue }: DashboardProps) =>
+  createRow(
     [
-      'Queue: messages',
+      'Messages in the queue',
       [
-        queue.metricApproximateNumberOfMessagesVisible({ label: 'waiting', period: PERIOD }),
-        queue.metricApproximateNumberOfMessagesNotVisible({ label: 'at work', period: PERIOD }),
+        queue.metricApproximateNumberOfMessagesVisible({ label: 'visible', period: PERIOD }),
+        queue.metricApproximateNumberOfMessagesNotVisible({ label: 'in flight', period: PERIOD }),
       ],
     ],
     [
-      'Queue: age of the oldest, s',
+      'Age of the oldest message (s)',
       [queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: PERIOD })],
     ],
-    ['Dead letters', [deadLettersIn(deadLetters)]],
+    ['Dead letters', [deadLetterMetric(deadLetterQueue)]],
   )
 
-const functions = ({ functions: all }: Shown) =>
-  row(
+const functionGraphs = ({ functions }: DashboardProps) =>
+  createRow(
     [
       'Errors by function',
-      FUNCTION_NAMES.map((name) => all[name].metricErrors({ label: name, period: PERIOD })),
+      FUNCTION_NAMES.map((name) => functions[name].metricErrors({ label: name, period: PERIOD })),
     ],
     [
       'Throttles by function',
-      FUNCTION_NAMES.map((name) => all[name].metricThrottles({ label: name, period: PERIOD })),
+      FUNCTION_NAMES.map((name) => functions[name].metricThrottles({ label: name, period: PERIOD })),
     ],
   )
 
-const edges = ({ api, table }: Shown) =>
-  row(
+const apiAndTableGraphs = ({ api, table }: DashboardProps) =>
+  createRow(
     [
-      'Requests',
+      'API requests and latency',
       [
-        api.metricCount({ label: 'all', period: PERIOD }),
+        api.metricCount({ label: 'requests', period: PERIOD }),
         api.metricClientError({ label: '4xx', period: PERIOD }),
         api.metricServerError({ label: '5xx', period: PERIOD }),
       ],
       [
-        api.metricLatency({ statistic: 'p50', label: 'p50, ms', period: PERIOD }),
-        api.metricLatency({ statistic: 'p99', label: 'p99, ms', period: PERIOD }),
+        api.metricLatency({ statistic: 'p50', label: 'p50 (ms)', period: PERIOD }),
+        api.metricLatency({ statistic: 'p99', label: 'p99 (ms)', period: PERIOD }),
       ],
     ],
-    ['Table: throttled', [throttledOn(table, 'Read'), throttledOn(table, 'Write')]],
+    ['Table throttles', [throttleMetric(table, 'Read'), throttleMetric(table, 'Write')]],
   )

@@ -4,8 +4,8 @@ import { Key } from 'aws-cdk-lib/aws-kms'
 import type { Construct } from 'constructs'
 
 /**
- * A key for what the table and the queues hold. Whoever in the account may use those may use the key through them, and in
- * no other way; so roles need no right to it. It outlives the stack, as the table does.
+ * Creates the KMS key of the table and the queues. Every principal of the account can use it, but only through DynamoDB
+ * and SQS, so that roles need no permission for the key itself. The key is retained with the table.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
  */
 export function createKey(scope: Construct): Key {

@@ -6,7 +6,7 @@ import { INDEXES, TABLE } from '../../lib/dynamodb/schema.ts'
 
 const TYPES = { S: AttributeType.STRING, N: AttributeType.NUMBER }
 
-/** The single table, as `lib/dynamodb/schema.ts` has it. It outlives the stack: nothing else keeps what it holds. */
+/** Creates the single table from `lib/dynamodb/schema.ts`. It is retained when the stack is deleted. */
 export function createTable(scope: Construct, key: Key | null): Table {
   const table = new Table(scope, 'Table', {
     partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },

@@ -4,7 +4,7 @@ import { SUPPRESSIONS, suppressFindings } from '../../infra/nag-suppressions.ts'
 import type { ServiceStack } from '../../infra/stack.ts'
 import { withStack } from './synthesize.ts'
 
-const EVERYTHING = {
+const ALL_FEATURES = {
   kms: true,
   webAcl: true,
   alarmEmail: 'ops@example.com',
@@ -14,8 +14,8 @@ const EVERYTHING = {
   anthropicKeyParameter: '/team/anthropic',
 }
 
-/** "rule at path" of all that cdk-nag finds, warnings included. */
-function findingsIn(stack: ServiceStack): string[] {
+/** All findings of cdk-nag, warnings included, as "rule at path". */
+function findViolations(stack: ServiceStack): string[] {
   const { violations } = new AwsSolutionsChecks().validateScope(stack)
   return violations.flatMap(({ ruleName, violatingResources }) =>
     violatingResources.map(({ constructPath }) => `${ruleName} at ${constructPath}`),
@@ -24,26 +24,26 @@ function findingsIn(stack: ServiceStack): string[] {
 
 describe('cdk-nag', () => {
   it.each([
-    ['as cdk.json has them', {}],
-    ['all in use', EVERYTHING],
-  ])('finds nothing that is not suppressed, with the settings %s', (_, context) => {
+    ['the defaults of cdk.json', {}],
+    ['all features enabled', ALL_FEATURES],
+  ])('reports no unsuppressed finding with %s', (_, context) => {
     const findings = withStack(context, (stack) => {
       suppressFindings(stack)
-      return findingsIn(stack)
+      return findViolations(stack)
     })
     expect(findings).toEqual([])
   })
 
-  it('finds, without the suppressions, each of them where it is said to be, and nothing else there', () => {
+  it('reports, without suppressions, exactly the findings that they suppress', () => {
     withStack({}, (stack) => {
-      const findings = findingsIn(stack)
-      const covered = SUPPRESSIONS.flatMap(({ id, of }) => {
-        const places = of(stack).map(({ node }) => `${id} at ${node.path}/`)
-        expect(places.length, id).toBeGreaterThan(0)
-        const found = places.map((place) => findings.filter((finding) => `${finding}/`.startsWith(place)))
+      const findings = findViolations(stack)
+      const covered = SUPPRESSIONS.flatMap(({ id, constructs }) => {
+        const paths = constructs(stack).map(({ node }) => `${id} at ${node.path}/`)
+        expect(paths.length, id).toBeGreaterThan(0)
+        const found = paths.map((path) => findings.filter((finding) => `${finding}/`.startsWith(path)))
         expect(
           found.filter(({ length }) => length === 0),
-          `${id} is not needed everywhere`,
+          `${id} suppresses nothing on some constructs`,
         ).toEqual([])
         return found.flat()
       })
@@ -51,7 +51,7 @@ describe('cdk-nag', () => {
     })
   })
 
-  it.each(SUPPRESSIONS)('is given a reason for $id', ({ reason }) => {
+  it.each(SUPPRESSIONS)('has a reason to suppress $id', ({ reason }) => {
     expect(reason).toMatch(/^[A-Z].{40,}\.$/)
   })
 })

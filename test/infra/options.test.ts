@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { FUNCTION_NAMES, RUNS_AGENTS } from '../../infra/functions/function-settings.ts'
-import { onlyResource, ownedResource, resourcesOf, synthesize } from './synthesize.ts'
+import { AGENT_FUNCTIONS, FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
+import { findFunctionResource, findResource, findResources, synthesize } from './synthesize.ts'
 
-const plain = synthesize()
+const defaults = synthesize()
 
-describe('the settings of the API', () => {
-  it('reach its stage, its domain and its logs', () => {
+describe('the API settings', () => {
+  it('configure the stage, the domain and the logs', () => {
     const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
     const template = synthesize({
       stageName: 'blue',
@@ -15,34 +15,34 @@ describe('the settings of the API', () => {
       domainName: 'agents.example.com',
       certificateArn,
     })
-    const { StageName, MethodSettings } = onlyResource(template, 'AWS::ApiGateway::Stage').Properties
+    const { StageName, MethodSettings } = findResource(template, 'AWS::ApiGateway::Stage').Properties
     expect(StageName).toBe('blue')
     expect(MethodSettings).toMatchObject([{ ThrottlingRateLimit: 7, ThrottlingBurstLimit: 9 }])
-    const groups = Object.values(resourcesOf(template, 'AWS::Logs::LogGroup'))
+    const groups = Object.values(findResources(template, 'AWS::Logs::LogGroup'))
     expect(groups.map(({ Properties }) => Properties.RetentionInDays)).toEqual(
       Array.from({ length: FUNCTION_NAMES.length + 1 }, () => 365),
     )
-    expect(onlyResource(template, 'AWS::ApiGateway::DomainName').Properties).toMatchObject({
+    expect(findResource(template, 'AWS::ApiGateway::DomainName').Properties).toMatchObject({
       DomainName: 'agents.example.com',
       EndpointConfiguration: { Types: ['REGIONAL'] },
       RegionalCertificateArn: certificateArn,
       SecurityPolicy: 'TLS_1_2',
     })
-    const { Stage, BasePath } = onlyResource(template, 'AWS::ApiGateway::BasePathMapping').Properties
+    const { Stage, BasePath } = findResource(template, 'AWS::ApiGateway::BasePathMapping').Properties
     expect([Stage, BasePath]).toEqual([{ Ref: expect.stringContaining('Stage') }, undefined])
     expect(Object.keys(template.findOutputs('DomainTarget'))).toHaveLength(1)
   })
 
-  it('are without a domain unless one is given', () => {
-    plain.resourceCountIs('AWS::ApiGateway::DomainName', 0)
-    expect(plain.findOutputs('DomainTarget')).toEqual({})
+  it('create no domain by default', () => {
+    defaults.resourceCountIs('AWS::ApiGateway::DomainName', 0)
+    expect(defaults.findOutputs('DomainTarget')).toEqual({})
   })
 })
 
 describe('runnerConcurrency', () => {
-  it('bounds the runners', () => {
+  it('limits concurrent runners', () => {
     const mappings = Object.values(
-      resourcesOf(synthesize({ runnerConcurrency: 3 }), 'AWS::Lambda::EventSourceMapping'),
+      findResources(synthesize({ runnerConcurrency: 3 }), 'AWS::Lambda::EventSourceMapping'),
     )
     expect(mappings.map(({ Properties }) => Properties.ScalingConfig).filter(Boolean)).toEqual([
       { MaximumConcurrency: 3 },
@@ -54,39 +54,39 @@ describe('runnerBatch', () => {
   it.each([
     [{}, 1],
     [{ runnerBatch: 4 }, 4],
-  ])('of %j is what a runner takes at once', (context, size) => {
-    const mappings = Object.values(resourcesOf(synthesize(context), 'AWS::Lambda::EventSourceMapping'))
+  ])('with %j sets the batch size to %j', (context, size) => {
+    const mappings = Object.values(findResources(synthesize(context), 'AWS::Lambda::EventSourceMapping'))
     const [runner] = mappings.filter(({ Properties }) => Properties.ScalingConfig)
     expect(runner?.Properties.BatchSize).toBe(size)
   })
 })
 
 describe('agentMemoryMb', () => {
-  it('is what the functions that run agents have, and no other', () => {
+  it('is the memory of the functions that run agents, and of no others', () => {
     const template = synthesize({ agentMemoryMb: 640 })
-    const withIt = FUNCTION_NAMES.filter(
-      (name) => ownedResource(template, 'AWS::Lambda::Function', name).Properties.MemorySize === 640,
+    const changed = FUNCTION_NAMES.filter(
+      (name) => findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.MemorySize === 640,
     )
-    expect(withIt.toSorted()).toEqual(RUNS_AGENTS.toSorted())
+    expect(changed.toSorted()).toEqual(AGENT_FUNCTIONS.toSorted())
   })
 })
 
 describe('executionRetentionDays', () => {
-  const daysIn = (template: typeof plain) =>
-    Object.values(resourcesOf(template, 'AWS::Lambda::Function')).map(
+  const readVariables = (template: typeof defaults) =>
+    Object.values(findResources(template, 'AWS::Lambda::Function')).map(
       ({ Properties }) => Properties.Environment.Variables.EXECUTION_RETENTION_DAYS,
     )
 
-  it('is known to every function that writes executions', () => {
-    expect(new Set(daysIn(synthesize({ executionRetentionDays: 90 })))).toEqual(new Set(['90']))
-    expect(new Set(daysIn(plain))).toEqual(new Set([undefined]))
+  it('is set on every function', () => {
+    expect(new Set(readVariables(synthesize({ executionRetentionDays: 90 })))).toEqual(new Set(['90']))
+    expect(new Set(readVariables(defaults))).toEqual(new Set([undefined]))
   })
 })
 
 describe('webAcl', () => {
-  it('stands in front of the stage, and leaves bodies alone', () => {
+  it('protects the stage and only counts the rules on bodies', () => {
     const template = synthesize({ webAcl: true })
-    const { Rules, Scope, DefaultAction } = onlyResource(template, 'AWS::WAFv2::WebACL').Properties
+    const { Rules, Scope, DefaultAction } = findResource(template, 'AWS::WAFv2::WebACL').Properties
     expect([Scope, DefaultAction]).toEqual(['REGIONAL', { Allow: {} }])
     const [rate, common] = Rules
     expect([rate.Action, rate.Statement.RateBasedStatement.AggregateKeyType]).toEqual([{ Block: {} }, 'IP'])
@@ -96,32 +96,32 @@ describe('webAcl', () => {
       expect(rule).toMatch(/_BODY$/)
       expect(ActionToUse).toEqual({ Count: {} })
     }
-    const { ResourceArn } = onlyResource(template, 'AWS::WAFv2::WebACLAssociation').Properties
+    const { ResourceArn } = findResource(template, 'AWS::WAFv2::WebACLAssociation').Properties
     expect(JSON.stringify(ResourceArn)).toMatch(/\/stages\/.*Stage/)
   })
 
-  it('is absent unless it is asked for', () => {
-    plain.resourceCountIs('AWS::WAFv2::WebACL', 0)
+  it('creates no web ACL by default', () => {
+    defaults.resourceCountIs('AWS::WAFv2::WebACL', 0)
   })
 })
 
 describe('kms', () => {
   const template = synthesize({ kms: true })
-  const [[keyId = '', key] = []] = Object.entries(resourcesOf(template, 'AWS::KMS::Key'))
+  const [[keyId = '', key] = []] = Object.entries(findResources(template, 'AWS::KMS::Key'))
   const arn = { 'Fn::GetAtt': [keyId, 'Arn'] }
 
-  it('encrypts the table and both queues with a key that rotates and stays', () => {
-    expect(onlyResource(template, 'AWS::DynamoDB::Table').Properties.SSESpecification).toEqual({
+  it('encrypts the table and both queues with a key that is rotated and retained', () => {
+    expect(findResource(template, 'AWS::DynamoDB::Table').Properties.SSESpecification).toEqual({
       KMSMasterKeyId: arn,
       SSEEnabled: true,
       SSEType: 'KMS',
     })
-    const queues = Object.values(resourcesOf(template, 'AWS::SQS::Queue'))
+    const queues = Object.values(findResources(template, 'AWS::SQS::Queue'))
     expect(queues.map(({ Properties }) => Properties.KmsMasterKeyId)).toEqual([arn, arn])
     expect([key?.Properties.EnableKeyRotation, key?.DeletionPolicy]).toEqual([true, 'Retain'])
   })
 
-  it('may be used by the account through DynamoDB and SQS, and by anybody else in no way', () => {
+  it('lets only the account use the key, through DynamoDB and SQS', () => {
     const statements = key?.Properties.KeyPolicy.Statement as Record<string, unknown>[]
     const open = statements.filter(({ Principal }) => JSON.stringify(Principal) === '{"AWS":"*"}')
     expect(open).toHaveLength(1)
@@ -135,29 +135,30 @@ describe('kms', () => {
     })
   })
 
-  it('is off unless it is asked for', () => {
-    plain.resourceCountIs('AWS::KMS::Key', 0)
+  it('creates no key by default', () => {
+    defaults.resourceCountIs('AWS::KMS::Key', 0)
   })
 })
 
-describe('the parameters of API keys', () => {
+describe('the API key parameters', () => {
   const template = synthesize({ openaiKeyParameter: '/team/openai', anthropicKeyParameter: 'anthropic.key' })
-  const rightsOf = (of: typeof template, name: string) =>
-    JSON.stringify(ownedResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument)
+  const readPermissions = (of: typeof template, name: string) =>
+    JSON.stringify(findFunctionResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument)
 
-  it.each(FUNCTION_NAMES)('are named to %s, and may be read, only if it runs agents', (name) => {
-    const { Variables } = ownedResource(template, 'AWS::Lambda::Function', name).Properties.Environment
-    const runsAgents = RUNS_AGENTS.includes(name)
+  it.each(FUNCTION_NAMES)('are passed to %s, with read permission, only if it runs agents', (name) => {
+    const { Variables } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment
+    const runsAgents = AGENT_FUNCTIONS.includes(name)
     expect([Variables.OPENAI_API_KEY_PARAMETER, Variables.ANTHROPIC_API_KEY_PARAMETER]).toEqual(
       runsAgents ? ['/team/openai', 'anthropic.key'] : [undefined, undefined],
     )
     for (const parameter of [':parameter/team/openai"', ':parameter/anthropic.key"'])
-      expect(rightsOf(template, name).includes(parameter)).toBe(runsAgents)
+      expect(readPermissions(template, name).includes(parameter)).toBe(runsAgents)
   })
 
-  it('leave no trace where none is given', () => {
-    for (const name of RUNS_AGENTS) {
-      const { Variables } = ownedResource(plain, 'AWS::Lambda::Function', name).Properties.Environment
+  it('set no variables by default', () => {
+    for (const name of AGENT_FUNCTIONS) {
+      const { Variables } = findFunctionResource(defaults, 'AWS::Lambda::Function', name).Properties
+        .Environment
       expect(Object.keys(Variables).filter((variable) => variable.endsWith('_PARAMETER'))).toEqual([])
     }
   })

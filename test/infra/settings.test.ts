@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { App } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
 import { readSettings, SETTINGS, type Setting, type Settings } from '../../infra/settings.ts'
-import { sectionOf } from './operations.ts'
+import { readSection } from './operations.ts'
 
 const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
 
@@ -12,13 +12,13 @@ const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
 const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
 
 describe('readSettings', () => {
-  it('gives every default where the context says nothing', () => {
-    const defaults = Object.fromEntries(settings.map(([name, { otherwise }]) => [name, otherwise]))
+  it('returns the defaults for an empty context', () => {
+    const defaults = Object.fromEntries(settings.map(([name, setting]) => [name, setting.default]))
     expect(read()).toEqual(defaults)
-    expect(read(Object.fromEntries(names.map((name) => [name, '']))), 'each empty').toEqual(defaults)
+    expect(read(Object.fromEntries(names.map((name) => [name, '']))), 'empty values').toEqual(defaults)
   })
 
-  it('finds in cdk.json each of them with its default', () => {
+  it('finds every setting with its default in cdk.json', () => {
     expect(Object.keys(CONTEXT)).toEqual(expect.arrayContaining(names))
     expect(read(CONTEXT)).toEqual(read())
   })
@@ -44,11 +44,11 @@ describe('readSettings', () => {
     ['kms', true, true],
     ['openaiKeyParameter', '/team/openai', '/team/openai'],
     ['anthropicKeyParameter', 'anthropic.key', 'anthropic.key'],
-  ] as const)('takes %s %j', (name, value, expected) => {
+  ] as const)('accepts %s %j', (name, value, expected) => {
     expect(read({ [name]: value })[name]).toBe(expected)
   })
 
-  it('takes a domain with its certificate', () => {
+  it('accepts a domain with its certificate', () => {
     const domainName = 'agents.example.com'
     expect(read({ domainName, certificateArn })).toMatchObject({ domainName, certificateArn })
   })
@@ -78,24 +78,26 @@ describe('readSettings', () => {
     ['kms', 1],
     ['openaiKeyParameter', 'sk-key with spaces'],
     ['anthropicKeyParameter', '/team/'],
-  ])('refuses %s %j, and says what is allowed', (name, value) => {
+  ])('rejects %s %j and names the allowed values', (name, value) => {
     const allowed = SETTINGS[name].allowed.replaceAll('`', '')
-    const words = `The context value ${name} is "${value}"; it must be ${allowed}.`
-    expect(() => read({ [name]: value })).toThrow(words)
+    const message = `Invalid context value ${name}: "${value}". Allowed: ${allowed}.`
+    expect(() => read({ [name]: value })).toThrow(message)
   })
 
-  it.each([{ domainName: 'agents.example.com' }, { certificateArn }])('refuses %j alone', (context) => {
-    expect(() => read(context)).toThrow(/domainName and certificateArn go together/)
+  it.each([{ domainName: 'agents.example.com' }, { certificateArn }])('rejects %j alone', (context) => {
+    expect(() => read(context)).toThrow(
+      'Invalid context: set both domainName and certificateArn, or neither.',
+    )
   })
 })
 
 describe('docs/operations.md', () => {
-  it('lists every setting with its default, what is allowed and its effect', () => {
-    const rows = settings.map(([name, { otherwise, allowed, effect }]) => {
-      const shown = otherwise === null ? 'none' : `\`${otherwise}\``
-      return `| \`${name}\` | ${shown} | ${allowed} | ${effect} |`
+  it('lists every setting with its default, allowed values and description', () => {
+    const rows = settings.map(([name, setting]) => {
+      const shown = setting.default === null ? 'none' : `\`${setting.default}\``
+      return `| \`${name}\` | ${shown} | ${setting.allowed} | ${setting.description} |`
     })
-    const listed = sectionOf('Settings')
+    const listed = readSection('Settings')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
     expect(listed).toEqual(rows)

@@ -11,11 +11,11 @@ const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', i
 
 export type Resource = { Properties: ReturnType<typeof JSON.parse>; DeletionPolicy?: string }
 
-/** The stack's template as `cdk synth` makes it. */
+/** The template of the stack, as `cdk synth` creates it. */
 export const synthesize = (context: Record<string, unknown> = {}): Template =>
   withStack(context, (stack) => Template.fromStack(stack))
 
-/** Does something with the stack over empty bundles: what they hold makes no difference to it. */
+/** Creates the stack with empty bundles, whose contents do not affect the template, and passes it to `use`. */
 export function withStack<T>(context: Record<string, unknown>, use: (stack: ServiceStack) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'aes-synth-'))
   try {
@@ -26,7 +26,7 @@ export function withStack<T>(context: Record<string, unknown>, use: (stack: Serv
     const app = new App({
       context: { ...CONTEXT, ...context },
       outdir: join(folder, 'out'),
-      // Takes seconds, and `npm run synth` does it.
+      // Takes seconds; `npm run synth` includes it.
       builtinCloudFormationValidation: false,
     })
     const stack = new ServiceStack(app, 'AgentExecutionService', {
@@ -39,29 +39,29 @@ export function withStack<T>(context: Record<string, unknown>, use: (stack: Serv
   }
 }
 
-/** Resources of a type by their logical ids. */
-export const resourcesOf = (template: Template, type: string) =>
+/** Resources of a type by logical id. */
+export const findResources = (template: Template, type: string) =>
   template.findResources(type) as Record<string, Resource>
 
-/** The only resource of a type. @throws an Error when there are none or more */
-export function onlyResource(template: Template, type: string): Resource {
-  const [resource, ...others] = Object.values(resourcesOf(template, type))
-  if (!resource || others.length > 0) throw new Error(`There is not exactly one ${type}.`)
+/** The single resource of a type. @throws an Error when there is not exactly one */
+export function findResource(template: Template, type: string): Resource {
+  const [resource, ...others] = Object.values(findResources(template, type))
+  if (!resource || others.length > 0) throw new Error(`Expected exactly one ${type}.`)
   return resource
 }
 
-/** A function's logical id begins with its name in pascal case; so do its role's and its policy's. */
-export const prefixOf = (name: string) =>
+/** The prefix of the logical ids of a function, its role, policy and log group: its name in Pascal case. */
+export const toLogicalIdPrefix = (name: string) =>
   name
     .split('-')
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
     .join('')
 
 /** The resource of a type that belongs to a function. */
-export function ownedResource(template: Template, type: string, name: string): Resource {
-  const pattern = new RegExp(`^${prefixOf(name)}(?:Function|Role|Logs)`)
-  const owned = Object.entries(resourcesOf(template, type)).filter(([id]) => pattern.test(id))
-  const [entry] = owned
-  if (!entry || owned.length > 1) throw new Error(`${name} has ${owned.length} of ${type}.`)
+export function findFunctionResource(template: Template, type: string, name: string): Resource {
+  const pattern = new RegExp(`^${toLogicalIdPrefix(name)}(?:Function|Role|Logs)`)
+  const found = Object.entries(findResources(template, type)).filter(([id]) => pattern.test(id))
+  const [entry] = found
+  if (!entry || found.length > 1) throw new Error(`Expected one ${type} of ${name}, found ${found.length}.`)
   return entry[1]
 }

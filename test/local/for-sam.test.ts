@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { forSam, type Template } from '../../local/for-sam.ts'
-import { resourcesOf, synthesize } from '../infra/synthesize.ts'
+import { findResources, synthesize } from '../infra/synthesize.ts'
 
 const endpoints = { dynamodb: 'http://127.0.0.1:8000', sqs: 'http://127.0.0.1:9324' }
 
 describe('forSam', () => {
   const template = synthesize({ responseStreaming: false })
   const changed = forSam(template.toJSON() as Template, endpoints, 'x64')
-  const before = resourcesOf(template, 'AWS::Lambda::Function')
+  const before = findResources(template, 'AWS::Lambda::Function')
 
   it('gives every function the emulators, and the queue to those that have one', () => {
     for (const [id, { Properties }] of Object.entries(before)) {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { problemRecord } from '../../../lib/api/schemas/problem-record.ts'
 import { PROBLEMS, type ProblemCode } from '../../../lib/core/errors.ts'
-import { resourcesOf, synthesize } from '../synthesize.ts'
+import { findResources, synthesize } from '../synthesize.ts'
 
 const responses = new Map(
-  Object.values(resourcesOf(synthesize(), 'AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => [
+  Object.values(findResources(synthesize(), 'AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => [
     Properties.ResponseType as string,
     Properties,
   ]),
@@ -30,22 +30,23 @@ const CODES: [string, ProblemCode][] = [
   ['DEFAULT_5XX', 'InternalError'],
 ]
 
-/** What API Gateway puts in place of a variable; nothing else of a template is processed. */
-const substituted = (template: string) =>
+/** Replaces the variables of a template as API Gateway does, without escaping. */
+const renderTemplate = (template: string) =>
   template.replace(/\$context\.[\w.]+/g, (variable) => {
-    if (variable !== '$context.requestId') throw new Error(`${variable} may hold what breaks the JSON.`)
+    if (variable !== '$context.requestId')
+      throw new Error(`${variable} can contain characters that break the JSON.`)
     return 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef'
   })
 
 describe('the gateway responses', () => {
-  it('are those listed here', () => {
+  it('are exactly these', () => {
     expect([...responses.keys()].sort()).toEqual(CODES.map(([type]) => type).sort())
   })
 
-  it.each(CODES)('%s is problem details with the code %s', (type, code) => {
+  it.each(CODES)('%s returns problem details with the code %s', (type, code) => {
     const { ResponseTemplates, ResponseParameters, StatusCode } = responses.get(type)
     expect(Object.keys(ResponseTemplates)).toEqual(['application/json'])
-    const problem = problemRecord.parse(JSON.parse(substituted(ResponseTemplates['application/json'])))
+    const problem = problemRecord.parse(JSON.parse(renderTemplate(ResponseTemplates['application/json'])))
     expect(problem).toEqual({
       type: `urn:agent-execution-service:problem:${code}`,
       title: PROBLEMS[code].title,
@@ -61,12 +62,17 @@ describe('the gateway responses', () => {
     })
   })
 
-  it.each(CODES.filter(([, code]) => code === 'Unauthorized'))('%s names the scheme', (type) => {
-    expect(responses.get(type).ResponseParameters['gatewayresponse.header.WWW-Authenticate']).toBe("'Bearer'")
-  })
+  it.each(CODES.filter(([, code]) => code === 'Unauthorized'))(
+    '%s names the authentication scheme',
+    (type) => {
+      expect(responses.get(type).ResponseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
+        "'Bearer'",
+      )
+    },
+  )
 
   it.each(CODES.filter(([, code]) => [429, 503].includes(PROBLEMS[code].status)))(
-    '%s says when to try again',
+    '%s has a Retry-After header',
     (type) => {
       expect(responses.get(type).ResponseParameters['gatewayresponse.header.Retry-After']).toMatch(/^'\d+'$/)
     },

@@ -6,7 +6,7 @@ import { bundleFunctions } from '../../../infra/bundling/bundle.ts'
 import type { FunctionName } from '../../../infra/functions/function-settings.ts'
 import { type LambdaProcess, startLambda } from '../../support/lambda-process.ts'
 import { HTTP_INTEGRATION, type Outcome } from '../../support/runtime-api.ts'
-import { ownedResource, resourcesOf, synthesize } from '../synthesize.ts'
+import { findFunctionResource, findResources, synthesize } from '../synthesize.ts'
 
 type Options = {
   /** What the template's references to resources of a type stand for. */
@@ -29,7 +29,7 @@ export async function deployFunctions({ physical, extra }: Options) {
   /** Logical ids by what they stand for here. */
   const values = new Map(
     Object.entries(physical).flatMap(([type, value]) =>
-      Object.keys(resourcesOf(template, type)).map((id) => [id, value]),
+      Object.keys(findResources(template, type)).map((id) => [id, value]),
     ),
   )
   const resolved = (variable: string | { Ref: string }): string => {
@@ -43,7 +43,7 @@ export async function deployFunctions({ physical, extra }: Options) {
     // As on Lambda, nothing lies beside what a function was deployed with.
     const root = join(folder, name, 'task')
     cpSync(join(bundles, name), root, { recursive: true })
-    const { Handler, Timeout, MemorySize, Environment } = ownedResource(
+    const { Handler, Timeout, MemorySize, Environment } = findFunctionResource(
       template,
       'AWS::Lambda::Function',
       name,

@@ -2,109 +2,109 @@ import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES, settingsOf } from '../../../infra/functions/function-settings.ts'
 import { INDEXES } from '../../../lib/dynamodb/schema.ts'
 import { NAMESPACE, UNITS } from '../../../lib/metrics.ts'
-import { sectionOf } from '../operations.ts'
-import { onlyResource, prefixOf, type Resource, resourcesOf, synthesize } from '../synthesize.ts'
+import { readSection } from '../operations.ts'
+import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const STACK = 'AgentExecutionService'
 const template = synthesize({ alarmEmail: 'ops@example.com' })
-const quiet = synthesize()
+const withoutEmail = synthesize()
 
-const alarmsOf = (of: typeof template): [string, Resource['Properties']][] =>
-  Object.values(resourcesOf(of, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => [
+const findAlarms = (of: typeof template): [string, Resource['Properties']][] =>
+  Object.values(findResources(of, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => [
     Properties.AlarmName.replace(`${STACK}-`, ''),
     Properties,
   ])
-const alarms = new Map(alarmsOf(template))
-const articleOf = (name: string) => name.replace(/-.*/, '')
+const alarms = new Map(findAlarms(template))
+const toRunbookTitle = (name: string) => name.replace(/-.*/, '')
 
-/** The metrics that an alarm looks at, plain or within its expression. */
-const metricsOf = (name: string): string[] => {
+/** The metrics of an alarm, direct or within its expression. */
+const findMetrics = (name: string): string[] => {
   const { MetricName, Metrics = [] } = alarms.get(name) ?? {}
-  const within = Metrics.flatMap((query: Resource['Properties']) => query.MetricStat?.Metric.MetricName ?? [])
-  return [MetricName, ...within].filter(Boolean)
+  const nested = Metrics.flatMap((query: Resource['Properties']) => query.MetricStat?.Metric.MetricName ?? [])
+  return [MetricName, ...nested].filter(Boolean)
 }
 
 describe('the alarms', () => {
-  const watched = FUNCTION_NAMES.filter((name) => name !== 'authorize-request')
+  const monitored = FUNCTION_NAMES.filter((name) => name !== 'authorize-request')
 
-  it('are these', () => {
+  it('are exactly these', () => {
     expect([...alarms.keys()].sort()).toEqual(
       [
-        ...['DeadLetters', 'FunctionThrottles', 'QueueAge', 'RunsFailing', 'SweeperSilent'],
+        ...['DeadLetters', 'ExecutionErrorRate', 'FunctionThrottles', 'QueueAge', 'SweeperNotRunning'],
         ...['TableReadThrottles', 'TableWriteThrottles'],
-        ...watched.map((name) => `FunctionErrors-${name}`),
+        ...monitored.map((name) => `FunctionErrors-${name}`),
       ].sort(),
     )
   })
 
-  it.each(watched)('watch the errors of %s', (name) => {
+  it.each(monitored)('monitor the errors of %s', (name) => {
     expect(alarms.get(`FunctionErrors-${name}`)?.Dimensions).toEqual([
-      { Name: 'FunctionName', Value: { Ref: expect.stringMatching(`^${prefixOf(name)}Function`) } },
+      { Name: 'FunctionName', Value: { Ref: expect.stringMatching(`^${toLogicalIdPrefix(name)}Function`) } },
     ])
-    expect(metricsOf(`FunctionErrors-${name}`)).toEqual(['Errors'])
+    expect(findMetrics(`FunctionErrors-${name}`)).toEqual(['Errors'])
   })
 
-  it('look at what they are named after', () => {
-    expect(metricsOf('DeadLetters').sort()).toEqual([
+  it('use the metrics that they are named after', () => {
+    expect(findMetrics('DeadLetters').sort()).toEqual([
       'ApproximateNumberOfMessagesVisible',
       'NumberOfMessagesReceived',
     ])
-    expect(metricsOf('QueueAge')).toEqual(['ApproximateAgeOfOldestMessage'])
-    expect(metricsOf('RunsFailing')).toEqual(['Runs', 'Runs'])
-    expect(metricsOf('SweeperSilent')).toEqual(['Invocations'])
-    expect(metricsOf('FunctionThrottles')).toEqual(['Throttles'])
-    const places = Object.keys(INDEXES).length + 1
-    expect(metricsOf('TableReadThrottles')).toEqual(Array(places).fill('ReadThrottleEvents'))
-    expect(metricsOf('TableWriteThrottles')).toEqual(Array(places).fill('WriteThrottleEvents'))
+    expect(findMetrics('QueueAge')).toEqual(['ApproximateAgeOfOldestMessage'])
+    expect(findMetrics('ExecutionErrorRate')).toEqual(['Runs', 'Runs'])
+    expect(findMetrics('SweeperNotRunning')).toEqual(['Invocations'])
+    expect(findMetrics('FunctionThrottles')).toEqual(['Throttles'])
+    const resources = Object.keys(INDEXES).length + 1
+    expect(findMetrics('TableReadThrottles')).toEqual(Array(resources).fill('ReadThrottleEvents'))
+    expect(findMetrics('TableWriteThrottles')).toEqual(Array(resources).fill('WriteThrottleEvents'))
   })
 
-  it('use ten metrics each at most, which is the limit of CloudWatch', () => {
-    for (const name of alarms.keys()) expect(metricsOf(name).length).toBeLessThanOrEqual(10)
+  it('use at most ten metrics each, the limit of CloudWatch', () => {
+    for (const name of alarms.keys()) expect(findMetrics(name).length).toBeLessThanOrEqual(10)
   })
 
-  it('leave a run the time that it may take before its message counts as old', () => {
+  it('allow a message at least the maximum run time of a runner', () => {
     expect(alarms.get('QueueAge')?.Threshold).toBeGreaterThan(settingsOf('process-execution').timeoutSeconds)
   })
 
-  it('are raised by silence only where silence is the fault', () => {
-    const silent = [...alarms].filter(([, { TreatMissingData }]) => TreatMissingData === 'breaching')
-    expect(silent.map(([name]) => name)).toEqual(['SweeperSilent'])
-    expect(alarms.get('SweeperSilent')).toMatchObject({
+  it('treat missing data as breaching only for the sweeper', () => {
+    const breaching = [...alarms].filter(([, { TreatMissingData }]) => TreatMissingData === 'breaching')
+    expect(breaching.map(([name]) => name)).toEqual(['SweeperNotRunning'])
+    expect(alarms.get('SweeperNotRunning')).toMatchObject({
       ComparisonOperator: 'LessThanThreshold',
       Threshold: 1,
     })
   })
 
-  it('and nothing else have an article each in docs/operations.md, of three parts', () => {
-    const articles = sectionOf('Alarms').split(/^### /m).slice(1)
-    const titles = articles.map((article) => article.split('\n')[0])
-    expect(titles.sort()).toEqual([...new Set([...alarms.keys()].map(articleOf))].sort())
-    for (const article of articles) {
-      for (const part of ['**Meaning.**', '**How to look.**', '**What to do.**'])
-        expect(article.includes(part), `${part} in ${article}`).toBe(true)
+  it('have one runbook entry each in docs/operations.md, with three parts', () => {
+    const entries = readSection('Alarms').split(/^### /m).slice(1)
+    const headings = entries.map((entry) => entry.split('\n')[0])
+    expect(headings.sort()).toEqual([...new Set([...alarms.keys()].map(toRunbookTitle))].sort())
+    for (const entry of entries) {
+      for (const part of ['**Meaning.**', '**How to investigate.**', '**What to do.**'])
+        expect(entry.includes(part), `${part} in ${entry}`).toBe(true)
     }
   })
 
-  it('say where to read on', () => {
+  it('refer to the runbook', () => {
     for (const { AlarmDescription } of alarms.values())
       expect(AlarmDescription).toMatch(/\. See docs\/operations\.md\.$/)
   })
 })
 
 describe('alarmEmail', () => {
-  it('gets every alarm, and its end', () => {
-    const [topic] = Object.keys(resourcesOf(template, 'AWS::SNS::Topic'))
+  it('receives every alarm and its recovery', () => {
+    const [topic] = Object.keys(findResources(template, 'AWS::SNS::Topic'))
     for (const { AlarmActions, OKActions } of alarms.values())
       expect([AlarmActions, OKActions]).toEqual([[{ Ref: topic }], [{ Ref: topic }]])
-    expect(onlyResource(template, 'AWS::SNS::Subscription').Properties).toMatchObject({
+    expect(findResource(template, 'AWS::SNS::Subscription').Properties).toMatchObject({
       Protocol: 'email',
       Endpoint: 'ops@example.com',
       TopicArn: { Ref: topic },
     })
   })
 
-  it('has a topic that the account’s alarms may write to, over TLS only', () => {
-    const { Statement } = onlyResource(template, 'AWS::SNS::TopicPolicy').Properties.PolicyDocument
+  it('lets only alarms of the account publish to the topic, over TLS', () => {
+    const { Statement } = findResource(template, 'AWS::SNS::TopicPolicy').Properties.PolicyDocument
     expect(Statement).toMatchObject([
       { Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
       {
@@ -116,46 +116,46 @@ describe('alarmEmail', () => {
     ])
   })
 
-  it('is without a topic when it is absent', () => {
-    quiet.resourceCountIs('AWS::SNS::Topic', 0)
-    for (const [, { AlarmActions }] of alarmsOf(quiet)) expect(AlarmActions).toBeUndefined()
+  it('creates no topic by default', () => {
+    withoutEmail.resourceCountIs('AWS::SNS::Topic', 0)
+    for (const [, { AlarmActions }] of findAlarms(withoutEmail)) expect(AlarmActions).toBeUndefined()
   })
 })
 
 describe('the dashboard', () => {
-  /** Its body with what CloudFormation fills in replaced by a mark. */
-  const bodyOf = (of: typeof template) => {
-    const [, parts] = onlyResource(of, 'AWS::CloudWatch::Dashboard').Properties.DashboardBody['Fn::Join']
+  /** The body, with CloudFormation references replaced by X. */
+  const readBody = (of: typeof template) => {
+    const [, parts] = findResource(of, 'AWS::CloudWatch::Dashboard').Properties.DashboardBody['Fn::Join']
     return JSON.parse(parts.map((part: unknown) => (typeof part === 'string' ? part : 'X')).join(''))
   }
-  const { widgets } = bodyOf(template)
+  const { widgets } = readBody(template)
   const titles = widgets.map(({ properties }: Resource['Properties']) => properties.title)
   const text = JSON.stringify(widgets)
 
-  it('shows runs, their work, the queue, the functions, the API and the table', () => {
+  it('shows alarms, executions, the queue, the functions, the API and the table', () => {
     expect(titles).toEqual([
       'Alarms',
-      'Runs by outcome',
-      'Duration of runs, ms',
-      'Steps a run',
+      'Executions by outcome',
+      'Execution duration (ms)',
+      'Steps per execution',
       'Tokens',
-      'Cache hit ratio, percent of the runs that look for one',
-      'Queue: messages',
-      'Queue: age of the oldest, s',
+      'Cache hit ratio of executions with useCache (%)',
+      'Messages in the queue',
+      'Age of the oldest message (s)',
       'Dead letters',
       'Errors by function',
       'Throttles by function',
-      'Requests',
-      'Table: throttled',
+      'API requests and latency',
+      'Table throttles',
     ])
   })
 
-  it('shows every metric that runs write', () => {
+  it('shows every metric of executions', () => {
     for (const name of Object.keys(UNITS))
       expect(text).toContain(JSON.stringify([NAMESPACE, name]).slice(1, -1))
   })
 
-  it.each(['Errors by function', 'Throttles by function'])('has every function in %s', (title) => {
+  it.each(['Errors by function', 'Throttles by function'])('shows every function in "%s"', (title) => {
     const widget = widgets[titles.indexOf(title)]
     const labels = widget.properties.metrics.map((metric: { label: string }[]) => metric.at(-1)?.label)
     expect(labels).toEqual(FUNCTION_NAMES)
@@ -163,9 +163,9 @@ describe('the dashboard', () => {
 })
 
 describe('watching', () => {
-  it('leaves dashboard, alarms and topic out when it is off', () => {
-    const without = synthesize({ watching: false, alarmEmail: 'ops@example.com' })
+  it('creates no dashboard, alarms or topic when false', () => {
+    const unmonitored = synthesize({ watching: false, alarmEmail: 'ops@example.com' })
     for (const type of ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'])
-      without.resourceCountIs(type, 0)
+      unmonitored.resourceCountIs(type, 0)
   })
 })

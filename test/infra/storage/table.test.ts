@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { INDEXES, TABLE } from '../../../lib/dynamodb/schema.ts'
-import { onlyResource, synthesize } from '../synthesize.ts'
+import { findResource, synthesize } from '../synthesize.ts'
 
-const { Properties, DeletionPolicy } = onlyResource(synthesize(), 'AWS::DynamoDB::Table')
+const { Properties, DeletionPolicy } = findResource(synthesize(), 'AWS::DynamoDB::Table')
 
 const keys = (partitionKey: string, sortKey: string) => [
   { AttributeName: partitionKey, KeyType: 'HASH' },
@@ -10,12 +10,12 @@ const keys = (partitionKey: string, sortKey: string) => [
 ]
 
 describe('the table', () => {
-  it('has the keys and the time to live of the schema', () => {
+  it('has the keys and the TTL attribute of the schema', () => {
     expect(Properties.KeySchema).toEqual(keys(TABLE.partitionKey, TABLE.sortKey))
     expect(Properties.TimeToLiveSpecification).toEqual({ AttributeName: TABLE.timeToLive, Enabled: true })
   })
 
-  it('has the indexes of the schema, with their projections', () => {
+  it('has the indexes and projections of the schema', () => {
     expect(Properties.GlobalSecondaryIndexes).toEqual(
       Object.entries(INDEXES).map(([IndexName, { partitionKey, sortKey, projection }]) => ({
         IndexName,
@@ -28,7 +28,7 @@ describe('the table', () => {
     )
   })
 
-  it('defines its key attributes with the types of the schema', () => {
+  it('defines the key attributes with the types of the schema', () => {
     const expected = new Map([
       [TABLE.partitionKey, 'S'],
       [TABLE.sortKey, 'S'],
@@ -43,7 +43,7 @@ describe('the table', () => {
     expect(new Map(defined)).toEqual(expected)
   })
 
-  it('costs by request, can be restored to any second and is not deleted by accident', () => {
+  it('is on demand, with point-in-time recovery and deletion protection', () => {
     expect(Properties.BillingMode).toBe('PAY_PER_REQUEST')
     expect(Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true })
     expect(Properties.DeletionProtectionEnabled).toBe(true)

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { settingsOf } from '../../../infra/functions/function-settings.ts'
 import { SETTINGS } from '../../../infra/settings.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
-import { onlyResource, resourcesOf, synthesize } from '../synthesize.ts'
+import { findResource, findResources, synthesize } from '../synthesize.ts'
 
 const template = synthesize()
-const queues = resourcesOf(template, 'AWS::SQS::Queue')
+const queues = findResources(template, 'AWS::SQS::Queue')
 const [queueId = ''] = Object.keys(queues).filter((id) => queues[id]?.Properties.RedrivePolicy)
 const [deadLetterId = ''] = Object.keys(queues).filter((id) => id !== queueId)
 
 describe('the queues', () => {
-  it('are the run queue and its dead-letter queue', () => {
+  it('are a run queue and its dead-letter queue', () => {
     expect(Object.keys(queues)).toHaveLength(2)
     expect(queues[queueId]?.Properties.RedrivePolicy).toEqual({
       deadLetterTargetArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
@@ -21,9 +21,9 @@ describe('the queues', () => {
   it.each([
     ['run queue', queueId],
     ['dead-letter queue', deadLetterId],
-  ])('are encrypted and refuse plain HTTP: %s', (_, id) => {
+  ])('are encrypted and require TLS: %s', (_, id) => {
     expect(queues[id]?.Properties.SqsManagedSseEnabled).toBe(true)
-    const policies = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy'))
+    const policies = Object.values(findResources(template, 'AWS::SQS::QueuePolicy'))
     const policy = policies.find(({ Properties }) => Properties.Queues[0].Ref === id)
     expect(policy?.Properties.PolicyDocument.Statement).toContainEqual({
       Effect: 'Deny',
@@ -37,31 +37,31 @@ describe('the queues', () => {
   it.each([
     ['process-execution', queueId],
     ['process-dead-letter', deadLetterId],
-  ] as const)('hide a message for at least as long as its function may run: %s', (name, id) => {
+  ] as const)('have a visibility timeout of at least the function timeout: %s', (name, id) => {
     expect(queues[id]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(settingsOf(name).timeoutSeconds)
   })
 
-  it('keep what failed for 14 days', () => {
+  it('retain dead letters for 14 days', () => {
     expect(queues[deadLetterId]?.Properties.MessageRetentionPeriod).toBe(14 * 24 * 60 * 60)
   })
 })
 
-describe('what starts functions by itself', () => {
-  const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping')).map(
+describe('the triggers', () => {
+  const mappings = Object.values(findResources(template, 'AWS::Lambda::EventSourceMapping')).map(
     ({ Properties }) => Properties,
   )
 
-  it('hands the runner one message at a time and takes its word on which failed', () => {
+  it('invoke the runner with one message at a time and report batch item failures', () => {
     expect(mappings).toContainEqual({
       BatchSize: 1,
       EventSourceArn: { 'Fn::GetAtt': [queueId, 'Arn'] },
       FunctionName: { Ref: expect.stringMatching(/^ProcessExecutionFunction/) },
       FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: SETTINGS.runnerConcurrency.otherwise },
+      ScalingConfig: { MaximumConcurrency: SETTINGS.runnerConcurrency.default },
     })
   })
 
-  it('invokes process-dead-letter with dead letters, ten at a time', () => {
+  it('invoke process-dead-letter with up to ten dead letters', () => {
     expect(mappings).toContainEqual({
       BatchSize: 10,
       EventSourceArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
@@ -70,8 +70,8 @@ describe('what starts functions by itself', () => {
     })
   })
 
-  it('sweeps every minute', () => {
-    const { ScheduleExpression, Targets, State } = onlyResource(template, 'AWS::Events::Rule').Properties
+  it('invoke the sweeper every minute', () => {
+    const { ScheduleExpression, Targets, State } = findResource(template, 'AWS::Events::Rule').Properties
     expect([ScheduleExpression, State]).toEqual(['rate(1 minute)', 'ENABLED'])
     expect(Targets).toEqual([
       {

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundleFunctions } from '../../../infra/bundling/bundle.ts'
+import budget from '../../../infra/bundling/bundle-budget.json' with { type: 'json' }
+import { checkBudget } from '../../../infra/bundling/bundle-budget.ts'
+import { type BundleReport, reportBundles } from '../../../infra/bundling/bundle-report.ts'
+import { LOADING_ENVIRONMENT } from '../../../infra/bundling/bundle-times.ts'
+import { AGENT_FUNCTIONS, FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-bundles-'))
+const toPath = (name: string) => join(folder, name, 'index.mjs')
+let reports: BundleReport[]
+
+beforeAll(async () => {
+  reports = reportBundles(folder, await bundleFunctions(folder))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Loads a bundle in a new process, as Lambda does. @returns the types of its exports */
+async function loadExports(file: string): Promise<Record<string, string>> {
+  const script = `globalThis.awslambda = { streamifyResponse: (handler) => handler }
+    const module = await import(${JSON.stringify(pathToFileURL(file).href)})
+    console.log(JSON.stringify(Object.fromEntries(Object.entries(module).map(([k, v]) => [k, typeof v]))))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    env: LOADING_ENVIRONMENT,
+  })
+  return JSON.parse(stdout)
+}
+
+describe('bundleFunctions', () => {
+  it('is tested on the Node.js version of the Lambda runtime', () => {
+    expect(process.versions.node).toMatch(/^24\./)
+  })
+
+  it.each(FUNCTION_NAMES)('creates a module for %s that loads and exports a handler', async (name) => {
+    expect(await loadExports(toPath(name))).toEqual({ handler: 'function' })
+  })
+
+  it.each(FUNCTION_NAMES)('resolves all imports of %s, packages and built-in modules included', (name) => {
+    const text = readFileSync(toPath(name), 'utf8')
+    const imports = text.match(/(?:^|[;}\s])import\s*[\w{*"'][^;(]{0,80}?["'][^"']+["']/g) ?? []
+    expect(imports.filter((statement) => !statement.includes('"./chunk-'))).toEqual([])
+    expect(text).not.toMatch(/Dynamic require of/)
+  })
+})
+
+const getReport = (name: string) => {
+  const report = reports.find((each) => each.name === name)
+  if (!report) throw new Error(`No report of ${name}.`)
+  return report
+}
+
+/** The SDKs of models and tools, and the index of examples: large, and only needed where agents run. */
+const AGENT_PACKAGES = /^(?:@ai-sdk\/.+|@modelcontextprotocol\/.+|minisearch)$/
+const filterAgentPackages = (packages: string[]) => packages.filter((name) => AGENT_PACKAGES.test(name))
+
+describe('the bundles', () => {
+  it('are within their budgets, and the budgets are tight', () => {
+    const sizes = Object.fromEntries(reports.map(({ name, atStart }) => [name, atStart]))
+    expect(checkBudget(sizes, budget)).toEqual([])
+  })
+
+  it.each(FUNCTION_NAMES)('have the reported sizes: %s', (name) => {
+    const sizes = readdirSync(join(folder, name)).map((file) => statSync(join(folder, name, file)).size)
+    const { index, atStart, all } = getReport(name)
+    expect([index, all]).toEqual([
+      statSync(toPath(name)).size,
+      sizes.reduce((total, size) => total + size, 0),
+    ])
+    expect(atStart).toBeGreaterThanOrEqual(index)
+    expect(atStart < all).toBe(AGENT_FUNCTIONS.includes(name))
+  })
+
+  it.each(FUNCTION_NAMES.filter((name) => !AGENT_FUNCTIONS.includes(name)))(
+    'contain no model SDK: %s',
+    (name) => {
+      const { packagesAtStart, packagesLater } = getReport(name)
+      expect(packagesAtStart).toContain('@aws-sdk/client-dynamodb')
+      expect([filterAgentPackages(packagesAtStart), packagesLater]).toEqual([[], []])
+    },
+  )
+
+  it.each(FUNCTION_NAMES)('contain zod only where a body is parsed with it: %s', (name) => {
+    expect(getReport(name).packagesAtStart.includes('zod')).toBe(name === 'give-feedback')
+  })
+
+  it.each(AGENT_FUNCTIONS)('load the SDKs of models and tools on demand: %s', (name) => {
+    const { packagesAtStart, packagesLater } = getReport(name)
+    expect(filterAgentPackages(packagesAtStart)).toEqual([])
+    expect(filterAgentPackages(packagesLater)).toEqual(
+      expect.arrayContaining([
+        '@ai-sdk/amazon-bedrock',
+        '@ai-sdk/anthropic',
+        '@ai-sdk/openai',
+        '@ai-sdk/openai-compatible',
+        '@modelcontextprotocol/sdk',
+        'minisearch',
+      ]),
+    )
+    expect(packagesLater).not.toContain('ai')
+  })
+})
