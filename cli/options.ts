@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { runParameters } from '../lib/api/parameters.ts'
+import { runParameters } from '../lib/api/parameters/run-parameters.ts'
 import { isUuid } from '../lib/core/ids.ts'
 
 /** `--json` and `--stack` apply to every command, `--org` to most. */

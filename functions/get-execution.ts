@@ -1,4 +1,4 @@
-import { waitHeaders } from '../lib/api/parameters.ts'
+import { waitHeaders } from '../lib/api/parameters/wait-headers.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { waitForCompletion } from '../lib/engine/wait-for-completion.ts'

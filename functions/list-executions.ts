@@ -1,5 +1,5 @@
 import { toExecutionRecord } from '../lib/api/mappers/to-execution-record.ts'
-import { executionPageParameters } from '../lib/api/parameters.ts'
+import { executionPageParameters } from '../lib/api/parameters/page-parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { BY_ID, pageReply, pageRequest } from '../lib/http/page.ts'

@@ -1,5 +1,5 @@
 import { toStepRecord } from '../lib/api/mappers/to-step-record.ts'
-import { pageParameters } from '../lib/api/parameters.ts'
+import { pageParameters } from '../lib/api/parameters/page-parameters.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listSteps } from '../lib/engine/list-steps.ts'

@@ -1,5 +1,5 @@
 import { resolveVersion } from '../lib/agents/resolve-agent.ts'
-import { runHeaders, runParameters } from '../lib/api/parameters.ts'
+import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import * as limits from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import { PROBLEMS, type ProblemCode } from '../core/errors.ts'
-import { parameterSchemas } from './parameters.ts'
+import { parameterSchemas } from './parameters/parameter-schemas.ts'
 import { type Operation, operationOf, type Route, routes } from './routes.ts'
 import { problemRecord } from './schemas/problem-record.ts'
 import { schemaOf } from './schemas/records.ts'

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../core/errors.ts'
-import type { parameterSchemas } from './parameters.ts'
+import type { parameterSchemas } from './parameters/parameter-schemas.ts'
 import type { RecordName } from './schemas/records.ts'
 
 /**
@@ -10,7 +10,7 @@ export type Operation = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   summary: string
-  /** The schema in `parameters.ts`. Without one, every query parameter is rejected. */
+  /** The schema in `parameters/parameter-schemas.ts`. Without one, every query parameter is rejected. */
   query?: ParametersName
   /** Headers that it heeds beyond those of every request. */
   headers?: ParametersName
@@ -26,7 +26,7 @@ export type Operation = {
   streams?: true
 }
 
-/** The name of a schema in `parameters.ts`. */
+/** The name of a schema in `parameters/parameter-schemas.ts`. */
 export type ParametersName = keyof typeof parameterSchemas
 
 /** A record, or a list of them. */

@@ -1,0 +1,39 @@
+import * as z from 'zod/mini'
+
+/**
+ * Schemas of single query parameters and headers, which arrive as text. The same schemas validate requests and describe
+ * them in OpenAPI. An error message continues a sentence that begins with the name of the parameter.
+ */
+
+/** `metadata`: JSON Schema keywords that only OpenAPI needs. */
+export function describe<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  description: string,
+  metadata: object = {},
+) {
+  z.globalRegistry.add(schema, { description, ...metadata })
+  return schema
+}
+
+export function oneOf<const Value extends string>(values: readonly Value[]) {
+  return z.enum(values, { error: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
+}
+
+export function flag() {
+  const toBoolean = (text: string) => (text === 'true' ? true : text === 'false' ? false : text)
+  return z.optional(z.pipe(z.transform(toBoolean), z.boolean({ error: 'must be true or false' })))
+}
+
+/** The default is applied where the value is used: for `maxAgentSteps` the setting of the version comes first. */
+export function integer(range: { min: number; max: number; default: number }) {
+  const error = `must be an integer from ${range.min} to ${range.max}`
+  const toNumber = (text: string) => (/^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : Number.NaN)
+  const inRange = z.int({ error }).check(z.minimum(range.min, { error }), z.maximum(range.max, { error }))
+  z.globalRegistry.add(inRange, { default: range.default })
+  return z.optional(z.pipe(z.transform(toNumber), inRange))
+}
+
+export function tenantId() {
+  const error = 'must have 1 to 128 characters and no control characters'
+  return z.optional(z.string().check(z.regex(/^[^\p{Cc}]{1,128}$/u, { error })))
+}

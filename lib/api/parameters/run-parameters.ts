@@ -1,0 +1,43 @@
+import * as z from 'zod/mini'
+import { isUuid } from '../../core/ids.ts'
+import { MAX_AGENT_STEPS } from '../../core/limits.ts'
+import { describe, flag, integer, oneOf, tenantId } from './parameter.ts'
+
+export const runParameters = z.object({
+  execMode: describe(
+    z._default(oneOf(['sync', 'async']), 'sync'),
+    '`sync` waits and returns the output. `async` returns the execution record at once, for polling.',
+  ),
+  enforceInputSchema: describe(flag(), 'Reject input that does not exactly match the input schema.'),
+  useCache: describe(
+    flag(),
+    'Reuse the result of an earlier execution with the same version, tenant and input.',
+  ),
+  maxAgentSteps: describe(integer(MAX_AGENT_STEPS), 'The maximum number of steps of the execution.'),
+  version: describe(
+    z.optional(
+      z.string().check(z.refine(isUuid, { error: 'must be a version ID (a UUID)' }), z.toLowerCase()),
+    ),
+    'The ID of the version to run. Default: the current version of the agent.',
+    { format: 'uuid' },
+  ),
+  tenantId: describe(tenantId(), 'The tenant of the execution.'),
+  useDynamicLearning: describe(flag(), 'Show the model similar past executions as examples.'),
+  model: describe(
+    z.optional(z.string()),
+    'Overrides the model of the version. Format: `{model}[:{reasoning}]`.',
+  ),
+})
+
+export const runHeaders = z.object({
+  'Idempotency-Key': describe(
+    z.optional(
+      z.string().check(
+        z.regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/, {
+          error: 'must have 1 to 255 printable ASCII characters',
+        }),
+      ),
+    ),
+    'A unique value that the client chooses. For 24 hours, requests with the same key and body lead to the same execution.',
+  ),
+})
