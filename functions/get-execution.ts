@@ -10,7 +10,8 @@ const { executions } = openStores()
 async function getExecution({ organizationId, executionId, headers }: Request<'get-execution'>) {
   const id = executionIdFrom(executionId)
   const seconds = headers.Prefer
-  const execution = await waitForCompletion({ executions, organizationId, id, limitMs: seconds * 1000 })
+  if (seconds > 0) await waitForCompletion({ executions, organizationId, id, timeoutMs: seconds * 1000 })
+  const execution = await executions.get({ organizationId, id })
   if (!execution) throw new ExecutionNotFound()
   const reply = recordReply(execution)
   if (seconds === 0) return reply

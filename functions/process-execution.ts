@@ -2,7 +2,7 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import { LEASE_MS } from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { departureIn } from '../lib/engine/checkpoints/deadline.ts'
+import { deadlineIn } from '../lib/engine/checkpoints/deadline.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
 import { LEASE_SECONDS, millisecondsOf } from '../lib/environment.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
@@ -16,24 +16,27 @@ const engine = {
 }
 const queue = openRunQueue()
 
-/** The runner: takes up the execution that a message names. A message that is reported as failed comes back. */
+/** The runner: processes the execution named by each message. SQS redelivers a message that is reported as failed. */
 export function handler(
   event: SQSEvent,
   context?: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<SQSBatchResponse> {
-  const leave = context && departureIn(context.getRemainingTimeInMillis())
+  const deadline = context && deadlineIn(context.getRemainingTimeInMillis())
   return processRecords(event, async ({ body, receiptHandle, attributes }) => {
     const { executionId } = parseRunMessage(body)
-    const hide = (ms: number) => queue.changeVisibility(receiptHandle, ms)
-    const delivery = { queue, hide, count: Number(attributes.ApproximateReceiveCount) }
-    const result = await processMessage(engine, executionId, { delivery, ...(leave && { leave }) })
+    const message = {
+      queue,
+      receiveCount: Number(attributes.ApproximateReceiveCount),
+      changeVisibility: (ms: number) => queue.changeVisibility(receiptHandle, ms),
+    }
+    const result = await processMessage(engine, executionId, { message, ...(deadline && { deadline }) })
     if (typeof result === 'string') return
-    await hide(result.comesBackMs)
-    throw new ComesBack()
+    await message.changeVisibility(result.retryInMs)
+    throw new RetryLater()
   })
 }
 
-/** What a message is reported as failed with that is to be delivered again. */
-class ComesBack extends Error {
-  override message = 'A passing fault: the execution goes on later.'
+/** Reports a message as failed, so that SQS redelivers it after its visibility timeout. */
+class RetryLater extends Error {
+  override message = 'Retryable error; the run will be retried.'
 }

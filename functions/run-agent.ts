@@ -4,8 +4,8 @@ import { leaseTimes } from '../lib/core/lease-times.ts'
 import * as limits from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { admission } from '../lib/engine/submit/admission.ts'
-import { checkRunRequest } from '../lib/engine/submit/run-request.ts'
-import { runLater, runNow } from '../lib/engine/submit/submit.ts'
+import { buildRunRequest } from '../lib/engine/submit/run-request.ts'
+import { submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
 import {
   LEASE_SECONDS,
   MAX_OPEN_EXECUTIONS,
@@ -38,10 +38,10 @@ async function runAgent({ organizationId, agentId, query, headers, body, basePat
     idOrSlug: agentId,
     versionId: query.version,
   })
-  const request = checkRunRequest(version, body, query, headers['Idempotency-Key'])
+  const request = buildRunRequest(version, body, query, headers['Idempotency-Key'])
   return query.execMode === 'async'
-    ? acceptedReply(await runLater(intake, request), basePath)
-    : outputReply(await runNow(intake, request), basePath)
+    ? acceptedReply(await submitAsync(intake, request), basePath)
+    : outputReply(await submitSync(intake, request), basePath)
 }
 
 export const handler = endpoint('run-agent', runAgent, { query: runParameters, headers: runHeaders })

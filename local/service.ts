@@ -52,8 +52,8 @@ export async function runService(environment: Environment, say: (line: string) =
     for (const part of opening) stops.push(async () => (await part).stop())
     const [store, queue] = await Promise.all(opening)
     announceEnd = store.announceEnd
-    const { hiddenMs, heartbeatMs } = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS, environment))
-    const queues = await provisionQueues(queue.endpoint, QUEUE_NAME, Math.ceil(hiddenMs / 1000))
+    const { visibilityMs, heartbeatMs } = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS, environment))
+    const queues = await provisionQueues(queue.endpoint, QUEUE_NAME, Math.ceil(visibilityMs / 1000))
     // The functions read their configuration from the environment when they are loaded, as on Lambda.
     Object.assign(process.env, {
       POWERTOOLS_LOG_LEVEL: environment.POWERTOOLS_LOG_LEVEL || 'WARN',

@@ -5,11 +5,11 @@ import { agentStore } from '../lib/dynamodb/agent-store.ts'
 import { cacheStore } from '../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../lib/dynamodb/step-store.ts'
-import { runHere } from '../lib/engine/submit/submit.ts'
+import { runInProcess } from '../lib/engine/submit/submit.ts'
 import { measured, metricsLine, NAMESPACE, UNITS } from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
 import { EMF_SCHEMA } from './support/emf-schema.ts'
-import { anExecution } from './support/executions.ts'
+import { anExecution, leased } from './support/executions.ts'
 import { aModelAgent } from './support/model-agent.ts'
 import { sharedTable } from './support/organization.ts'
 
@@ -111,10 +111,10 @@ describe('measured', () => {
     const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
     const execution = anExecution({ lease })
     await store.create({ execution })
-    const finish = { execution, outcome: success, finishedAt: new Date().toISOString() }
-    await store.finish({ ...finish, owner: 'another' })
+    const finish = { outcome: success, finishedAt: new Date().toISOString() }
+    await store.finish({ ...finish, execution: leased(execution, 'another') })
     expect(lines).toEqual([])
-    await store.finish({ ...finish, owner: lease.owner })
+    await store.finish({ ...finish, execution: leased(execution, lease.owner) })
     expect(lines).toMatchObject([{ executionId: execution.id, Outcome: 'SUCCESS', Steps: 3 }])
   })
 
@@ -151,7 +151,12 @@ describe('measured', () => {
     const code = 'export default () => ({ answer: "42" })'
     const version = await aModelAgent({ slug: 'measured', code: true }, code)
     const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
-    const ended = await runHere(engine, { version, input: { question: SECRET }, tenantId: null, options })
+    const ended = await runInProcess(engine, {
+      version,
+      input: { question: SECRET },
+      tenantId: null,
+      options,
+    })
     expect(ended.status).toBe('SUCCESS')
     expect(lines).toMatchObject([{ executionId: ended.id, agentId: version.agentId, Outcome: 'SUCCESS' }])
   })

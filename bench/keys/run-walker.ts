@@ -60,8 +60,7 @@ export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<vo
     })
   const finish = (execution: Execution, now: number) =>
     executions.finish({
-      execution,
-      owner: execution.id,
+      execution: { ...execution, lease: { owner: execution.id, expiresAt: now + LEASE_MS } },
       outcome: OUTCOME,
       finishedAt: new Date(now).toISOString(),
     })
@@ -100,12 +99,17 @@ export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<vo
     async waiting(run) {
       await cache.get({ key: run.shared, now: run.now })
       await start(run, true, run.shared)
-      const leader = await cache.lead({ key: run.shared, executionId: run.id, instead: null, now: run.now })
+      const leader = await cache.reserve({
+        key: run.shared,
+        executionId: run.id,
+        replaces: null,
+        now: run.now,
+      })
       if (leader.executionId !== run.id) await executions.getStatus({ ...run, id: leader.executionId })
     },
     async repeated(run) {
       const expiresAt = run.now + IDEMPOTENCY_MS
-      const reservation = { agentId: run.agentId, key: run.shared, executionId: run.id, fingerprint: 'same' }
+      const reservation = { agentId: run.agentId, key: run.shared, executionId: run.id, requestHash: 'same' }
       const kept = await idempotency.reserve({ ...reservation, now: run.now, expiresAt })
       if (kept.executionId === run.id) await walks.sync(run)
       else await executions.get({ ...run, id: kept.executionId })

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { CANCELLED, type Execution, type ExecutionError, isFinal } from '../../lib/core/execution.ts'
-import { checkRunRequest } from '../../lib/engine/submit/run-request.ts'
+import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
 import * as engine from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
 import { UserError } from '../errors.ts'
@@ -41,7 +41,7 @@ export function addRunCommand(program: Command): void {
           const versionId = options.version
           const version = await findVersion({ store, organization, idOrSlug, versionId, options })
           const overrides = { enforceInputSchema: options.strict, tenantId: options.tenant }
-          const request = checkRunRequest(version, input, overrides)
+          const request = buildRunRequest(version, input, overrides)
           const execution = await withProgress(`Running ${version.slug}`, runInProcess(store, request))
           const output = outputOf(execution)
           const note = `execution ${execution.id}, version ${version.id}`
@@ -57,7 +57,7 @@ export function addRunCommand(program: Command): void {
  */
 async function runInProcess(
   { agents, executions, steps, cache }: Store,
-  request: engine.RunRequest,
+  request: RunRequest,
 ): Promise<Execution> {
   let id: string | undefined
   const recording = {
@@ -75,7 +75,7 @@ async function runInProcess(
   const removeCleanup = onInterrupt(() => end(CANCELLED))
   const restoreStdout = redirectStdoutToStderr()
   try {
-    return await engine.runHere({ agents, executions: recording, steps, cache, system }, request)
+    return await engine.runInProcess({ agents, executions: recording, steps, cache, system }, request)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     await end({ code: 'AgentFailed', message }).catch(() => undefined)

@@ -3,6 +3,7 @@ import { agentIdOf } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { AgentStore, System } from '../core/ports.ts'
 import type { LoadedAgent } from './load-folder.ts'
+import { forgetCurrentVersion } from './version-cache.ts'
 
 type Params = {
   store: AgentStore
@@ -37,5 +38,6 @@ export async function publishAgent(params: Params): Promise<Version> {
     digest,
   }
   await store.publish({ version, code })
+  forgetCurrentVersion(version.agentId)
   return version
 }

@@ -2,10 +2,11 @@ import type { Agent, Version } from '../core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../core/errors.ts'
 import { agentIdFrom } from '../core/ids.ts'
 import type { AgentStore } from '../core/ports.ts'
+import { cacheCurrentVersion, cachedCurrentVersion, readVersion } from './version-cache.ts'
 
 type Params = { store: AgentStore; organizationId: string; idOrSlug: string }
 
-/** @throws AgentNotFound also for another organization's agent. */
+/** @throws AgentNotFound, also for another organization's agent */
 export async function resolveAgent({ store, organizationId, idOrSlug }: Params): Promise<Agent> {
   const id = agentIdFrom(organizationId, idOrSlug)
   const agent = id && (await store.get({ organizationId, id }))
@@ -14,17 +15,21 @@ export async function resolveAgent({ store, organizationId, idOrSlug }: Params):
 }
 
 /**
- * The version to run: the one asked for, draft or not, else the agent's current one. One read either way.
- * @throws AgentNotFound, or VersionNotFound also for an agent of which only a draft exists
+ * The version to run: the requested one (draft or published), or the agent's current one, which is cached in the
+ * process for a second. At most one read.
+ * @throws AgentNotFound; VersionNotFound, also for an agent that has only a draft
  */
 export async function resolveVersion(params: Params & { versionId: string | undefined }): Promise<Version> {
   const { store, organizationId, idOrSlug, versionId } = params
-  if (versionId) {
-    const agentId = agentIdFrom(organizationId, idOrSlug)
-    const version = agentId && (await store.getVersion({ organizationId, agentId, id: versionId }))
+  const agentId = agentIdFrom(organizationId, idOrSlug)
+  if (agentId && versionId) {
+    const version = await readVersion(store, { organizationId, agentId, id: versionId })
     if (version) return version
   }
-  const agent = await resolveAgent(params)
-  if (versionId || !agent.current) throw new VersionNotFound()
-  return agent.current
+  const cached = agentId && !versionId && cachedCurrentVersion(organizationId, agentId)
+  if (cached) return cached
+  const { current } = await resolveAgent(params)
+  if (versionId || !current) throw new VersionNotFound()
+  cacheCurrentVersion(current)
+  return current
 }

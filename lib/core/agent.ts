@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './json.ts'
 
 export type VersionStatus = 'PUBLISHED' | 'DRAFT'
 
-/** How a version runs unless a call says otherwise. Times are seconds. */
+/** Default settings of a version's runs; a call may override some. Times are seconds. */
 export type ExecutionSettings = {
   useCache: boolean
   cacheTtlSeconds: number | null
@@ -10,7 +10,7 @@ export type ExecutionSettings = {
   timeoutSeconds: number | null
 }
 
-/** One published document, never changed once written. Schemas stand as the document declares them. */
+/** One published document, immutable. Schemas are stored as the document declares them. */
 export type Version = {
   id: string
   agentId: string
@@ -23,18 +23,18 @@ export type Version = {
   createdBy: string
   inputSchema: JsonObject
   outputSchema: JsonObject
-  /** Model of a model agent; null where the default model runs it, and for a code agent. */
+  /** The model of a model agent; null for the default model and for a code agent. */
   model: string | null
-  /** As the document declares them. */
+  /** As declared in the document. */
   tools: Json[]
   code: boolean
   instructions: string
   execution: ExecutionSettings
-  /** SHA-256 of the document and code: equal digests run alike. */
+  /** SHA-256 of document and code: versions with equal digests behave the same. */
   digest: string
 }
 
-/** A published document's identity, with the version that runs by default inside it: one read is enough to run it. */
+/** An agent, with its current version embedded: one read is enough to run it. */
 export type Agent = {
   id: string
   organizationId: string
@@ -44,7 +44,7 @@ export type Agent = {
   createdAt: string
   createdBy: string
   updatedAt: string
-  /** Of the current version; of the draft while nothing is published. */
+  /** Schemas of the current version; of the draft while nothing is published. */
   inputSchema: JsonObject
   outputSchema: JsonObject
   current: Version | null
@@ -53,7 +53,7 @@ export type Agent = {
 
 export type Organization = { id: string; name: string; createdAt: string }
 
-/** An API token as it is kept: the token itself is known only to its holder. */
+/** An API token as stored: only the hash, never the token itself. */
 export type Token = {
   id: string
   hash: string

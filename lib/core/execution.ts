@@ -4,35 +4,35 @@ import { LEASE_MS } from './limits.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
 
-/** Who asked for it: a client of the interface, or a model agent that has it as a tool. */
+/** What started the execution: an API request, or an agent that calls this one as a tool. */
 export type ExecutionSource = 'API' | 'AGENT'
 
-/** Why an execution ended in ERROR: a code for programs, a message for people, and what helps. */
+/** Why an execution ended in ERROR: a code for programs, a message for people, and optional details. */
 export type ExecutionError = { code: string; message: string; [detail: string]: unknown }
 
-/** One change of an input so that it fits its schema. Tells names and types, never a value. */
+/** One change that made an input fit its schema. Contains names and types, never a value. */
 export type InputAdaptation = {
-  /** JSON Pointer (RFC 6901) of the place in the input that the agent gets. */
+  /** JSON Pointer (RFC 6901) into the adapted input. */
   path: string
   kind: 'renamed' | 'unwrapped' | 'converted' | 'defaulted'
-  /** JSON Pointer of the place in the sent input; for `converted` the type that was sent. */
+  /** JSON Pointer into the input as sent; for `converted`, the type that was sent. */
   from?: string
   message: string
 }
 
 export type Usage = { inputTokens: number; outputTokens: number }
 
-/** A worker's right to write an execution. Times are milliseconds since the epoch. */
+/** A worker's exclusive right to write an execution. Times are milliseconds since the epoch. */
 export type Lease = { owner: string; expiresAt: number }
 
-/** What the caller asked for beyond the input; kept so that a resumed run does the same. */
+/** Options of the call, stored so that a resumed run uses the same ones. */
 export type RunOptions = {
   maxAgentSteps: number
   model: string | null
   useDynamicLearning: boolean
 }
 
-/** One run of one version of an agent. Timestamps are ISO 8601 unless named otherwise. */
+/** One run of one version of an agent. Timestamps are ISO 8601 unless noted otherwise. */
 export type Execution = {
   id: string
   organizationId: string
@@ -40,14 +40,14 @@ export type Execution = {
   versionId: string
   tenantId: string | null
   source: ExecutionSource
-  /** The execution whose tool call this is; null for one that a client asked for. */
+  /** The execution whose tool call started this one; null for an API request. */
   parentExecutionId: string | null
-  /** Agents that called one another down to this one, the outermost first. */
+  /** The chain of agents that led to this call, outermost first. */
   callers: string[]
   status: ExecutionStatus
-  /** As it was sent. */
+  /** As sent. */
   input: JsonObject
-  /** What is changed in it for the agent. */
+  /** The changes that turn `input` into what the agent receives. */
   inputAdaptations: InputAdaptation[]
   output: JsonObject | null
   error: ExecutionError | null
@@ -60,24 +60,27 @@ export type Execution = {
   usage: Usage
   model: string | null
   options: RunOptions
-  /** The executions whose results its model was shown; null until they are chosen, and for a run that does not learn. */
+  /** Executions shown to the model as examples; null until they are chosen, and without dynamic learning. */
   learnedFrom: string[] | null
   feedback: Feedback | null
-  /** How many workers have claimed it. */
+  /** Number of claims so far. */
   attempts: number
-  /** How many of them since the last step was stored. */
-  idleAttempts: number
-  /** The passing fault that made the last worker give it back. */
-  lastFault: ExecutionError | null
+  /** Claims since the last checkpoint. */
+  attemptsSinceProgress: number
+  /** The retryable error that made the last worker release it. */
+  lastError: ExecutionError | null
   lease: Lease | null
-  /** When the sweeper looks at it unless somebody has done so before; null when it is final. */
+  /** When the sweeper checks it unless a worker renews it first; null when final. Milliseconds since the epoch. */
   openUntil: number | null
   deadlineAt: number
-  /** The idempotency record that leads to it; null when its client sent no key. */
+  /** The idempotency record bound to it; null if the client sent no key. */
   idempotencyId: string | null
-  /** Where its result is looked for and kept; null when it is not cached. */
+  /** The cache entry to read and write; null if caching is off. */
   cache: { key: string; ttlSeconds: number | null } | null
 }
+
+/** An execution whose worker holds the lease: only its owner may write it. */
+export type LeasedExecution = Execution & { lease: Lease }
 
 /** How a run ended. */
 export type Outcome =
@@ -87,7 +90,7 @@ export type Outcome =
       steps: number
       usage: Usage
       model: string | null
-      /** Given when another execution's output was taken over. */
+      /** Present when the output was reused from another execution. */
       cached?: true
       cachedExecutionId?: string
     }
@@ -100,7 +103,7 @@ export const CANCELLED: ExecutionError = {
   message: 'The execution was cancelled on request.',
 }
 
-/** An ERROR of a run that has taken no step. */
+/** An ERROR outcome of a run without steps. */
 export function failure(error: ExecutionError): Outcome {
   return { status: 'ERROR', error, steps: 0, usage: NO_USAGE, model: null }
 }
@@ -112,16 +115,18 @@ export type NewExecution = Pick<
   now: number
   deadlineMs: number
   lease: Lease | null
-  /** How long it may wait for its first claim before the sweeper enqueues it again. */
+  /** How long it may wait for its first claim before the sweeper re-enqueues it. */
   graceMs?: number
   idempotencyId?: string | null
   cache?: Execution['cache']
   inputAdaptations?: InputAdaptation[]
-  /** Given for a tool call of another execution. */
+  /** Present for a tool call of another execution. */
   parent?: { executionId: string; callers: string[] }
 }
 
-/** An execution that has just been accepted: already owned when `lease` is given (sync), else waiting (async). */
+/** An accepted execution: leased by the caller (synchronous) or waiting for a worker (asynchronous). */
+export function newExecution(params: NewExecution & { lease: Lease }): LeasedExecution
+export function newExecution(params: NewExecution): Execution
 export function newExecution(params: NewExecution): Execution {
   const {
     now,
@@ -154,8 +159,8 @@ export function newExecution(params: NewExecution): Execution {
     learnedFrom: null,
     feedback: null,
     attempts: lease ? 1 : 0,
-    idleAttempts: lease ? 1 : 0,
-    lastFault: null,
+    attemptsSinceProgress: lease ? 1 : 0,
+    lastError: null,
     lease,
     openUntil: lease?.expiresAt ?? now + graceMs,
     deadlineAt: now + deadlineMs,
@@ -165,7 +170,7 @@ export function newExecution(params: NewExecution): Execution {
   }
 }
 
-/** An execution that is over as it begins: the result of another one is taken over. */
+/** An execution that is final at creation because it reuses the result of another one. */
 export function cachedExecution(
   params: Omit<NewExecution, 'lease'>,
   cachedExecutionId: string,

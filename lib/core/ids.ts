@@ -11,17 +11,17 @@ export function isUuid(text: string): boolean {
   return UUID.test(text)
 }
 
-/** Lowercase words joined by hyphens, at most 64 characters, and never a UUID: a path takes either. */
+/** Lowercase words joined by hyphens, at most 64 characters. Never a UUID, because a path accepts either. */
 export function isSlug(text: string): boolean {
   return text.length <= MAX_SLUG_LENGTH && SLUG.test(text) && !UUID.test(text)
 }
 
-/** An agent's id follows from its organization and slug, so that a slug needs no look-up. */
+/** An agent's id derives from its organization and slug, so that resolving a slug needs no read. */
 export function agentIdOf(organizationId: string, slug: string): string {
   return v5(`${organizationId}/${slug}`, AGENT_NAMESPACE)
 }
 
-/** The agent that a path segment names by UUID or slug; `undefined` when it can name none. */
+/** The agent id for a UUID or slug in a path; undefined if the text is neither. */
 export function agentIdFrom(organizationId: string, idOrSlug: string): string | undefined {
   if (isUuid(idOrSlug)) return idOrSlug.toLowerCase()
   if (isSlug(idOrSlug)) return agentIdOf(organizationId, idOrSlug)

@@ -1,14 +1,14 @@
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
-/** Nesting allowed in an input or output: deeper values would break recursive code downstream. */
+/** Maximum nesting of an input or output: deeper values would overflow recursive code. */
 export const MAX_JSON_DEPTH = 100
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a parsed JSON value nests no deeper than `limit`; looks no further than that. */
+/** Whether a parsed JSON value nests at most `limit` levels. */
 export function isWithinDepth(value: unknown, limit: number = MAX_JSON_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (limit === 0) return false

@@ -1,19 +1,19 @@
 import type { Usage } from './execution.ts'
 import type { Json, JsonObject } from './json.ts'
 
-/** The tool through which a model gives its output; no tool of a document may have its name. */
+/** The tool through which a model returns its output; reserved, so no tool of an agent may use this name. */
 export const FINAL_ANSWER = 'final_answer'
 
-/** A tool as a model is told of it; `inputSchema` is a JSON Schema of an object. */
+/** A tool as declared to the model; `inputSchema` is a JSON Schema of an object. */
 export type ToolDeclaration = { name: string; description: string; inputSchema: JsonObject }
 
-/** A call that a model asks for. `error` is set when the call could not be read: then it is not to be carried out. */
+/** A tool call requested by a model. `error` is set if the call could not be parsed; it is then not executed. */
 export type ToolCall = { id: string; name: string; input: Json; error: string | null }
 
-/** What came of a call: its result, or what the model is told went wrong. */
+/** The outcome of a tool call: its result, or the error message for the model. */
 export type ToolResult = { ok: true; value: Json } | { ok: false; error: string }
 
-/** One response of a model: one step. `messages` are plain JSON, to be sent back as they are with the next request. */
+/** One model response, which is one step. `messages` are plain JSON and are sent back unchanged with the next request. */
 export type ModelResponse = {
   messages: Json[]
   text: string
@@ -24,30 +24,30 @@ export type ModelResponse = {
 
 export type ModelRequest = {
   instructions: string
-  /** The history so far, of `userMessage`, `ModelResponse.messages` and `toolMessage`. */
+  /** The history: results of `userMessage`, `ModelResponse.messages` and `toolMessage`. */
   messages: Json[]
   tools: ToolDeclaration[]
   signal: AbortSignal
 }
 
-/** A model that gives one response a request, and retries nothing by itself. */
+/** A model that returns one response per request and never retries. */
 export interface Model {
-  /** As it goes on the record: provider, model and, unless default, the reasoning level. */
+  /** As recorded: provider, model and, unless default, the reasoning level. */
   name: string
   /** @throws ModelError */
   respond(request: ModelRequest): Promise<ModelResponse>
   userMessage(text: string): Json
   /**
-   * The results of one response's calls. Calls with an `error` are left out: the response's own messages answer them
-   * already. Null when none is left; `respond` passes over a null message.
+   * The tool results of one response. Calls with an `error` are omitted: the response's own messages already answer
+   * them. Null if none is left; `respond` ignores null messages.
    */
   toolMessage(results: { call: ToolCall; result: ToolResult }[]): Json
 }
 
-/** The provider did not give a response. `isTransient`: the same request may succeed later. */
+/** The provider returned no usable response. `isTransient`: the same request may succeed later. */
 export class ModelError extends Error {
   readonly isTransient: boolean
-  /** Milliseconds that the provider asks to wait; null when it does not say. */
+  /** The provider's Retry-After in milliseconds; null if it sent none. */
   readonly retryAfterMs: number | null
 
   constructor(
@@ -61,7 +61,7 @@ export class ModelError extends Error {
   }
 }
 
-/** A model that cannot do what is asked, known before anything is sent: its name, reasoning level or key is wrong. */
+/** The model cannot be used: its name, reasoning level or API key is wrong. Thrown before any request is sent. */
 export class ModelConfigurationError extends Error {
   override readonly name = 'ModelConfigurationError'
 }

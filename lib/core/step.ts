@@ -2,7 +2,7 @@ import type { Usage } from './execution.ts'
 import type { Json } from './json.ts'
 import type { ToolCall, ToolResult } from './model.ts'
 
-/** A checkpoint: one response of a model, or one named step of a code agent. Never changed once written. */
+/** A checkpoint: one model response, or one named step of a code agent. Immutable once written. */
 export type Step = {
   /** From 1, without gaps. */
   number: number
@@ -15,17 +15,17 @@ export type Step = {
 
 export type ModelStep = Extract<Step, { kind: 'MODEL' }>
 
-/** What came of one tool call of a step. */
+/** The result of one tool call of a step. */
 export type CallResult = { callId: string; result: ToolResult; startedAt: string; finishedAt: string }
 
-/** A step with the results that are known so far, by call id. */
+/** A step with the tool results recorded so far, by call id. */
 export type RecordedStep = { step: Step; results: Map<string, CallResult> }
 
 export interface StepStore {
-  /** False when another worker has written a step of this number. */
+  /** False if another worker has written a step with this number. */
   append(params: { executionId: string; owner: string; step: Step }): Promise<boolean>
-  /** Returns the result that is stored now: the first one of a call stays. */
+  /** Returns the stored result: the first one recorded for a call is kept. */
   appendResult(params: { executionId: string; number: number; result: CallResult }): Promise<CallResult>
-  /** In order. `from` is the first number wanted, `limit` the most steps. */
+  /** In order, from step number `from`, at most `limit` steps. */
   read(params: { executionId: string; from?: number; limit?: number }): Promise<RecordedStep[]>
 }

@@ -2,18 +2,18 @@ import type { Execution, ExecutionError, Lease, Outcome } from './execution.ts'
 import { MAX_ATTEMPTS } from './limits.ts'
 import type { Progress } from './ports.ts'
 
-/** What a write demands of an execution beside that it is open. All that are given must hold. */
+/** Preconditions of a write, in addition to the execution being open. All that are present must hold. */
 export type Guard = {
   organizationId?: string
-  /** Who must hold the lease. */
+  /** The worker that must hold the lease. */
   owner?: string
-  /** The time, in milliseconds since the epoch, at which no lease may be live. */
+  /** No lease may be live at this time (milliseconds since the epoch). */
   unleasedAt?: number
-  /** What `openUntil` must still be. */
+  /** The value that `openUntil` must still have. */
   openUntil?: number
 }
 
-/** The fields that a transition sets. */
+/** The fields set by a transition. */
 export type Changes = Partial<
   Pick<
     Execution,
@@ -26,42 +26,42 @@ export type Changes = Partial<
     | 'model'
     | 'lease'
     | 'openUntil'
-    | 'idleAttempts'
-    | 'lastFault'
+    | 'attemptsSinceProgress'
+    | 'lastError'
     | 'cached'
     | 'cachedExecutionId'
     | 'learnedFrom'
   >
 >
 
-/** A change of an execution's state: carried out whole when the guard permits it, else not at all. */
+/** A state change: one conditional write that succeeds or fails as a whole. */
 export type Transition = { guard: Guard; set: Changes; claimedAt?: string }
 
-/** Takes the lease of an execution that nobody holds. */
+/** Takes the lease of an execution that no worker holds. */
 export function claim(lease: Lease, now: number): Transition {
   return { guard: { unleasedAt: now }, set: held(lease), claimedAt: new Date(now).toISOString() }
 }
 
-/** Extends a lease. With progress, a step is about to be stored: the attempts before it count no more. */
+/** Extends the lease. With progress, a step is about to be stored, so the attempt counter is reset. */
 export function renew(lease: Lease, progress?: Progress, learnedFrom?: string[]): Transition {
-  const made = progress && { ...progress, idleAttempts: 0, lastFault: null }
+  const made = progress && { ...progress, attemptsSinceProgress: 0, lastError: null }
   const learned = learnedFrom && { learnedFrom }
   return { guard: { owner: lease.owner }, set: { ...held(lease), ...made, ...learned } }
 }
 
 /**
- * Gives a lease back for another worker to go on. From `until` on the sweeper sees to it that one does. One that only
- * `waits` for another execution has not failed: its attempts are not counted.
+ * Releases the lease so that another worker can continue; from `until` on the sweeper re-enqueues the execution. A run
+ * that is only waiting for another execution has not failed, so its attempts are not counted.
  */
 export function release(
   owner: string,
-  { until, fault, waits }: { until: number; fault: ExecutionError | null; waits?: boolean },
+  { until, error, isWaiting }: { until: number; error: ExecutionError | null; isWaiting?: boolean },
 ): Transition {
   const set = {
     lease: null,
     openUntil: until,
-    ...(fault && { lastFault: fault }),
-    ...(waits && { idleAttempts: 0 }),
+    ...(error && { lastError: error }),
+    ...(isWaiting && { attemptsSinceProgress: 0 }),
   }
   return { guard: { owner }, set }
 }
@@ -70,7 +70,7 @@ export function finish(owner: string, outcome: Outcome, finishedAt: string): Tra
   return { guard: { owner }, set: { output: null, error: null, ...outcome, finishedAt, ...CLOSED } }
 }
 
-/** Ends an execution in ERROR whoever holds it; with `unleasedAt` only when nobody does. */
+/** Ends an execution in ERROR whoever holds the lease; with `unleasedAt`, only if no lease is live. */
 export function end(
   guard: Pick<Guard, 'organizationId' | 'unleasedAt'>,
   error: ExecutionError,
@@ -79,7 +79,7 @@ export function end(
   return { guard, set: { status: 'ERROR', error, finishedAt, ...CLOSED } }
 }
 
-/** Puts the next look of the sweeper off. */
+/** Postpones the next sweep. */
 export function postpone(openUntil: number, until: number): Transition {
   return { guard: { openUntil }, set: { openUntil: until } }
 }
@@ -88,8 +88,8 @@ const held = (lease: Lease): Changes => ({ lease, openUntil: lease.expiresAt })
 
 const CLOSED = { lease: null, openUntil: null } satisfies Changes
 
-/** Whether a transition with this guard may be carried out. */
-export function permits(execution: Execution, guard: Guard): boolean {
+/** Whether the guard permits a transition; stores express the same condition in their writes. */
+export function isPermitted(execution: Execution, guard: Guard): boolean {
   const { status, lease, organizationId, openUntil } = execution
   return (
     status === 'IN_PROGRESS' &&
@@ -100,27 +100,27 @@ export function permits(execution: Execution, guard: Guard): boolean {
   )
 }
 
-/** The execution after a transition; the guard has been seen to. */
-export function applied(execution: Execution, { set, claimedAt }: Transition): Execution {
+/** The execution after a transition whose guard was checked. */
+export function applyTransition(execution: Execution, { set, claimedAt }: Transition): Execution {
   const claimed = claimedAt !== undefined && {
     startedAt: execution.startedAt ?? claimedAt,
     attempts: execution.attempts + 1,
-    idleAttempts: execution.idleAttempts + 1,
+    attemptsSinceProgress: execution.attemptsSinceProgress + 1,
   }
   return { ...execution, ...set, ...claimed }
 }
 
-/** Why an execution ends whose message was delivered as often as it may be. */
-export function exhausted({ lastFault, attempts }: Execution): ExecutionError {
-  if (lastFault) return lastFault
+/** The error of an execution whose message exceeded maxReceiveCount. */
+export function attemptsExhausted({ lastError, attempts }: Execution): ExecutionError {
+  if (lastError) return lastError
   const message =
     attempts === 0
-      ? `The run’s message was delivered ${MAX_ATTEMPTS} times, and no worker took it up.`
-      : `The run was taken up ${MAX_ATTEMPTS} times without a step forward: its worker died each time.`
+      ? `The message was received ${MAX_ATTEMPTS} times (maxReceiveCount), but no worker could claim the execution.`
+      : `${MAX_ATTEMPTS} attempts failed without progress: the worker died each time.`
   return { code: 'AttemptsExhausted', message }
 }
 
-/** Whether a run whose message is dead deserves another: its workers died, but there were steps forward in between. */
-export function deservesAnother({ lastFault, attempts, idleAttempts }: Execution): boolean {
-  return lastFault === null && attempts > 0 && idleAttempts < MAX_ATTEMPTS
+/** Whether a run made progress between the deaths of its workers, so that its dead-lettered message is replaced by a new one. */
+export function hasProgressed({ lastError, attempts, attemptsSinceProgress }: Execution): boolean {
+  return lastError === null && attempts > 0 && attemptsSinceProgress < MAX_ATTEMPTS
 }

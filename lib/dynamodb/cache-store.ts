@@ -14,13 +14,13 @@ export function cacheStore(table: Table): CacheStore {
       return item && !isExpired(item, now) ? fromItem(table, item) : null
     },
 
-    async lead({ key, executionId, instead, now }) {
+    async reserve({ key, executionId, replaces, now }) {
       // Long after the execution's own deadline: nothing reads such an entry any more.
       const item = { ...cacheKey(key), executionId, ...validUntil(now + 2 * DEADLINE_MS) }
       const isFree: Condition = {
-        expression: `attribute_not_exists(pk) OR #expiresAt <= :now${instead === null ? '' : ' OR #executionId = :instead'}`,
-        names: ['expiresAt', ...(instead === null ? [] : ['executionId'])],
-        values: { now, ...(instead !== null && { instead }) },
+        expression: `attribute_not_exists(pk) OR #expiresAt <= :now${replaces === null ? '' : ' OR #executionId = :replaces'}`,
+        names: ['expiresAt', ...(replaces === null ? [] : ['executionId'])],
+        values: { now, ...(replaces !== null && { replaces }) },
       }
       const own = { executionId, output: null }
       if (await table.put(item, isFree)) return own

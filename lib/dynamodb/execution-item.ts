@@ -44,9 +44,9 @@ export type ExecutionItem = {
   learnedFrom?: string[]
   feedback?: StoredPayload
   attempts: number
-  idleAttempts: number
+  attemptsSinceProgress: number
   /** JSON */
-  lastFault?: string
+  lastError?: string
   leaseOwner?: string
   leaseExpiresAt?: number
   openUntil?: number
@@ -66,7 +66,7 @@ export const LIST_ATTRIBUTES = ['ownerShard', 'agentShard', 'listOrder']
 const OPEN_ATTRIBUTES = ['openShard', 'openOwner', 'openUntil']
 
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
-  const { id, organizationId, agentId, input, output, error, lastFault, lease, ...others } = execution
+  const { id, organizationId, agentId, input, output, error, lastError, lease, ...others } = execution
   const { inputAdaptations, feedback, ...rest } = others
   const shard = shardOf(id)
   const isOpen = execution.status === 'IN_PROGRESS'
@@ -86,7 +86,7 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     inputAdaptations: inputAdaptations.length > 0 ? JSON.stringify(inputAdaptations) : undefined,
     feedback: feedback ? await storePayload(table, id, 'feedback', feedback) : undefined,
     error: jsonOrNone(error),
-    lastFault: jsonOrNone(lastFault),
+    lastError: jsonOrNone(lastError),
     leaseOwner: lease?.owner,
     leaseExpiresAt: lease?.expiresAt,
   }
@@ -94,11 +94,11 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
 
 /** The update that carries a transition out, but for its guard and its output, which may be too large for the item. */
 export function toChange({ set, claimedAt }: Transition): Change {
-  const { lease, error, lastFault, output: _, ...plain } = set
+  const { lease, error, lastError, output: _, ...plain } = set
   const values = {
     ...plain,
     ...('error' in set && { error: error && JSON.stringify(error) }),
-    ...('lastFault' in set && { lastFault: lastFault && JSON.stringify(lastFault) }),
+    ...('lastError' in set && { lastError: lastError && JSON.stringify(lastError) }),
     ...('lease' in set && { leaseOwner: lease?.owner ?? null, leaseExpiresAt: lease?.expiresAt ?? null }),
   }
   const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'
@@ -106,7 +106,7 @@ export function toChange({ set, claimedAt }: Transition): Change {
   return {
     set: withoutNulls(values),
     remove: isFinal ? [...new Set([...gone, ...OPEN_ATTRIBUTES])] : gone,
-    ...(claimedAt && { setOnce: { startedAt: claimedAt }, add: { attempts: 1, idleAttempts: 1 } }),
+    ...(claimedAt && { setOnce: { startedAt: claimedAt }, add: { attempts: 1, attemptsSinceProgress: 1 } }),
   }
 }
 
@@ -143,8 +143,8 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     learnedFrom: item.learnedFrom ?? null,
     feedback: feedback as Feedback | null,
     attempts: item.attempts,
-    idleAttempts: item.idleAttempts,
-    lastFault: item.lastFault ? (JSON.parse(item.lastFault) as ExecutionError) : null,
+    attemptsSinceProgress: item.attemptsSinceProgress,
+    lastError: item.lastError ? (JSON.parse(item.lastError) as ExecutionError) : null,
     lease:
       item.leaseOwner && item.leaseExpiresAt
         ? { owner: item.leaseOwner, expiresAt: item.leaseExpiresAt }

@@ -87,10 +87,10 @@ export function executionStore(table: Table): ExecutionStore {
 
     async claim({ id, lease, now }) {
       const item = await apply(id, transitions.claim(lease, now))
-      if (item) return hydrate(item)
+      if (item) return { ...(await hydrate(item)), lease }
       const current = await read(id)
       if (current?.status !== 'IN_PROGRESS') return 'closed'
-      return current.leaseOwner === lease.owner ? hydrate(current) : 'held'
+      return current.leaseOwner === lease.owner ? { ...(await hydrate(current)), lease } : 'held'
     },
 
     async renew({ id, lease, progress, learnedFrom }) {
@@ -101,8 +101,9 @@ export function executionStore(table: Table): ExecutionStore {
       return (await apply(id, transitions.release(owner, given))) !== null
     },
 
-    async finish({ execution, owner, outcome, finishedAt }) {
+    async finish({ execution, outcome, finishedAt }) {
       const { id } = execution
+      const { owner } = execution.lease
       const output =
         outcome.status === 'SUCCESS'
           ? await storePayload(table, id, `output-${owner}`, outcome.output)
@@ -111,7 +112,7 @@ export function executionStore(table: Table): ExecutionStore {
       const item = (await apply(id, transition, { output, finishedBy: owner })) ?? (await read(id))
       if (item?.finishedBy !== owner) return null
       const { learnedFrom = null } = item as ExecutionItem
-      return { ...transitions.applied(execution, transition), learnedFrom }
+      return { ...transitions.applyTransition(execution, transition), learnedFrom }
     },
 
     async end({ organizationId, id, error, finishedAt, unleasedAt }) {

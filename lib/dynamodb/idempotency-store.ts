@@ -7,12 +7,12 @@ import type { Item, Table } from './table.ts'
 /** Idempotency keys of clients, each kept for the execution that its first request was given. */
 export function idempotencyStore(table: Table): IdempotencyStore {
   return {
-    async reserve({ agentId, key, executionId, fingerprint, now, expiresAt }) {
+    async reserve({ agentId, key, executionId, requestHash, now, expiresAt }) {
       const id = createHash('sha256').update(`${agentId}\n${key}`).digest('hex')
       const item = {
         ...idempotencyKey(id),
         executionId,
-        fingerprint,
+        requestHash,
         expiresAt,
         // DynamoDB deletes what is past its time within days, so the condition looks at the time itself.
         ...timeToLive(expiresAt),
@@ -22,14 +22,14 @@ export function idempotencyStore(table: Table): IdempotencyStore {
         names: ['expiresAt'],
         values: { now },
       }
-      if (await table.put(item, isFree)) return { id, executionId, fingerprint }
+      if (await table.put(item, isFree)) return { id, executionId, requestHash }
       const kept = await table.get(idempotencyKey(id), { consistent: true })
       // Gone in between: its execution was deleted. Then this request's own is as good as any.
-      return kept ? fromItem(id, kept) : { id, executionId, fingerprint }
+      return kept ? fromItem(id, kept) : { id, executionId, requestHash }
     },
   }
 }
 
 function fromItem(id: string, item: Item): Reservation {
-  return { id, executionId: String(item.executionId), fingerprint: String(item.fingerprint) }
+  return { id, executionId: String(item.executionId), requestHash: String(item.requestHash) }
 }

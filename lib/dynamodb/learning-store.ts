@@ -1,10 +1,10 @@
 import type { JsonObject } from '../core/json.ts'
 import {
-  BYTES_A_TOKEN,
+  BYTES_PER_TOKEN,
   EXAMPLES_TOKENS,
   type Example,
   type Feedback,
-  type Learner,
+  type LearningScope,
   type LearningStore,
 } from '../core/learning.ts'
 import { type ExecutionItem, fromItem } from './execution-item.ts'
@@ -54,7 +54,7 @@ export function learningStore(table: Table): LearningStore {
   }
 }
 
-function endedOf({ tenantId }: Learner): Condition {
+function endedOf({ tenantId }: LearningScope): Condition {
   const ofTenant = tenantId === null ? 'attribute_not_exists(#tenantId)' : '#tenantId = :tenantId'
   return {
     expression: `#status <> :open AND ${ofTenant}`,
@@ -63,12 +63,15 @@ function endedOf({ tenantId }: Learner): Condition {
   }
 }
 
-function examplesIn(items: Item[], learner: Learner): Example[] {
+function examplesIn(items: Item[], learner: LearningScope): Example[] {
   return items.flatMap((item) => exampleIn(item as ExecutionItem, learner) ?? [])
 }
 
 /** Null for what has no output to learn from, or belongs to another, or is too large; chunks are not read to find out. */
-function exampleIn(item: ExecutionItem, { organizationId, agentId, tenantId }: Learner): Example | null {
+function exampleIn(
+  item: ExecutionItem,
+  { organizationId, agentId, tenantId }: LearningScope,
+): Example | null {
   const isOwn =
     item.organizationId === organizationId && item.agentId === agentId && (item.tenantId ?? null) === tenantId
   if (!isOwn || item.deleted || item.status === 'IN_PROGRESS') return null
@@ -91,6 +94,6 @@ function exampleIn(item: ExecutionItem, { organizationId, agentId, tenantId }: L
 }
 
 const smallOf = (payload: StoredPayload | undefined): JsonObject | null =>
-  payload && 'json' in payload && payloadBytes(payload) <= EXAMPLES_TOKENS * BYTES_A_TOKEN
+  payload && 'json' in payload && payloadBytes(payload) <= EXAMPLES_TOKENS * BYTES_PER_TOKEN
     ? (JSON.parse(payload.json) as JsonObject)
     : null

@@ -4,15 +4,12 @@ import type { JsonObject } from '../core/json.ts'
 import { type Adapter, compileAdapter } from '../schema/adapt/adapt-input.ts'
 import { compileStrictValidator, compileValidator, type Validator } from '../schema/validate/validate.ts'
 
-/** What a version's schemas are compiled to, once a process. */
-export const inputCheckOf: (version: Version) => Validator = compiledOnce(
-  'inputSchema',
-  compileStrictValidator,
-)
-export const outputCheckOf: (version: Version) => Validator = compiledOnce('outputSchema', compileValidator)
-export const adapterOf: (version: Version) => Adapter = compiledOnce('inputSchema', compileAdapter)
+/** A version's compiled schemas, cached in the process. */
+export const inputValidatorOf: (version: Version) => Validator = cached('inputSchema', compileStrictValidator)
+export const outputValidatorOf: (version: Version) => Validator = cached('outputSchema', compileValidator)
+export const adapterOf: (version: Version) => Adapter = cached('inputSchema', compileAdapter)
 
-function compiledOnce<T extends object>(
+function cached<T extends object>(
   schema: 'inputSchema' | 'outputSchema',
   compile: (declared: JsonObject) => T,
 ): (version: Version) => T {
@@ -20,8 +17,8 @@ function compiledOnce<T extends object>(
   return (version) => {
     const known = compiled.get(version.id)
     if (known) return known
-    const made = compile(version[schema])
-    compiled.set(version.id, made)
-    return made
+    const value = compile(version[schema])
+    compiled.set(version.id, value)
+    return value
   }
 }

@@ -3,17 +3,19 @@ import type { AgentStore, CacheStore, ExecutionStore, System } from '../core/por
 import type { StepStore } from '../core/step.ts'
 import type { Environment } from '../environment.ts'
 
-/** What it takes to run executions. */
+/** The dependencies of running an execution. */
 export type Engine = {
   agents: AgentStore
   executions: ExecutionStore
   steps: StepStore
   cache: CacheStore
   system: System
-  /** Names models, keys and secrets. */
+  /** Names models, API keys and secrets; `process.env` by default. */
   environment?: Environment
-  /** The defaults unless a test shortens them. */
+  /** Tests shorten these. */
   times?: LeaseTimes
 }
 
 export const timesOf = ({ times = leaseTimes() }: Engine): LeaseTimes => times
+
+export const isoNow = (system: System): string => new Date(system.now()).toISOString()

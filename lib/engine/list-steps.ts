@@ -4,7 +4,7 @@ import type { RecordedStep, StepStore } from '../core/step.ts'
 
 type Params = { steps: StepStore; executionId: string } & PageRequest
 
-/** A page of an execution's steps in the order in which they happened, within what one response can carry. */
+/** A page of an execution's steps in order, limited to what one response can carry. */
 export async function listSteps({ steps, executionId, limit, after }: Params): Promise<Page<RecordedStep>> {
   const from = Number(after?.order ?? 0) + 1
   const recorded = await steps.read({ executionId, from, limit: limit + 1 })

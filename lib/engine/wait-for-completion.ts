@@ -1,46 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Execution } from '../core/execution.ts'
+import type { ExecutionStatus } from '../core/execution.ts'
 import type { ExecutionStore } from '../core/ports.ts'
 import { onceCompleted } from './completion-events.ts'
 
 type Params = {
-  executions: Pick<ExecutionStore, 'get' | 'getStatus'>
+  executions: Pick<ExecutionStore, 'getStatus'>
   organizationId: string
   id: string
-  /** Milliseconds. */
-  limitMs: number
+  timeoutMs: number
+  signal?: AbortSignal
 }
 
-const FIRST_LOOK_MS = 50
-const MAX_LOOK_MS = 1_000
+const FIRST_POLL_MS = 50
+const MAX_POLL_MS = 1_000
 
 /**
- * The execution once it is final, or as it is when the time is up; null when there is none. Looks as soon as its end is
- * announced, and less and less often until then.
+ * Waits until an execution is final, and returns its status: `IN_PROGRESS` after the timeout, null if it does not
+ * exist. Reads the status at least once, as soon as this process learns of the completion, and otherwise at growing
+ * intervals.
+ * @throws the signal's reason when it aborts
  */
 export async function waitForCompletion({
   executions,
   organizationId,
   id,
-  limitMs,
-}: Params): Promise<Execution | null> {
-  const end = performance.now() + limitMs
-  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 1.5, MAX_LOOK_MS)) {
-    const leftMs = end - performance.now()
-    if (leftMs <= 0) return executions.get({ organizationId, id })
-    const pause = new AbortController()
-    // From before the look, so that none goes unheard during it.
-    const announced = onceCompleted(id, pause.signal)
+  timeoutMs,
+  signal,
+}: Params): Promise<ExecutionStatus | null> {
+  const deadline = performance.now() + timeoutMs
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
+    signal?.throwIfAborted()
+    const round = new AbortController()
+    const woken = signal ? AbortSignal.any([round.signal, signal]) : round.signal
+    // Subscribed before the read, so that no event is missed in between.
+    const completed = onceCompleted(id, woken)
     try {
       const status = await executions.getStatus({ organizationId, id })
-      if (status !== 'IN_PROGRESS') return await executions.get({ organizationId, id })
-      const { signal } = pause
-      await Promise.race([
-        announced,
-        sleep(Math.min(waitMs, leftMs), undefined, { signal }).catch(() => null),
-      ])
+      const remainingMs = deadline - performance.now()
+      if (status !== 'IN_PROGRESS' || remainingMs <= 0) return status
+      const pause = sleep(Math.min(pollMs, remainingMs), undefined, { signal: woken })
+      await Promise.race([completed, pause.catch(() => undefined)])
     } finally {
-      pause.abort()
+      round.abort()
     }
   }
 }

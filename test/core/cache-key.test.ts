@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CacheIdentity, cacheKeyOf, canonicalJson } from '../../lib/core/cache-key.ts'
+import { type CacheIdentity, cacheKeyOf } from '../../lib/core/cache-key.ts'
+import { canonicalJson } from '../../lib/core/canonical-json.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 
 /** RFC 8785, appendix B: the bits of a number and how it is written; null where it must be refused. */

@@ -95,9 +95,9 @@ describe('permits and applied', () => {
         let seen = execution.openUntil
         const owners = ['a', 'b', 'c']
         const carryOut = (transition: transitions.Transition, isRight: boolean): boolean => {
-          const isPermitted = transitions.permits(execution, transition.guard)
+          const isPermitted = transitions.isPermitted(execution, transition.guard)
           expect(isPermitted).toBe(isRight && ended === null)
-          if (isPermitted) execution = transitions.applied(execution, transition)
+          if (isPermitted) execution = transitions.applyTransition(execution, transition)
           return isPermitted
         }
 
@@ -123,7 +123,7 @@ describe('permits and applied', () => {
             holder = { owner, until: lease.expiresAt }
             if (kind === 'step') [idle, fault] = [0, null]
           } else if (kind === 'release') {
-            if (!carryOut(transitions.release(owner, { until: now + TIMES.graceMs, fault: FAULT }), isOwner))
+            if (!carryOut(transitions.release(owner, { until: now + TIMES.graceMs, error: FAULT }), isOwner))
               continue
             holder = null
             fault = FAULT
@@ -134,7 +134,7 @@ describe('permits and applied', () => {
             carryOut(transitions.end({ organizationId: 'another' }, CANCELLED, at), false)
             if (carryOut(transitions.end({ organizationId }, CANCELLED, at), true)) ended = execution
           } else if (kind === 'bury') {
-            const error = transitions.exhausted(execution)
+            const error = transitions.attemptsExhausted(execution)
             expect(error.code).toBe(fault ? FAULT.code : 'AttemptsExhausted')
             if (carryOut(transitions.end({ unleasedAt: now }, error, at), isUnleased)) ended = execution
           } else if (kind === 'look') {
@@ -146,7 +146,11 @@ describe('permits and applied', () => {
           }
           expect(execution).toMatchObject({ attempts: claims, startedAt: firstClaim })
           if (ended === null) {
-            expect(execution).toMatchObject({ idleAttempts: idle, lastFault: fault, status: 'IN_PROGRESS' })
+            expect(execution).toMatchObject({
+              attemptsSinceProgress: idle,
+              lastError: fault,
+              status: 'IN_PROGRESS',
+            })
             expect(execution.lease).toEqual(holder && { owner: holder.owner, expiresAt: holder.until })
           } else expect(execution).toBe(ended)
         }

@@ -8,7 +8,7 @@ import { INDEXES } from '../../lib/dynamodb/schema.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/provision.ts'
-import { anExecution } from '../support/executions.ts'
+import { anExecution, leased } from '../support/executions.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 const success = (output = { text: 'x' }): Outcome => ({
@@ -62,20 +62,29 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
 
   it('does not change an execution that is created again', async () => {
     const execution = await created({ lease: leaseOf('me') })
-    const ended = await store.finish({ execution, owner: 'me', outcome: success(), finishedAt: at })
+    const ended = await store.finish({
+      execution: leased(execution, 'me'),
+      outcome: success(),
+      finishedAt: at,
+    })
     await store.create({ execution })
     expect(await store.get(execution)).toEqual(ended)
   })
 
   it('ends an execution once, for the owner of its lease only', async () => {
     const execution = await created({ lease: leaseOf('me') })
-    expect(await store.finish({ execution, owner: 'you', outcome: success(), finishedAt: at })).toBeNull()
-    const ended = await store.finish({ execution, owner: 'me', outcome: success(), finishedAt: at })
+    expect(
+      await store.finish({ execution: leased(execution, 'you'), outcome: success(), finishedAt: at }),
+    ).toBeNull()
+    const ended = await store.finish({
+      execution: leased(execution, 'me'),
+      outcome: success(),
+      finishedAt: at,
+    })
     expect(ended).toMatchObject({ ...success(), finishedAt: at, error: null, lease: null })
     expect(await store.get(execution)).toEqual(ended)
     const late = await store.finish({
-      execution,
-      owner: 'you',
+      execution: leased(execution, 'you'),
       outcome: success({ text: 'y' }),
       finishedAt: at,
     })
@@ -85,8 +94,12 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
 
   it('knows its own finish again when the answer was lost', async () => {
     const execution = await created({ lease: leaseOf('me') })
-    await store.finish({ execution, owner: 'me', outcome: success(), finishedAt: at })
-    const again = await store.finish({ execution, owner: 'me', outcome: success(), finishedAt: at })
+    await store.finish({ execution: leased(execution, 'me'), outcome: success(), finishedAt: at })
+    const again = await store.finish({
+      execution: leased(execution, 'me'),
+      outcome: success(),
+      finishedAt: at,
+    })
     expect(again?.status).toBe('SUCCESS')
   })
 
@@ -97,12 +110,15 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
     const claimed = await store.claim({ id: execution.id, lease: leaseOf('second'), now: NOW })
     if (typeof claimed === 'string') throw new Error(claimed)
     await store.finish({
-      execution: claimed,
-      owner: 'second',
+      execution: leased(claimed, 'second'),
       outcome: success({ text: winner }),
       finishedAt: at,
     })
-    await store.finish({ execution, owner: 'first', outcome: success({ text: loser }), finishedAt: at })
+    await store.finish({
+      execution: leased(execution, 'first'),
+      outcome: success({ text: loser }),
+      finishedAt: at,
+    })
     expect((await store.get(execution))?.output?.text === winner).toBe(true)
   })
 
@@ -129,7 +145,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
   it('lets nobody claim, renew or end what is final or gone', async () => {
     const execution = await created({ lease: leaseOf('me') })
     const { id, organizationId } = execution
-    await store.finish({ execution, owner: 'me', outcome: success(), finishedAt: at })
+    await store.finish({ execution: leased(execution, 'me'), outcome: success(), finishedAt: at })
     expect(await store.claim({ id, lease: leaseOf('you'), now: NOW * 2 })).toBe('closed')
     expect(await store.renew({ id, lease: leaseOf('me') })).toBe(false)
     expect(await store.end({ organizationId, id, error: CANCELLED, finishedAt: at })).toBeNull()
@@ -157,7 +173,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
     ]
     await created({ lease: leaseOf('c', NOW) })
     const done = await created({ lease: leaseOf('d', 1_500) })
-    await store.finish({ execution: done, owner: 'd', outcome: failure(CANCELLED), finishedAt: at })
+    await store.finish({ execution: leased(done, 'd'), outcome: failure(CANCELLED), finishedAt: at })
     const ids = async () => (await store.listStale({ now: 3_000, limit: 1_000 })).map(({ id }) => id)
     expect((await ids()).filter((id) => [old.id, older.id, done.id].includes(id))).toEqual([older.id, old.id])
     const [stale] = (await store.listStale({ now: 3_000, limit: 1_000 })).filter(({ id }) => id === older.id)
@@ -173,7 +189,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
       lease: leaseOf('me'),
     })
     expect(await store.delete(execution)).toBe('open')
-    await store.finish({ execution, owner: 'me', outcome: success(), finishedAt: at })
+    await store.finish({ execution: leased(execution, 'me'), outcome: success(), finishedAt: at })
     expect(await store.delete({ ...execution, organizationId: system.newId() })).toBe('missing')
     expect(await store.delete(execution)).toBe('deleted')
     expect(await store.delete(execution)).toBe('missing')
@@ -190,7 +206,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('executionStore on %s', (emulat
 
   it('hides what a deletion has begun with and not finished, and finishes when asked again', async () => {
     const execution = await created({ lease: leaseOf('me') })
-    await store.finish({ execution, owner: 'me', outcome: success(), finishedAt: at })
+    await store.finish({ execution: leased(execution, 'me'), outcome: success(), finishedAt: at })
     const crash = new Error('crashed')
     const crashing = executionStore({ ...table, delete: () => Promise.reject(crash) })
     await expect(crashing.delete(execution)).rejects.toBe(crash)

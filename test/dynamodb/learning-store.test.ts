@@ -7,7 +7,7 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/provision.ts'
-import { anExecution } from '../support/executions.ts'
+import { anExecution, leased } from '../support/executions.ts'
 
 const at = '2027-01-15T08:00:00.000Z'
 const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
@@ -40,7 +40,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
     const outcome = output
       ? { status: 'SUCCESS' as const, output, steps: 1, usage: NO_USAGE, model: 'a/b' }
       : failure(CANCELLED)
-    await store.finish({ execution, owner: 'me', outcome, finishedAt: at })
+    await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
     return execution
   }
   const give = ({ organizationId, id }: Execution, overrides: Partial<Feedback> = {}) =>
@@ -121,7 +121,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
       await store.renew({ id, lease, progress: { steps: 1, usage: NO_USAGE, model: null } })
       expect(await store.get(execution)).toMatchObject({ learnedFrom: ['a'], steps: 1 })
       const outcome = failure(CANCELLED)
-      const finished = await store.finish({ execution, owner: 'me', outcome, finishedAt: at })
+      const finished = await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
       expect(finished?.learnedFrom).toEqual(['a'])
     })
 

@@ -121,6 +121,6 @@ function expectOneEnd({ history }: World, record: Execution | null): void {
 /** Of how often others were idle before it, a worker that finishes knows what it was told when it began. */
 function reported(report: Execution | undefined) {
   if (!report) throw new Error('nobody was told of an end')
-  const { idleAttempts, lastFault, ...rest } = report
+  const { attemptsSinceProgress, lastError, ...rest } = report
   return rest
 }

@@ -11,10 +11,10 @@ import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { sweep } from '../../lib/engine/maintenance/sweep.ts'
-import { type Intake, runLater, runNow } from '../../lib/engine/submit/submit.ts'
+import { type SubmitEngine, submitAsync, submitSync } from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/provision.ts'
-import { anExecution } from '../support/executions.ts'
+import { anExecution, leased } from '../support/executions.ts'
 import { modelPort } from '../support/lifecycle/model.ts'
 import { portOn, resendingTable } from '../support/lifecycle/tables.ts'
 import { anExecutionOfTheWorld, lives, World } from '../support/lifecycle/world.ts'
@@ -56,7 +56,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
   it('is a claim that its worker has, and counts once', async () => {
     const execution = await created()
     const claimed = await resending.claim({ id: execution.id, lease: mine, now: NOW })
-    expect(claimed).toMatchObject({ lease: mine, attempts: 1, idleAttempts: 1 })
+    expect(claimed).toMatchObject({ lease: mine, attempts: 1, attemptsSinceProgress: 1 })
     expect(await store.get(execution)).toEqual(claimed)
   })
 
@@ -80,16 +80,16 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
   ])('is the end of a run with %s, and its worker is told so', async (_, text) => {
     const execution = await created({ lease: mine })
     const outcome = success(text())
-    const ended = await resending.finish({ execution, owner: 'me', outcome, finishedAt: AT })
+    const ended = await resending.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
     expect(ended).toMatchObject({ ...outcome, finishedAt: AT, lease: null })
     expect(await store.get(execution)).toEqual(ended)
   })
 
   it('does not make somebody else’s end one’s own', async () => {
     const execution = await created({ lease: yours })
-    await store.finish({ execution, owner: 'you', outcome: success('yours'), finishedAt: AT })
+    await store.finish({ execution: leased(execution, 'you'), outcome: success('yours'), finishedAt: AT })
     const outcome = failure({ code: 'Late', message: '' })
-    expect(await resending.finish({ execution, owner: 'me', outcome, finishedAt: AT })).toBeNull()
+    expect(await resending.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })).toBeNull()
     expect(await store.get(execution)).toMatchObject({ status: 'SUCCESS', output: { text: 'yours' } })
   })
 
@@ -174,7 +174,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
 describe('an accepted run whose record’s answer was lost', () => {
   const table = sharedTable()
   const sent: QueuedExecution[] = []
-  const intake: Intake = {
+  const intake: SubmitEngine = {
     agents: agentStore(table),
     executions: executionStore(resendingTable(table)),
     steps: stepStore(table),
@@ -193,7 +193,7 @@ describe('an accepted run whose record’s answer was lost', () => {
   })
 
   it('runs when its caller waits for it', async () => {
-    expect(await runNow(intake, await requested())).toMatchObject({
+    expect(await submitSync(intake, await requested())).toMatchObject({
       status: 'SUCCESS',
       attempts: 1,
       error: null,
@@ -201,7 +201,7 @@ describe('an accepted run whose record’s answer was lost', () => {
   })
 
   it('is there for its client, and enqueued, when its caller does not', async () => {
-    const accepted = await runLater(intake, await requested())
+    const accepted = await submitAsync(intake, await requested())
     expect(accepted).toMatchObject({ status: 'IN_PROGRESS', attempts: 0 })
     expect(sent.map(({ executionId }) => executionId)).toEqual([accepted.id])
   })

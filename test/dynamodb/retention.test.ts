@@ -9,7 +9,7 @@ import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { EXECUTION_RETENTION_DAYS } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/provision.ts'
-import { anExecution } from '../support/executions.ts'
+import { anExecution, leased } from '../support/executions.ts'
 
 const DAY_MS = 86_400_000
 const owner = 'me'
@@ -35,7 +35,7 @@ async function aWholeRun(table: Table): Promise<Execution> {
   const step = { kind: 'CODE' as const, number: 1, name: 'one', value: large(), ...times }
   await stepStore(table).append({ executionId: execution.id, owner, step })
   const outcome = { status: 'SUCCESS' as const, output: large(), steps: 1, usage, model: null }
-  await executions.finish({ execution, owner, outcome, finishedAt: times.finishedAt })
+  await executions.finish({ execution: leased(execution, owner), outcome, finishedAt: times.finishedAt })
   return execution
 }
 
@@ -70,7 +70,7 @@ describe('a table whose executions are kept for 30 days', () => {
       [end - DAY_MS, end - DAY_MS],
     ] as const) {
       const [key, executionId] = [system.newId(), system.newId()]
-      await cache.lead({ key, executionId, instead: null, now: Date.now() })
+      await cache.reserve({ key, executionId, replaces: null, now: Date.now() })
       await cache.store({ key, executionId, output: { text: 'x' }, expiresAt })
       const item = await table.get(cacheKey(key), { consistent: true })
       expect(Math.abs(Number(item?.expiresAt) - expected)).toBeLessThan(DAY_MS / 2)

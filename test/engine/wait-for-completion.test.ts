@@ -4,21 +4,21 @@ import { emitCompleted } from '../../lib/engine/completion-events.ts'
 import { waitForCompletion } from '../../lib/engine/wait-for-completion.ts'
 import { anExecution } from '../support/executions.ts'
 
-// Only the timers that it sleeps by; they stand still unless a test lets them go on.
+// Only the timers that it uses; they stand still until a test advances them.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** An execution whose status a test sets, and how often it was looked at. */
-function watched(execution: Execution = anExecution()) {
-  const seen = { status: 'IN_PROGRESS' as ExecutionStatus | null, looks: 0 }
+/** An execution whose status a test sets, and the number of reads. */
+function observed(execution: Execution = anExecution()) {
+  const seen = { status: 'IN_PROGRESS' as ExecutionStatus | null, reads: 0 }
   const executions = {
     getStatus: async () => {
-      seen.looks++
+      seen.reads++
       return seen.status
     },
-    get: async () => (seen.status ? { ...execution, status: seen.status } : null),
   }
-  const wait = (limitMs: number) => waitForCompletion({ executions, ...execution, limitMs })
+  const wait = (timeoutMs: number, signal?: AbortSignal) =>
+    waitForCompletion({ executions, ...execution, timeoutMs, ...(signal && { signal }) })
   return { execution, seen, wait }
 }
 
@@ -26,60 +26,70 @@ function watched(execution: Execution = anExecution()) {
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('waitForCompletion', () => {
-  it('does not look for the end of what it need not wait for', async () => {
-    const { seen, wait } = watched()
-    expect(await wait(0)).toMatchObject({ status: 'IN_PROGRESS' })
-    expect(seen.looks).toBe(0)
+  it('reads the status once without a timeout', async () => {
+    const { seen, wait } = observed()
+    expect(await wait(0)).toBe('IN_PROGRESS')
+    expect(seen.reads).toBe(1)
   })
 
-  it('answers when the end is announced, without waiting for its next look', async () => {
-    const { execution, seen, wait } = watched()
+  it('rejects with the reason of its signal, also while it waits', async () => {
+    const { seen, wait } = observed()
+    const controller = new AbortController()
+    const waiting = wait(20_000, controller.signal)
+    await settle()
+    controller.abort(new Error('given up'))
+    await expect(waiting).rejects.toThrow('given up')
+    expect(seen.reads).toBe(1)
+  })
+
+  it('returns on a completion event without waiting for the next poll', async () => {
+    const { execution, seen, wait } = observed()
     const waiting = wait(20_000)
     await settle()
-    expect(seen.looks).toBe(1)
+    expect(seen.reads).toBe(1)
     seen.status = 'SUCCESS'
     emitCompleted(execution.id)
-    expect(await waiting).toMatchObject({ status: 'SUCCESS' })
-    expect(seen.looks).toBe(2)
+    expect(await waiting).toBe('SUCCESS')
+    expect(seen.reads).toBe(2)
   })
 
-  it('hears what is announced while it looks', async () => {
-    const { execution, seen, wait } = watched()
+  it('does not miss an event during a read', async () => {
+    const { execution, seen, wait } = observed()
     const waiting = wait(20_000)
-    // Its look is under way, and found the execution in progress.
+    // The read is in flight, and will find the execution in progress.
     emitCompleted(execution.id)
     seen.status = 'SUCCESS'
-    expect(await waiting).toMatchObject({ status: 'SUCCESS' })
+    expect(await waiting).toBe('SUCCESS')
   })
 
-  it('looks once more, and waits on, when it was no end', async () => {
-    const { execution, seen, wait } = watched()
+  it('reads again and continues waiting if the execution is not final', async () => {
+    const { execution, seen, wait } = observed()
     const waiting = wait(1_000)
     await settle()
     emitCompleted(execution.id)
     emitCompleted(anExecution().id)
     await settle()
     await settle()
-    expect(seen.looks).toBe(2)
+    expect(seen.reads).toBe(2)
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await waiting).toMatchObject({ status: 'IN_PROGRESS' })
+    expect(await waiting).toBe('IN_PROGRESS')
   })
 
-  it('finds an end that nobody announces', async () => {
-    const { seen, wait } = watched()
+  it('finds a completion without an event', async () => {
+    const { seen, wait } = observed()
     const waiting = wait(20_000)
     await settle()
     seen.status = 'ERROR'
     await vi.advanceTimersByTimeAsync(100)
-    expect(await waiting).toMatchObject({ status: 'ERROR' })
+    expect(await waiting).toBe('ERROR')
   })
 
-  it('answers at its limit, and when there is none any more', async () => {
-    const { seen, wait } = watched()
+  it('returns at its timeout, and null for an execution that no longer exists', async () => {
+    const { seen, wait } = observed()
     const waiting = wait(5_000)
     await vi.advanceTimersByTimeAsync(5_000)
-    expect(await waiting).toMatchObject({ status: 'IN_PROGRESS' })
-    expect(seen.looks).toBeLessThan(15)
+    expect(await waiting).toBe('IN_PROGRESS')
+    expect(seen.reads).toBeLessThan(15)
     seen.status = null
     expect(await wait(5_000)).toBeNull()
   })

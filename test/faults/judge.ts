@@ -67,7 +67,7 @@ export async function judge(world: World, evidence: Evidence): Promise<Report> {
       `${marker} asked for ${again} model responses again, and had ${stored.attempts} workers.`,
     )
     if (answered) check(isDeepStrictEqual(answered, last.output), `${marker} was answered something else.`)
-    const isUnlucky = last.error?.code === ALLOWED_ERROR && stored.idleAttempts >= MAX_ATTEMPTS
+    const isUnlucky = last.error?.code === ALLOWED_ERROR && stored.attemptsSinceProgress >= MAX_ATTEMPTS
     check(
       last.status !== 'ERROR' || isUnlucky,
       `${marker} ended in ${JSON.stringify(last.error)} after ${stored.attempts} attempts.`,

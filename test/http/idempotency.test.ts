@@ -134,7 +134,7 @@ describe('idempotencyStore', () => {
       agentId: 'agent',
       key: 'key',
       executionId: 'first',
-      fingerprint: 'a',
+      requestHash: 'a',
       now: 1_000,
       expiresAt: 1_000 + IDEMPOTENCY_MS,
       ...overrides,
@@ -142,15 +142,15 @@ describe('idempotencyStore', () => {
 
   it('keeps the first reservation of a key for its time, then the next', async () => {
     const agentId = system.newId()
-    expect(await reserve({ agentId })).toMatchObject({ executionId: 'first', fingerprint: 'a' })
-    const late = { agentId, executionId: 'second', fingerprint: 'b' }
+    expect(await reserve({ agentId })).toMatchObject({ executionId: 'first', requestHash: 'a' })
+    const late = { agentId, executionId: 'second', requestHash: 'b' }
     expect(await reserve({ ...late, now: 1_000 + IDEMPOTENCY_MS - 1 })).toMatchObject({
       executionId: 'first',
-      fingerprint: 'a',
+      requestHash: 'a',
     })
     expect(await reserve({ ...late, now: 1_000 + IDEMPOTENCY_MS })).toMatchObject({
       executionId: 'second',
-      fingerprint: 'b',
+      requestHash: 'b',
     })
   })
 })

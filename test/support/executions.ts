@@ -1,4 +1,9 @@
-import { type Execution, type NewExecution, newExecution } from '../../lib/core/execution.ts'
+import {
+  type Execution,
+  type LeasedExecution,
+  type NewExecution,
+  newExecution,
+} from '../../lib/core/execution.ts'
 import { system } from '../../lib/system.ts'
 
 /** An accepted execution with everything random that must be; anything may be overridden. */
@@ -17,3 +22,9 @@ export function anExecution(overrides: Partial<NewExecution> = {}): Execution {
     ...overrides,
   })
 }
+
+/** The execution as its worker sees it after a claim. */
+export const leased = (execution: Execution, owner: string): LeasedExecution => ({
+  ...execution,
+  lease: { owner, expiresAt: execution.lease?.expiresAt ?? Date.now() + 60_000 },
+})

@@ -8,7 +8,7 @@ import { LOCAL_TABLE } from '../../local/open-store.ts'
 const RUNNER = fileURLToPath(new URL('dying-runner.ts', import.meta.url))
 
 /** Takes up an execution in a process of its own, which dies after so many writes; 0 for never. */
-export async function runInProcess(id: string, killAfter: number, environment: Environment) {
+export async function runInChildProcess(id: string, killAfter: number, environment: Environment) {
   const child = spawn(process.execPath, [RUNNER, id, String(killAfter)], {
     env: {
       ...process.env,

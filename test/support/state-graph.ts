@@ -42,8 +42,8 @@ export function endableBy(nodes: Map<string, Node>, names: string[]): Set<string
 }
 
 /** What tells states apart; counters and timestamps decide nothing. */
-export function keyOf({ status, output, error, lastFault, lease, openUntil, deadlineAt }: Execution): string {
-  return JSON.stringify([status, output, error?.code, lastFault?.code, lease, openUntil, deadlineAt])
+export function keyOf({ status, output, error, lastError, lease, openUntil, deadlineAt }: Execution): string {
+  return JSON.stringify([status, output, error?.code, lastError?.code, lease, openUntil, deadlineAt])
 }
 
 const leaseOf = (owner: string) => ({ owner, expiresAt: NOW + LEASE })
@@ -51,8 +51,8 @@ const leaseOf = (owner: string) => ({ owner, expiresAt: NOW + LEASE })
 function movesFrom(execution: Execution): Move[] {
   const { openUntil, deadlineAt } = execution
   const carriedOut = (name: string, transition: transitions.Transition, owner?: string): Move[] =>
-    transitions.permits(execution, transition.guard)
-      ? [{ name, to: transitions.applied(execution, transition), ...(owner && { owner }) }]
+    transitions.isPermitted(execution, transition.guard)
+      ? [{ name, to: transitions.applyTransition(execution, transition), ...(owner && { owner }) }]
       : []
   const endedUnleased = (name: string, code: string) =>
     carriedOut(name, transitions.end({ unleasedAt: NOW }, { code, message: code }, AT))
@@ -68,17 +68,17 @@ function movesFrom(execution: Execution): Move[] {
       ...carriedOut('renew', transitions.renew(leaseOf(owner), PROGRESS), owner),
       ...carriedOut('finish', transitions.finish(owner, succeeded(owner), AT), owner),
       ...carriedOut('finish', transitions.finish(owner, failure({ code: owner, message: '' }), AT), owner),
-      ...carriedOut('release', transitions.release(owner, { until: NOW + GRACE, fault: null }), owner),
+      ...carriedOut('release', transitions.release(owner, { until: NOW + GRACE, error: null }), owner),
       ...carriedOut(
         'release',
-        transitions.release(owner, { until: NOW + GRACE, fault: { code: 'Busy', message: '' } }),
+        transitions.release(owner, { until: NOW + GRACE, error: { code: 'Busy', message: '' } }),
         owner,
       ),
     ]),
     ...carriedOut('cancel', transitions.end({}, CANCELLED, AT)),
     ...(openUntil !== null && openUntil < NOW ? swept(openUntil) : []),
     // Attempts are not part of a state here: as a dead letter counts one that has used them up.
-    ...endedUnleased('bury', transitions.exhausted(execution).code),
+    ...endedUnleased('bury', transitions.attemptsExhausted(execution).code),
     ...(isFinal(execution) ? [{ name: 'delete', to: null }] : []),
   ]
 }

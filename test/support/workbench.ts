@@ -16,13 +16,13 @@ import type { Script } from './scripted-model/turn.ts'
 export const lookup = { calls: [{ name: 'look_up', input: { id: 'x' } }] }
 export const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
 
-/** A queue that keeps what it is sent, and a delivery of one message from it. */
-export function aDelivery(count = 1) {
+/** A queue that records what is sent, and a message received from it. */
+export function aMessage(receiveCount = 1) {
   const sent: (QueuedExecution & { delayMs?: number })[] = []
   const hidden: number[] = []
   const queue = { send: async (message: QueuedExecution & { delayMs?: number }) => void sent.push(message) }
-  const hide = async (ms: number) => void hidden.push(ms)
-  return { sent, hidden, delivery: { queue, hide, count } }
+  const changeVisibility = async (ms: number) => void hidden.push(ms)
+  return { sent, hidden, message: { queue, receiveCount, changeVisibility } }
 }
 
 /** An engine on the shared table with a scripted model and a tool server, for tests that play the runner by hand. */
@@ -33,7 +33,7 @@ export async function startWorkbench() {
   const engine: Engine = {
     ...engineOn(table),
     environment: scripted.environmentFor(),
-    times: { ...leaseTimes(), firstWaitMs: 1 },
+    times: { ...leaseTimes(), retryDelayMs: 1 },
   }
 
   return {
@@ -63,10 +63,10 @@ export async function startWorkbench() {
     },
 
     /** What the dead-letter function does with the execution's message. */
-    bury: ({ id, organizationId }: Execution, now = system.now) =>
+    deadLetter: ({ id, organizationId }: Execution, now = system.now) =>
       processDeadLetter({
         executions: engine.executions,
-        queue: aDelivery().delivery.queue,
+        queue: aMessage().message.queue,
         system: { ...system, now },
         organizationId,
         id,

@@ -1,25 +1,22 @@
-/** When a worker has to leave a run for another to go on with: `soon` lets it end the step at hand, `now` does not. */
-export type Departure = { soon: AbortSignal; now: AbortSignal }
+/** When a worker must hand a run over: after `drain` no further step begins, at `stop` the current one is abandoned. */
+export type WorkerDeadline = { drain: AbortSignal; stop: AbortSignal }
 
-/** Thrown to a run between two steps when its worker has to leave soon. */
-export class WorkerLeaves extends Error {}
-
-/** A signal that does not abort. */
+/** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal
 
-/** Parts of a worker's time that are kept: for a last step, and for giving the run back. */
+/** Shares of a worker's time reserved for finishing the current step, and for releasing the run. */
 const LAST_STEP = 0.15
-const GIVING_BACK = 0.02
+const RELEASE = 0.02
 
-/** The departure of a worker that has this many milliseconds left. */
-export function departureIn(remainingMs: number): Departure {
+/** The deadline of a worker with this many milliseconds left. */
+export function deadlineIn(remainingMs: number): WorkerDeadline {
   return {
-    soon: AbortSignal.timeout(Math.floor(remainingMs * (1 - LAST_STEP))),
-    now: AbortSignal.timeout(Math.floor(remainingMs * (1 - GIVING_BACK))),
+    drain: AbortSignal.timeout(Math.floor(remainingMs * (1 - LAST_STEP))),
+    stop: AbortSignal.timeout(Math.floor(remainingMs * (1 - RELEASE))),
   }
 }
 
-/** A departure at a moment that is not announced. */
-export function departureAfter(ms: number): Departure {
-  return { soon: NEVER, now: AbortSignal.timeout(ms) }
+/** A deadline without a drain phase. */
+export function hardDeadline(ms: number): WorkerDeadline {
+  return { drain: NEVER, stop: AbortSignal.timeout(ms) }
 }

@@ -1,36 +1,33 @@
-import { addUsage, type Execution, NO_USAGE } from '../../core/execution.ts'
+import { addUsage, type LeasedExecution, NO_USAGE } from '../../core/execution.ts'
 import type { Progress } from '../../core/ports.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
-import { WorkerLeaves } from './deadline.ts'
 import type { LeaseHeartbeat } from './lease-heartbeat.ts'
-
-/** Thrown to a run whose lease is gone: somebody else has ended the execution, or has it now. */
-export class LeaseLost extends Error {}
+import { AttemptStopped, leaseLost } from './stop-reason.ts'
 
 type Params = {
   steps: StepStore
-  execution: Execution
-  keeper: LeaseHeartbeat
+  execution: LeasedExecution
+  heartbeat: Pick<LeaseHeartbeat, 'lost' | 'renew'>
   /** Aborts when no further step may begin. */
-  leaveSoon?: AbortSignal | undefined
+  drain?: AbortSignal | undefined
 }
 
-/** A step without its number, which is its place in the journal. */
+/** A step without its number, which is its position in the journal. */
 export type NewStep = Step extends infer S ? (S extends Step ? Omit<S, 'number'> : never) : never
 
 /**
- * The checkpoints of one run: those of the workers before, and those that this one adds. Each is written behind a
- * renewal of the lease, so that a worker that has lost it writes no more.
+ * The checkpoints of one run: those of earlier workers, and those that this one adds. Each write follows a renewal of
+ * the lease, so that a worker that has lost its lease writes nothing.
  */
 export class Journal {
   readonly recorded: RecordedStep[]
   model: string | null = null
   /** Whether this worker has added a step. */
   hasGrown = false
-  /** Of the model's responses in the journal. */
-  private counted = { steps: 0, usage: NO_USAGE }
+  /** Model responses in the journal, and their usage. */
+  private totals = { steps: 0, usage: NO_USAGE }
   private readonly params: Params
-  /** Writes happen one after the other, as their numbers do. */
+  /** Serializes writes in the order of the step numbers. */
   private queue: Promise<unknown> = Promise.resolve()
   private isClosed = false
 
@@ -40,72 +37,72 @@ export class Journal {
     for (const { step } of recorded) this.count(step)
   }
 
-  /** An execution's first worker has nothing to read. */
+  /** Reads the steps of earlier attempts; the first attempt has none to read. */
   static async open(params: Params): Promise<Journal> {
     const { execution, steps } = params
     return new Journal(params, execution.attempts > 1 ? await steps.read({ executionId: execution.id }) : [])
   }
 
   get progress(): Progress {
-    return { ...this.counted, model: this.model }
+    return { ...this.totals, model: this.model }
   }
 
-  /** To be asked before a step begins. @throws WorkerLeaves, LeaseLost */
-  mayBegin(): void {
-    if (this.params.leaveSoon?.aborted) throw new WorkerLeaves()
-    this.mayWrite()
+  /** To be called before each step. @throws AttemptStopped `WorkerShuttingDown` or `LeaseLost` */
+  assertMayBegin(): void {
+    if (this.params.drain?.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
+    this.assertMayWrite()
   }
 
-  /** Keeps on the record what the run learns from, before its first step. @throws LeaseLost */
-  async learnFrom(ids: string[]): Promise<void> {
-    this.mayWrite()
-    if (!(await this.params.keeper.renew(undefined, ids))) throw new LeaseLost()
+  /** Records the examples of the run before its first step. @throws AttemptStopped `LeaseLost` */
+  async recordExamples(ids: string[]): Promise<void> {
+    this.assertMayWrite()
+    if (!(await this.params.heartbeat.renew(undefined, ids))) throw leaseLost()
   }
 
-  /** @throws LeaseLost */
+  /** @throws AttemptStopped `LeaseLost` */
   append(step: NewStep): Promise<RecordedStep> {
     const appending = this.queue.then(() => this.write(step))
     this.queue = appending.catch(() => this.close())
     return appending
   }
 
-  /** Nothing is written from now on: what a run that was given up still does in the background comes to nothing. */
+  /** Rejects all further writes: an abandoned run may still be executing in the background. */
   close(): void {
     this.isClosed = true
   }
 
-  /** The result that counts is the first that was stored, by whichever worker. @throws LeaseLost */
+  /** The first result stored for a call is kept, whichever worker stored it. @throws AttemptStopped `LeaseLost` */
   async appendResult({ step, results }: RecordedStep, result: CallResult): Promise<void> {
-    this.mayWrite()
+    this.assertMayWrite()
     const { steps, execution } = this.params
-    const kept = await steps.appendResult({ executionId: execution.id, number: step.number, result })
-    results.set(result.callId, kept)
+    const stored = await steps.appendResult({ executionId: execution.id, number: step.number, result })
+    results.set(result.callId, stored)
   }
 
-  private mayWrite(): void {
-    if (this.isClosed || this.params.keeper.lost.aborted) throw new LeaseLost()
+  private assertMayWrite(): void {
+    if (this.isClosed || this.params.heartbeat.lost.aborted) throw leaseLost()
   }
 
   private count(step: Step): void {
     if (step.kind !== 'MODEL') return
-    const { steps, usage } = this.counted
-    this.counted = { steps: steps + 1, usage: addUsage(usage, step.usage) }
+    const { steps, usage } = this.totals
+    this.totals = { steps: steps + 1, usage: addUsage(usage, step.usage) }
   }
 
-  private async write(given: NewStep): Promise<RecordedStep> {
-    const { steps, execution, keeper } = this.params
-    this.mayWrite()
-    const owner = execution.lease?.owner ?? ''
+  private async write(step: NewStep): Promise<RecordedStep> {
+    const { steps, execution, heartbeat } = this.params
+    this.assertMayWrite()
+    const { owner } = execution.lease
     const recorded: RecordedStep = {
-      step: { ...given, number: this.recorded.length + 1 } as Step,
+      step: { ...step, number: this.recorded.length + 1 } as Step,
       results: new Map(),
     }
     this.recorded.push(recorded)
     this.count(recorded.step)
-    const isOurs =
-      (await keeper.renew(this.progress)) &&
+    const isStored =
+      (await heartbeat.renew(this.progress)) &&
       (await steps.append({ executionId: execution.id, owner, step: recorded.step }))
-    if (!isOurs) throw new LeaseLost()
+    if (!isStored) throw leaseLost()
     this.hasGrown = true
     return recorded
   }

@@ -1,64 +1,61 @@
+import type { LeasedExecution } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { ExecutionStore, Progress, System } from '../../core/ports.ts'
 
 type Params = {
-  executions: ExecutionStore
+  executions: Pick<ExecutionStore, 'renew'>
   system: System
   times: LeaseTimes
-  id: string
-  owner: string
-  /** When the lease that the worker comes with runs out. */
-  expiresAt: number
-  /** Called at each heartbeat: what else has to be renewed. What it throws does no harm. */
+  execution: Pick<LeasedExecution, 'id' | 'lease'>
+  /** Called with each heartbeat, to extend what else must not expire. Its errors are ignored. */
   onHeartbeat?: (() => Promise<void>) | undefined
 }
 
-/** Holds an execution's lease for one worker: renews it by heartbeat, and knows when it is lost. */
+/** Renews an execution's lease for one worker, and detects its loss. */
 export class LeaseHeartbeat {
-  /** Aborts when somebody else has ended or taken the execution, or the lease has run out. */
+  /** Aborts when another worker has ended or claimed the execution, or when the lease has expired. */
   readonly lost: AbortSignal
-  private readonly losing = new AbortController()
+  private readonly loss = new AbortController()
   private readonly params: Params
-  private readonly heart: NodeJS.Timeout
+  private readonly interval: NodeJS.Timeout
   private expiry: NodeJS.Timeout | undefined
   private renewedAt: number
 
   constructor(params: Params) {
     this.params = params
-    this.lost = this.losing.signal
+    this.lost = this.loss.signal
     this.renewedAt = params.system.now()
-    this.heart = setInterval(() => this.beat(), params.times.heartbeatMs)
-    this.expireAt(params.expiresAt)
+    this.interval = setInterval(() => this.beat(), params.times.heartbeatMs)
+    this.expireAt(params.execution.lease.expiresAt)
   }
 
-  /** Extends the lease; false once it is lost. @throws Unavailable, and then the lease is as it was */
+  /** Extends the lease; false once it is lost. @throws Unavailable; the lease is then unchanged */
   async renew(progress?: Progress, learnedFrom?: string[]): Promise<boolean> {
     if (this.lost.aborted) return false
-    const { executions, system, times, id, owner } = this.params
+    const { executions, system, times, execution } = this.params
     const now = system.now()
     const expiresAt = now + times.leaseMs
-    const lease = { owner, expiresAt }
-    const isOurs = await executions.renew({
-      id,
-      lease,
+    const isRenewed = await executions.renew({
+      id: execution.id,
+      lease: { owner: execution.lease.owner, expiresAt },
       ...(progress && { progress }),
       ...(learnedFrom && { learnedFrom }),
     })
-    if (isOurs) this.extend(now, expiresAt)
-    else this.losing.abort()
-    return isOurs && !this.lost.aborted
+    if (isRenewed) this.extend(now, expiresAt)
+    else this.loss.abort()
+    return isRenewed && !this.lost.aborted
   }
 
   stop(): void {
-    clearInterval(this.heart)
+    clearInterval(this.interval)
     clearTimeout(this.expiry)
   }
 
   private async beat(): Promise<void> {
     const { system, times, onHeartbeat } = this.params
     const isFresh = system.now() - this.renewedAt < times.heartbeatMs / 2
-    const renewed = isFresh ? true : await this.renew().catch(() => false)
-    if (renewed) await onHeartbeat?.().catch(() => undefined)
+    const isRenewed = isFresh || (await this.renew().catch(() => false))
+    if (isRenewed) await onHeartbeat?.().catch(() => undefined)
   }
 
   private extend(now: number, expiresAt: number): void {
@@ -67,9 +64,9 @@ export class LeaseHeartbeat {
     this.expireAt(expiresAt)
   }
 
-  /** However long the store does not answer, the worker stops when another one may begin. */
+  /** However long the store does not respond, the worker stops before another one can claim the execution. */
   private expireAt(expiresAt: number): void {
     clearTimeout(this.expiry)
-    this.expiry = setTimeout(() => this.losing.abort(), expiresAt - this.params.system.now())
+    this.expiry = setTimeout(() => this.loss.abort(), expiresAt - this.params.system.now())
   }
 }

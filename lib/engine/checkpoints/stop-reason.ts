@@ -1,15 +1,34 @@
 import type { ExecutionError } from '../../core/execution.ts'
 
-/** Something outside of the run failed and may work later: the run is given back, to go on after a while. */
-export class RetryableError extends Error {
-  /** What the execution ends with if it never passes. */
-  readonly error: ExecutionError
-  /** Milliseconds that whoever failed asks to wait; null when it does not say. */
-  readonly retryAfterMs: number | null
+/** Why an attempt stops before its run has an outcome. */
+export type StopReason =
+  /** Another worker has the lease, or the execution is final. */
+  | { kind: 'LeaseLost' }
+  /** The worker's time is up; another one continues at the last checkpoint. */
+  | { kind: 'WorkerShuttingDown' }
+  /** Another execution is computing the same result; check again after `delayMs`. */
+  | { kind: 'WaitingForResult'; delayMs: number }
+  /**
+   * A model, a tool server or the database failed in a way that may succeed later. `error` ends the execution if it
+   * never does; `retryAfterMs` is the dependency's Retry-After.
+   */
+  | { kind: 'RetryableError'; error: ExecutionError; retryAfterMs: number | null }
 
-  constructor(error: ExecutionError, retryAfterMs: number | null) {
-    super(error.message)
-    this.error = error
-    this.retryAfterMs = retryAfterMs
+/** Thrown through a run to stop its attempt. */
+export class AttemptStopped extends Error {
+  override readonly name = 'AttemptStopped'
+  readonly reason: StopReason
+
+  constructor(reason: StopReason) {
+    super(reason.kind === 'RetryableError' ? reason.error.message : reason.kind)
+    this.reason = reason
   }
 }
+
+export const leaseLost = (): AttemptStopped => new AttemptStopped({ kind: 'LeaseLost' })
+
+export const retryableError = (error: ExecutionError, retryAfterMs: number | null = null): AttemptStopped =>
+  new AttemptStopped({ kind: 'RetryableError', error, retryAfterMs })
+
+export const isShuttingDown = (error: unknown): boolean =>
+  error instanceof AttemptStopped && error.reason.kind === 'WorkerShuttingDown'

@@ -9,11 +9,11 @@ import type { JsonObject } from '../../core/json.ts'
 import type { AgentStore } from '../../core/ports.ts'
 import type { StepFunction } from './steps.ts'
 
-/** What a code agent is given beside its input. */
+/** The second argument of a code agent's function. */
 export type CodeAgentContext = {
   executionId: string
   tenantId: string | null
-  /** Aborts when the run is cancelled, has lost its lease or is out of time. */
+  /** Aborts when the run is cancelled, loses its lease, or exceeds its time limit. */
   signal: AbortSignal
   step: StepFunction
 }
@@ -21,15 +21,15 @@ export type CodeAgentContext = {
 /** The default export of a code agent's module. */
 export type CodeAgent = (input: JsonObject, context: CodeAgentContext) => unknown
 
-/** Thrown for code that cannot be loaded: its author's fault, not the store's. */
+/** The code cannot be loaded: an error of the agent, not of the store. */
 export class CodeLoadError extends Error {}
 
 const loaded = new LRUCache<string, Promise<CodeAgent>>({ max: 200 })
 let directory: string | undefined
 
 /**
- * The code of a version, read and imported once a process.
- * @throws CodeLoadError when the module throws while it is imported or exports no function
+ * The code of a version, read and imported once per process.
+ * @throws CodeLoadError if the module throws on import or does not export a function
  */
 export function loadCodeAgent(store: AgentStore, version: Version): Promise<CodeAgent> {
   const known = loaded.get(version.id)
@@ -43,7 +43,7 @@ export function loadCodeAgent(store: AgentStore, version: Version): Promise<Code
 async function readCode(store: AgentStore, { agentId, id }: Version): Promise<CodeAgent> {
   const code = await store.getCode({ agentId, versionId: id })
   if (code === null) throw new CodeLoadError(`Version ${id} has no code.`)
-  const file = join(ownDirectory(), `${id}.mjs`)
+  const file = join(temporaryDirectory(), `${id}.mjs`)
   await writeFile(file, code)
   return importCode(file)
 }
@@ -60,8 +60,8 @@ async function importCode(file: string): Promise<CodeAgent> {
   return module.default as CodeAgent
 }
 
-/** A folder that nobody else can have prepared, gone with the process. */
-function ownDirectory(): string {
+/** A private temporary folder, removed when the process exits. */
+function temporaryDirectory(): string {
   if (!directory) {
     const created = mkdtempSync(join(tmpdir(), 'agent-code-'))
     process.once('exit', () => rmSync(created, { recursive: true, force: true }))

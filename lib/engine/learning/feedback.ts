@@ -1,3 +1,4 @@
+import { resolveVersionOf } from '../../agents/version-cache.ts'
 import {
   ExecutionInProgress,
   ExecutionNotFound,
@@ -8,15 +9,14 @@ import {
 import { type Execution, isFinal } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Feedback } from '../../core/learning.ts'
-import { outputCheckOf } from '../compiled-schemas.ts'
+import { outputValidatorOf } from '../compiled-schemas.ts'
 import type { Engine } from '../engine.ts'
-import { versionOf } from '../version-cache.ts'
 
 type Parts = Pick<Engine, 'agents' | 'executions' | 'system'>
 type Params = { organizationId: string; id: string; feedback: Omit<Feedback, 'updatedAt'> }
 
 /**
- * Puts feedback on an execution that has ended, in the place of any before.
+ * Sets the feedback of a final execution, replacing earlier feedback.
  * @throws ExecutionNotFound, ExecutionInProgress, FeedbackMismatch
  */
 export async function giveFeedback(
@@ -45,14 +45,14 @@ async function checkCorrection(
   const execution = await executions.get({ organizationId, id })
   if (!execution) throw new ExecutionNotFound()
   if (!isFinal(execution)) throw new ExecutionInProgress(id)
-  const version = await versionOf(agents, execution)
+  const version = await resolveVersionOf(agents, execution)
   if (!version) throw new VersionNotFound()
-  const violations = outputCheckOf(version)(output)
-  if (violations.length > 0) throw new FeedbackMismatch(violations.map(inBody))
+  const violations = outputValidatorOf(version)(output)
+  if (violations.length > 0) throw new FeedbackMismatch(violations.map(inRequestBody))
 }
 
-/** A place in the output as a place in the request's body. */
-function inBody({ path, message }: Violation): Violation {
-  const told = path === '' ? message.replace(/^The value/, '') : message
-  return { path: `/correctedOutput${path}`, message: `/correctedOutput${told}` }
+/** A violation in the output as a violation in the request body. */
+function inRequestBody({ path, message }: Violation): Violation {
+  const text = path === '' ? message.replace(/^The value/, '') : message
+  return { path: `/correctedOutput${path}`, message: `/correctedOutput${text}` }
 }

@@ -9,16 +9,16 @@ import { chooseExamples } from './choose.ts'
 type Params = {
   executions: ExecutionStore
   execution: Execution
-  journal: Pick<Journal, 'learnFrom' | 'recorded'>
+  journal: Pick<Journal, 'recordExamples' | 'recorded'>
   checkOutput: Validator
-  /** Of the version that runs: examples are shown as it would get them. */
+  /** Adapter of the version that runs: example inputs are shown as it would receive them. */
   adapt: Adapter
 }
 
 /**
- * The examples of a run. They are chosen once, and their ids are on the record before the model is asked for the first
- * time: a worker that goes on with the run shows the same ones, but for those that were deleted in between.
- * @throws LeaseLost
+ * The examples of a run. They are chosen once, and their ids are recorded before the first model request: a worker that
+ * resumes the run shows the same ones, except those deleted in the meantime.
+ * @throws AttemptStopped `LeaseLost`
  */
 export async function recallExamples(params: Params): Promise<Example[]> {
   const { executions, execution, journal, checkOutput, adapt } = params
@@ -27,10 +27,10 @@ export async function recallExamples(params: Params): Promise<Example[]> {
   const adapted = (examples: Example[]) =>
     examples.map((example) => ({ ...example, input: adapt(example.input).input }))
   if (learnedFrom) return adapted(await executions.getExamples({ ...learner, ids: learnedFrom }))
-  // A model that has answered without examples is not shown any later.
+  // If the first steps ran without examples, none are added later.
   if (journal.recorded.length > 0) return []
   const candidates = adapted(await executions.listExamples({ ...learner, limit: MAX_CANDIDATES }))
   const chosen = chooseExamples({ execution, candidates, checkOutput })
-  await journal.learnFrom(chosen.map(({ id }) => id))
+  await journal.recordExamples(chosen.map(({ id }) => id))
   return chosen
 }

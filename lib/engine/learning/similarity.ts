@@ -1,17 +1,16 @@
 import MiniSearch from 'minisearch'
 import type { Json, JsonObject } from '../../core/json.ts'
 
-/** Characters of an input that count: of one value, so that no long one hides the others, and of all together. */
+/** Characters of an input that are compared: per value, so that a long one does not hide the others, and in total. */
 const VALUE_CHARACTERS = 500
 const TEXT_CHARACTERS = 1_500
 
-/** `score` orders those found, higher is closer; `share` is the part of the input's words that is in it, from 0 to 1. */
+/** `score` ranks matches, higher is closer; `share` is the fraction of the input's words found, from 0 to 1. */
 export type Match = { score: number; share: number }
 
-/** By place in `others`: how each that has a word of `input` resembles it. */
+/** Similarity to `input` of each entry of `others` that shares a word with it, by index. */
 export function similaritiesTo(input: JsonObject, others: JsonObject[]): Map<number, Match> {
-  // Words are found by the language's own rules, where they stand without spaces too. A slip of one letter, or a
-  // plural's, still matches in longer words.
+  // Intl.Segmenter finds words in languages without spaces, too. Longer words match with one different letter.
   const index = new MiniSearch<{ id: number; text: string }>({
     fields: ['text'],
     tokenize: wordsIn,
@@ -26,7 +25,7 @@ export function similaritiesTo(input: JsonObject, others: JsonObject[]): Map<num
   for (const word of found.flatMap(({ queryTerms }) => [...new Set(queryTerms)]))
     inOthers.set(word, (inOthers.get(word) ?? 0) + 1)
   const names = new Set(wordsIn(cut(namesIn(input))))
-  /** What all have says little: a name of a field nothing at all, a word the less the more others there are. */
+  /** Words that all entries share say little: field names nothing at all, other words less the more entries there are. */
   const worthOf = (word: string) => {
     const commonness = (inOthers.get(word) ?? 0) / (others.length + (names.has(word) ? 0 : 4))
     return weightOf(word) * (1 - commonness)
@@ -49,7 +48,7 @@ function wordsIn(text: string): string[] {
   )
 }
 
-/** Short words are mostly those that every text has; a list of them would be of one language. */
+/** Short words are mostly function words; a stop-word list would be specific to one language. */
 const weightOf = (word: string): number => Math.min(Math.max(word.length - 3, 0.25), 5)
 
 const textOf = (input: JsonObject): string => cut([...valuesIn(input), ...namesIn(input)])

@@ -1,5 +1,5 @@
 import type { ExecutionStore, RunQueue, System } from '../../core/ports.ts'
-import { deservesAnother, exhausted } from '../../core/transitions.ts'
+import { attemptsExhausted, hasProgressed } from '../../core/transitions.ts'
 
 type Params = {
   executions: Pick<ExecutionStore, 'get' | 'end'>
@@ -9,21 +9,24 @@ type Params = {
   id: string
 }
 
+export type DeadLetterResult = 'ended' | 'enqueued' | 'ignored'
+
 /**
- * Ends an execution in ERROR whose message was delivered in vain as often as it may be, with the last fault that a
- * worker met. One that somebody works on is left: the sweeper sees to it should that worker die. One that has moved on
- * since its message was sent gets another.
+ * Ends an execution whose message exceeded maxReceiveCount, with the last retryable error. An execution with a live
+ * lease is ignored: if its worker dies, the sweeper re-enqueues it. One that has progressed since its message was sent
+ * gets a new message.
  */
-export async function processDeadLetter(params: Params): Promise<'ended' | 'enqueued' | 'left'> {
+export async function processDeadLetter(params: Params): Promise<DeadLetterResult> {
   const { executions, queue, system, organizationId, id } = params
   const execution = await executions.get({ organizationId, id })
-  if (!execution) return 'left'
-  if (execution.status === 'IN_PROGRESS' && deservesAnother(execution)) {
+  if (!execution) return 'ignored'
+  if (execution.status === 'IN_PROGRESS' && hasProgressed(execution)) {
     await queue.send({ executionId: id, organizationId, tenantId: execution.tenantId })
     return 'enqueued'
   }
   const now = system.now()
   const finishedAt = new Date(now).toISOString()
-  const error = exhausted(execution)
-  return (await executions.end({ organizationId, id, error, finishedAt, unleasedAt: now })) ? 'ended' : 'left'
+  const error = attemptsExhausted(execution)
+  const ended = await executions.end({ organizationId, id, error, finishedAt, unleasedAt: now })
+  return ended ? 'ended' : 'ignored'
 }

@@ -10,25 +10,25 @@ type Sweep = {
 
 export type SweepResult = { ended: number; enqueued: number }
 
-/** Executions that are looked at together, and how often: the next sweep follows soon. */
-const ROUND = 200
-const MAX_ROUNDS = 25
+/** Executions per batch, and batches per sweep; the next sweep follows within a minute. */
+const BATCH_SIZE = 200
+const MAX_BATCHES = 25
 
-/** Enqueues what nobody has a live lease on, and ends what is past its deadline. */
+/** Re-enqueues executions without a live lease, and ends those past their deadline. */
 export async function sweep(params: Sweep): Promise<SweepResult> {
   const total: SweepResult = { ended: 0, enqueued: 0 }
   const now = params.system.now()
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const stale = await params.executions.listStale({ now, limit: ROUND })
-    // One that fails must not keep the others; it is found again.
+  for (let batch = 0; batch < MAX_BATCHES; batch++) {
+    const stale = await params.executions.listStale({ now, limit: BATCH_SIZE })
+    // One failure must not stop the others; the execution is listed again by the next sweep.
     const results = await Promise.allSettled(stale.map((execution) => sweepOne(params, execution)))
-    const count = (wanted: string) =>
-      results.filter((result) => result.status === 'fulfilled' && result.value === wanted).length
+    const count = (value: string) =>
+      results.filter((result) => result.status === 'fulfilled' && result.value === value).length
     const [ended, enqueued] = [count('ended'), count('enqueued')]
     total.ended += ended
     total.enqueued += enqueued
-    // The same ones would be listed again.
-    if (stale.length < ROUND || ended + enqueued === 0) break
+    // Without progress, the next batch would list the same executions.
+    if (stale.length < BATCH_SIZE || ended + enqueued === 0) break
   }
   return total
 }
@@ -36,18 +36,17 @@ export async function sweep(params: Sweep): Promise<SweepResult> {
 async function sweepOne(
   { executions, queue, system, times }: Sweep,
   stale: StaleExecution,
-): Promise<'ended' | 'enqueued' | 'left'> {
+): Promise<'ended' | 'enqueued' | 'ignored'> {
   const now = system.now()
   const { id, organizationId, tenantId, createdAt, deadlineAt } = stale
   if (deadlineAt <= now) {
-    const error = { code: 'DeadlineExceeded', message: 'The execution was still open at its deadline.' }
+    const error = { code: 'DeadlineExceeded', message: 'The execution did not finish before its deadline.' }
     const finishedAt = new Date(now).toISOString()
-    return (await executions.end({ organizationId, id, error, finishedAt, unleasedAt: now }))
-      ? 'ended'
-      : 'left'
+    const ended = await executions.end({ organizationId, id, error, finishedAt, unleasedAt: now })
+    return ended ? 'ended' : 'ignored'
   }
   const until = nextSweep(times, Date.parse(createdAt), now)
-  if (!(await executions.postpone({ stale, until }))) return 'left'
+  if (!(await executions.postpone({ stale, until }))) return 'ignored'
   await queue.send({ executionId: id, organizationId, tenantId })
   return 'enqueued'
 }

@@ -1,30 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pRetry from 'p-retry'
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../../core/model.ts'
+import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
 
-const MAX_TRIES = 4
+const MAX_RETRIES = 3
 
-/** A worker waits no longer than this for a run that can come back by message: waiting there costs nothing. */
-const MAX_WAIT_MS = { comesBack: 5_000, stays: 60_000 }
+/** A worker waits this long at most for a retry. Waiting in the queue costs nothing, so a requeued run waits less here. */
+const MAX_WAIT_MS = { requeue: 5_000, inline: 60_000 }
 
 /**
- * One response, however often it takes to get it: a passing fault is waited out, as long as the provider says or twice
- * as long each time.
- * @throws ModelError when it does not pass, or asks for more patience than a run has
+ * One model response. Transient errors are retried with exponential backoff, or after the provider's Retry-After.
+ * @throws ModelError if it is permanent, persists, or asks for a longer wait than the policy allows
  */
-export async function respondWithRetry(
+export function respondWithRetry(
   model: Model,
   request: ModelRequest,
-  { comesBack, firstWaitMs }: { comesBack: boolean; firstWaitMs: number },
+  { mode, retryDelayMs }: { mode: RetryPolicy['mode']; retryDelayMs: number },
 ): Promise<ModelResponse> {
-  const longest = comesBack ? MAX_WAIT_MS.comesBack : MAX_WAIT_MS.stays
-  for (let tries = 1; ; tries++) {
-    try {
-      return await model.respond(request)
-    } catch (error) {
-      if (!(error instanceof ModelError) || !error.isTransient || tries === MAX_TRIES) throw error
-      const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** (tries - 1) * (0.5 + Math.random())
-      if (waitMs > longest) throw error
-      await sleep(waitMs, undefined, { signal: request.signal })
-    }
-  }
+  const { signal } = request
+  return pRetry(() => model.respond(request), {
+    retries: MAX_RETRIES,
+    minTimeout: retryDelayMs,
+    factor: 2,
+    randomize: true,
+    signal,
+    shouldRetry: async ({ error, retryDelay }) => {
+      if (!(error instanceof ModelError) || !error.isTransient) return false
+      const retryAfterMs = error.retryAfterMs ?? 0
+      if (Math.max(retryAfterMs, retryDelay) > MAX_WAIT_MS[mode]) return false
+      if (retryAfterMs > retryDelay) await sleep(retryAfterMs - retryDelay, undefined, { signal })
+      return true
+    },
+  })
 }

@@ -8,11 +8,12 @@ import { openTools } from '../../tools/open-tools.ts'
 import { ToolError } from '../../tools/tool.ts'
 import type { ToolDocument } from '../../tools/tool-document.ts'
 import type { Journal } from '../checkpoints/journal.ts'
-import { RetryableError } from '../checkpoints/stop-reason.ts'
-import { adapterOf, outputCheckOf } from '../compiled-schemas.ts'
+import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
+import { retryableError } from '../checkpoints/stop-reason.ts'
+import { adapterOf, outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
-import { runModelAgent } from './step-loop.ts'
-import { agentCalls } from './sub-agents.ts'
+import { runStepLoop } from './step-loop.ts'
+import { type RunAttempt, subAgents } from './sub-agents.ts'
 
 type Params = {
   engine: Engine
@@ -20,12 +21,13 @@ type Params = {
   version: Version
   journal: Journal
   signal: AbortSignal
-  comesBack: boolean
+  retry: RetryPolicy
+  attempt: RunAttempt
 }
 
-/** Opens a version's model and tools, and runs it. Loaded only when a model agent runs: the SDKs come with it. */
+/** Opens a version's model and tools, and runs the step loop. Imported on demand, because it loads the SDKs. */
 export async function runModelVersion(params: Params): Promise<Outcome> {
-  const { engine, execution, version, journal, signal, comesBack } = params
+  const { engine, execution, version, journal, signal, retry, attempt } = params
   const { environment = process.env } = engine
   const name = execution.options.model ?? version.model ?? environment[DEFAULT_MODEL]
   if (!name) {
@@ -34,24 +36,23 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   }
   try {
     const model = await openModel(name, environment)
-    const calls = agentCalls(engine, execution)
-    const tools = await openTools(version.tools as ToolDocument[], { environment, ...calls })
-    const { system } = engine
-    const checkOutput = outputCheckOf(version)
+    const tools = await openTools(version.tools as ToolDocument[], {
+      environment,
+      ...subAgents(engine, execution, attempt),
+    })
     try {
-      const examples = await examplesOf(params)
-      return await runModelAgent({
+      return await runStepLoop({
         execution,
         version,
         model,
         tools,
         journal,
-        examples,
-        checkOutput,
-        system,
+        examples: await examplesOf(params),
+        checkOutput: outputValidatorOf(version),
+        system: engine.system,
         signal,
-        comesBack,
-        firstWaitMs: timesOf(engine).firstWaitMs,
+        retry,
+        retryDelayMs: timesOf(engine).retryDelayMs,
       })
     } finally {
       await tools.close()
@@ -61,17 +62,17 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       return failure({ code: 'ModelNotConfigured', message: error.message })
     if (!(error instanceof ToolError || error instanceof ModelError)) throw error
     const code = error instanceof ToolError ? 'ToolUnavailable' : 'ModelUnavailable'
-    const fault = { code, message: error.message }
-    if (error.isTransient && comesBack) throw new RetryableError(fault, null)
-    return failure(fault)
+    const executionError = { code, message: error.message }
+    if (error.isTransient && retry.mode === 'requeue') throw retryableError(executionError)
+    return failure(executionError)
   }
 }
 
-/** The search that finds examples is loaded only for a run that learns. */
+/** The example search is imported only for a run with dynamic learning. */
 async function examplesOf({ engine, execution, version, journal }: Params): Promise<Example[]> {
   if (!execution.options.useDynamicLearning) return []
   const { recallExamples } = await import('../learning/recall.ts')
   const { executions } = engine
-  const [checkOutput, adapt] = [outputCheckOf(version), adapterOf(version)]
+  const [checkOutput, adapt] = [outputValidatorOf(version), adapterOf(version)]
   return recallExamples({ executions, execution, journal, checkOutput, adapt })
 }

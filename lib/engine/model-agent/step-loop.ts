@@ -8,19 +8,21 @@ import type { ModelStep, RecordedStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
-import { RetryableError } from '../checkpoints/stop-reason.ts'
+import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
+import { retryableError } from '../checkpoints/stop-reason.ts'
+import { isoNow } from '../engine.ts'
 import { examplesPrompt } from '../learning/prompt.ts'
 import {
+  checkAnswer,
   finalAnswerTool,
-  isBadAnswer,
   isFinalAnswer,
-  judgeAnswer,
+  isInvalidAnswer,
   outputOf,
   REMINDER,
 } from './final-answer.ts'
 import { respondWithRetry } from './respond-with-retry.ts'
 
-/** Steps in which a model may mend an answer that does not fit. */
+/** Additional steps in which a model may correct an invalid answer. */
 const MAX_REPAIRS = 2
 
 type Params = {
@@ -29,65 +31,65 @@ type Params = {
   model: Model
   tools: Pick<Tools, 'declarations' | 'call'>
   journal: Journal
-  /** What the model is shown to learn from; empty when the run does not learn. */
+  /** Shown to the model; empty without dynamic learning. */
   examples: Example[]
   checkOutput: Validator
   system: System
   signal: AbortSignal
-  /** Whether the run may be given back, to go on when a fault has passed. */
-  comesBack: boolean
-  /** The wait after a passing fault of the model, here and now. */
-  firstWaitMs: number
+  retry: RetryPolicy
+  /** First delay of a retry of a model request. */
+  retryDelayMs: number
 }
 
 type Recorded = RecordedStep & { step: ModelStep }
 
 /**
- * The step loop: answer the calls of the last response, see whether it gives the output, ask for the next. Everything
- * is decided from the journal, so that another worker can go on between any two writes. Each step is looked at when it
- * is the last, and not again: a run of many steps costs as much a step as one of few.
- * @throws LeaseLost, WorkerLeaves, and RetryableError when the run comes back
+ * The step loop: execute the tool calls of the last response, check whether it contains the output, request the next
+ * response. All decisions derive from the journal, so that another worker can continue between any two writes. Each
+ * step is processed once: a step costs the same in a long run as in a short one.
+ * @throws AttemptStopped
  */
-export async function runModelAgent(params: Params): Promise<Outcome> {
-  const { journal, checkOutput, execution, model, comesBack } = params
+export async function runStepLoop(params: Params): Promise<Outcome> {
+  const { journal, checkOutput, execution, model, retry } = params
   journal.model = model.name
   const steps = journal.recorded as Recorded[]
   const request = firstRequest(params)
-  const attempts: Recorded[] = []
-  const lookBackOn = (recorded: Recorded) => {
-    if (isBadAnswer(recorded.step, checkOutput)) attempts.push(recorded)
+  const invalidAnswers: Recorded[] = []
+  const addToHistory = (recorded: Recorded) => {
+    if (isInvalidAnswer(recorded.step, checkOutput)) invalidAnswers.push(recorded)
     request.messages.push(...messagesOf(recorded, model))
   }
-  const ended = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
-  for (const recorded of steps.slice(0, -1)) lookBackOn(recorded)
+  const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
+  for (const recorded of steps.slice(0, -1)) addToHistory(recorded)
   for (;;) {
     const last = steps.at(-1)
     if (last) {
       const output = outputOf(last.step, checkOutput)
       if (output) return { status: 'SUCCESS', output, ...journal.progress }
-      await answerCalls(last, params)
-      lookBackOn(last)
+      await executeCalls(last, params)
+      addToHistory(last)
     }
-    if (attempts.length > MAX_REPAIRS) return ended(mismatch(attempts, checkOutput))
+    if (invalidAnswers.length > MAX_REPAIRS) return fail(schemaMismatch(invalidAnswers, checkOutput))
     const { maxAgentSteps } = execution.options
     if (steps.length >= maxAgentSteps) {
-      const message = `The run took its ${maxAgentSteps} steps (maxAgentSteps) without giving a result.`
-      return ended({ code: 'MaxAgentStepsExceeded', message, step: steps.length })
+      const message = `The run used all ${maxAgentSteps} steps (maxAgentSteps) without a result.`
+      return fail({ code: 'MaxAgentStepsExceeded', message, step: steps.length })
     }
-    journal.mayBegin()
+    journal.assertMayBegin()
     try {
       await journal.append(await nextStep(params, request))
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       const code = error.isTransient ? 'ModelUnavailable' : 'ModelFailed'
-      const fault = { code, message: error.message, step: steps.length + 1 }
-      if (error.isTransient && comesBack) throw new RetryableError(fault, error.retryAfterMs)
-      return ended(fault)
+      const executionError = { code, message: error.message, step: steps.length + 1 }
+      if (error.isTransient && retry.mode === 'requeue')
+        throw retryableError(executionError, error.retryAfterMs)
+      return fail(executionError)
     }
   }
 }
 
-/** What the model is asked before its first step; its messages grow with each. */
+/** The request of the first step; each step appends its messages. */
 function firstRequest({ version, execution, model, tools, examples, signal }: Params): ModelRequest {
   return {
     instructions: [version.instructions, ...examplesPrompt(examples), REMINDER].join('\n\n'),
@@ -97,7 +99,7 @@ function firstRequest({ version, execution, model, tools, examples, signal }: Pa
   }
 }
 
-/** What the model is sent of a step: its own response, with what came of its calls. */
+/** A step as history: the model's own response and its tool results. */
 function messagesOf({ step, results }: Recorded, model: Model): Json[] {
   if (step.calls.length === 0) return [...step.messages, model.userMessage(REMINDER)]
   const answered = step.calls.flatMap((call) => {
@@ -107,40 +109,46 @@ function messagesOf({ step, results }: Recorded, model: Model): Json[] {
   return [...step.messages, model.toolMessage(answered)]
 }
 
-async function nextStep({ model, system, comesBack, firstWaitMs }: Params, request: ModelRequest) {
-  const startedAt = new Date(system.now()).toISOString()
+async function nextStep({ model, system, retry, retryDelayMs }: Params, request: ModelRequest) {
+  const startedAt = isoNow(system)
   const { messages, text, toolCalls, usage } = await respondWithRetry(model, request, {
-    comesBack,
-    firstWaitMs,
+    mode: retry.mode,
+    retryDelayMs,
   })
-  const finishedAt = new Date(system.now()).toISOString()
-  return { kind: 'MODEL' as const, startedAt, finishedAt, text, calls: toolCalls, messages, usage }
+  return {
+    kind: 'MODEL' as const,
+    startedAt,
+    finishedAt: isoNow(system),
+    text,
+    calls: toolCalls,
+    messages,
+    usage,
+  }
 }
 
-/** Carries out, in parallel, the calls that have no result yet; each result is stored as soon as it is there. */
-async function answerCalls(recorded: Recorded, params: Params): Promise<void> {
+/** Executes, in parallel, the calls without a stored result; stores each result as soon as it is available. */
+async function executeCalls(recorded: Recorded, params: Params): Promise<void> {
   const { journal, tools, checkOutput, execution, system, signal } = params
   const { step, results } = recorded
-  const open = step.calls.filter((call) => call.error === null && !results.has(call.id))
+  const pending = step.calls.filter((call) => call.error === null && !results.has(call.id))
   await Promise.all(
-    open.map(async (call) => {
-      const startedAt = new Date(system.now()).toISOString()
+    pending.map(async (call) => {
+      const startedAt = isoNow(system)
       const idempotencyKey = `${execution.id}-${step.number}-${call.id}`
       const result = isFinalAnswer(call)
-        ? judgeAnswer(call, checkOutput)
+        ? checkAnswer(call, checkOutput)
         : await tools.call(call, { idempotencyKey, signal })
-      const finishedAt = new Date(system.now()).toISOString()
-      await journal.appendResult(recorded, { callId: call.id, result, startedAt, finishedAt })
+      await journal.appendResult(recorded, { callId: call.id, result, startedAt, finishedAt: isoNow(system) })
     }),
   )
 }
 
-function mismatch(attempts: Recorded[], check: Validator): ExecutionError {
-  const last = attempts.at(-1)
+function schemaMismatch(invalidAnswers: Recorded[], check: Validator): ExecutionError {
+  const last = invalidAnswers.at(-1)
   const answer = last?.step.calls.find(isFinalAnswer)
   return {
     code: 'OutputSchemaMismatch',
-    message: `The model gave ${attempts.length} results, none of which matches the output schema.`,
+    message: `The model returned ${invalidAnswers.length} results; none matches the output schema.`,
     ...(answer && { errors: check(answer.input) }),
     step: last?.step.number,
   }

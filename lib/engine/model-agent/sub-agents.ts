@@ -1,24 +1,30 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import { resolveVersion } from '../../agents/resolve-agent.ts'
 import type { Version } from '../../core/agent.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { CANCELLED, type Execution, isFinal, newExecution } from '../../core/execution.ts'
+import { CANCELLED, type Execution, type LeasedExecution, newExecution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { ToolResult } from '../../core/model.ts'
-import { NEVER } from '../checkpoints/deadline.ts'
-import { type Engine, timesOf } from '../engine.ts'
-import { execute } from '../worker/execute.ts'
+import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
+import { type Engine, isoNow, timesOf } from '../engine.ts'
+import { waitForCompletion } from '../wait-for-completion.ts'
 
-/** Agents that may call one another in a row. */
+/** Maximum depth of agents that call each other. */
 const MAX_DEPTH = 5
-const POLL_MS = 250
 
 type AgentCall = { slug: string; input: JsonObject; idempotencyKey: string; signal: AbortSignal }
 
-/** Other agents of the organization as tools of one execution. */
-export function agentCalls(engine: Engine, parent: Execution) {
+/** Runs a leased execution; passed in, because the worker that provides it is above this layer. */
+export type RunAttempt = (
+  engine: Engine,
+  execution: LeasedExecution,
+  version: Version,
+  options: { deadline: WorkerDeadline },
+) => Promise<{ kind: 'completed'; execution: Execution } | { kind: 'lost' | 'released' }>
+
+/** The organization's other agents, as tools of one execution. */
+export function subAgents(engine: Engine, parent: Execution, attempt: RunAttempt) {
   const { organizationId } = parent
   const versionOf = (slug: string) =>
     resolveVersion({ store: engine.agents, organizationId, idOrSlug: slug, versionId: undefined })
@@ -38,17 +44,23 @@ export function agentCalls(engine: Engine, parent: Execution) {
       if (callers.includes(version.agentId)) {
         return {
           ok: false,
-          error: `The agent ${slug} is already at work above this call: agents must not call in circles.`,
+          error: `The agent ${slug} is already running above this call; agents must not call each other in a cycle.`,
         }
       }
       if (callers.length >= MAX_DEPTH) {
-        return { ok: false, error: `Agents may call one another ${MAX_DEPTH} deep, and no deeper.` }
+        return { ok: false, error: `Agents may call each other at most ${MAX_DEPTH} levels deep.` }
       }
-      const ended = await runChild(engine, parent, { version, callers, input, idempotencyKey, signal })
+      const ended = await runChild(engine, parent, attempt, {
+        version,
+        callers,
+        input,
+        idempotencyKey,
+        signal,
+      })
       if (ended.output) return { ok: true, value: ended.output }
       return {
         ok: false,
-        error: `The agent ${slug} failed: ${ended.error?.message ?? 'no reason is recorded'}`,
+        error: `The agent ${slug} failed: ${ended.error?.message ?? 'no reason was recorded'}`,
       }
     },
   }
@@ -56,15 +68,21 @@ export function agentCalls(engine: Engine, parent: Execution) {
 
 type Child = Omit<AgentCall, 'slug'> & { version: Version; callers: string[] }
 
-/** The call as an execution of its own. Its id follows from the call's key: a resumed parent finds it again. */
-async function runChild(engine: Engine, parent: Execution, child: Child): Promise<Execution> {
+/** Runs the call as an execution of its own. Its id derives from the call's key, so that a resumed parent finds it again. */
+async function runChild(
+  engine: Engine,
+  parent: Execution,
+  attempt: RunAttempt,
+  child: Child,
+): Promise<Execution> {
   const { executions, system } = engine
   const { version, callers, input, idempotencyKey, signal } = child
+  const { organizationId } = parent
   const now = system.now()
   const lease = { owner: system.newId(), expiresAt: now + timesOf(engine).leaseMs }
   const execution = newExecution({
     id: childId(parent, idempotencyKey),
-    organizationId: parent.organizationId,
+    organizationId,
     agentId: version.agentId,
     versionId: version.id,
     tenantId: parent.tenantId,
@@ -75,45 +93,29 @@ async function runChild(engine: Engine, parent: Execution, child: Child): Promis
     lease,
     parent: { executionId: parent.id, callers },
   })
+  const { id } = execution
   const isNew = await executions.create({ execution })
-  const held = isNew ? execution : await executions.claim({ id: execution.id, lease, now })
-  const leave = { soon: NEVER, now: signal }
-  const turn = typeof held === 'string' ? null : await execute(engine, held, version, { leave })
-  if (signal.aborted) await endWithParent(engine, parent, execution)
-  return turn?.kind === 'ended' ? turn.execution : untilFinal(engine, execution, signal)
+  const leased = isNew ? execution : await executions.claim({ id, lease, now })
+  const deadline = { drain: NEVER, stop: signal }
+  const result = typeof leased === 'string' ? null : await attempt(engine, leased, version, { deadline })
+  if (signal.aborted) await cancelWithParent(engine, parent, id)
+  if (result?.kind === 'completed') return result.execution
+  await waitForCompletion({ executions, organizationId, id, timeoutMs: Number.POSITIVE_INFINITY, signal })
+  return (await executions.get({ organizationId, id })) ?? execution
 }
 
-/** A parent that was cancelled takes its calls with it; one that only lost its worker finds them again. */
-async function endWithParent(
+/** Cancels the child of a final parent. If the parent only lost its worker, the next one finds the child again. */
+async function cancelWithParent(
   { executions, system }: Engine,
   parent: Execution,
-  { id }: Execution,
+  id: string,
 ): Promise<void> {
   const { organizationId } = parent
-  const current = await executions.get({ organizationId, id: parent.id })
-  if (current && !isFinal(current)) return
-  await executions.end({
-    organizationId,
-    id,
-    error: CANCELLED,
-    finishedAt: new Date(system.now()).toISOString(),
-  })
+  if ((await executions.getStatus({ organizationId, id: parent.id })) === 'IN_PROGRESS') return
+  await executions.end({ organizationId, id, error: CANCELLED, finishedAt: isoNow(system) })
 }
 
-async function untilFinal(
-  { executions }: Engine,
-  execution: Execution,
-  signal: AbortSignal,
-): Promise<Execution> {
-  for (;;) {
-    signal.throwIfAborted()
-    const current = await executions.get(execution)
-    if (!current || isFinal(current)) return current ?? execution
-    await sleep(POLL_MS, undefined, { signal })
-  }
-}
-
-/** A UUIDv7 of the parent's time whose random part is the key's hash. */
+/** A UUIDv7 with the parent's timestamp, whose random part is the hash of the call's key. */
 function childId(parent: Execution, key: string): string {
   const random = createHash('sha256').update(key).digest().subarray(0, 16)
   return v7({ msecs: Date.parse(parent.createdAt), random, seq: random.readUInt32BE(0) >>> 1 })

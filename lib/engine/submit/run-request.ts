@@ -1,15 +1,28 @@
 import type { Version } from '../../core/agent.ts'
 import { type CacheIdentity, cacheKeyOf } from '../../core/cache-key.ts'
+import { hashJson } from '../../core/canonical-json.ts'
 import { InputSchemaMismatch, InvalidModelOverride } from '../../core/errors.ts'
-import type { Execution } from '../../core/execution.ts'
+import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { checkModel } from '../../models/check-model.ts'
-import { adapterOf, inputCheckOf } from '../compiled-schemas.ts'
-import { fingerprintOf } from './request-hash.ts'
-import type { RunRequest } from './submit.ts'
+import { adapterOf, inputValidatorOf } from '../compiled-schemas.ts'
 
-/** The overrides of one call beside how it is to be answered, each absent when the version's own setting counts. */
+/** A validated request to run a version. */
+export type RunRequest = {
+  version: Version
+  input: JsonObject
+  inputAdaptations?: InputAdaptation[]
+  tenantId: string | null
+  options: RunOptions
+  cache?: Execution['cache']
+  idempotency?: Idempotency | null
+}
+
+/** A client's idempotency key, and the hash of everything that must be equal when the key is used again. */
+export type Idempotency = { key: string; requestHash: string }
+
+/** Options of one call that override the version's settings; undefined keeps the version's. */
 export type RunOverrides = {
   enforceInputSchema?: boolean | undefined
   maxAgentSteps?: number | undefined
@@ -20,63 +33,60 @@ export type RunOverrides = {
 }
 
 /**
- * Joins a call's overrides with its version's settings, before anything is recorded.
- * @throws InputSchemaMismatch in strict mode, InvalidModelOverride when the version runs no model
+ * Combines a call's overrides with the version's settings, before anything is recorded.
+ * @throws InputSchemaMismatch in strict mode, InvalidModelOverride for a code agent or an unusable model
  */
-export function checkRunRequest(
+export function buildRunRequest(
   version: Version,
   input: JsonObject,
   overrides: RunOverrides,
   idempotencyKey?: string,
 ): RunRequest {
-  if (overrides.model !== undefined && version.code) {
-    throw new InvalidModelOverride(
-      `The agent ${version.slug} runs code and no model, so model cannot be given.`,
-    )
-  }
-  if (overrides.model !== undefined) checkOverride(overrides.model)
-  const { effective, inputAdaptations } = fitted(version, input, overrides.enforceInputSchema ?? false)
+  if (overrides.model !== undefined) checkModelOverride(version, overrides.model)
+  const { adapted, inputAdaptations } = adaptInput(version, input, overrides.enforceInputSchema ?? false)
   const tenantId = overrides.tenantId ?? null
   const options = {
     maxAgentSteps: overrides.maxAgentSteps ?? version.execution.maxAgentSteps,
     model: overrides.model ?? null,
     useDynamicLearning: overrides.useDynamicLearning ?? false,
   }
-  const isCached = overrides.useCache ?? version.execution.useCache
+  const useCache = overrides.useCache ?? version.execution.useCache
   return {
     version,
     input,
     inputAdaptations,
     tenantId,
     options,
-    cache: isCached ? cachePlace(version, { tenantId, input: effective, ...options }) : null,
+    cache: useCache ? cacheOf(version, { tenantId, input: adapted, ...options }) : null,
     idempotency:
       idempotencyKey === undefined
         ? null
-        : { key: idempotencyKey, fingerprint: fingerprintOf([input, { ...overrides, execMode: null }]) },
+        : { key: idempotencyKey, requestHash: hashJson([input, { ...overrides, execMode: null }]) },
   }
 }
 
 /**
- * The input as the agent gets it. One that has passed in strict mode is changed only by the defaults of absent fields.
+ * The input as the agent receives it. A valid input in strict mode is changed only by defaults of absent fields.
  * @throws InputSchemaMismatch in strict mode
  */
-function fitted(version: Version, sent: JsonObject, isStrict: boolean) {
-  const violations = isStrict ? inputCheckOf(version)(sent) : []
+function adaptInput(version: Version, sent: JsonObject, isStrict: boolean) {
+  const violations = isStrict ? inputValidatorOf(version)(sent) : []
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
   const { input, adaptations } = adapterOf(version)(sent)
-  return { effective: input, inputAdaptations: adaptations }
+  return { adapted: input, inputAdaptations: adaptations }
 }
 
 type Identity = Omit<CacheIdentity, 'agentId' | 'versionId'>
 
-function cachePlace({ agentId, id: versionId, execution }: Version, identity: Identity): Execution['cache'] {
+function cacheOf({ agentId, id: versionId, execution }: Version, identity: Identity): Execution['cache'] {
   const key = cacheKeyOf({ agentId, versionId, ...identity })
   return key === null ? null : { key, ttlSeconds: execution.cacheTtlSeconds }
 }
 
 /** @throws InvalidModelOverride before anything is recorded or spent */
-function checkOverride(model: string): void {
+function checkModelOverride(version: Version, model: string): void {
+  if (version.code)
+    throw new InvalidModelOverride(`The agent ${version.slug} is a code agent; it does not accept a model.`)
   try {
     checkModel(model, process.env)
   } catch (error) {

@@ -1,118 +1,208 @@
+import pRetry from 'p-retry'
 import type { Version } from '../../core/agent.ts'
-import { type Execution, failure, type Outcome } from '../../core/execution.ts'
-import { type Departure, WorkerLeaves } from '../checkpoints/deadline.ts'
+import { Unavailable } from '../../core/errors.ts'
+import {
+  type Execution,
+  type ExecutionError,
+  failure,
+  type LeasedExecution,
+  type Outcome,
+} from '../../core/execution.ts'
+import { backoffMs } from '../../core/lease-times.ts'
+import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
-import type { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
-import type { RetryableError } from '../checkpoints/stop-reason.ts'
-import { runCodeAgent } from '../code-agent/run.ts'
-import { stepFunction } from '../code-agent/steps.ts'
+import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
+import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
+import { AttemptStopped, retryableError, type StopReason } from '../checkpoints/stop-reason.ts'
+import { runCodeVersion } from '../code-agent/run.ts'
 import { adapterOf } from '../compiled-schemas.ts'
-import type { Engine } from '../engine.ts'
-import { takeOver } from './single-flight.ts'
+import { type Engine, isoNow, timesOf } from '../engine.ts'
+import { reuseResult, storeResult } from './single-flight.ts'
 
-export type TurnOptions = {
-  /** Called with each renewal of the lease. */
-  onHeartbeat?: () => Promise<void>
-  leave?: Departure | undefined
-  /**
-   * Given when the run can come back after a passing fault of a model or tool, instead of ending in ERROR: after how
-   * many milliseconds. `progressed`: this worker has stored a step.
-   */
-  comesBackIn?: ((fault: RetryableError, progressed: boolean) => number) | undefined
+export type AttemptOptions = {
+  /** Called with each heartbeat. */
+  onHeartbeat?: (() => Promise<void>) | undefined
+  deadline?: WorkerDeadline | undefined
+  /** `INLINE` by default. */
+  retry?: RetryPolicy | undefined
 }
 
-/** One worker's turn at a run. */
-export type Run = {
-  execution: Execution
+/**
+ * The result of one worker's attempt. `lost`: another worker has the lease, or the execution is final. `released`: the
+ * lease is free for the next worker; `progressed`: this one stored a step; `hasFailed`: after a retryable error.
+ */
+export type AttemptResult =
+  | { kind: 'completed'; execution: Execution }
+  | { kind: 'lost' }
+  | { kind: 'released'; progressed: boolean; hasFailed: boolean; delayMs: number }
+
+/** The state of an attempt while it runs. */
+type Attempt = {
+  engine: Engine
+  execution: LeasedExecution
   version: Version
-  keeper: LeaseHeartbeat
-  options: TurnOptions
+  heartbeat: LeaseHeartbeat
+  deadline: WorkerDeadline | undefined
+  retry: RetryPolicy
   /** Null until it is open. */
   journal: Journal | null
 }
 
-/** The run's outcome, or ERROR `TimedOut` when time is up first; null when it has to be given up before either. */
-export async function runInTime(engine: Engine, run: Run): Promise<Outcome | null> {
-  const { system, steps } = engine
-  const { execution, version, keeper, options } = run
-  const limitMs = timeLimit(execution, version)
-  const timeUp = new AbortController()
-  const timer = setTimeout(() => timeUp.abort(), limitMs.end - system.now())
-  const leave = options.leave?.now
-  const given = leave ? AbortSignal.any([keeper.lost, leave]) : keeper.lost
-  const signal = AbortSignal.any([given, timeUp.signal])
+/** One worker's attempt at an execution whose lease it holds: to the end, or as far as this worker gets. */
+export async function attempt(
+  engine: Engine,
+  execution: LeasedExecution,
+  version: Version,
+  { onHeartbeat, deadline, retry = INLINE }: AttemptOptions = {},
+): Promise<AttemptResult> {
+  const { executions, system } = engine
+  const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
+  const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
   try {
-    const journal = await Journal.open({ steps, execution, keeper, leaveSoon: options.leave?.soon })
-    run.journal = journal
-    const running = start(engine, {
+    const outcome = await runUntilDeadline(current)
+    const completed = await finish(current, outcome)
+    if (!completed) return { kind: 'lost' }
+    // Best effort: waiting executions also find the result in the record.
+    await storeResult(engine, execution, outcome).catch(() => undefined)
+    return { kind: 'completed', execution: completed }
+  } catch (error) {
+    if (heartbeat.lost.aborted) return { kind: 'lost' }
+    return await stop(current, stopReasonOf(error))
+  } finally {
+    heartbeat.stop()
+  }
+}
+
+/** @throws the error if it is not a reason to stop, but a defect */
+function stopReasonOf(error: unknown): StopReason {
+  if (error instanceof AttemptStopped) return error.reason
+  if (error instanceof Unavailable) return retryableError(DATABASE_UNAVAILABLE).reason
+  throw error
+}
+
+const DATABASE_UNAVAILABLE: ExecutionError = {
+  code: 'Unavailable',
+  message: 'The database did not respond during the run.',
+}
+
+async function stop(current: Attempt, reason: StopReason): Promise<AttemptResult> {
+  switch (reason.kind) {
+    case 'LeaseLost':
+      return { kind: 'lost' }
+    case 'WorkerShuttingDown':
+      return release(current, { delayMs: 0, error: null })
+    case 'WaitingForResult':
+      return release(current, { delayMs: reason.delayMs, error: null, isWaiting: true })
+    case 'RetryableError':
+      return release(current, { delayMs: retryDelay(current, reason.retryAfterMs), error: reason.error })
+  }
+}
+
+/** A run that has progressed since its message was received starts its backoff again. */
+function retryDelay({ engine, retry, journal }: Attempt, retryAfterMs: number | null): number {
+  if (retry.mode === 'inline') return 0
+  return backoffMs(timesOf(engine), {
+    receiveCount: journal?.hasGrown ? 1 : retry.receiveCount,
+    retryAfterMs: retryAfterMs ?? 0,
+    jitter: Math.random(),
+  })
+}
+
+type Release = { delayMs: number; error: ExecutionError | null; isWaiting?: boolean }
+
+/** Best effort: a lease that is not released expires. */
+async function release(
+  { engine, execution, heartbeat, journal }: Attempt,
+  { delayMs, error, isWaiting = false }: Release,
+): Promise<AttemptResult> {
+  heartbeat.stop()
+  const { executions, system } = engine
+  const { id, lease } = execution
+  const until = system.now() + delayMs + timesOf(engine).graceMs
+  await executions.release({ id, owner: lease.owner, until, error, isWaiting }).catch(() => undefined)
+  return { kind: 'released', progressed: journal?.hasGrown ?? false, hasFailed: error !== null, delayMs }
+}
+
+const FINISH_RETRY_MS = 500
+
+/** Null if the lease is lost. A result is not discarded because the database is unavailable: the write is retried while the lease lasts. */
+async function finish(
+  { engine, execution, heartbeat }: Attempt,
+  outcome: Outcome,
+): Promise<Execution | null> {
+  const finishedAt = isoNow(engine.system)
+  return pRetry(() => engine.executions.finish({ execution, outcome, finishedAt }), {
+    retries: Number.POSITIVE_INFINITY,
+    factor: 1,
+    minTimeout: FINISH_RETRY_MS,
+    signal: heartbeat.lost,
+    shouldRetry: ({ error }) => error instanceof Unavailable,
+  })
+}
+
+/** The run's outcome, or ERROR `TimedOut`. @throws AttemptStopped when the worker has to stop first */
+async function runUntilDeadline(current: Attempt): Promise<Outcome> {
+  const { engine, execution, version, heartbeat, deadline } = current
+  const limit = timeLimit(execution, version)
+  const timeout = new AbortController()
+  const timer = setTimeout(() => timeout.abort(), limit.endsAt - engine.system.now())
+  const stopSignal = deadline ? AbortSignal.any([heartbeat.lost, deadline.stop]) : heartbeat.lost
+  const signal = AbortSignal.any([stopSignal, timeout.signal])
+  try {
+    const journal = await Journal.open({
+      steps: engine.steps,
       execution,
-      version,
-      journal,
-      signal,
-      comesBack: options.comesBackIn !== undefined,
+      heartbeat,
+      drain: deadline?.drain,
     })
-    // Given up below, it may still reject; nobody is there to hear it.
+    current.journal = journal
+    const running = run(current, journal, signal)
+    // It may reject after it was abandoned below, when nobody awaits it.
     running.catch(() => undefined)
     return await Promise.race([
       running,
-      aborted(signal).then(() =>
-        given.aborted ? null : { ...timedOut(limitMs.seconds), ...journal.progress },
-      ),
+      aborted(signal).then((): Outcome => {
+        if (stopSignal.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
+        return { ...timedOut(limit.seconds), ...journal.progress }
+      }),
     ])
   } finally {
-    run.journal?.close()
+    current.journal?.close()
     clearTimeout(timer)
   }
 }
 
-/** When the run's time is up, whoever has worked on it so far: its version's limit, or the execution's deadline. */
+/** When the run's time is up, across all its attempts: the version's timeout or the execution's deadline. */
 function timeLimit({ startedAt, createdAt, deadlineAt }: Execution, { execution }: Version) {
   const since = Date.parse(startedAt ?? createdAt)
-  const own =
+  const timeoutAt =
     execution.timeoutSeconds === null ? Number.POSITIVE_INFINITY : since + execution.timeoutSeconds * 1000
-  const end = Math.min(own, deadlineAt)
-  return { end, seconds: Math.round((end - since) / 1000) }
+  const endsAt = Math.min(timeoutAt, deadlineAt)
+  return { endsAt, seconds: Math.round((endsAt - since) / 1000) }
 }
 
-type Start = {
-  execution: Execution
-  version: Version
-  journal: Journal
-  signal: AbortSignal
-  comesBack: boolean
-}
-
-async function start(
-  engine: Engine,
-  { execution: recorded, version, journal, signal, comesBack }: Start,
+async function run(
+  { engine, execution: recorded, version, retry }: Attempt,
+  journal: Journal,
+  signal: AbortSignal,
 ): Promise<Outcome> {
-  const taken = await takeOver({ engine, execution: recorded, signal, comesBack })
-  if (taken) return taken
-  const execution = withEffectiveInput(recorded, version)
-  if (!version.code) {
-    const { runModelVersion } = await import('../model-agent/run.ts')
-    return runModelVersion({ engine, execution, version, journal, signal, comesBack })
-  }
-  const leaving = new AbortController()
-  const step = stepFunction(journal, engine.system, () => leaving.abort())
-  const given = AbortSignal.any([signal, leaving.signal])
-  return Promise.race([
-    runCodeAgent({ store: engine.agents, version, execution, step, signal: given }),
-    aborted(leaving.signal).then(() => {
-      throw new WorkerLeaves()
-    }),
-  ])
+  const reused = await reuseResult({ engine, execution: recorded, signal, retry })
+  if (reused) return reused
+  const execution = withAdaptedInput(recorded, version)
+  if (version.code) return runCodeVersion({ engine, execution, version, journal, signal })
+  // The SDKs of models and tools are loaded only when a model agent runs.
+  const { runModelVersion } = await import('../model-agent/run.ts')
+  return runModelVersion({ engine, execution, version, journal, signal, retry, attempt })
 }
 
-/** The record keeps the input that was sent; what the agent gets follows from it and its version. */
-function withEffectiveInput(execution: Execution, version: Version): Execution {
+/** The record keeps the input as sent; what the agent receives is derived from it and the version. */
+function withAdaptedInput(execution: LeasedExecution, version: Version): LeasedExecution {
   if (execution.inputAdaptations.length === 0) return execution
   return { ...execution, input: adapterOf(version)(execution.input).input }
 }
 
-function timedOut(seconds: number): Outcome {
-  return failure({ code: 'TimedOut', message: `The run did not end within its ${seconds} seconds.` })
-}
+const timedOut = (seconds: number): Outcome =>
+  failure({ code: 'TimedOut', message: `The run did not finish within ${seconds} seconds.` })
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

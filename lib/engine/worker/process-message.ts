@@ -1,82 +1,68 @@
-import type { Execution } from '../../core/execution.ts'
-import { failure } from '../../core/execution.ts'
-import { backoffMs } from '../../core/lease-times.ts'
+import { resolveVersionOf } from '../../agents/version-cache.ts'
+import { type ExecutionError, failure, type LeasedExecution } from '../../core/execution.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import type { RunQueue } from '../../core/ports.ts'
-import { exhausted } from '../../core/transitions.ts'
-import type { Departure } from '../checkpoints/deadline.ts'
-import { type Engine, timesOf } from '../engine.ts'
-import { versionOf } from '../version-cache.ts'
-import { execute, type Turn } from './execute.ts'
+import { attemptsExhausted } from '../../core/transitions.ts'
+import type { WorkerDeadline } from '../checkpoints/deadline.ts'
+import { type Engine, isoNow, timesOf } from '../engine.ts'
+import { type AttemptResult, attempt } from './attempt.ts'
 
-/** The message that brought an execution to a worker. */
-export type Delivery = {
+/** The SQS message that named the execution. */
+export type Message = {
   queue: RunQueue
-  /** How often the message has been delivered, this time included. */
-  count: number
-  /** Keeps it from being delivered again for so many milliseconds. */
-  hide: (ms: number) => Promise<void>
+  /** ApproximateReceiveCount, from 1. */
+  receiveCount: number
+  /** Sets the message's visibility timeout, in milliseconds from now. */
+  changeVisibility: (ms: number) => Promise<void>
 }
 
 /**
- * `held`: another worker has a live lease, and the sweeper sees to it if that one dies. `idle`: there is nothing to do,
- * the execution has ended or is gone. With `comesBackMs` the message must be delivered again, after that time.
+ * `processed`: the message is done. `held`: another worker has a live lease; if it dies, the sweeper re-enqueues the
+ * execution. `closed`: the execution is final or deleted. `retryInMs`: SQS must deliver the message again after that time.
  */
-export type TakeUp = 'ran' | 'held' | 'idle' | { comesBackMs: number }
+export type MessageResult = 'processed' | 'held' | 'closed' | { retryInMs: number }
 
-/** One round of the runner: takes a waiting execution's lease and runs it to its end, or as far as this worker gets. */
+/** One round of the runner: claims a waiting execution and runs it to the end, or as far as this worker gets. */
 export async function processMessage(
   engine: Engine,
   id: string,
-  { delivery, leave }: { delivery?: Delivery; leave?: Departure } = {},
-): Promise<TakeUp> {
+  { message, deadline }: { message?: Message; deadline?: WorkerDeadline } = {},
+): Promise<MessageResult> {
   const { executions, system } = engine
-  const { leaseMs, hiddenMs } = timesOf(engine)
+  const { leaseMs, visibilityMs } = timesOf(engine)
   const now = system.now()
-  const owner = system.newId()
-  const hide = () => delivery?.hide(hiddenMs) ?? Promise.resolve()
-  const [execution] = await Promise.all([
-    executions.claim({ id, lease: { owner, expiresAt: now + leaseMs }, now }),
-    hide().catch(() => undefined),
-  ])
-  if (execution === 'held') return 'held'
-  if (execution === 'closed') return 'idle'
+  const lease = { owner: system.newId(), expiresAt: now + leaseMs }
+  const hide = () => message?.changeVisibility(visibilityMs) ?? Promise.resolve()
+  const [execution] = await Promise.all([executions.claim({ id, lease, now }), hide().catch(() => undefined)])
+  if (typeof execution === 'string') return execution
 
-  const end = async (error: Parameters<typeof failure>[0]): Promise<TakeUp> => {
-    const finishedAt = new Date(now).toISOString()
-    await executions.finish({ execution, owner, outcome: failure(error), finishedAt })
-    return 'ran'
+  const fail = async (error: ExecutionError): Promise<MessageResult> => {
+    await executions.finish({ execution, outcome: failure(error), finishedAt: isoNow(system) })
+    return 'processed'
   }
-  if (execution.idleAttempts > MAX_ATTEMPTS) return end(exhausted(execution))
-  const version = await versionOf(engine.agents, execution)
+  if (execution.attemptsSinceProgress > MAX_ATTEMPTS) return fail(attemptsExhausted(execution))
+  const version = await resolveVersionOf(engine.agents, execution)
   if (!version) {
-    return end({ code: 'VersionNotFound', message: 'The version that the execution runs on is gone.' })
+    return fail({ code: 'VersionNotFound', message: 'The version of the execution no longer exists.' })
   }
-  const turn = await execute(engine, execution, version, {
+  const result = await attempt(engine, execution, version, {
     onHeartbeat: hide,
-    leave,
-    comesBackIn:
-      delivery &&
-      (({ retryAfterMs }, progressed) =>
-        backoffMs(timesOf(engine), {
-          delivery: progressed ? 1 : delivery.count,
-          askedMs: retryAfterMs ?? 0,
-          jitter: Math.random(),
-        })),
+    deadline,
+    retry: message && { mode: 'requeue', receiveCount: message.receiveCount },
   })
-  return turn.kind === 'released' && delivery ? passOn(execution, turn, delivery) : 'ran'
+  return result.kind === 'released' && message ? requeue(execution, result, message) : 'processed'
 }
 
 /**
- * Sees to it that a run which was given back goes on. One that has made progress gets a message of its own, since the
- * deliveries of this one are counted: five are for five faults in the same place.
+ * Lets a released run continue. After an error without progress, SQS redelivers this message, which counts towards
+ * maxReceiveCount. Otherwise the run gets a new message, whose receive count starts again.
  */
-async function passOn(
-  { id, organizationId, tenantId }: Execution,
-  { progressed, fault, waitMs }: Extract<Turn, { kind: 'released' }>,
-  { queue }: Delivery,
-): Promise<TakeUp> {
-  if (fault && !progressed) return { comesBackMs: waitMs }
-  await queue.send({ executionId: id, organizationId, tenantId, delayMs: waitMs })
-  return 'ran'
+async function requeue(
+  { id, organizationId, tenantId }: LeasedExecution,
+  { progressed, hasFailed, delayMs }: Extract<AttemptResult, { kind: 'released' }>,
+  { queue }: Message,
+): Promise<MessageResult> {
+  if (hasFailed && !progressed) return { retryInMs: delayMs }
+  await queue.send({ executionId: id, organizationId, tenantId, delayMs })
+  return 'processed'
 }

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
-import { execute } from '../../../lib/engine/worker/execute.ts'
+import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine.ts'
-import { anExecution } from '../../support/executions.ts'
+import { anExecution, leased } from '../../support/executions.ts'
 import { newOrganization, sharedTable } from '../../support/organization.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-code-steps-'))
@@ -22,23 +22,26 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** An execution that a worker holds. */
+/** An execution with a live lease. */
 async function started(input: Record<string, string> = {}) {
   const log = join(folder, system.newId())
   const { organizationId, agentId, id: versionId } = version
   const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
   const execution = anExecution({ organizationId, agentId, versionId, input: { log, ...input }, lease })
   await engine.executions.create({ execution })
-  return { execution, computed: () => readFileSync(log, 'utf8').trim().split('\n').sort() }
+  return {
+    execution: leased(execution, lease.owner),
+    computed: () => readFileSync(log, 'utf8').trim().split('\n').sort(),
+  }
 }
 
-/** Makes a lease run out without its worker knowing it: another one may take the execution up. */
-const runOut = ({ id }: Execution) =>
+/** Expires a lease without its worker noticing, so that another one can claim the execution. */
+const expireLease = ({ id }: Execution) =>
   table.update({ pk: `EXEC#${id}`, sk: 'RECORD' }, { set: { leaseExpiresAt: Date.now() - 1 } })
 
 const crash = new Error('the worker dies here')
 
-/** An engine whose process dies at its nth write of a step. */
+/** An engine whose process dies at its nth step write. */
 function dyingAt(n: number): Engine {
   let writes = 0
   const append: typeof engine.steps.append = (params) =>
@@ -48,25 +51,25 @@ function dyingAt(n: number): Engine {
 }
 
 describe('context.step', () => {
-  it('computes each step once, and its results make the output', async () => {
+  it('computes each step once', async () => {
     const { execution, computed } = await started()
-    const ended = await execute(engine, execution, version)
+    const ended = await attempt(engine, execution, version)
     expect(ended).toMatchObject({
-      kind: 'ended',
+      kind: 'completed',
       execution: { status: 'SUCCESS', output: { values: [1, 2, 3] }, steps: 0 },
     })
     expect(computed()).toEqual(['first', 'second', 'third'])
   })
 
   it.each([1, 2, 3, 4])(
-    'does not compute again what was stored before write %i, at which its worker died',
+    'does not repeat the steps stored before write %i, at which its worker died',
     async (n) => {
       const { execution, computed } = await started()
-      await expect(execute(dyingAt(n), execution, version)).rejects.toBe(crash)
+      await expect(attempt(dyingAt(n), execution, version)).rejects.toBe(crash)
       const stored = (await engine.steps.read({ executionId: execution.id })).length
-      await runOut(execution)
+      await expireLease(execution)
       const before = computed().length
-      expect(await processMessage(engine, execution.id)).toBe('ran')
+      expect(await processMessage(engine, execution.id)).toBe('processed')
       expect(await engine.executions.get(execution)).toMatchObject({
         status: 'SUCCESS',
         output: { values: [1, 2, 3] },
@@ -75,22 +78,22 @@ describe('context.step', () => {
     },
   )
 
-  it('refuses a name that was used before', async () => {
+  it('rejects a name that was used before', async () => {
     const { execution } = await started({ name: 'first' })
-    const ended = await execute(engine, execution, version)
-    const message = 'The step name "first" is used twice in one run; each step needs its own.'
+    const ended = await attempt(engine, execution, version)
+    const message = 'The step name "first" is used twice in this run; step names must be unique.'
     expect(ended).toMatchObject({
-      kind: 'ended',
+      kind: 'completed',
       execution: { status: 'ERROR', error: { code: 'AgentFailed', message } },
     })
   })
 
-  it('stops a worker that has lost its lease, which writes no step', async () => {
+  it('writes no step after the lease is lost', async () => {
     const { execution } = await started()
-    await runOut(execution)
+    await expireLease(execution)
     const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
     await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
-    expect(await execute(engine, execution, version)).toEqual({ kind: 'lost' })
+    expect(await attempt(engine, execution, version)).toEqual({ kind: 'lost' })
     expect(await engine.steps.read({ executionId: execution.id })).toEqual([])
   })
 })

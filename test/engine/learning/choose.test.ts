@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
-import { BYTES_A_TOKEN, EXAMPLES_TOKENS, type Example, MAX_EXAMPLES } from '../../../lib/core/learning.ts'
+import { BYTES_PER_TOKEN, EXAMPLES_TOKENS, type Example, MAX_EXAMPLES } from '../../../lib/core/learning.ts'
 import { chooseExamples } from '../../../lib/engine/learning/choose.ts'
 import { examplesPrompt } from '../../../lib/engine/learning/prompt.ts'
 import { compileValidator } from '../../../lib/schema/validate/validate.ts'
@@ -209,7 +209,7 @@ describe('the budget', () => {
           const chosen = chooseExamples({ execution: asking, candidates, checkOutput: anything })
           expect(chosen.length).toBeLessThanOrEqual(MAX_EXAMPLES)
           const [prompt = ''] = examplesPrompt(chosen)
-          expect(Buffer.byteLength(prompt)).toBeLessThanOrEqual(EXAMPLES_TOKENS * BYTES_A_TOKEN)
+          expect(Buffer.byteLength(prompt)).toBeLessThanOrEqual(EXAMPLES_TOKENS * BYTES_PER_TOKEN)
           expect(new Set(chosen.map(({ input }) => JSON.stringify(input))).size).toBe(chosen.length)
           for (const example of chosen) {
             expect(candidates).toContain(example)

@@ -7,14 +7,14 @@ import type { Feedback } from '../../../lib/core/learning.ts'
 import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
 import { executionKey } from '../../../lib/dynamodb/keys.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
-import { runHere } from '../../../lib/engine/submit/submit.ts'
+import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine.ts'
-import { anExecution } from '../../support/executions.ts'
+import { anExecution, leased } from '../../support/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/model-agent.ts'
 import { sharedTable } from '../../support/organization.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
-import { runInProcess } from '../../support/run-in-process.ts'
+import { runInChildProcess } from '../../support/run-in-process.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 
 const QUESTION = 'When will my parcel arrive?'
@@ -55,7 +55,11 @@ async function past(version: Version, given: Past = {}): Promise<Execution> {
     answer === null
       ? failure({ code: 'AgentFailed', message: '' })
       : { status: 'SUCCESS' as const, output, ...common }
-  await executions.finish({ execution, owner: 'past', outcome, finishedAt: new Date().toISOString() })
+  await executions.finish({
+    execution: leased(execution, 'past'),
+    outcome,
+    finishedAt: new Date().toISOString(),
+  })
   if (feedback) await rate(execution, feedback)
   return execution
 }
@@ -90,7 +94,7 @@ async function run(version: Version, asking: Asking = {}) {
   scripted.script(name, [{ calls: [finalAnswer({ answer: `Of ${name}.` })] }])
   const model = scripted.modelFor('openai-compatible', name)
   const options = optionsOf({ ...asking, model })
-  const execution = await runHere(engine, { version, input: { question }, tenantId, options })
+  const execution = await runInProcess(engine, { version, input: { question }, tenantId, options })
   scripted.assertDone(name)
   expect(execution.status).toBe('SUCCESS')
   expect(await executions.get(execution)).toMatchObject({ learnedFrom: execution.learnedFrom })
@@ -193,7 +197,7 @@ describe('a run that is cancelled while it chooses', () => {
       },
     }
     const options = optionsOf({ model: scripted.modelFor('openai-compatible', name) })
-    const execution = await runHere(
+    const execution = await runInProcess(
       { ...engine, executions: cancelling },
       { version, input: { question: QUESTION }, tenantId: null, options },
     )
@@ -217,7 +221,7 @@ describe('a run that does not learn', () => {
     await past(version)
     const input = { question: QUESTION }
     const options = optionsOf({ learns: true })
-    const execution = await runHere(engine, { version, input, tenantId: null, options })
+    const execution = await runInProcess(engine, { version, input, tenantId: null, options })
     expect(execution).toMatchObject({ status: 'SUCCESS', learnedFrom: null })
   })
 })
@@ -279,10 +283,11 @@ describe('a run that is killed', () => {
     const asked = () => scripted.requests(name).map(({ instructions }) => answersIn(instructions))
     return { execution, asked }
   }
-  const runFor = ({ id }: Execution, writes: number) => runInProcess(id, writes, scripted.environmentFor())
+  const runFor = ({ id }: Execution, writes: number) =>
+    runInChildProcess(id, writes, scripted.environmentFor())
   const resume = async (execution: Execution) => {
     await table.update(executionKey(execution.id), { set: { leaseExpiresAt: Date.now() - 1 } })
-    expect((await runFor(execution, 0)).report.result).toBe('ran')
+    expect((await runFor(execution, 0)).report.result).toBe('processed')
     expect(await executions.get(execution)).toMatchObject({ status: 'SUCCESS', steps: 2 })
   }
   const better = { feedback: { rating: 1 as const, correctedOutput: { answer: 'Better.' } } }

@@ -3,7 +3,7 @@ import type { Version } from '../../../lib/core/agent.ts'
 import { CANCELLED } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
-import { runHere } from '../../../lib/engine/submit/submit.ts'
+import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import type { Provider } from '../../../lib/models/model-name.ts'
 import { system } from '../../../lib/system.ts'
 import { until } from '../../../local/until.ts'
@@ -54,7 +54,7 @@ async function runScript(
 ) {
   const name = system.newId()
   scripted.script(name, script)
-  const execution = await runHere(engine, {
+  const execution = await runInProcess(engine, {
     version,
     input: { question: 'Why?' },
     tenantId: null,
@@ -247,14 +247,14 @@ describe('a model that cannot be used', () => {
     const request = { version, input: { question: '?' }, tenantId: null }
     const plain = { ...engine, environment: { ANTHROPIC_API_KEY: 'k' } }
     const options = { maxAgentSteps: 5, model: null, useDynamicLearning: false }
-    const execution = await runHere(plain, { ...request, options })
+    const execution = await runInProcess(plain, { ...request, options })
     expect(execution).toMatchObject({ status: 'ERROR', steps: 0, error: { code: 'ModelNotConfigured' } })
   })
 
   it('(none at all) says which variable names one', async () => {
     const version = await aModelAgent()
     const options = { maxAgentSteps: 5, model: null, useDynamicLearning: false }
-    const execution = await runHere(
+    const execution = await runInProcess(
       { ...engine, environment: {} },
       { version, input: {}, tenantId: null, options },
     )
@@ -333,7 +333,7 @@ describe('an agent as a tool', () => {
     })
     const name = system.newId()
     scripted.script(name, [{ calls: [{ name: 'start', input: { question: 'Long?' } }] }])
-    const running = runHere(
+    const running = runInProcess(
       { ...engine, times: { ...leaseTimes(5_000), heartbeatMs: 50 } },
       {
         version,

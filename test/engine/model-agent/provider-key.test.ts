@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { runHere } from '../../../lib/engine/submit/submit.ts'
+import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { engineOn } from '../../support/engine.ts'
 import { aModelAgent } from '../../support/model-agent.ts'
 import { sharedTable } from '../../support/organization.ts'
@@ -25,7 +25,7 @@ describe('a run whose API key is in a parameter', () => {
     }
     const version = await aModelAgent({ model: 'openai/gpt-5' })
     const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
-    const ended = await runHere(engine, { version, input: { question: '?' }, tenantId: null, options })
+    const ended = await runInProcess(engine, { version, input: { question: '?' }, tenantId: null, options })
     expect(ended.error).toEqual({ code, message: expect.stringContaining(words) })
   })
 })

@@ -3,22 +3,22 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { aDelivery, answer, lookup, startWorkbench } from '../../support/workbench.ts'
+import { aMessage, answer, lookup, startWorkbench } from '../../support/workbench.ts'
 
-const { engine, aLookingAgent, waiting, bury, stop } = await startWorkbench()
+const { engine, aLookingAgent, waiting, deadLetter, stop } = await startWorkbench()
 afterAll(stop)
 
-describe('a passing fault', () => {
+describe('a retryable error', () => {
   const down = { status: 503, message: 'Overloaded.' }
 
-  it('has the message come back, later each time, and the run goes on', async () => {
+  it('redelivers the message with a growing delay until the run succeeds', async () => {
     const { execution, stored } = await waiting((_, index) => (index < 8 ? down : answer))
-    const first = aDelivery(1)
-    const second = aDelivery(2)
+    const first = aMessage(1)
+    const second = aMessage(2)
     const waits = [
       await processMessage(engine, execution.id, first),
       await processMessage(engine, execution.id, second),
-    ].map((result) => (typeof result === 'string' ? 0 : result.comesBackMs))
+    ].map((result) => (typeof result === 'string' ? 0 : result.retryInMs))
     const { backoffMs } = leaseTimes()
     expect(waits[0]).toBeGreaterThanOrEqual(0.75 * backoffMs)
     expect(waits[0]).toBeLessThanOrEqual(1.25 * backoffMs)
@@ -28,67 +28,67 @@ describe('a passing fault', () => {
     expect(released).toMatchObject({
       status: 'IN_PROGRESS',
       lease: null,
-      lastFault: { code: 'ModelUnavailable', step: 1 },
+      lastError: { code: 'ModelUnavailable', step: 1 },
     })
-    // The sweeper must not send another message before this one has come back.
+    // The sweeper must not send another message before this one is redelivered.
     expect(released.openUntil).toBeGreaterThan(Date.now() + (waits[1] ?? 0))
-    expect(await processMessage(engine, execution.id, aDelivery(3))).toBe('ran')
-    expect(await stored()).toMatchObject({ status: 'SUCCESS', lastFault: null })
+    expect(await processMessage(engine, execution.id, aMessage(3))).toBe('processed')
+    expect(await stored()).toMatchObject({ status: 'SUCCESS', lastError: null })
   })
 
-  it('is waited out for as long as the provider says', async () => {
+  it('waits as long as Retry-After says', async () => {
     const headers = { 'retry-after': '300' }
     const { execution, asked } = await waiting([{ ...down, status: 429, headers }])
-    const result = await processMessage(engine, execution.id, aDelivery(1))
-    expect(result).toEqual({ comesBackMs: 300_000 })
+    const result = await processMessage(engine, execution.id, aMessage(1))
+    expect(result).toEqual({ retryInMs: 300_000 })
     expect(asked()).toBe(1)
   })
 
-  it('after a step forward gets a message of its own, whose deliveries are counted anew', async () => {
+  it('after progress sends a new message with a new receive count', async () => {
     const version = await aLookingAgent()
     const { execution, stored } = await waiting((_, index) => (index === 0 ? lookup : down), version)
-    const { delivery, sent } = aDelivery(MAX_ATTEMPTS)
-    expect(await processMessage(engine, execution.id, { delivery })).toBe('ran')
+    const { message, sent } = aMessage(MAX_ATTEMPTS)
+    expect(await processMessage(engine, execution.id, { message })).toBe('processed')
     expect(sent).toHaveLength(1)
     expect(sent[0]?.delayMs).toBeGreaterThan(0)
-    expect(await stored()).toMatchObject({ idleAttempts: 0, lastFault: { step: 2 } })
+    expect(await stored()).toMatchObject({ attemptsSinceProgress: 0, lastError: { step: 2 } })
   })
 
-  it('that does not pass ends the execution when its message is dead, with the last fault’s text', async () => {
+  it('that persists ends the execution with the last error when the message is dead-lettered', async () => {
     const { execution, stored } = await waiting(() => down)
     for (let count = 1; count <= MAX_ATTEMPTS; count++) {
-      expect(await processMessage(engine, execution.id, aDelivery(count))).toHaveProperty('comesBackMs')
+      expect(await processMessage(engine, execution.id, aMessage(count))).toHaveProperty('retryInMs')
     }
-    expect(await bury(execution)).toBe('ended')
+    expect(await deadLetter(execution)).toBe('ended')
     const { error } = await stored()
     expect(error).toMatchObject({ code: 'ModelUnavailable', step: 1 })
     expect(error?.message).toContain('Overloaded.')
-    expect(await bury(execution)).toBe('left')
+    expect(await deadLetter(execution)).toBe('ignored')
   })
 
-  it('of the database gives the run back too', async () => {
+  it('of the database releases the run, too', async () => {
     const { execution, stored } = await waiting([answer])
     const append = () => Promise.reject(new Unavailable(new Error('throttled')))
     const result = await processMessage(
       { ...engine, steps: { ...engine.steps, append } },
       execution.id,
-      aDelivery(1),
+      aMessage(1),
     )
-    expect(result).toHaveProperty('comesBackMs')
+    expect(result).toHaveProperty('retryInMs')
     expect(await stored()).toMatchObject({
       status: 'IN_PROGRESS',
       lease: null,
-      lastFault: { code: 'Unavailable' },
+      lastError: { code: 'Unavailable' },
     })
   })
 
-  it('of the database at the very end does not throw the result away', async () => {
+  it('of the database during the final write does not discard the result', async () => {
     const { execution, stored, asked } = await waiting([answer])
     let refused = 0
     const finish: typeof engine.executions.finish = (params) =>
       ++refused < 3 ? Promise.reject(new Unavailable(undefined)) : engine.executions.finish(params)
     const executions = { ...engine.executions, finish }
-    expect(await processMessage({ ...engine, executions }, execution.id, aDelivery(1))).toBe('ran')
+    expect(await processMessage({ ...engine, executions }, execution.id, aMessage(1))).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'SUCCESS' })
     expect(asked()).toBe(1)
   })

@@ -5,7 +5,7 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { LOCAL_TABLE } from '../../../local/open-store.ts'
 import { type Exchange, type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
 import { engineOn } from '../../support/engine.ts'
-import { aDelivery, answer, lookup, startWorkbench } from '../../support/workbench.ts'
+import { aMessage, answer, lookup, startWorkbench } from '../../support/workbench.ts'
 
 const { engine: shared, aLookingAgent, waiting, stop } = await startWorkbench()
 
@@ -67,10 +67,10 @@ describe('a long run', () => {
     const script = (_: unknown, index: number) =>
       isDown(index) ? down : index === before + 4 + after ? answer : lookup
     const { execution, stored } = await waiting(script, await aLookingAgent())
-    await processMessage(engine, execution.id, aDelivery())
+    await processMessage(engine, execution.id, aMessage())
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, steps: before })
     const start = exchanges.length
-    await processMessage(engine, execution.id, aDelivery())
+    await processMessage(engine, execution.id, aMessage())
     expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: before + after + 1 })
     const operations = exchanges.slice(start).map(({ operation }) => operation)
     expect(operations.filter((operation) => operation === 'Query')).toHaveLength(1)

@@ -3,11 +3,11 @@ import type { Json } from '../../../lib/core/json.ts'
 import type { Model, ModelResponse } from '../../../lib/core/model.ts'
 import type { RecordedStep, StepStore } from '../../../lib/core/step.ts'
 import { Journal } from '../../../lib/engine/checkpoints/journal.ts'
-import type { LeaseHeartbeat } from '../../../lib/engine/checkpoints/lease-heartbeat.ts'
-import { outputCheckOf } from '../../../lib/engine/compiled-schemas.ts'
-import { runModelAgent } from '../../../lib/engine/model-agent/step-loop.ts'
+import { INLINE } from '../../../lib/engine/checkpoints/retry-policy.ts'
+import { outputValidatorOf } from '../../../lib/engine/compiled-schemas.ts'
+import { runStepLoop } from '../../../lib/engine/model-agent/step-loop.ts'
 import { system } from '../../../lib/system.ts'
-import { anExecution } from '../../support/executions.ts'
+import { anExecution, leased } from '../../support/executions.ts'
 import { aModelAgent } from '../../support/model-agent.ts'
 import { watched } from '../../support/watched.ts'
 
@@ -47,22 +47,22 @@ async function run(recorded: RecordedStep[] = []) {
     appendResult: async ({ result }) => result,
     read: async () => kept,
   }
-  const execution = { ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }
-  const keeper = { renew: async () => true, lost: new AbortController().signal } as unknown as LeaseHeartbeat
-  const journal = await Journal.open({ steps, execution, keeper })
+  const execution = leased({ ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }, 'worker')
+  const heartbeat = { renew: async () => true, lost: new AbortController().signal }
+  const journal = await Journal.open({ steps, execution, heartbeat })
   const version = await aModelAgent()
-  const outcome = await runModelAgent({
+  const outcome = await runStepLoop({
     execution,
     version,
     model,
     tools: { declarations: [], call: async () => ({ ok: true, value: 'found' }) },
     journal,
     examples: [],
-    checkOutput: outputCheckOf(version),
+    checkOutput: outputValidatorOf(version),
     system,
     signal: new AbortController().signal,
-    comesBack: false,
-    firstWaitMs: 1,
+    retry: INLINE,
+    retryDelayMs: 1,
   })
   expect(outcome).toMatchObject({
     status: 'SUCCESS',
@@ -72,7 +72,7 @@ async function run(recorded: RecordedStep[] = []) {
   return { reads, sent, made, journal }
 }
 
-describe('runModelAgent', () => {
+describe('runStepLoop', () => {
   it('looks at the first step of a long run as often as at one of the last', async () => {
     const { reads } = await run()
     const ofStepsBefore = reads.slice(0, -1)

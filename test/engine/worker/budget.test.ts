@@ -8,8 +8,8 @@ import type { RunQueue } from '../../../lib/core/ports.ts'
 import { idempotencyStore } from '../../../lib/dynamodb/idempotency-store.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table.ts'
 import { admission } from '../../../lib/engine/submit/admission.ts'
-import { checkRunRequest, type RunOverrides } from '../../../lib/engine/submit/run-request.ts'
-import { runLater, runNow } from '../../../lib/engine/submit/submit.ts'
+import { buildRunRequest, type RunOverrides } from '../../../lib/engine/submit/run-request.ts'
+import { submitAsync, submitSync } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/open-store.ts'
@@ -57,12 +57,12 @@ async function requestOf(slug: string, input: JsonObject, overrides: RunOverride
     idOrSlug: slug,
     versionId: undefined,
   })
-  return { intake, request: checkRunRequest(version, input, overrides) }
+  return { intake, request: buildRunRequest(version, input, overrides) }
 }
 
 async function run(slug: string, input: JsonObject, overrides?: RunOverrides) {
   const { intake, request } = await requestOf(slug, input, overrides)
-  return runNow(intake, request)
+  return submitSync(intake, request)
 }
 
 /** What is spent while something is done; units are those of the emulator, whose counts are DynamoDB's. */
@@ -89,7 +89,7 @@ describe('a sync run', () => {
     const log = join(folder, 'started')
     meter.take()
     const { intake, request } = await requestOf('counted', { log, ms: 300 })
-    const running = runNow(intake, request)
+    const running = submitSync(intake, request)
     await expect.poll(() => existsSync(log), { interval: 2 }).toBe(true)
     expect(meter.take().requests).toEqual({ GetItem: 1, PutItem: 1 })
     expect(await running).toMatchObject({ status: 'SUCCESS' })
@@ -113,18 +113,18 @@ describe('a sync run', () => {
 describe('an async run', () => {
   const accept = async (text: string) => {
     const { intake, request } = await requestOf('echo', { text })
-    return runLater(intake, request)
+    return submitAsync(intake, request)
   }
-  const delivery = { queue, hide: async () => undefined, count: 1 }
+  const message = { queue, changeVisibility: async () => undefined, receiveCount: 1 }
 
   it('costs one read and one write to accept, and two writes to run', async () => {
     const runner = engineOn(table)
-    await processMessage(runner, (await accept('warm')).id, { delivery })
+    await processMessage(runner, (await accept('warm')).id, { message })
     const accepted = await costOf(() => accept('later'))
     expect(accepted.cost).toEqual({ requests: { GetItem: 1, PutItem: 1 }, readUnits: 1, writeUnits: 5 })
     expect(sent.at(-1)).toBe(accepted.result.id)
-    const worked = await costOf(() => processMessage(runner, accepted.result.id, { delivery }))
-    expect(worked.result).toBe('ran')
+    const worked = await costOf(() => processMessage(runner, accepted.result.id, { message }))
+    expect(worked.result).toBe('processed')
     expect(worked.cost).toEqual({ requests: { UpdateItem: 2 }, readUnits: 0, writeUnits: 8 })
   })
 })

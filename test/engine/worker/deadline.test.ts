@@ -1,73 +1,73 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
-import { type Departure, departureIn, NEVER } from '../../../lib/engine/checkpoints/deadline.ts'
+import { deadlineIn, NEVER, type WorkerDeadline } from '../../../lib/engine/checkpoints/deadline.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { aModelAgent } from '../../support/model-agent.ts'
-import { aDelivery, answer, lookup, startWorkbench } from '../../support/workbench.ts'
+import { aMessage, answer, lookup, startWorkbench } from '../../support/workbench.ts'
 
 const { engine, aLookingAgent, waiting, stop } = await startWorkbench()
 afterAll(stop)
 
-/** A departure that is announced with the nth response of a model. */
-function leavingAt(n: number) {
-  const soon = new AbortController()
+/** A deadline that begins to drain with the nth response of a model. */
+function drainingAt(n: number) {
+  const drain = new AbortController()
   const script = (index: number) => {
-    if (index === n - 1) soon.abort()
+    if (index === n - 1) drain.abort()
   }
-  return { leave: { soon: soon.signal, now: NEVER } satisfies Departure, script }
+  return { deadline: { drain: drain.signal, stop: NEVER } satisfies WorkerDeadline, script }
 }
 
-describe('a worker whose time runs low', () => {
-  it('gives the run back at a checkpoint, and the next goes on from there', async () => {
+describe('a worker close to its deadline', () => {
+  it('releases the run at a checkpoint, and the next worker continues from there', async () => {
     const version = await aLookingAgent()
-    const { leave, script } = leavingAt(2)
+    const { deadline, script } = drainingAt(2)
     const { execution, stored, asked } = await waiting((_, index) => {
       script(index)
       return index < 4 ? lookup : answer
     }, version)
-    const { delivery, sent } = aDelivery()
-    expect(await processMessage(engine, execution.id, { delivery, leave })).toBe('ran')
+    const { message, sent } = aMessage()
+    expect(await processMessage(engine, execution.id, { message, deadline })).toBe('processed')
     const { id: executionId, organizationId } = execution
     expect(sent).toEqual([{ executionId, organizationId, tenantId: null, delayMs: 0 }])
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, steps: 2 })
     expect(asked()).toBe(2)
-    expect(await processMessage(engine, execution.id, { delivery })).toBe('ran')
+    expect(await processMessage(engine, execution.id, { message })).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: 5, attempts: 2 })
     expect(asked()).toBe(5)
   })
 
-  it('may do so as often as there are steps', async () => {
+  it('may release the run after every step', async () => {
     const version = await aLookingAgent()
-    const soon = { current: new AbortController() }
+    const drain = { current: new AbortController() }
     const { execution, stored, asked } = await waiting((_, index) => {
-      soon.current.abort()
+      drain.current.abort()
       return index < 3 * MAX_ATTEMPTS ? lookup : answer
     }, version)
     for (let turn = 0; turn <= 3 * MAX_ATTEMPTS; turn++) {
-      soon.current = new AbortController()
-      const leave = { soon: soon.current.signal, now: NEVER }
-      await processMessage(engine, execution.id, { delivery: aDelivery().delivery, leave })
+      drain.current = new AbortController()
+      const deadline = { drain: drain.current.signal, stop: NEVER }
+      await processMessage(engine, execution.id, { message: aMessage().message, deadline })
     }
     expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: 3 * MAX_ATTEMPTS + 1 })
     expect(asked()).toBe(3 * MAX_ATTEMPTS + 1)
   })
 
-  it('lets go of a step that does not end in time', async () => {
-    const now = new AbortController()
+  it('abandons a step that does not finish in time', async () => {
+    const stop = new AbortController()
     const { execution, stored, asked } = await waiting((_, index) => {
-      if (index === 0) now.abort()
+      if (index === 0) stop.abort()
       return index === 0 ? { ...answer, delayMs: 60_000 } : answer
     })
-    const { delivery, sent } = aDelivery()
-    await processMessage(engine, execution.id, { delivery, leave: { soon: NEVER, now: now.signal } })
+    const { message, sent } = aMessage()
+    await processMessage(engine, execution.id, { message, deadline: { drain: NEVER, stop: stop.signal } })
     expect(sent).toHaveLength(1)
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, steps: 0 })
-    await processMessage(engine, execution.id, { delivery })
+    await processMessage(engine, execution.id, { message })
     expect(await stored()).toMatchObject({ status: 'SUCCESS' })
     expect(asked()).toBe(2)
   })
 
-  it('leaves a code agent between two steps, who does not see it as a failure', async () => {
+  it('stops a code agent between two steps without failing it', async () => {
     const code = `export default async (_, { step, signal }) => {
       await step('one', () => 1)
       try { await step('two', () => 2) } catch { return { answer: 'caught' } }
@@ -75,28 +75,28 @@ describe('a worker whose time runs low', () => {
     }`
     const version = await aModelAgent({ code: true }, code)
     const { execution, stored } = await waiting([], version)
-    const soon = new AbortController()
+    const drain = new AbortController()
     const steps = {
       ...engine.steps,
       append: async (params: Parameters<typeof engine.steps.append>[0]) => {
         const isOurs = await engine.steps.append(params)
-        soon.abort()
+        drain.abort()
         return isOurs
       },
     }
-    const { delivery, sent } = aDelivery()
-    const leave = { soon: soon.signal, now: NEVER }
-    await processMessage({ ...engine, steps }, execution.id, { delivery, leave })
+    const { message, sent } = aMessage()
+    const deadline = { drain: drain.signal, stop: NEVER }
+    await processMessage({ ...engine, steps }, execution.id, { message, deadline })
     expect(sent).toHaveLength(1)
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null })
-    await processMessage(engine, execution.id, { delivery })
+    await processMessage(engine, execution.id, { message })
     expect(await stored()).toMatchObject({ status: 'SUCCESS', output: { answer: 'both' } })
   })
 
-  it('is told some time before it has to go', async () => {
-    const { soon, now } = departureIn(500)
-    await new Promise((resolve) => soon.addEventListener('abort', resolve))
-    expect(now.aborted).toBe(false)
-    await new Promise((resolve) => now.addEventListener('abort', resolve))
+  it('drains before it stops', async () => {
+    const { drain, stop } = deadlineIn(500)
+    await new Promise((resolve) => drain.addEventListener('abort', resolve))
+    expect(stop.aborted).toBe(false)
+    await new Promise((resolve) => stop.addEventListener('abort', resolve))
   })
 })

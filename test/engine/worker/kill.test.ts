@@ -12,7 +12,7 @@ import {
   type ToolServer,
 } from '../../support/model-agent.ts'
 import { sharedTable } from '../../support/organization.ts'
-import { runInProcess as runIn } from '../../support/run-in-process.ts'
+import { runInChildProcess as runIn } from '../../support/run-in-process.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 
 const STEPS = 5
@@ -34,7 +34,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const runInProcess = (id: string, killAfter: number) => runIn(id, killAfter, scripted.environmentFor())
+const runInChildProcess = (id: string, killAfter: number) => runIn(id, killAfter, scripted.environmentFor())
 
 /** A five-step run that waits for a worker; the script answers by what it is shown, as a model does. */
 async function waitingExecution() {
@@ -64,8 +64,8 @@ async function waitingExecution() {
 describe('a run of five steps', () => {
   it(`takes ${WRITES} writes when nobody is killed`, async () => {
     const { execution, toolCalls, asked } = await waitingExecution()
-    const { code, report } = await runInProcess(execution.id, 0)
-    expect([code, report]).toEqual([0, { result: 'ran', writes: WRITES }])
+    const { code, report } = await runInChildProcess(execution.id, 0)
+    expect([code, report]).toEqual([0, { result: 'processed', writes: WRITES }])
     expect(asked()).toBe(STEPS)
     expect(toolCalls()).toHaveLength(2 * (STEPS - 1))
   })
@@ -74,7 +74,7 @@ describe('a run of five steps', () => {
     'killed after write %i goes on in a new process, which asks and calls nothing again that is stored',
     async (killAfter) => {
       const { execution, toolCalls, asked } = await waitingExecution()
-      const killed = await runInProcess(execution.id, killAfter)
+      const killed = await runInChildProcess(execution.id, killAfter)
       expect(killed.signal).toBe('SIGKILL')
       const stored = await steps.read({ executionId: execution.id })
       const storedCalls = stored.flatMap(({ results }) => [...results.keys()])
@@ -83,7 +83,7 @@ describe('a run of five steps', () => {
       const isEnded = (await executions.get(execution))?.status === 'SUCCESS'
       if (!isEnded) {
         await table.update(executionKey(execution.id), { set: { leaseExpiresAt: Date.now() - 1 } })
-        expect((await runInProcess(execution.id, 0)).report.result).toBe('ran')
+        expect((await runInChildProcess(execution.id, 0)).report.result).toBe('processed')
         expect(asked() - askedBefore).toBe(STEPS - stored.length)
         expect(toolCalls().length - calledBefore).toBe(2 * (STEPS - 1) - storedCalls.length)
       }

@@ -4,49 +4,49 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { aDelivery, answer, startWorkbench } from '../../support/workbench.ts'
+import { aMessage, answer, startWorkbench } from '../../support/workbench.ts'
 
-const { engine, waiting, bury, stop } = await startWorkbench()
+const { engine, waiting, deadLetter, stop } = await startWorkbench()
 afterAll(stop)
 
-/** Leases of the future run out before this: the shared service’s sweeper leaves what is open until then alone. */
+/** After the leases of this test have expired; the shared service's sweeper ignores what is open until then. */
 const later = () => Date.now() + 10_000_000
 
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
 
 describe('processMessage', () => {
-  it('hides the message for longer than the lease, at once', async () => {
+  it('sets the visibility timeout beyond the lease before it does anything else', async () => {
     const { execution, stored } = await waiting([answer])
-    const { delivery, hidden } = aDelivery()
-    await processMessage(engine, execution.id, { delivery })
-    expect(hidden).toEqual([leaseTimes().hiddenMs])
-    expect(leaseTimes().hiddenMs).toBeGreaterThan(leaseTimes().leaseMs)
+    const { message, hidden } = aMessage()
+    await processMessage(engine, execution.id, { message })
+    expect(hidden).toEqual([leaseTimes().visibilityMs])
+    expect(leaseTimes().visibilityMs).toBeGreaterThan(leaseTimes().leaseMs)
     expect((await stored()).status).toBe('SUCCESS')
   })
 
-  it('leaves an execution that somebody works on, and a dead letter does not end it', async () => {
+  it('ignores an execution with a live lease, and a dead letter does not end it', async () => {
     const { execution, stored } = await waiting([])
     const lease = { owner: 'another', expiresAt: Date.now() + 60_000 }
     await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
-    expect(await processMessage(engine, execution.id, aDelivery())).toBe('held')
+    expect(await processMessage(engine, execution.id, aMessage())).toBe('held')
     await engine.executions.renew({ id: execution.id, lease, progress: PROGRESS })
-    expect(await bury(execution)).toBe('enqueued')
+    expect(await deadLetter(execution)).toBe('enqueued')
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease, attempts: 1 })
   })
 
-  it('ends a run whose workers died too often without a step forward', async () => {
+  it('ends a run after MAX_ATTEMPTS attempts without progress', async () => {
     const { execution, stored, asked } = await waiting([])
     for (let now = Date.now(), n = 0; n < MAX_ATTEMPTS; n++, now += 100_000) {
       await engine.executions.claim({ id: execution.id, lease: { owner: `${n}`, expiresAt: now + 1 }, now })
     }
     const then = { ...engine, system: { ...system, now: later } }
-    expect(await processMessage(then, execution.id, aDelivery())).toBe('ran')
+    expect(await processMessage(then, execution.id, aMessage())).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'ERROR', error: { code: 'AttemptsExhausted' } })
     expect((await stored()).error?.message).toContain(`${MAX_ATTEMPTS} times`)
     expect(asked()).toBe(0)
   })
 
-  it('has a run whose message is dead go on if there were steps forward between its workers’ deaths', async () => {
+  it('requeues a dead-lettered run that progressed between the deaths of its workers', async () => {
     const { execution, stored } = await waiting([answer])
     let now = Date.now()
     const die = async () => {
@@ -58,10 +58,10 @@ describe('processMessage', () => {
     for (let n = 0; n < MAX_ATTEMPTS - 1; n++) await die()
     const lease = await die()
     await engine.executions.renew({ id: execution.id, lease, progress: PROGRESS })
-    expect(await bury(execution)).toBe('enqueued')
+    expect(await deadLetter(execution)).toBe('enqueued')
     expect((await stored()).status).toBe('IN_PROGRESS')
     for (let n = 0; n < MAX_ATTEMPTS; n++) await die()
-    expect(await bury(execution, later)).toBe('ended')
+    expect(await deadLetter(execution, later)).toBe('ended')
     expect((await stored()).error?.code).toBe('AttemptsExhausted')
   })
 })

@@ -28,7 +28,7 @@ const run = (slug: string, query: string, options: CallOptions): Promise<Answer>
   call('POST', `/v1/agents/${slug}/executions${query}`, options)
 
 /** Starts an async run of an agent that waits for no time at all. @returns the execution's id */
-async function runLater(): Promise<string> {
+async function submitAsync(): Promise<string> {
   const accepted = await run('wait', '?execMode=async', { body: { seconds: 0 } })
   expect(accepted.status).toBe(202)
   return accepted.json.id
@@ -149,7 +149,7 @@ describe('the functions behind API Gateway under the runtime', () => {
   })
 
   it('cancel-execution ends a queued run, which its message then leaves alone', async () => {
-    const id = await runLater()
+    const id = await submitAsync()
     const record = await service.receive(service.queues.runs)
     expect((await call('POST', `/v1/agent_executions/${id}/cancel`)).json.status).toBe('ERROR')
     expect(await service.deliver('process-execution', record)).toEqual(NO_FAILURES)
@@ -159,7 +159,7 @@ describe('the functions behind API Gateway under the runtime', () => {
 
 describe('an async run under the runtime', () => {
   it('goes from the queue through process-execution to SUCCESS, and into every list', async () => {
-    const id = await runLater()
+    const id = await submitAsync()
     expect((await recordOf(id)).status).toBe('IN_PROGRESS')
     expect(await service.deliver('process-execution', await service.receive(service.queues.runs))).toEqual(
       NO_FAILURES,
@@ -176,7 +176,7 @@ describe('an async run under the runtime', () => {
   })
 
   it('ends in ERROR by process-dead-letter when its message was delivered in vain too often', async () => {
-    const id = await runLater()
+    const id = await submitAsync()
     for (let delivery = 1; delivery <= MAX_ATTEMPTS; delivery++) {
       const { receiptHandle: ReceiptHandle } = await service.receive(service.queues.runs)
       const shown = { QueueUrl: service.queues.runs, ReceiptHandle, VisibilityTimeout: 0 }

@@ -99,9 +99,10 @@ export function trespasses(order: Event[], first: Lease | null): Event[] {
       return !isOurs
     }
     if (method === 'finish' && answer) {
-      const isOurs = isOwner(params.owner) || endedBy === params.owner
+      const { owner } = params.execution.lease
+      const isOurs = isOwner(owner) || endedBy === owner
       hasEnded = true
-      endedBy = params.owner
+      endedBy = owner
       return !isOurs
     }
     if (method === 'end' && answer) {

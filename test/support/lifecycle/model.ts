@@ -75,9 +75,9 @@ const RULES: Rules = {
   },
   claim(state, { lease, now }) {
     const next = changed(state, transitions.claim(lease, now))
-    if (next) return [next, next.execution]
+    if (next) return [next, { ...next.execution, lease }]
     if (!state.execution || isFinal(state.execution)) return [state, 'closed']
-    return [state, state.execution.lease?.owner === lease.owner ? state.execution : 'held']
+    return [state, state.execution.lease?.owner === lease.owner ? { ...state.execution, lease } : 'held']
   },
   renew(state, { lease, progress }) {
     return told(state, changed(state, transitions.renew(lease, progress)))
@@ -85,11 +85,12 @@ const RULES: Rules = {
   release(state, { owner, ...given }) {
     return told(state, changed(state, transitions.release(owner, given)))
   },
-  finish(state, { execution, owner, outcome, finishedAt }) {
+  finish(state, { execution, outcome, finishedAt }) {
+    const { owner } = execution.lease
     const transition = transitions.finish(owner, outcome, finishedAt)
     const next = changed(state, transition)
     if (!next && state.finishedBy !== owner) return [state, null]
-    return [{ ...(next ?? state), finishedBy: owner }, transitions.applied(execution, transition)]
+    return [{ ...(next ?? state), finishedBy: owner }, transitions.applyTransition(execution, transition)]
   },
   end(state, { organizationId, error, finishedAt, unleasedAt }) {
     const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
@@ -139,8 +140,8 @@ export function readOf({ steps, results }: State): RecordedStep[] {
 
 function changed(state: State, transition: transitions.Transition) {
   const { execution } = state
-  if (!execution || !transitions.permits(execution, transition.guard)) return null
-  return { ...state, execution: transitions.applied(execution, transition) }
+  if (!execution || !transitions.isPermitted(execution, transition.guard)) return null
+  return { ...state, execution: transitions.applyTransition(execution, transition) }
 }
 
 const told = (before: State, after: State | null): [State, boolean] => [after ?? before, after !== null]

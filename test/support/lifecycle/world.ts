@@ -4,7 +4,7 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { QueuedExecution, System } from '../../../lib/core/ports.ts'
 import { processDeadLetter } from '../../../lib/engine/maintenance/dead-letter.ts'
 import { sweep } from '../../../lib/engine/maintenance/sweep.ts'
-import { anExecution } from '../executions.ts'
+import { anExecution, leased } from '../executions.ts'
 import { recorded } from './history.ts'
 import type { Params, Port } from './model.ts'
 
@@ -157,13 +157,13 @@ export class World {
     // Offered again, as when the database did not answer, an end is the same.
     const finish = (outcome: Outcome) => {
       turn.end ??= { outcome, finishedAt: this.at() }
-      return port.finish({ execution, owner, ...turn.end })
+      return port.finish({ execution: leased(execution, owner), ...turn.end })
     }
 
     if (kind === 'claim') return this.claim(worker)
     if (kind === 'beat') return port.renew({ id, lease })
-    if (kind === 'release') return port.release({ id, owner, until, fault: null })
-    if (kind === 'giveUp') return port.release({ id, owner, until, fault: { code: 'Busy', message: owner } })
+    if (kind === 'release') return port.release({ id, owner, until, error: null })
+    if (kind === 'giveUp') return port.release({ id, owner, until, error: { code: 'Busy', message: owner } })
     if (kind === 'fail') return finish(failure({ code: 'Failed', message: owner }))
     if (kind === 'finish')
       return finish({ status: 'SUCCESS', output: { by: owner }, steps: turn.steps, ...SPENT })

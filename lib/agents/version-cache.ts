@@ -1,0 +1,46 @@
+import { LRUCache } from 'lru-cache'
+import type { Version } from '../core/agent.ts'
+import type { Execution } from '../core/execution.ts'
+import type { AgentStore } from '../core/ports.ts'
+
+/** After a publish by another process, the previous version runs for at most this long. */
+const CURRENT_TTL_MS = 1_000
+const MAX_VERSIONS = 200
+
+/** Published versions by id: they never change. Drafts and missing versions are not cached. */
+const versions = new LRUCache<string, Version>({ max: MAX_VERSIONS })
+/** Current versions by agent id. */
+const currentVersions = new LRUCache<string, Version>({ max: MAX_VERSIONS, ttl: CURRENT_TTL_MS })
+
+export type VersionId = { organizationId: string; agentId: string; id: string }
+
+/** A version by id; reads it unless the process has it. */
+export async function readVersion(store: AgentStore, { organizationId, agentId, id }: VersionId) {
+  const cached = versions.get(id)
+  if (cached?.organizationId === organizationId && cached.agentId === agentId) return cached
+  const version = await store.getVersion({ organizationId, agentId, id })
+  if (version?.status === 'PUBLISHED') versions.set(id, version)
+  return version
+}
+
+/** The version that an execution began with. */
+export const resolveVersionOf = (
+  store: AgentStore,
+  { organizationId, agentId, versionId }: Pick<Execution, 'organizationId' | 'agentId' | 'versionId'>,
+): Promise<Version | null> => readVersion(store, { organizationId, agentId, id: versionId })
+
+/** The agent's current version if the process has read it within the last second. */
+export function cachedCurrentVersion(organizationId: string, agentId: string): Version | undefined {
+  const version = currentVersions.get(agentId)
+  return version?.organizationId === organizationId ? version : undefined
+}
+
+export function cacheCurrentVersion(version: Version): void {
+  currentVersions.set(version.agentId, version)
+  versions.set(version.id, version)
+}
+
+/** To be called when this process publishes, so that it uses the new version at once. */
+export function forgetCurrentVersion(agentId: string): void {
+  currentVersions.delete(agentId)
+}
