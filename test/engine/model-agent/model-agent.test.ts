@@ -302,7 +302,7 @@ describe('an agent as a tool', () => {
     })
   })
 
-  it('is refused where it would go in circles', async () => {
+  it('is rejected in a cycle', async () => {
     const organizationId = system.newId()
     const version = await aModelAgent({
       organizationId,
@@ -318,7 +318,7 @@ describe('an agent as a tool', () => {
     )
     done()
     const told = requests[1]?.history.find((item) => item.type === 'result')
-    expect(told?.type === 'result' && told.output).toContain('circles')
+    expect(told?.type === 'result' && told.output).toContain('cycle')
   })
 
   it('is cancelled with its caller', async () => {

@@ -42,7 +42,7 @@ describe('processMessage', () => {
     const then = { ...engine, system: { ...system, now: later } }
     expect(await processMessage(then, execution.id, aMessage())).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'ERROR', error: { code: 'AttemptsExhausted' } })
-    expect((await stored()).error?.message).toContain(`${MAX_ATTEMPTS} times`)
+    expect((await stored()).error?.message).toContain(`${MAX_ATTEMPTS} attempts`)
     expect(asked()).toBe(0)
   })
 

@@ -1,0 +1,108 @@
+import { describe, expect, it, vi } from 'vitest'
+import { publishAgent } from '../../lib/agents/publish-agent.ts'
+import { resolveVersion } from '../../lib/agents/resolve-agent.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { AgentNotFound, VersionNotFound } from '../../lib/core/errors.ts'
+import type { AgentStore } from '../../lib/core/ports.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { system } from '../../lib/system.ts'
+import { newOrganization, sharedTable } from '../support/organization.ts'
+
+/** The store, with a count of its reads. */
+function countingStore() {
+  const store = agentStore(sharedTable())
+  const reads = { get: 0, getVersion: 0 }
+  const counting: AgentStore = {
+    ...store,
+    get: (params) => {
+      reads.get++
+      return store.get(params)
+    },
+    getVersion: (params) => {
+      reads.getVersion++
+      return store.getVersion(params)
+    },
+  }
+  return { store: counting, reads }
+}
+
+const resolve = (store: AgentStore, { organizationId, slug }: Version, versionId?: string) =>
+  resolveVersion({ store, organizationId, idOrSlug: slug, versionId })
+
+/** The same agent once more, as this process publishes it. */
+const publishAgain = (store: AgentStore, version: Version, draft = false) =>
+  publishAgent({
+    store,
+    system,
+    organizationId: version.organizationId,
+    createdBy: version.createdBy,
+    agent: {
+      document: { ...version, input: version.inputSchema, output: version.outputSchema, tools: [] },
+      code: 'export default () => ({})',
+      digest: system.newId(),
+    } as unknown as Parameters<typeof publishAgent>[0]['agent'],
+    draft,
+  })
+
+const published = async () => (await newOrganization()).publish('echo')
+
+describe('resolveVersion', () => {
+  it('reads the current version once for many runs', async () => {
+    const version = await published()
+    const { store, reads } = countingStore()
+    await vi.waitFor(async () => {
+      const before = reads.get
+      await resolve(store, version)
+      for (let n = 0; n < 20; n++) expect((await resolve(store, version)).id).toBe(version.id)
+      expect(reads.get - before).toBeLessThanOrEqual(1)
+    })
+  })
+
+  it('sees a publish by this process at once, and one by another process within a second', async () => {
+    const version = await published()
+    const { store } = countingStore()
+    await resolve(store, version)
+    const second = await publishAgain(store, version)
+    expect((await resolve(store, version)).id).toBe(second.id)
+    const third = { ...second, id: system.newId() }
+    await store.publish({ version: third, code: null })
+    await vi.waitFor(async () => expect((await resolve(store, version)).id).toBe(third.id), {
+      timeout: 10_000,
+      interval: 20,
+    })
+  })
+
+  it('caches published versions by id, but no drafts', async () => {
+    const version = await published()
+    const { store, reads } = countingStore()
+    const draft = await publishAgain(store, version, true)
+    for (const id of [version.id, version.id, version.id]) await resolve(store, version, id)
+    expect(reads.getVersion).toBeLessThanOrEqual(1)
+    const before = reads.getVersion
+    for (const id of [draft.id, draft.id, draft.id]) await resolve(store, version, id)
+    expect(reads.getVersion - before).toBe(3)
+  })
+
+  it('does not cache what was not found', async () => {
+    const version = await published()
+    const { store } = countingStore()
+    const other = { ...version, slug: 'not-there' }
+    await expect(resolve(store, other)).rejects.toThrow(AgentNotFound)
+    const id = system.newId()
+    await expect(resolve(store, version, id)).rejects.toThrow(VersionNotFound)
+    await store.publish({ version: { ...version, id }, code: null })
+    expect((await resolve(store, version, id)).id).toBe(id)
+  })
+
+  it('never returns a cached version to another organization', async () => {
+    const version = await published()
+    const { store } = countingStore()
+    await resolve(store, version)
+    await resolve(store, version, version.id)
+    const { id: organizationId } = await newOrganization()
+    const asOther = (versionId?: string) =>
+      resolveVersion({ store, organizationId, idOrSlug: version.agentId, versionId })
+    await expect(asOther()).rejects.toThrow(AgentNotFound)
+    await expect(asOther(version.id)).rejects.toThrow(AgentNotFound)
+  })
+})

@@ -1,0 +1,167 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { resolveVersion } from '../../../lib/agents/resolve-agent.ts'
+import type { JsonObject } from '../../../lib/core/json.ts'
+import type { RunQueue } from '../../../lib/core/ports.ts'
+import { idempotencyStore } from '../../../lib/dynamodb/idempotency-store.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table.ts'
+import { admission } from '../../../lib/engine/submit/admission.ts'
+import { buildRunRequest, type RunOverrides } from '../../../lib/engine/submit/run-request.ts'
+import { submitAsync, submitSync } from '../../../lib/engine/submit/submit.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE } from '../../../local/open-store.ts'
+import { engineOn } from '../../support/engine.ts'
+import { type Meter, type Spent, startMeter } from '../../support/meter.ts'
+import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-budget-'))
+let own: TestOrganization
+let meter: Meter
+let table: Table
+
+beforeAll(async () => {
+  own = await newOrganization()
+  await Promise.all([own.publish('echo'), own.publish('counted')])
+  meter = await startMeter({ target: inject('dynamodb') })
+  table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: meter.url })
+  // An agent's code is loaded once per process, and open executions are counted once in many runs.
+  await run('echo', { text: 'warm' })
+  await run('counted', { log: join(folder, 'warm') })
+})
+afterAll(async () => {
+  await meter.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const sent: string[] = []
+const queue: RunQueue = { send: async ({ executionId }) => void sent.push(executionId) }
+
+/** Kept between runs, as a warm function does. */
+const engineFor = (on: Table) => {
+  const engine = engineOn(on)
+  const { executions } = engine
+  const admit = admission({ executions, system }, 1_000)
+  return { ...engine, idempotency: idempotencyStore(on), queue, admit, syncDeadlineMs: 60_000 }
+}
+let warmEngine: ReturnType<typeof engineFor> | undefined
+
+async function requestOf(slug: string, input: JsonObject, overrides: RunOverrides = {}) {
+  warmEngine ??= engineFor(table)
+  const engine = warmEngine
+  const version = await resolveVersion({
+    store: engine.agents,
+    organizationId: own.id,
+    idOrSlug: slug,
+    versionId: undefined,
+  })
+  return { engine, request: buildRunRequest(version, input, overrides) }
+}
+
+async function run(slug: string, input: JsonObject, overrides?: RunOverrides) {
+  const { engine, request } = await requestOf(slug, input, overrides)
+  return submitSync(engine, request)
+}
+
+/** The requests and capacity units of some work, as reported by the emulator. */
+async function costOf<T>(work: () => Promise<T>): Promise<{ result: T; cost: Omit<Spent, 'writtenBytes'> }> {
+  meter.take()
+  const result = await work()
+  const { writtenBytes: _, ...cost } = meter.take()
+  return { result, cost }
+}
+
+/**
+ * The cost of work in a warm process, which has read the agent's current version within the last second. Measured
+ * again if the machine was too slow for that.
+ */
+const expectWarmCost = (warmUp: () => Promise<unknown>, work: () => Promise<unknown>, expected: object) =>
+  vi.waitFor(
+    async () => {
+      await warmUp()
+      expect((await costOf(work)).cost).toEqual(expected)
+    },
+    { timeout: 20_000, interval: 10 },
+  )
+
+describe('a warm sync run', () => {
+  it('costs two writes', async () => {
+    const plain = () => run('echo', { text: 'plain' })
+    expect(await plain()).toMatchObject({ status: 'SUCCESS', cached: false })
+    // The record enters four indexes, and at its end leaves two and changes in two.
+    await expectWarmCost(plain, plain, {
+      requests: { PutItem: 1, UpdateItem: 1 },
+      readUnits: 0,
+      writeUnits: 10,
+    })
+  })
+
+  it('reads the current version again after a second', async () => {
+    const read = { GetItem: 1, PutItem: 1, UpdateItem: 1 }
+    await vi.waitFor(
+      async () => expect((await costOf(() => run('echo', { text: 'plain' }))).cost.requests).toEqual(read),
+      { timeout: 20_000 },
+    )
+  })
+
+  it('has made one write when its agent starts', async () => {
+    const log = join(folder, 'started')
+    const { engine, request } = await requestOf('counted', { log, ms: 300 })
+    meter.take()
+    const running = submitSync(engine, request)
+    await expect.poll(() => existsSync(log), { interval: 2 }).toBe(true)
+    expect(meter.take().requests).toEqual({ PutItem: 1 })
+    expect(await running).toMatchObject({ status: 'SUCCESS' })
+    expect(meter.take().requests).toEqual({ UpdateItem: 1 })
+  })
+
+  it('with the cache costs one read and two writes more on a miss, and one read and one write on a hit', async () => {
+    const warmUp = () => run('echo', { text: 'plain' })
+    let input = { text: '' }
+    const cached = () => run('echo', input, { useCache: true })
+    const miss = () => {
+      input = { text: system.newId() }
+      return cached()
+    }
+    await expectWarmCost(warmUp, miss, {
+      requests: { GetItem: 1, PutItem: 3, UpdateItem: 1 },
+      readUnits: 1,
+      writeUnits: 12,
+    })
+    expect(await cached()).toMatchObject({ cached: true })
+    await expectWarmCost(warmUp, cached, {
+      requests: { GetItem: 1, PutItem: 1 },
+      readUnits: 1,
+      writeUnits: 3,
+    })
+  })
+})
+
+describe('a warm async run', () => {
+  const accept = async (text: string) => {
+    const { engine, request } = await requestOf('echo', { text })
+    return submitAsync(engine, request)
+  }
+  const message = { queue, changeVisibility: async () => undefined, receiveCount: 1 }
+
+  it('costs one write to accept, and two writes to run', async () => {
+    const runner = engineOn(table)
+    await processMessage(runner, (await accept('warm')).id, { message })
+    await expectWarmCost(
+      () => accept('warm'),
+      () => accept('later'),
+      {
+        requests: { PutItem: 1 },
+        readUnits: 0,
+        writeUnits: 5,
+      },
+    )
+    const accepted = await accept('later')
+    expect(sent.at(-1)).toBe(accepted.id)
+    const worked = await costOf(() => processMessage(runner, accepted.id, { message }))
+    expect(worked.result).toBe('processed')
+    expect(worked.cost).toEqual({ requests: { UpdateItem: 2 }, readUnits: 0, writeUnits: 8 })
+  })
+})
