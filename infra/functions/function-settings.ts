@@ -19,14 +19,6 @@ export const FUNCTION_NAMES: FunctionName[] = [
 /** Functions that run agents: models, tools and code. */
 export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'process-execution']
 
-/** Functions that end executions and emit metrics for them. */
-export const METRICS_FUNCTIONS: FunctionName[] = [
-  ...AGENT_FUNCTIONS,
-  'cancel-execution',
-  'process-dead-letter',
-  'sweep-executions',
-]
-
 /**
  * Functions that their own messages can invoke again: the runner sends the continuation of an execution to its own
  * queue, and a message from process-dead-letter can return through the dead-letter queue. The AWS SDK forwards the trace

@@ -35,7 +35,6 @@ import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
   type FunctionName,
-  METRICS_FUNCTIONS,
   RECURSIVE_FUNCTIONS,
   settingsOf,
 } from './function-settings.ts'
@@ -92,6 +91,7 @@ function createEnvironment(name: FunctionName, { table, queue, settings }: Funct
   const { responseStreaming, defaultModel, maxOpenExecutions, executionRetentionDays } = settings
   return {
     [TABLE_NAME]: table.tableName,
+    [METRICS]: 'on',
     ...(executionRetentionDays && { [EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
     ...(AGENT_FUNCTIONS.includes(name) && {
@@ -99,7 +99,6 @@ function createEnvironment(name: FunctionName, { table, queue, settings }: Funct
       [SECRETS_PREFIX]: SECRETS_PATH,
       ...createKeyParameters(settings),
     }),
-    ...(METRICS_FUNCTIONS.includes(name) && { [METRICS]: 'on' }),
     ...(getOperation(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
     ...(name === 'run-agent' && {
       [MAX_OPEN_EXECUTIONS]: String(maxOpenExecutions),

@@ -4,21 +4,21 @@ import type { AddressInfo } from 'node:net'
 export type Calls = { table: string[]; indexes: string[]; queue: string[] }
 
 /**
- * Stands between AWS clients and the emulators, and notes who called what. A client says who it is by the path of its
- * endpoint.
+ * A proxy between the AWS SDK and the emulators that records the calls of each client. The path of its endpoint
+ * identifies the client.
  */
 export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; sqs: string }) {
-  const seen = new Map<string, Record<keyof Calls, Set<string>>>()
-  const of = (name: string) => {
-    const calls = seen.get(name) ?? { table: new Set(), indexes: new Set(), queue: new Set() }
-    seen.set(name, calls)
+  const callsByName = new Map<string, Record<keyof Calls, Set<string>>>()
+  const getCalls = (name: string) => {
+    const calls = callsByName.get(name) ?? { table: new Set(), indexes: new Set(), queue: new Set() }
+    callsByName.set(name, calls)
     return calls
   }
 
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray())
     const [service = '', action = ''] = String(request.headers['x-amz-target']).split('.')
-    const calls = of(request.url?.split('/')[1] ?? '')
+    const calls = getCalls(request.url?.split('/')[1] ?? '')
     const isQueue = service === 'AmazonSQS'
     const { IndexName } = JSON.parse(body.toString())
     if (isQueue) calls.queue.add(action)
@@ -26,20 +26,20 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
     else calls.table.add(action)
 
     const { host, 'content-length': length, connection, ...headers } = request.headers
-    const answer = await fetch(isQueue ? sqs : dynamodb, {
+    const forwarded = await fetch(isQueue ? sqs : dynamodb, {
       method: 'POST',
       headers: headers as Record<string, string>,
       body: new Uint8Array(body),
     })
-    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' })
-    response.end(Buffer.from(await answer.arrayBuffer()))
+    response.writeHead(forwarded.status, { 'content-type': 'application/x-amz-json-1.0' })
+    response.end(Buffer.from(await forwarded.arrayBuffer()))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     endpointOf: (name: string) => `http://127.0.0.1:${port}/${name}`,
     callsOf: (name: string): Calls => {
-      const { table, indexes, queue } = of(name)
+      const { table, indexes, queue } = getCalls(name)
       return { table: [...table].sort(), indexes: [...indexes].sort(), queue: [...queue].sort() }
     },
     stop: () => stop(server),

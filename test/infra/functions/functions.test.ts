@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import {
   AGENT_FUNCTIONS,
@@ -99,9 +99,10 @@ describe('the functions', () => {
     expect(findFunctionResource(template, 'AWS::Logs::LogGroup', name).Properties.RetentionInDays).toBe(30)
   })
 
-  it.each(FUNCTION_NAMES)('%s gets the table, and the queue if it uses it', (name) => {
+  it.each(FUNCTION_NAMES)('%s emits metrics, and gets the table, and the queue if it uses it', (name) => {
     const { Variables } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment
     expect(Variables.TABLE_NAME).toEqual({ Ref: tableId })
+    expect(Variables.METRICS).toBe('on')
     expect(Variables.QUEUE_URL !== undefined).toBe(GRANTS[name].queue !== undefined)
   })
 })
@@ -133,14 +134,6 @@ describe('recursive loop detection', () => {
 
 const findLogGroup = (name: string) =>
   findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.LoggingConfig.LogGroup.Ref
-
-describe('METRICS', () => {
-  it.each(FUNCTION_NAMES)('is on for %s only if it emits metrics', (name) => {
-    const { Variables } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment
-    const source = readFileSync(new URL(`../../../functions/${name}.ts`, import.meta.url), 'utf8')
-    expect(Variables.METRICS).toBe(source.includes('measured(executionStore') ? 'on' : undefined)
-  })
-})
 
 describe('the permissions of a function', () => {
   it.each(FUNCTION_NAMES)('are its grant, its logs and its traces: %s', (name) => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bundleFunctions } from '../../../infra/bundling/bundle.ts'
 import { FUNCTION_NAMES, type FunctionName } from '../../../infra/functions/function-settings.ts'
 import { GRANTS } from '../../../infra/functions/grants.ts'
-import { type OperationName, operationOf } from '../../../lib/api/routes.ts'
+import type { OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
@@ -19,20 +19,20 @@ import { system } from '../../../lib/system.ts'
 import { startDynamoDB } from '../../../local/dynamodb.ts'
 import { provisionQueues, provisionTable } from '../../../local/provision.ts'
 import { startSqs } from '../../../local/sqs.ts'
-import { until } from '../../../local/until.ts'
 import { anExecution } from '../../support/executions.ts'
 import { finalAnswer } from '../../support/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import { sqsSdkConfig } from '../../support/sdk.ts'
+import { toGatewayEvent } from '../gateway-event.ts'
 import { startCallRecorder } from './call-recorder.ts'
 
 const TABLE = 'grants'
 const organizationId = system.newId()
 const folder = mkdtempSync(join(tmpdir(), 'aes-grants-'))
-/** Of this name, so that vitest imports what is in it as it is. */
+/** Vitest does not transform modules below a folder of this name. */
 const bundles = join(folder, 'node_modules')
 
-/** Past what a record holds itself, so that it goes into items of its own. */
+/** Too large for the item of an execution, so that it is stored in chunks. */
 const large = 'x'.repeat(20_000)
 
 const text = { text: { type: 'string', description: 'Any text.' } }
@@ -55,7 +55,7 @@ const version: Version = {
   execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
   digest: '',
 }
-/** Of a model that learns: it has nothing else that calls the table in another way. */
+/** A model agent, for the calls of dynamic learning. */
 const learning: Version = {
   ...version,
   id: system.newId(),
@@ -101,7 +101,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** The functions as they are deployed. Each reads its endpoints when it is loaded, and so gets its own. */
+/** Loads the bundles. Each function reads its endpoints while it loads, so that every function gets its own. */
 async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   vi.stubEnv('TABLE_NAME', TABLE)
   vi.stubEnv('QUEUE_URL', queueUrl)
@@ -118,34 +118,22 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
 
 type Options = { id?: string; agent?: string; query?: Record<string, string>; body?: unknown }
 
-/** Calls an endpoint as API Gateway does. @returns the body of its answer */
+/** Invokes an endpoint as API Gateway does. @returns the body of the response */
 async function call(
   name: OperationName,
   status: number,
-  { id = '', agent = version.slug, query = {}, body }: Options = {},
+  { id = '', agent = version.slug, ...options }: Options = {},
 ) {
-  const { path, method } = operationOf(name)
-  const result = await handlers[name](
-    {
-      httpMethod: method,
-      path,
-      headers: { 'Content-Type': 'application/json' },
-      pathParameters: { agentId: agent, executionId: id },
-      multiValueQueryStringParameters: Object.fromEntries(Object.entries(query).map(([k, v]) => [k, [v]])),
-      requestContext: { requestId: name, path, authorizer: { organizationId } },
-      body: body === undefined ? null : JSON.stringify(body),
-      isBase64Encoded: false,
-    },
-    {},
-  )
+  const event = toGatewayEvent(name, { organizationId, agentId: agent, executionId: id, ...options })
+  const result = await handlers[name](event, {})
   expect(result).toMatchObject({ statusCode: status })
   return result.body === '' ? null : JSON.parse(result.body)
 }
 
 const newestExecution = async (): Promise<string> => (await call('list-executions', 200))[0].id
 
-/** Every path of every function that calls the table or the queue in another way. */
-async function callEverything() {
+/** Takes every path of every function that makes different calls to the table or the queue. */
+async function invokeAllFunctions() {
   await call('check-health', 200)
   await call('list-agents', 200)
   await call('get-agent', 200)
@@ -173,15 +161,15 @@ async function callEverything() {
   await learn()
   await processWithHeartbeat()
   await resume()
-  await leaveAndBury()
+  await requeueAndEnd()
   await sweepStale()
 }
 
-/** A model is shown what came of the run before, by the run function and by the runner. */
+/** The run function and the runner show a model its previous execution as an example. */
 async function learn() {
   for (const [name, value] of Object.entries(scripted.environmentFor('openai-compatible')))
     vi.stubEnv(name, value)
-  scripted.script('learner', () => ({ calls: [finalAnswer({ text: 'learnt' })] }))
+  scripted.script('learner', () => ({ calls: [finalAnswer({ text: 'learned' })] }))
   const query = { useDynamicLearning: 'true', model: scripted.modelFor('openai-compatible', 'learner') }
   const options = { agent: learning.slug, body: { text: 'hello' }, query }
   await call('run-agent', 200, options)
@@ -189,13 +177,13 @@ async function learn() {
   await call('run-agent', 200, options)
   const { id } = await call('run-agent', 202, { ...options, query: { ...query, execMode: 'async' } })
   const body = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](messagesOf({ body, receiptHandle: 'r' }), withTime(900_000))
+  await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(900_000))
   const { status, learnedFrom } = await call('get-execution', 200, { id })
   expect([status, learnedFrom.length]).toEqual(['SUCCESS', 1])
   expect(learnedFrom[0] > first).toBe(true)
 }
 
-/** The runner takes up a large execution that lasts until its heartbeat, which here comes at once. */
+/** The runner processes an execution with a large input that runs until the next heartbeat. */
 async function processWithHeartbeat() {
   const { id } = await call('run-agent', 202, {
     query: { execMode: 'async' },
@@ -208,8 +196,8 @@ async function processWithHeartbeat() {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   try {
     const record = { messageId: 'm', body: message?.Body, receiptHandle: message?.ReceiptHandle }
-    const running = handlers['process-execution'](messagesOf(record), withTime(900_000))
-    await until(() => vi.getTimerCount() > 0, { what: 'the run to begin', limitMs: 10_000 })
+    const running = handlers['process-execution'](toSqsEvent(record), toContext(900_000))
+    await vi.waitUntil(() => vi.getTimerCount() > 0, 10_000)
     vi.advanceTimersByTime(leaseTimes().heartbeatMs)
     expect(await running).toEqual({ batchItemFailures: [] })
   } finally {
@@ -218,7 +206,7 @@ async function processWithHeartbeat() {
   expect((await call('get-execution', 200, { id })).output).toEqual({ text: large })
 }
 
-/** The runner goes on with an execution whose worker has died. */
+/** The runner resumes an execution whose worker died. */
 async function resume() {
   const { agentId, id: versionId } = version
   const execution = anExecution({
@@ -232,32 +220,32 @@ async function resume() {
   })
   await executionStore(table).create({ execution })
   const body = JSON.stringify({ executionId: execution.id, organizationId })
-  await handlers['process-execution'](messagesOf({ body, receiptHandle: 'r' }), withTime(900_000))
+  await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(900_000))
   expect((await call('get-execution', 200, { id: execution.id })).output).toEqual({ text: 'again' })
 }
 
-/** A runner without time sends the execution on; nobody takes it up, and so it is buried. */
-async function leaveAndBury() {
+/** A runner without time left requeues its execution; process-dead-letter requeues or ends those of dead letters. */
+async function requeueAndEnd() {
   const { id } = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
   const body = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](messagesOf({ body, receiptHandle: 'r' }), withTime(0))
+  await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(0))
   expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
-  // It was taken up once, so it deserves another message; one that nobody took up is ended.
-  await handlers['process-dead-letter'](messagesOf({ body }), {})
+  // An execution that was started gets another message; one that never started is ended.
+  await handlers['process-dead-letter'](toSqsEvent({ body }), {})
   expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
-  const untried = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
-  const dead = JSON.stringify({ executionId: untried.id, organizationId })
-  await handlers['process-dead-letter'](messagesOf({ body: dead }), {})
-  expect((await call('get-execution', 200, { id: untried.id })).status).toBe('ERROR')
+  const unstarted = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
+  const dead = JSON.stringify({ executionId: unstarted.id, organizationId })
+  await handlers['process-dead-letter'](toSqsEvent({ body: dead }), {})
+  expect((await call('get-execution', 200, { id: unstarted.id })).status).toBe('ERROR')
 }
 
-const messagesOf = (message: object) => ({
+const toSqsEvent = (message: object) => ({
   Records: [{ messageId: 'm', attributes: { ApproximateReceiveCount: '1' }, ...message }],
 })
 
-const withTime = (ms: number) => ({ getRemainingTimeInMillis: () => ms })
+const toContext = (ms: number) => ({ getRemainingTimeInMillis: () => ms })
 
-/** The sweeper finds one execution to enqueue again and one to end, whose large input it reads. */
+/** The sweeper requeues one execution and ends another one past its deadline. */
 async function sweepStale() {
   const { agentId, id: versionId } = version
   for (const now of [Date.now() - 2 * LEASE_MS, Date.now() - DEADLINE_MS]) {
@@ -275,9 +263,9 @@ async function sweepStale() {
 }
 
 describe('GRANTS', () => {
-  beforeAll(callEverything)
+  beforeAll(invokeAllFunctions)
 
-  it.each(FUNCTION_NAMES)('allows %s exactly the calls that it makes', (name) => {
+  it.each(FUNCTION_NAMES)('grant %s exactly the calls that it makes', (name) => {
     const { table: actions, indexes = [], queue = [] } = GRANTS[name]
     const granted = { table: [...actions].sort(), indexes: [...indexes].sort(), queue: [...queue].sort() }
     expect(recorder.callsOf(name)).toEqual(granted)

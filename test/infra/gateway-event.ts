@@ -1,0 +1,29 @@
+import { type OperationName, operationOf } from '../../lib/api/routes.ts'
+
+type Call = {
+  organizationId: string
+  agentId?: string
+  executionId?: string
+  query?: Record<string, string>
+  body?: unknown
+}
+
+/** The event with which API Gateway invokes the function of an operation. */
+export function toGatewayEvent(
+  name: OperationName,
+  { organizationId, query = {}, body, ...ids }: Call,
+): object {
+  const { path, method } = operationOf(name)
+  return {
+    httpMethod: method,
+    path,
+    headers: { 'Content-Type': 'application/json' },
+    pathParameters: ids,
+    multiValueQueryStringParameters: Object.fromEntries(
+      Object.entries(query).map(([key, value]) => [key, [value]]),
+    ),
+    requestContext: { requestId: name, path, authorizer: { organizationId } },
+    body: body === undefined ? null : JSON.stringify(body),
+    isBase64Encoded: false,
+  }
+}
