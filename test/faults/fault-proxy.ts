@@ -2,29 +2,39 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse, request
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FAULTS, type Fault, faultSchedule } from './fault-schedule.ts'
+import { seededRandom } from '../support/random.ts'
 
-/** One request that was carried out, and its answer. */
+/**
+ * What can happen to a request between the service and an emulator:
+ * `delay`, it is forwarded later; `drop`, the connection is closed before it is forwarded; `duplicate`, it is forwarded
+ * twice and the second response is returned; `throttle`, it is rejected and not forwarded; `cut`, it is forwarded, and
+ * the connection is closed instead of a response.
+ */
+export const FAULTS = ['delay', 'drop', 'duplicate', 'throttle', 'cut'] as const
+
+export type Fault = (typeof FAULTS)[number]
+
+/** A forwarded request and its response. */
 export type Exchange = { operation: string; request: Buffer; status: number; response: Buffer }
 
 type Options = {
-  /** The emulator's address. */
+  /** The emulator's endpoint. */
   target: string
   kind: 'dynamodb' | 'sqs'
   seed: number
-  /** Share of the requests that meet a fault. */
-  rate?: number
-  /** Called for each time that a request was carried out, before its answer is on its way. */
+  /** Share of the requests that get a fault. */
+  rate: number
+  /** Called for each forwarded request, before its response is returned. */
   onExchange?: (exchange: Exchange) => void
 }
 
 export type Counts = {
   requests: number
-  /** By operation, as AWS names it. */
+  /** By AWS operation name. */
   operations: Record<string, number>
   faults: Record<Fault, number>
-  /** Requests that the emulator did not answer: none, unless something is wrong. */
-  broken: number
+  /** Requests that the emulator did not respond to: 0 unless something is wrong. */
+  failed: number
 }
 
 export type FaultProxy = {
@@ -34,38 +44,39 @@ export type FaultProxy = {
   stop: () => Promise<void>
 }
 
-type Answer = { status: number; headers: IncomingMessage['headers']; body: Buffer }
+type Response = { status: number; headers: IncomingMessage['headers']; body: Buffer }
 
 const RECEIVE = 'ReceiveMessage'
-const DEFAULT_RATE = 0.05
-/** Longer than any client keeps an idle connection: one that is closed under a request would be a fault too many. */
+const MIN_DELAY_MS = 50
+const MAX_DELAY_MS = 500
+
+/** Longer than any client keeps an idle connection: closing one under a request would be an uncounted fault. */
 const KEEP_ALIVE_MS = 65_000
 
-/** Stands between a service and an emulator, and makes its answers as unreliable as a network may make them. */
+/** Forwards AWS requests to an emulator and injects faults at a given rate. */
 export async function startFaultProxy(options: Options): Promise<FaultProxy> {
   const { target, kind, seed, onExchange } = options
   const { hostname, port } = new URL(target)
   const nextFault = faultSchedule(seed, kind)
   const agent = new Agent({ keepAlive: true })
-  let rate = options.rate ?? DEFAULT_RATE
+  let { rate } = options
   const counts: Counts = {
     requests: 0,
     operations: {},
     faults: Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Counts['faults'],
-    broken: 0,
+    failed: 0,
   }
 
   const server = createServer((request, response) => {
     const operation = String(request.headers['x-amz-target'] ?? '').replace(/^.*\./, '')
     counts.requests++
     counts.operations[operation] = (counts.operations[operation] ?? 0) + 1
-    const drawn = nextFault(rate)
-    // A second ReceiveMessage is no repetition: it takes other messages, and those of the first are lost on the way, which
-    // is what `cut` does.
-    const fault = operation === RECEIVE && drawn.fault === 'duplicate' ? null : drawn.fault
+    const next = nextFault(rate)
+    // A second ReceiveMessage returns other messages and loses those of the first, which is what `cut` does.
+    const fault = operation === RECEIVE && next.fault === 'duplicate' ? null : next.fault
     if (fault) counts.faults[fault]++
-    serve(request, response, { operation, fault, delayMs: drawn.delayMs }).catch(() => {
-      if (!response.destroyed) counts.broken++
+    serve(request, response, { operation, fault, delayMs: next.delayMs }).catch(() => {
+      if (!response.destroyed) counts.failed++
       response.destroy()
     })
   })
@@ -76,30 +87,31 @@ export async function startFaultProxy(options: Options): Promise<FaultProxy> {
     response: ServerResponse,
     { operation, fault, delayMs }: { operation: string; fault: Fault | null; delayMs: number },
   ): Promise<void> {
-    // A long poll must not take messages for a client that has gone. What else was sent is carried out, as on a network.
-    const gone = new AbortController()
-    if (operation === RECEIVE) response.once('close', () => gone.abort())
+    // A long poll must not take messages for a client that has disconnected. Other requests are still forwarded.
+    const disconnected = new AbortController()
+    if (operation === RECEIVE) response.once('close', () => disconnected.abort())
     const body = await buffer(request)
-    const carryOut = async () => {
-      const answer = await forward(request, body, gone.signal)
-      onExchange?.({ operation, request: body, status: answer.status, response: answer.body })
-      return answer
+    const forwarded = async () => {
+      const received = await forward(request, body, disconnected.signal)
+      onExchange?.({ operation, request: body, status: received.status, response: received.body })
+      return received
     }
     if (fault === 'drop') return void response.destroy()
-    if (fault === 'throttle') return reply(response, refusal(kind))
-    if (fault === 'delay') await sleep(delayMs, undefined, { signal: gone.signal })
-    if (fault === 'duplicate') await carryOut()
-    const answer = await carryOut()
+    if (fault === 'throttle') return respond(response, throttlingError(kind))
+    if (fault === 'delay') await sleep(delayMs, undefined, { signal: disconnected.signal })
+    if (fault === 'duplicate') await forwarded()
+    const received = await forwarded()
     if (fault === 'cut') return void response.destroy()
-    reply(response, answer)
+    respond(response, received)
   }
 
-  /** With the client's own `Host`, from which an emulator makes the addresses of queues. */
+  /** Keeps the client's `Host` header, from which an emulator builds queue URLs. */
   function forward({ method, url, headers }: IncomingMessage, body: Buffer, signal: AbortSignal) {
-    return new Promise<Answer>((resolve, reject) => {
-      const upstream = send({ hostname, port, method, path: url, headers, agent, signal }, (answer) => {
-        buffer(answer).then(
-          (received) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: received }),
+    return new Promise<Response>((resolve, reject) => {
+      const upstream = send({ hostname, port, method, path: url, headers, agent, signal }, (response) => {
+        buffer(response).then(
+          (received) =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received }),
           reject,
         )
       })
@@ -124,23 +136,34 @@ export async function startFaultProxy(options: Options): Promise<FaultProxy> {
   }
 }
 
-/** How AWS says that a request is one too many; its SDK tries again. */
-function refusal(kind: Options['kind']): Answer {
+/** The faults of a proxy's requests, in order. Each kind of fault is equally likely. */
+export function faultSchedule(seed: number, kind: Options['kind']) {
+  const random = seededRandom(seed, `faults of ${kind}`)
+  return (rate: number): { fault: Fault | null; delayMs: number } => {
+    // Always two draws, so that the nth request's values depend only on the seed.
+    const [chance, delay] = [random.next(), random.next()]
+    const fault = chance < rate ? FAULTS[Math.floor((chance / rate) * FAULTS.length)] : undefined
+    return { fault: fault ?? null, delayMs: MIN_DELAY_MS + delay * (MAX_DELAY_MS - MIN_DELAY_MS) }
+  }
+}
+
+/** AWS's response to a throttled request, which the SDK retries. */
+function throttlingError(kind: Options['kind']): Response {
   const [status, __type, headers] =
     kind === 'dynamodb'
       ? ([400, 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException', {}] as const)
       : ([503, 'com.amazonaws.sqs#ServiceUnavailable', QUERY_ERROR] as const)
-  const body = Buffer.from(JSON.stringify({ __type, message: 'A fault of the harness: slow down.' }))
+  const body = Buffer.from(JSON.stringify({ __type, message: 'Injected fault: slow down.' }))
   return { status, headers: { ...headers, 'content-type': 'application/x-amz-json-1.0' }, body }
 }
 
-/** SQS sends the code that its older protocol had beside the new one; the SDK takes it from here. */
+/** SQS also sends the error code of its query protocol, which the SDK reads from this header. */
 const QUERY_ERROR = { 'x-amzn-query-error': 'ServiceUnavailable;Receiver' }
 
-/** These describe a connection, not what is sent over it. */
+/** Headers of the connection, not of the message. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length'])
 
-function reply(response: ServerResponse, { status, headers, body }: Answer): void {
+function respond(response: ServerResponse, { status, headers, body }: Response): void {
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !HOP_BY_HOP.has(name)) response.setHeader(name, value)
   }

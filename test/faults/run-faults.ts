@@ -1,52 +1,58 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { callRun, type Observation } from './caller.ts'
-import { judge } from './judge.ts'
-import { startKiller } from './killer.ts'
-import { type PlannedRun, planRuns } from './plan.ts'
-import type { Report } from './report.ts'
-import { killsOf, startWorld, type World } from './world.ts'
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { LOCAL_TABLE } from '../../local/open-store.ts'
+import type { Answer } from '../support/client.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+import { type Observation, requestRun } from './load/run-client.ts'
+import { type PlannedRun, planRuns } from './load/workload.ts'
+import { startKiller } from './processes/killer.ts'
+import { figuresOf, type Report } from './report.ts'
+import { type Evidence, verifyRuns } from './verify-runs.ts'
 
 export type FaultOptions = {
   seed: number
   asyncRuns: number
   syncRuns: number
-  /** One process is killed about this often. */
+  /** Average time between two kills. */
   killEveryMs: number
-  /** Share of the requests to the emulators that meet a fault. */
+  /** Share of the requests to the emulators that get a fault. */
   rate: number
   leaseSeconds: number
-  /** How long no run at all may become final, once kills and faults have stopped, before the rest counts as hanging. */
+  /** Once kills and faults have stopped: how long no run may become final before the remaining runs count as hanging. */
   settleMs: number
-  /** How long kills and faults may go on at most. */
+  /** Maximum time with kills and faults. */
   limitMs: number
   onProgress?: (line: string) => void
-  /** Ends everything early. */
+  /** Stops everything early. */
   signal?: AbortSignal
 }
 
-/** Requests that clients have under way at a time. */
+/** Concurrent runs. */
 const CLIENTS = 32
-/** Model runs of these, so that a kill costs less than one response of a model on average. */
+/** Concurrent runs of the model agent: few, so that a kill repeats less than one model response on average. */
 const MODEL_CLIENTS = 6
 const PROGRESS_MS = 5_000
-const LOOK_MS = 500
+const CHECK_MS = 500
 
-export const SETTLE_LEASES = 10
+/** Default of `settleMs`. */
+export const settleMsFor = (leaseSeconds: number) => (10 * leaseSeconds + 15) * 1000
 
 /**
- * Asks two services for runs while their processes are killed and their requests go wrong, then lets them come to rest
- * and judges what became of the runs.
+ * Requests runs from two services while their processes are killed and their requests get faults, waits until the runs
+ * have settled, and verifies them. The seed determines the schedule (which fault the nth request of a proxy gets, when
+ * which process is killed, the order of the runs), but not the timing of the operating system.
  */
 export async function runFaults(options: FaultOptions): Promise<Report> {
   const { seed, killEveryMs, rate } = options
   const startedAt = performance.now()
-  const world = await startWorld(options)
+  const cluster = await startCluster(options)
   let progress: NodeJS.Timeout | undefined
   try {
-    const load = startLoad(world, planRuns({ ...options, log: world.log }), options.signal)
+    const load = startLoad(cluster, planRuns({ ...options, log: cluster.log }), options.signal)
     progress = setInterval(() => options.onProgress?.(load.progress()), PROGRESS_MS)
-    for (const proxy of Object.values(world.proxies)) proxy.setRate(rate)
-    const killer = startKiller(world.services, world.runners, {
+    for (const proxy of Object.values(cluster.proxies)) proxy.setRate(rate)
+    const killer = startKiller(cluster.services, cluster.runners, {
       seed,
       everyMs: killEveryMs,
       leaseMs: options.leaseSeconds * 1000,
@@ -55,88 +61,132 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
       await Promise.race([load.accepted, sleep(options.limitMs, undefined, { ref: false })])
     } finally {
       await killer.stop()
-      for (const proxy of Object.values(world.proxies)) proxy.setRate(0)
+      for (const proxy of Object.values(cluster.proxies)) proxy.setRate(0)
     }
-    const settling = performance.now()
-    const observed = await settled(load, options.settleMs)
-    await Promise.all(world.services.map((service) => service.ready()))
-    const seconds = { faults: (settling - startedAt) / 1000, settling: (performance.now() - settling) / 1000 }
-    return await judge(world, { observed, counted: load.counted, complaints: load.complaints, seconds })
+    const settlingAt = performance.now()
+    const observations = await settle(load, options.settleMs)
+    await Promise.all(cluster.services.map((service) => service.ready()))
+    const seconds = {
+      faults: (settlingAt - startedAt) / 1000,
+      settling: (performance.now() - settlingAt) / 1000,
+    }
+    const evidence = await collectEvidence(cluster, observations)
+    return {
+      problems: [...load.problems, ...verifyRuns(evidence), ...(await clusterProblems(cluster))],
+      figures: figuresOf(cluster, evidence, { clientErrors: load.errors, seconds }),
+    }
   } finally {
     clearInterval(progress)
-    await world.stop()
+    await cluster.stop()
   }
 }
 
-/** However many runs are left and however slow the machine: one after the other has to become final. */
-async function settled(load: ReturnType<typeof startLoad>, settleMs: number): Promise<Observation[]> {
+/** Waits for as long as runs keep becoming final, however many are left and however slow the machine. */
+async function settle(load: ReturnType<typeof startLoad>, settleMs: number): Promise<Observation[]> {
   let seen = -1
   let limit: NodeJS.Timeout | undefined
-  const look = setInterval(() => {
+  const check = setInterval(() => {
     if (load.finals() === seen) return
     seen = load.finals()
     clearTimeout(limit)
-    limit = setTimeout(load.giveUp, settleMs)
-  }, LOOK_MS)
+    limit = setTimeout(load.abort, settleMs)
+  }, CHECK_MS)
   try {
     return await load.done
   } finally {
-    clearInterval(look)
+    clearInterval(check)
     clearTimeout(limit)
   }
 }
 
-function startLoad(world: World, runs: PlannedRun[], signal?: AbortSignal) {
-  const counted: Record<string, number> = {}
-  const complaints: string[] = []
-  const observed: Observation[] = []
-  const giving = new AbortController()
-  const given = signal ? AbortSignal.any([signal, giving.signal]) : giving.signal
+function startLoad(cluster: Cluster, runs: PlannedRun[], signal?: AbortSignal) {
+  const errors: Record<string, number> = {}
+  const problems: string[] = []
+  const observations: Observation[] = []
+  const aborting = new AbortController()
+  const aborted = signal ? AbortSignal.any([signal, aborting.signal]) : aborting.signal
+  const allAccepted = Promise.withResolvers<void>()
   let accepted = 0
-  let onAllAccepted = () => {}
-  const allAccepted = new Promise<void>((resolve) => {
-    onAllAccepted = resolve
-  })
 
   const work = async (queue: PlannedRun[]) => {
     for (let run = queue.shift(); run; run = queue.shift()) {
-      observed.push(
-        await callRun({
-          run,
-          clients: world.clients,
-          count: (what) => {
-            counted[what] = (counted[what] ?? 0) + 1
-          },
-          complain: (what) => complaints.push(what),
-          onAccepted: () => {
-            accepted++
-            if (accepted === runs.length) onAllAccepted()
-          },
-          signal: given,
-        }),
-      )
+      const observation = await requestRun({
+        run,
+        clients: cluster.clients,
+        count: (error) => {
+          errors[error] = (errors[error] ?? 0) + 1
+        },
+        reportProblem: (problem) => problems.push(problem),
+        onAccepted: () => {
+          accepted++
+          if (accepted === runs.length) allAccepted.resolve()
+        },
+        signal: aborted,
+      })
+      observations.push(observation)
     }
   }
-  const [models, codes] = [
-    runs.filter((run) => run.kind === 'model'),
-    runs.filter((run) => run.kind !== 'model'),
-  ]
+  const modelRuns = runs.filter((run) => run.kind === 'model')
+  const codeRuns = runs.filter((run) => run.kind !== 'model')
   const workers = [
-    ...Array.from({ length: MODEL_CLIENTS }, () => work(models)),
-    ...Array.from({ length: CLIENTS - MODEL_CLIENTS }, () => work(codes)),
+    ...Array.from({ length: MODEL_CLIENTS }, () => work(modelRuns)),
+    ...Array.from({ length: CLIENTS - MODEL_CLIENTS }, () => work(codeRuns)),
   ]
-  const done = Promise.all(workers).then(() => observed)
+  const done = Promise.all(workers).then(() => observations)
 
   return {
-    counted,
-    complaints,
-    /** All runs have been accepted, or were given up. */
-    accepted: Promise.race([allAccepted, done]),
+    errors,
+    problems,
+    /** Every run has been accepted or aborted. */
+    accepted: Promise.race([allAccepted.promise, done]),
     done,
-    giveUp: () => giving.abort(),
-    finals: () => observed.length,
-    progress: () => {
-      return `${accepted} of ${runs.length} accepted, ${observed.length} final, ${killsOf(world).all} kills`
-    },
+    abort: () => aborting.abort(),
+    finals: () => observations.length,
+    progress: () =>
+      `${accepted} of ${runs.length} accepted, ${observations.length} final, ${cluster.kills().all} kills`,
   }
+}
+
+async function collectEvidence(cluster: Cluster, observations: Observation[]): Promise<Evidence> {
+  const { table, organizationId, models } = cluster
+  const executions = executionStore(table)
+  const stored: Evidence['stored'] = new Map()
+  for (const { executionId: id } of observations) {
+    const execution = id === null ? null : await executions.get({ organizationId, id })
+    if (execution) stored.set(execution.id, execution)
+  }
+  const { modelRequests, toolCalls } = models
+  const kills = cluster.kills().all
+  return { observations, records: await listAll(cluster), stored, modelRequests, toolCalls, kills }
+}
+
+/** Every execution of the organization, from the paginated API of one service. */
+async function listAll({ clients }: Cluster): Promise<ExecutionRecord[]> {
+  const records: ExecutionRecord[] = []
+  let path: string | undefined = '/v1/agent_executions?limit=100'
+  while (path) {
+    const response: Answer | undefined = await clients[0]?.('GET', path)
+    if (response?.status !== 200) throw new Error(`Listing the executions failed: ${response?.text}`)
+    records.push(...response.json)
+    path = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1]
+  }
+  return records
+}
+
+/** Problems that the parts of the cluster have found, the harness's own included. */
+async function clusterProblems({ monitor, endpoint, models, services, proxies }: Cluster): Promise<string[]> {
+  await monitor.compareWithTable(endpoint, LOCAL_TABLE)
+  const problems = [...services.flatMap((service) => service.problems), ...monitor.problems]
+  try {
+    models.assertValidRequests()
+  } catch (error) {
+    problems.push(String(error))
+  }
+  for (const [name, { counts }] of Object.entries(proxies)) {
+    if (counts.failed > 0) problems.push(`The ${name} emulator did not respond to ${counts.failed} requests.`)
+  }
+  for (const operation of ['SendMessage', 'ReceiveMessage', 'DeleteMessage']) {
+    if (!proxies.sqs.counts.operations[operation]) problems.push(`No ${operation} went through the proxy.`)
+  }
+  return problems
 }

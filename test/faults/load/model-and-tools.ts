@@ -1,51 +1,54 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { RecordedRequest } from '../support/scripted-model/recorded-request.ts'
-import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
-import type { Answer } from '../support/scripted-model/turn.ts'
-import { type ModelInput, toolValue } from './plan.ts'
+import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
+import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import type { Answer } from '../../support/scripted-model/turn.ts'
+import { type ModelInput, toolValue } from './workload.ts'
 
 const SCRIPT = 'adding-up'
-/** Time for a kill to find a response, or a tool's result, on its way. */
-const THINKING_MS = 80
-const LOOKING_UP_MS = 80
+/** Long enough for a kill to interrupt a model response or a tool call. */
+const MODEL_MS = 80
+const TOOL_MS = 80
 
-export type ToolCallSeen = { marker: string; step: number; call: number; key: string }
+export type ToolCall = { marker: string; step: number; call: number; key: string }
 
-/** The model that all model agents run on and the tool that they call: both remember what they were asked. */
+/** The model of all model agents and the tool that they call. Both record their requests. */
 export async function startModelAndTools() {
   const scripted = await startScriptedModel()
-  /** Responses asked for, by `marker step`. */
-  const asked = new Map<string, number>()
-  const calls: ToolCallSeen[] = []
+  /** How often each response was requested, by `marker step`. */
+  const modelRequests = new Map<string, number>()
+  const toolCalls: ToolCall[] = []
 
-  // Answers by what it is shown, as a model does; the ids of its calls are new each time, as a model's are.
+  // The response depends only on the history. Tool call IDs are new each time, as with a real model.
   scripted.script(SCRIPT, ({ history }) => {
     const { marker, steps, parallel } = inputOf(history)
-    const made = history.flatMap((item) => (item.type === 'call' ? [Object(item.input).step as number] : []))
-    const step = Math.max(0, ...made) + 1
+    const callSteps = history.flatMap((item) =>
+      item.type === 'call' ? [Object(item.input).step as number] : [],
+    )
+    const step = Math.max(0, ...callSteps) + 1
     const name = `${marker} ${step}`
-    asked.set(name, (asked.get(name) ?? 0) + 1)
-    return { ...answerOf({ marker, steps, parallel }, step, history), delayMs: THINKING_MS }
+    modelRequests.set(name, (modelRequests.get(name) ?? 0) + 1)
+    return { ...responseTo({ marker, steps, parallel }, step, history), delayMs: MODEL_MS }
   })
 
   const tools = createServer((request, response) => {
     const [, marker = '', step, call] = (request.url ?? '').split('/')
     const key = String(request.headers['idempotency-key'])
-    calls.push({ marker, step: Number(step), call: Number(call), key })
+    toolCalls.push({ marker, step: Number(step), call: Number(call), key })
     response.setHeader('Content-Type', 'application/json')
     const value = toolValue(Number(step), Number(call))
-    setTimeout(() => response.end(JSON.stringify({ value })), LOOKING_UP_MS)
+    setTimeout(() => response.end(JSON.stringify({ value })), TOOL_MS)
   })
   await new Promise<void>((resolve) => tools.listen(0, '127.0.0.1', resolve))
 
   return {
-    asked,
-    calls,
+    modelRequests,
+    toolCalls,
     environment: scripted.environmentFor('openai-compatible') as Record<string, string>,
     model: scripted.modelFor('openai-compatible', SCRIPT),
     toolHost: `127.0.0.1:${(tools.address() as AddressInfo).port}`,
-    assertUnderstood: () => scripted.assertDone(SCRIPT),
+    /** @throws when the model got a request that a real provider would reject */
+    assertValidRequests: () => scripted.assertDone(SCRIPT),
     async stop() {
       tools.closeAllConnections()
       await Promise.all([scripted.stop(), new Promise((resolve) => tools.close(resolve))])
@@ -61,7 +64,7 @@ function inputOf(history: RecordedRequest['history']): ModelInput {
   return JSON.parse(first.text) as ModelInput
 }
 
-function answerOf(
+function responseTo(
   { marker, steps, parallel }: ModelInput,
   step: number,
   history: RecordedRequest['history'],

@@ -9,62 +9,63 @@ const isCheckpoint = (sk: string | undefined) => sk?.startsWith('STEP#') ?? fals
 const nameOf = (item: WireItem) => `${item.pk?.S} ${item.sk?.S}`
 
 /**
- * Reads along as the table is written: a checkpoint may be written once and never again, and an execution may become
- * final once. It sees what was carried out, whether or not its answer arrived.
+ * Watches the writes to the table: a checkpoint may be written only once, and an execution may become final only once.
+ * It sees every write that DynamoDB carried out, whether or not its response reached the service.
  */
-export function watchTable() {
+export function monitorWrites() {
   const checkpoints = new Map<string, WireItem>()
-  const ends = new Map<string, string>()
+  const finals = new Map<string, string>()
   const problems: string[] = []
 
-  const written = (item: WireItem) => {
+  const onPut = (item: WireItem) => {
     const name = nameOf(item)
     if (checkpoints.has(name)) problems.push(`The checkpoint ${name} was written twice.`)
     else checkpoints.set(name, item)
   }
-  const touched = (key: WireItem, how: string) => problems.push(`The checkpoint ${nameOf(key)} was ${how}.`)
+  const onChange = (key: WireItem, change: string) =>
+    problems.push(`The checkpoint ${nameOf(key)} was ${change}.`)
 
-  const seen: Record<string, (request: Wire, response: Wire) => void> = {
+  const handlers: Record<string, (request: Wire, response: Wire) => void> = {
     PutItem: ({ Item }) => {
-      if (Item && isCheckpoint(Item.sk?.S)) written(Item)
+      if (Item && isCheckpoint(Item.sk?.S)) onPut(Item)
     },
     DeleteItem: ({ Key }) => {
-      if (Key && isCheckpoint(Key.sk?.S)) touched(Key, 'deleted')
+      if (Key && isCheckpoint(Key.sk?.S)) onChange(Key, 'deleted')
     },
     BatchWriteItem: ({ RequestItems = {} }) => {
       for (const { PutRequest, DeleteRequest } of Object.values(RequestItems).flat()) {
-        if (PutRequest && isCheckpoint(PutRequest.Item.sk?.S)) written(PutRequest.Item)
-        if (DeleteRequest && isCheckpoint(DeleteRequest.Key.sk?.S)) touched(DeleteRequest.Key, 'deleted')
+        if (PutRequest && isCheckpoint(PutRequest.Item.sk?.S)) onPut(PutRequest.Item)
+        if (DeleteRequest && isCheckpoint(DeleteRequest.Key.sk?.S)) onChange(DeleteRequest.Key, 'deleted')
       }
     },
     TransactWriteItems: ({ TransactItems = [] }) => {
       for (const { Put, Update, Delete } of TransactItems) {
-        if (Put && isCheckpoint(Put.Item.sk?.S)) written(Put.Item)
+        if (Put && isCheckpoint(Put.Item.sk?.S)) onPut(Put.Item)
         for (const change of [Update, Delete])
-          if (change && isCheckpoint(change.Key.sk?.S)) touched(change.Key, 'changed')
+          if (change && isCheckpoint(change.Key.sk?.S)) onChange(change.Key, 'changed')
       }
     },
     UpdateItem: ({ Key }, { Attributes }) => {
       if (!Key) return
-      if (isCheckpoint(Key.sk?.S)) touched(Key, 'updated')
+      if (isCheckpoint(Key.sk?.S)) onChange(Key, 'updated')
       const status = Attributes?.status?.S
       if (Key.sk?.S !== 'RECORD' || !status || status === 'IN_PROGRESS') return
-      const end = JSON.stringify([status, Attributes?.output, Attributes?.error, Attributes?.finishedAt])
-      const before = ends.get(nameOf(Key))
-      if (before && before !== end) problems.push(`${nameOf(Key)} ended twice: ${before}, then ${end}.`)
-      ends.set(nameOf(Key), before ?? end)
+      const final = JSON.stringify([status, Attributes?.output, Attributes?.error, Attributes?.finishedAt])
+      const previous = finals.get(nameOf(Key))
+      if (previous && previous !== final)
+        problems.push(`${nameOf(Key)} became final twice: ${previous}, then ${final}.`)
+      finals.set(nameOf(Key), previous ?? final)
     },
   }
 
   return {
     checkpoints,
-    ends,
     problems,
     onExchange: ({ operation, status, request, response }: Exchange) => {
-      if (status === 200) seen[operation]?.(parsed(request), parsed(response))
+      if (status === 200) handlers[operation]?.(parse(request), parse(response))
     },
-    /** Reads the whole table, past the proxy: are all checkpoints there, as they were written? */
-    async compareWith(endpoint: string, TableName: string): Promise<void> {
+    /** Scans the table, bypassing the proxy, and reports every checkpoint that is not as it was written. */
+    async compareWithTable(endpoint: string, TableName: string): Promise<void> {
       const client = new DynamoDBClient(sdkConfig(endpoint))
       const stored = new Map<string, WireItem>()
       for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true })) {
@@ -75,15 +76,13 @@ export function watchTable() {
         if (!isDeepStrictEqual(stored.get(name), item)) problems.push(`The checkpoint ${name} has changed.`)
       }
       for (const name of stored.keys()) {
-        if (!checkpoints.has(name)) problems.push(`The checkpoint ${name} was written past the proxy.`)
+        if (!checkpoints.has(name)) problems.push(`The checkpoint ${name} was not written through the proxy.`)
       }
     },
   }
 }
 
-export type TableWatch = ReturnType<typeof watchTable>
-
-/** What is read of requests and answers. */
+/** The fields read from requests and responses. */
 type Wire = {
   Item?: WireItem
   Key?: WireItem
@@ -92,4 +91,4 @@ type Wire = {
   TransactItems?: { Put?: { Item: WireItem }; Update?: { Key: WireItem }; Delete?: { Key: WireItem } }[]
 }
 
-const parsed = (body: Buffer) => JSON.parse(body.toString() || '{}') as Wire
+const parse = (body: Buffer) => JSON.parse(body.toString() || '{}') as Wire

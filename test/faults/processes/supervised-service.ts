@@ -1,18 +1,18 @@
-import { until } from '../../local/until.ts'
-import { childrenOf } from '../support/processes.ts'
-import { type Service, startService } from '../support/service.ts'
+import { until } from '../../../local/until.ts'
+import { childrenOf, isAlive, sendSignal } from '../../support/processes.ts'
+import { type Service, startService } from '../../support/service.ts'
 
 /** The two processes of a service. */
 export type Role = 'gateway' | 'runner'
 
 const MAX_STARTS = 20
-const PAUSE_BETWEEN_STARTS_MS = 200
+const RESTART_MS = 200
 const STOP_MS = 15_000
 
 type Options = { dataDir: string; environment: Record<string, string> }
 
-/** A service that is started again whenever its gateway has been killed. Its runner is the gateway's own to restart. */
-export function keepService({ dataDir, environment }: Options) {
+/** A service that is restarted whenever its gateway is killed. The gateway itself restarts its runner. */
+export function superviseService({ dataDir, environment }: Options) {
   const counts = { starts: 0, failedStarts: 0, gatewayKills: 0, runnerKills: 0, pauses: 0 }
   const problems: string[] = []
   let running: Service | null = null
@@ -20,15 +20,15 @@ export function keepService({ dataDir, environment }: Options) {
   let isStopping = false
   let starting = start()
 
-  const goOn = (pid: number) => {
+  const resume = (pid: number) => {
     clearTimeout(paused.get(pid))
     paused.delete(pid)
-    signalled(pid, 'SIGCONT')
+    sendSignal(pid, 'SIGCONT')
   }
 
   async function start(): Promise<void> {
-    let last: unknown
-    // A fault or a kill can hit a start; the limit tells that from a service that cannot start.
+    let lastError: unknown
+    // A fault or a kill can break a start. The limit detects a service that cannot start at all.
     for (let tries = 0; tries < MAX_STARTS && !isStopping; tries++) {
       try {
         counts.starts++
@@ -36,11 +36,11 @@ export function keepService({ dataDir, environment }: Options) {
         return
       } catch (error) {
         counts.failedStarts++
-        last = error
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_BETWEEN_STARTS_MS))
+        lastError = error
+        await new Promise((resolve) => setTimeout(resolve, RESTART_MS))
       }
     }
-    if (!isStopping) problems.push(`A service did not start in ${MAX_STARTS} tries: ${last}`)
+    if (!isStopping) problems.push(`A service failed to start ${MAX_STARTS} times: ${lastError}`)
   }
 
   function restart(after: Promise<void>): Promise<void> {
@@ -54,13 +54,14 @@ export function keepService({ dataDir, environment }: Options) {
     problems,
     url: `http://127.0.0.1:${environment.PORT}`,
     ready: () => starting,
-    /** Starts again a gateway that nobody killed and that is gone all the same, and reports it. */
-    look(): void {
+    /** Reports and restarts a gateway that exited although it was not killed. */
+    checkGateway(): void {
       if (!running || isAlive(running.pid)) return
-      problems.push(`A gateway died by itself:\n${running.output().split('\n').slice(-20).join('\n')}`)
+      const lastLines = running.output().split('\n').slice(-20).join('\n')
+      problems.push(`A gateway exited although it was not killed:\n${lastLines}`)
       restart(Promise.resolve())
     },
-    /** SIGKILL. False when there is no such process at the moment. */
+    /** Sends SIGKILL. False when the process is down. */
     async kill(role: Role): Promise<boolean> {
       const service = running
       if (!service) return false
@@ -71,27 +72,27 @@ export function keepService({ dataDir, environment }: Options) {
       }
       const [runner] = await runnersOf(service.pid)
       if (!runner || paused.has(runner)) return false
-      if (!signalled(runner, 'SIGKILL')) return false
+      if (!sendSignal(runner, 'SIGKILL')) return false
       counts.runnerKills++
       return true
     },
-    /** Stops the runner for a while, so that its leases run out: it comes back as one that does not know that. False as above. */
+    /** Suspends the runner so that it resumes after its leases have expired. False when it is down. */
     async pause(ms: number): Promise<boolean> {
       const [runner] = running ? await runnersOf(running.pid) : []
       if (!runner || paused.has(runner)) return false
-      if (!signalled(runner, 'SIGSTOP')) return false
+      if (!sendSignal(runner, 'SIGSTOP')) return false
       counts.pauses++
       paused.set(
         runner,
-        setTimeout(() => goOn(runner), ms),
+        setTimeout(() => resume(runner), ms),
       )
       return true
     },
-    /** Ends both processes, also while they start, and waits until they are gone. */
+    /** Stops both processes and waits until they have exited. */
     async stop(): Promise<void> {
       isStopping = true
       const runners = [...paused.keys()]
-      for (const pid of runners) goOn(pid)
+      for (const pid of runners) resume(pid)
       await starting
       if (running) {
         runners.push(...(await runnersOf(running.pid)))
@@ -99,22 +100,11 @@ export function keepService({ dataDir, environment }: Options) {
         await running.stop()
         clearTimeout(killer)
       }
-      await until(() => !runners.some(isAlive), { what: 'the runners to end', limitMs: STOP_MS })
+      await until(() => !runners.some(isAlive), { what: 'the runners to exit', limitMs: STOP_MS })
     },
   }
 }
 
-export type KeptService = ReturnType<typeof keepService>
+export type SupervisedService = ReturnType<typeof superviseService>
 
 const runnersOf = (pid: number) => childrenOf(pid, 'runner.ts')
-
-const isAlive = (pid: number) => signalled(pid, 0)
-
-/** False when there is no such process any more: another kill may have met it. */
-function signalled(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal)
-  } catch {
-    return false
-  }
-}

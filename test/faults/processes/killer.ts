@@ -1,48 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KeptRunner } from './kept-runner.ts'
-import type { KeptService, Role } from './kept-service.ts'
-import { seeded } from './random.ts'
+import { seededRandom } from '../../support/random.ts'
+import type { SupervisedRunner } from './supervised-runner.ts'
+import type { Role, SupervisedService } from './supervised-service.ts'
 
 const ROLES: Role[] = ['gateway', 'runner']
 
-/** How many kills come with a pause of some runner, and how many leases it takes. */
+/** Share of the kills that also pause a runner, and for how many leases. */
 const PAUSE_SHARE = 0.25
 const PAUSE_LEASES = 1.5
 
-const DRAW_AGAIN_MS = 200
+const RETRY_MS = 200
 
-type Victim = () => Promise<boolean>
+type Kill = () => Promise<boolean>
 type Options = { seed: number; everyMs: number; leaseMs: number }
 
-/** Kills one process after the other, about every `everyMs`, until stopped. */
+/** Kills a random process about every `everyMs` until stopped. */
 export function startKiller(
-  services: KeptService[],
-  runners: KeptRunner[],
+  services: SupervisedService[],
+  runners: SupervisedRunner[],
   { seed, everyMs, leaseMs }: Options,
 ) {
-  const random = seeded(seed, 'kills')
-  const victims = [
+  const random = seededRandom(seed, 'kills')
+  const kills = [
     ...services.flatMap((service) =>
       ROLES.map(
-        (role): Victim =>
+        (role): Kill =>
           () =>
             service.kill(role),
       ),
     ),
     ...runners.map(
-      (runner): Victim =>
+      (runner): Kill =>
         () =>
           runner.kill(),
     ),
   ]
   const stopping = new AbortController()
 
-  /** The first drawn that is up. One that is just starting is drawn again only after a while: else nobody would grow old. */
   async function killOne(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const kill = random.pick(victims as [Victim, ...Victim[]])
+      const kill = random.pick(kills as [Kill, ...Kill[]])
       if (await kill()) return
-      await sleep(DRAW_AGAIN_MS)
+      // The process is starting. Without a pause here, no process would live long enough to do any work.
+      await sleep(RETRY_MS)
     }
   }
 
@@ -51,9 +51,9 @@ export function startKiller(
       due += everyMs * (0.5 + random.next())
       const waitMs = Math.max(due - performance.now(), 0)
       await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {})
-      for (const service of services) service.look()
+      for (const service of services) service.checkGateway()
       const isPausing = random.next() < PAUSE_SHARE
-      const candidates = random.shuffled(services)
+      const candidates = random.shuffle(services)
       await killOne()
       for (const service of isPausing ? candidates : []) {
         if (stopping.signal.aborted || (await service.pause(PAUSE_LEASES * leaseMs))) break

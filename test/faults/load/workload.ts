@@ -1,10 +1,10 @@
-import { seeded } from './random.ts'
+import { seededRandom } from '../../support/random.ts'
 
 /** Slugs of the two agents that the harness publishes. */
 export const CODE_AGENT = 'marked-steps'
 export const MODEL_AGENT = 'looking-up'
 
-/** One run to ask for. `marker` names it wherever it is seen: it is in its input, and its idempotency key. */
+/** One run to request. `marker` identifies it everywhere: in its input and as its idempotency key. */
 export type PlannedRun = {
   index: number
   marker: string
@@ -12,24 +12,24 @@ export type PlannedRun = {
   mode: 'async' | 'sync'
   slug: string
   input: Record<string, string | number>
-  /** What its output has to be. */
+  /** The expected output. */
   output: { marker: string; total: number }
 }
 
 export type ModelInput = { marker: string; steps: number; parallel: number }
 
-/** What a tool call gives; the model adds them up. */
+/** The result of a tool call; the model adds them up. */
 export const toolValue = (step: number, call: number) => 10 * step + call
 
-/** How often each kind is asked for. */
+/** Kinds of runs, by frequency. */
 const KINDS = ['instant', 'instant', 'steps', 'steps', 'slow', 'model'] as const
 
-type Plan = { seed: number; asyncRuns: number; syncRuns: number; log: string }
+type Workload = { seed: number; asyncRuns: number; syncRuns: number; log: string }
 
-/** Runs in an order and of kinds that follow from the seed: one in six is a model's. */
-export function planRuns({ seed, asyncRuns, syncRuns, log }: Plan): PlannedRun[] {
-  const random = seeded(seed, 'runs')
-  const modes = random.shuffled([
+/** Runs whose kinds and order follow from the seed. One in six uses the model agent. */
+export function planRuns({ seed, asyncRuns, syncRuns, log }: Workload): PlannedRun[] {
+  const random = seededRandom(seed, 'runs')
+  const modes = random.shuffle([
     ...Array<'async'>(asyncRuns).fill('async'),
     ...Array<'sync'>(syncRuns).fill('sync'),
   ])
@@ -51,7 +51,7 @@ export function planRuns({ seed, asyncRuns, syncRuns, log }: Plan): PlannedRun[]
   })
 }
 
-/** All steps but the last call tools, `parallel` at a time. */
+/** Every step but the last makes `parallel` tool calls. */
 function modelRun(marker: string, steps: number, parallel: number) {
   let total = 0
   for (let step = 1; step < steps; step++) {

@@ -2,13 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const RUNNER = fileURLToPath(new URL('../../local/runner.ts', import.meta.url))
+const RUNNER = fileURLToPath(new URL('../../../local/runner.ts', import.meta.url))
 const RESTART_MS = 500
 
 type Options = { environment: Record<string, string>; deadLetters: string }
 
-/** A runner beside those of the services, started again whenever it dies: more of them, as on AWS. */
-export function keepRunner({ environment, deadLetters }: Options) {
+/** An additional runner, restarted whenever it dies: on AWS too, several runners share one queue. */
+export function superviseRunner({ environment, deadLetters }: Options) {
   const counts = { kills: 0 }
   let isStopping = false
   let restart: NodeJS.Timeout | undefined
@@ -28,25 +28,25 @@ export function keepRunner({ environment, deadLetters }: Options) {
     return started
   }
 
-  const isUp = () => child.exitCode === null && child.signalCode === null
+  const isRunning = () => child.exitCode === null && child.signalCode === null
 
   return {
     counts,
-    /** SIGKILL. False when it is down at the moment. */
+    /** Sends SIGKILL. False when the runner is down. */
     async kill(): Promise<boolean> {
-      if (!isUp()) return false
+      if (!isRunning()) return false
       counts.kills++
       return child.kill('SIGKILL')
     },
     async stop(): Promise<void> {
       isStopping = true
       clearTimeout(restart)
-      if (!isUp()) return
-      const gone = once(child, 'exit')
+      if (!isRunning()) return
+      const exited = once(child, 'exit')
       child.kill('SIGKILL')
-      await gone
+      await exited
     },
   }
 }
 
-export type KeptRunner = ReturnType<typeof keepRunner>
+export type SupervisedRunner = ReturnType<typeof superviseRunner>

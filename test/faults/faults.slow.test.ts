@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { formatReport } from './report.ts'
+import { runFaults, settleMsFor } from './run-faults.ts'
+import { seedFromEnvironment } from './seed.ts'
+
+const LEASE_SECONDS = 3
+const LIMIT_MS = 25_000
+const SETTLE_MS = settleMsFor(LEASE_SECONDS)
+
+describe('two services with killed processes and AWS faults', () => {
+  it(
+    'complete every run exactly once, with the right output, and overwrite no checkpoint',
+    async () => {
+      const seed = seedFromEnvironment()
+      console.log(`FAULTS_SEED=${seed}`)
+      const report = await runFaults({
+        seed,
+        asyncRuns: 60,
+        syncRuns: 12,
+        killEveryMs: 1_000,
+        rate: 0.05,
+        leaseSeconds: LEASE_SECONDS,
+        settleMs: SETTLE_MS,
+        limitMs: LIMIT_MS,
+      })
+      console.log(formatReport(report))
+      const repeat = `To repeat: FAULTS_SEED=${seed} npm run test:all -- test/faults/faults`
+      expect(report.problems, repeat).toEqual([])
+    },
+    LIMIT_MS + SETTLE_MS + 60_000,
+  )
+})

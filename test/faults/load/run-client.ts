@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
+import { PROBLEMS, type ProblemCode } from '../../../lib/core/errors.ts'
+import type { JsonObject } from '../../../lib/core/json.ts'
+import type { Answer, Call } from '../../support/client.ts'
+import type { PlannedRun } from './workload.ts'
+
+/** What the client saw of its run. */
+export type Observation = {
+  run: PlannedRun
+  executionId: string | null
+  /** The output in a sync response. */
+  output: JsonObject | null
+  /** Each status that polling returned, without repetitions. */
+  statuses: string[]
+  final: ExecutionRecord | null
+}
+
+type Params = {
+  run: PlannedRun
+  /** One client per service: a failed request is retried on the next. */
+  clients: Call[]
+  /** Counts failed requests by error code. */
+  count: (error: string) => void
+  /** Reports a response that no client should ever get. */
+  reportProblem: (problem: string) => void
+  onAccepted: () => void
+  signal: AbortSignal
+}
+
+const RETRYABLE: ProblemCode[] = ['Unavailable', 'TooManyRequests']
+/** Error responses that name the run's execution, which is then polled. */
+const NAMES_EXECUTION: ProblemCode[] = ['ExecutionInProgress', 'ExecutionStillRunning', 'ExecutionFailed']
+const RETRY_MS = 200
+const POLL_MS = 250
+
+/** Requests a run with retries and an idempotency key, and polls it until it is final or the signal aborts. */
+export async function requestRun(params: Params): Promise<Observation> {
+  const { run, onAccepted } = params
+  const observed: Observation = { run, executionId: null, output: null, statuses: [], final: null }
+  await submit(params, observed)
+  onAccepted()
+  if (observed.executionId) await poll(params, observed, `/v1/agent_executions/${observed.executionId}`)
+  return observed
+}
+
+async function submit(params: Params, observed: Observation): Promise<void> {
+  const { run, reportProblem } = params
+  const path = `/v1/agents/${run.slug}/executions${run.mode === 'async' ? '?execMode=async' : ''}`
+  const options = { body: run.input, headers: { 'Idempotency-Key': run.marker } }
+  const response = await withRetry(params, (call) => call('POST', path, options))
+  if (!response) return
+  const { status, json } = response
+  if (status === 200 || status === 202) {
+    observed.executionId = response.headers.get('x-execution-id')
+    if (run.mode === 'sync') observed.output = json
+  } else {
+    observed.executionId = json.executionId ?? null
+  }
+  if (!observed.executionId)
+    reportProblem(`${run.marker}: HTTP ${status} without an execution ID: ${response.text}`)
+}
+
+async function poll(params: Params, observed: Observation, path: string): Promise<void> {
+  while (!params.signal.aborted) {
+    const response = await withRetry(params, (call) => call('GET', path))
+    if (!response) return
+    if (response.status !== 200) return params.reportProblem(`${observed.run.marker}: ${response.text}`)
+    const record = response.json as ExecutionRecord
+    if (observed.statuses.at(-1) !== record.status) observed.statuses.push(record.status)
+    if (record.status !== 'IN_PROGRESS') {
+      observed.final = record
+      return
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+/** The first response that needs no retry; null when the signal aborts first or the response is a problem. */
+async function withRetry(params: Params, send: (call: Call) => Promise<Answer>): Promise<Answer | null> {
+  const { run, clients, count, reportProblem, signal } = params
+  for (let tries = run.index; !signal.aborted; tries++) {
+    const call = clients[tries % clients.length] as Call
+    const response = await send(call).catch(() => null)
+    if (response?.status === 200 || response?.status === 202) return response
+    if (!response) {
+      count('connection refused or reset')
+    } else {
+      const code = errorCodeOf(response)
+      count(code ?? `HTTP ${response.status} without a problem document`)
+      if (code && NAMES_EXECUTION.includes(code) && response.json.executionId) return response
+      if (!code || !RETRYABLE.includes(code)) {
+        reportProblem(`${run.marker}: HTTP ${response.status}: ${response.text}`)
+        return null
+      }
+    }
+    const seconds = Number(response?.headers.get('retry-after') ?? 0)
+    await sleep(Math.max(RETRY_MS, seconds * 1000))
+  }
+  return null
+}
+
+/** The error code of a problem document with the documented status; null for anything else. */
+function errorCodeOf({ status, headers, json }: Answer): ProblemCode | null {
+  if (headers.get('content-type') !== 'application/problem+json') return null
+  const code = json?.code as ProblemCode
+  return PROBLEMS[code]?.status === status ? code : null
+}
