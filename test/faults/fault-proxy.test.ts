@@ -2,7 +2,7 @@ import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { openTable } from '../../lib/dynamodb/table.ts'
-import { runQueue } from '../../lib/sqs/run-queue.ts'
+import { openRunQueue } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE } from '../../local/open-store.ts'
 import { provisionQueues } from '../../local/provision.ts'
@@ -101,7 +101,7 @@ describe.each([
       if (kind === 'dynamodb') {
         await openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url }).ping()
       } else {
-        const queue = runQueue({ QUEUE_URL: await newQueue(), SQS_ENDPOINT: proxy.url })
+        const queue = openRunQueue({ QUEUE_URL: await newQueue(), SQS_ENDPOINT: proxy.url })
         await queue.send({ executionId: system.newId(), organizationId: system.newId(), tenantId: null })
       }
       expect(proxy.counts.requests).toBe(2)

@@ -6,13 +6,11 @@ import { loadFolder } from '../../lib/agents/load-folder.ts'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
-import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
-import { newToken } from '../../lib/tokens/token.ts'
 import { LOCAL_TABLE } from '../../local/open-store.ts'
 import { type Call, clientOf } from './client.ts'
+import { createOrganization } from './create-organization.ts'
 
 const SAMPLES = fileURLToPath(new URL('../../agents', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../fixtures/agents', import.meta.url))
@@ -30,15 +28,11 @@ export type TestOrganization = {
 /** A new organization with a token, on the shared service. */
 export async function newOrganization(): Promise<TestOrganization> {
   const table = sharedTable()
-  const id = system.newId()
-  const createdAt = new Date().toISOString()
-  await organizationStore(table).create({ organization: { id, name: 'Test', createdAt } })
-  const created = newToken({ system, organizationId: id, name: 'test', createdBy: id, lifetimeMs: null })
-  await tokenStore(table).create({ token: created.token })
+  const { id, token } = await createOrganization(table)
   return {
     id,
-    token: created.text,
-    call: clientOf(inject('service'), created.text),
+    token,
+    call: clientOf(inject('service'), token),
     publish: async (slug, { draft = false } = {}) => {
       const fixture = join(FIXTURES, slug)
       const { agent, problems } = await loadFolder(existsSync(fixture) ? fixture : join(SAMPLES, slug))
