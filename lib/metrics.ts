@@ -1,64 +1,54 @@
+import { Metrics } from '@aws-lambda-powertools/metrics'
 import { CANCELLED, type Execution, isFinal } from './core/execution.ts'
 import type { ExecutionStore } from './core/ports.ts'
 import { type Environment, METRICS } from './environment.ts'
 
 export const NAMESPACE = 'AgentExecutionService'
 
-/** Metrics of ended executions, by name. Each is there as a whole, and by the dimension `Outcome`. */
+/** Metrics of a finished execution. Each is published without a dimension and with the dimension `Outcome`. */
 export const UNITS = {
   Runs: 'Count',
-  /** From the moment it was accepted, its wait in the queue included. */
+  /** From the acceptance of the request, time in the queue included. */
   DurationMs: 'Milliseconds',
   Steps: 'Count',
   InputTokens: 'Count',
   OutputTokens: 'Count',
-  /** 1 or 0, and absent for a run that asked for no cached result: its average is the hit ratio. */
+  /** 1 or 0; absent when the request did not use the cache, so that the average is the hit ratio. */
   CacheHits: 'Count',
 } as const
 
-/** A run that a client cancelled is in ERROR, but nobody has to look into it. */
+/** A cancelled execution has the status ERROR, but is not a failure to investigate. */
 export const OUTCOMES = ['SUCCESS', 'ERROR', 'CANCELLED'] as const
 type MetricOutcome = (typeof OUTCOMES)[number]
 
-type Options = { environment?: Environment; write?: (line: string) => void }
-
 /**
- * The store that also writes a line of metrics for every execution that it ends, where the environment has
- * `METRICS=on`; else the store itself. A line may be missing when the answer to a write was lost.
+ * The store, publishing metrics of every execution that it finishes if the environment has `METRICS=on`. When the response
+ * to a write is lost, the metrics of that execution are too.
  */
-export function measured(
-  executions: ExecutionStore,
-  { environment = process.env, write = writeLine }: Options = {},
-): ExecutionStore {
+export function measured(executions: ExecutionStore, environment: Environment = process.env): ExecutionStore {
   if (environment[METRICS] !== 'on') return executions
-  const noted = <T extends Execution | null>(ended: T): T => {
-    if (ended && isFinal(ended)) write(metricsLine(ended))
-    return ended
+  // Powertools adds a dimension `service` to every metric, which would rename the metrics of existing dashboards.
+  const metrics = new Metrics({ namespace: NAMESPACE })
+  metrics.clearDefaultDimensions()
+  const publish = <T extends Execution | null>(execution: T): T => {
+    if (execution && isFinal(execution)) publishMetrics(metrics, execution)
+    return execution
   }
   return {
     ...executions,
     async create(params) {
       const isNew = await executions.create(params)
-      if (isNew) noted(params.execution)
+      if (isNew) publish(params.execution)
       return isNew
     },
-    finish: async (params) => noted(await executions.finish(params)),
-    end: async (params) => noted(await executions.end(params)),
+    finish: async (params) => publish(await executions.finish(params)),
+    end: async (params) => publish(await executions.end(params)),
   }
 }
 
-/** Not through `console`: Lambda makes JSON of what goes there, in which CloudWatch finds no metrics. */
-function writeLine(line: string): void {
-  process.stdout.write(`${line}\n`)
-}
-
-/**
- * An ended execution in the embedded metric format, from which CloudWatch makes metrics. Ids, outcome and numbers: never
- * what was sent, returned or said.
- * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
- */
-export function metricsLine(execution: Execution): string {
-  const { id, organizationId, agentId, createdAt, error, steps, usage } = execution
+/** Writes one line of the embedded metric format. It has ids, outcome and numbers: no input, output or error message. */
+function publishMetrics(metrics: Metrics, execution: Execution): void {
+  const { id, organizationId, agentId, createdAt, error, steps, usage, cache, cached } = execution
   const finishedAt = Date.parse(execution.finishedAt ?? createdAt)
   const values: Partial<Record<keyof typeof UNITS, number>> = {
     Runs: 1,
@@ -66,28 +56,20 @@ export function metricsLine(execution: Execution): string {
     Steps: steps,
     InputTokens: usage.inputTokens,
     OutputTokens: usage.outputTokens,
-    ...(execution.cache && { CacheHits: execution.cached ? 1 : 0 }),
+    ...(cache && { CacheHits: cached ? 1 : 0 }),
   }
-  const names = Object.keys(values) as (keyof typeof UNITS)[]
-  const outcome = outcomeOf(execution)
-  return JSON.stringify({
-    _aws: {
-      Timestamp: finishedAt,
-      CloudWatchMetrics: [
-        {
-          Namespace: NAMESPACE,
-          Dimensions: [[], ['Outcome']],
-          Metrics: names.map((name) => ({ Name: name, Unit: UNITS[name] })),
-        },
-      ],
-    },
-    Outcome: outcome,
-    ...values,
-    executionId: id,
-    organizationId,
-    agentId,
-    ...(error && { errorCode: error.code }),
-  })
+  for (const [name, value] of Object.entries(values)) {
+    metrics.addMetric(name, UNITS[name as keyof typeof UNITS], value)
+  }
+  metrics
+    .setTimestamp(finishedAt)
+    .addDimensions({})
+    .addDimensions({ Outcome: outcomeOf(execution) })
+    .addMetadata('executionId', id)
+    .addMetadata('organizationId', organizationId)
+    .addMetadata('agentId', agentId)
+  if (error) metrics.addMetadata('errorCode', error.code)
+  metrics.publishStoredMetrics()
 }
 
 function outcomeOf({ status, error }: Execution): MetricOutcome {

@@ -1,21 +1,20 @@
 import { Ajv } from 'ajv'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 import { CANCELLED, cachedExecution, type Execution, failure, type Outcome } from '../lib/core/execution.ts'
-import { agentStore } from '../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../lib/dynamodb/execution-store.ts'
-import { stepStore } from '../lib/dynamodb/step-store.ts'
+import type { ExecutionStore } from '../lib/core/ports.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { runInProcess } from '../lib/engine/submit/submit.ts'
-import { measured, metricsLine, NAMESPACE, UNITS } from '../lib/metrics.ts'
+import { measured, NAMESPACE, UNITS } from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
 import { EMF_SCHEMA } from './support/emf-schema.ts'
 import { anExecution, leased } from './support/executions.ts'
 import { aModelAgent } from './support/model-agent.ts'
 import { sharedTable } from './support/organization.ts'
 
-const NOW = 1_800_000_000_000
+const NOW = Date.now() - 60_000
 const finishedAt = new Date(NOW + 1_500).toISOString()
-const SECRET = 'nobody may read this'
+const SECRET = 'content of a client'
+const METRICS_ON = { METRICS: 'on' }
 
 const success: Outcome = {
   status: 'SUCCESS',
@@ -39,16 +38,35 @@ const failed = (code: string): Execution => ({
 
 const isEmf = new Ajv({ strict: false }).compile(EMF_SCHEMA)
 
-describe('metricsLine', () => {
-  const lines: [string, Execution][] = [
+let write: MockInstance<typeof process.stdout.write>
+beforeEach(() => {
+  write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+})
+afterEach(() => vi.restoreAllMocks())
+
+/** The lines of metrics on standard output, in order. */
+const lines = (): string[] =>
+  write.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('_aws'))
+const documents = (): ReturnType<typeof JSON.parse>[] => lines().map((line) => JSON.parse(line))
+
+/** Ends executions in a measured store that only returns them, and returns what it published. */
+async function publish(...executions: Execution[]) {
+  const end = vi.fn<ExecutionStore['end']>()
+  for (const execution of executions) end.mockResolvedValueOnce(execution)
+  const store = measured({ end } as Partial<ExecutionStore> as ExecutionStore, METRICS_ON)
+  for (const execution of executions) await store.end({ ...execution, error: CANCELLED, finishedAt })
+  return documents().at(-1)
+}
+
+describe('the metrics of an execution', () => {
+  const executions: [string, Execution][] = [
     ['a success', succeeded()],
     ['an error', failed('TimedOut')],
-    ['a hit', { ...succeeded(), cached: true, cache: { key: 'k', ttlSeconds: null } }],
+    ['a cache hit', { ...succeeded(), cached: true, cache: { key: 'k', ttlSeconds: null } }],
   ]
-  it.each(lines)('is one line of valid EMF for %s, each metric and dimension a member of it', (_, ended) => {
-    const line = metricsLine(ended)
-    expect(line).not.toContain('\n')
-    const document = JSON.parse(line)
+  it.each(executions)('are one line of valid EMF: %s', async (_, execution) => {
+    const document = await publish(execution)
+    expect(lines()).toEqual([expect.stringMatching(/^\{.*\}\n$/)])
     expect(isEmf(document), JSON.stringify(isEmf.errors)).toBe(true)
     const [{ Namespace, Metrics, Dimensions }] = document._aws.CloudWatchMetrics
     expect([Namespace, Dimensions]).toEqual([NAMESPACE, [[], ['Outcome']]])
@@ -59,8 +77,8 @@ describe('metricsLine', () => {
     for (const dimension of Dimensions.flat()) expect(document[dimension]).toBeTypeOf('string')
   })
 
-  it('says what ran, how it ended and what it took', () => {
-    const { _aws, ...members } = JSON.parse(metricsLine(succeeded()))
+  it('have the outcome, the duration, the usage and the ids', async () => {
+    const { _aws, ...members } = await publish(succeeded())
     expect(_aws.Timestamp).toBe(NOW + 1_500)
     expect(members).toEqual({
       Outcome: 'SUCCESS',
@@ -78,76 +96,70 @@ describe('metricsLine', () => {
   it.each([
     ['TimedOut', 'ERROR'],
     ['Cancelled', 'CANCELLED'],
-  ])('counts an error with the code %s as %s', (code, outcome) => {
-    expect(JSON.parse(metricsLine(failed(code)))).toMatchObject({ Outcome: outcome, errorCode: code })
+  ])('count an error with the code %s as %s', async (code, outcome) => {
+    expect(await publish(failed(code))).toMatchObject({ Outcome: outcome, errorCode: code })
   })
 
-  it('counts hits only among the runs that look for one', () => {
+  it('count cache hits only among the executions that use the cache', async () => {
     const cache = { key: 'k', ttlSeconds: null }
-    const hitsOf = (more: Partial<Execution>) =>
-      JSON.parse(metricsLine({ ...succeeded(), ...more })).CacheHits
-    expect([hitsOf({}), hitsOf({ cache }), hitsOf({ cache, cached: true })]).toEqual([undefined, 0, 1])
+    const hits = async (more: Partial<Execution>) => (await publish({ ...succeeded(), ...more })).CacheHits
+    expect([await hits({}), await hits({ cache }), await hits({ cache, cached: true })]).toEqual([
+      undefined,
+      0,
+      1,
+    ])
   })
 
-  it.each(lines)('holds nothing of what was sent, returned or said: %s', (_, ended) => {
-    expect(metricsLine(ended)).not.toContain(SECRET)
+  it.each(executions)('have no input, output, tenant or message: %s', async (_, execution) => {
+    await publish(execution)
+    expect(lines().join()).not.toContain(SECRET)
+  })
+
+  it('of one execution have nothing of the one before', async () => {
+    await publish({ ...failed('TimedOut'), cache: { key: 'k', ttlSeconds: null } }, succeeded())
+    const [, { errorCode, CacheHits, Outcome, Runs, _aws }] = documents()
+    expect({ errorCode, CacheHits, Outcome, Runs }).toEqual({ Outcome: 'SUCCESS', Runs: 1 })
+    expect(_aws.CloudWatchMetrics[0].Dimensions).toEqual([[], ['Outcome']])
   })
 })
 
-const on = { METRICS: 'on' }
-
-/** The real store, measured, with the lines that it has written. */
-function aMeasuredStore() {
-  const lines: ReturnType<typeof JSON.parse>[] = []
-  const write = (line: string) => void lines.push(JSON.parse(line))
-  return { lines, store: measured(executionStore(sharedTable()), { environment: on, write }) }
-}
-
 describe('measured', () => {
-  afterEach(() => vi.restoreAllMocks())
+  const measuredStore = () => measured(openStores(sharedTable()).executions, METRICS_ON)
 
-  it('writes a line for a finish that took place, and for no other', async () => {
-    const { lines, store } = aMeasuredStore()
+  it('publishes when a finish took place, and only then', async () => {
+    const store = measuredStore()
     const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
     const execution = anExecution({ lease })
     await store.create({ execution })
     const finish = { outcome: success, finishedAt: new Date().toISOString() }
     await store.finish({ ...finish, execution: leased(execution, 'another') })
-    expect(lines).toEqual([])
+    expect(documents()).toEqual([])
     await store.finish({ ...finish, execution: leased(execution, lease.owner) })
-    expect(lines).toMatchObject([{ executionId: execution.id, Outcome: 'SUCCESS', Steps: 3 }])
+    expect(documents()).toMatchObject([{ executionId: execution.id, Outcome: 'SUCCESS', Steps: 3 }])
   })
 
-  it('writes a line for an end from outside, once', async () => {
-    const { lines, store } = aMeasuredStore()
+  it('publishes once when an execution is ended from outside', async () => {
+    const store = measuredStore()
     const execution = anExecution()
     await store.create({ execution })
     const end = { ...execution, error: CANCELLED, finishedAt: new Date().toISOString() }
     expect(await store.end(end)).not.toBeNull()
     expect(await store.end(end)).toBeNull()
-    expect(lines).toMatchObject([{ executionId: execution.id, Outcome: 'CANCELLED' }])
+    expect(documents()).toMatchObject([{ executionId: execution.id, Outcome: 'CANCELLED' }])
   })
 
-  it('writes a line for an execution that is over as it begins, once', async () => {
-    const { lines, store } = aMeasuredStore()
+  it('publishes once for an execution that is created final', async () => {
+    const store = measuredStore()
     const { lease, ...open } = anExecution()
     const params = { ...open, now: Date.now(), deadlineMs: 60_000, cache: { key: 'k', ttlSeconds: null } }
     const execution = cachedExecution(params, system.newId(), { text: SECRET })
     await store.create({ execution })
     await store.create({ execution })
-    expect(lines).toMatchObject([{ executionId: execution.id, Outcome: 'SUCCESS', CacheHits: 1 }])
+    expect(documents()).toMatchObject([{ executionId: execution.id, Outcome: 'SUCCESS', CacheHits: 1 }])
   })
 
-  it('writes one line for a run', async () => {
-    const { lines, store } = aMeasuredStore()
-    const table = sharedTable()
-    const engine = {
-      agents: agentStore(table),
-      executions: store,
-      steps: stepStore(table),
-      cache: cacheStore(table),
-      system,
-    }
+  it('publishes once for a run', async () => {
+    const engine = { ...openStores(sharedTable()), executions: measuredStore(), system }
     const code = 'export default () => ({ answer: "42" })'
     const version = await aModelAgent({ slug: 'measured', code: true }, code)
     const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
@@ -158,22 +170,13 @@ describe('measured', () => {
       options,
     })
     expect(ended.status).toBe('SUCCESS')
-    expect(lines).toMatchObject([{ executionId: ended.id, agentId: version.agentId, Outcome: 'SUCCESS' }])
-  })
-
-  it('writes to standard output past the console', async () => {
-    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-    const store = measured(executionStore(sharedTable()), { environment: on })
-    const execution = anExecution()
-    await store.create({ execution })
-    await store.end({ ...execution, error: CANCELLED, finishedAt: new Date().toISOString() })
-    expect(written.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('_aws'))).toEqual([
-      expect.stringMatching(/^\{.*\}\n$/),
+    expect(documents()).toMatchObject([
+      { executionId: ended.id, agentId: version.agentId, Outcome: 'SUCCESS' },
     ])
   })
 
   it.each([{}, { METRICS: '' }, { METRICS: 'off' }])('is the store itself with %j', (environment) => {
-    const store = executionStore(sharedTable())
-    expect(measured(store, { environment })).toBe(store)
+    const store = openStores(sharedTable()).executions
+    expect(measured(store, environment)).toBe(store)
   })
 })
