@@ -16,8 +16,9 @@ import type { Table } from '../../lib/dynamodb/table.ts'
  */
 export type RunKind = 'sync' | 'async' | 'model' | 'cached' | 'waiting' | 'repeated'
 
-/** `shared`: the cache key or idempotency key, which other runs may have too. */
+/** `shared`: the cache key or idempotency key, which other runs may have too. `process`: the one that accepts the run. */
 export type Run = {
+  process: number
   id: string
   organizationId: string
   agentId: string
@@ -25,6 +26,9 @@ export type Run = {
   shared: string
   now: number
 }
+
+/** For so long a process uses an agent's current version without reading it (`lib/agents/version-cache.ts`). */
+const CURRENT_VERSION_TTL_MS = 1_000
 
 /** Between the writes of a run; the counts do not depend on it. */
 const WRITE_INTERVAL_MS = 5
@@ -115,8 +119,17 @@ export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<vo
       else await executions.get({ ...run, id: kept.executionId })
     },
   }
+
+  /** When each process last read each agent. */
+  const readAt = new Map<string, number>()
+  async function resolveVersion({ process, organizationId, agentId, now }: Run): Promise<void> {
+    const name = `${process} ${agentId}`
+    if (now - (readAt.get(name) ?? Number.NEGATIVE_INFINITY) < CURRENT_VERSION_TTL_MS) return
+    readAt.set(name, now)
+    await agents.get({ organizationId, id: agentId })
+  }
   return async (kind, run) => {
-    await agents.get({ organizationId: run.organizationId, id: run.agentId })
+    await resolveVersion(run)
     await walks[kind](run)
   }
 }

@@ -46,9 +46,14 @@ export function findScenario(name: string, kind: RunKind): Scenario {
 const ORGANIZATIONS = 1_000
 const AGENTS = 5
 const TENANTS = 20
-/** Any day. A run starts every tenth of a millisecond: 10,000 runs per second. */
+/** Any day. */
 const START = Date.UTC(2026, 10, 22)
-const RUNS_PER_MS = 10
+/**
+ * A sample of the processes that accept runs, each with 10 requests per second: at most that many, Lambda sends to one.
+ * https://docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html
+ */
+const PROCESSES = 20
+const INTERVAL_MS = 1000 / (PROCESSES * 10)
 
 export type Simulation = { scenario: Scenario; runs: number; usage: Usage }
 
@@ -64,11 +69,12 @@ export async function simulate(
   const { kind, shared = 0 } = scenario
   const hot = { ...draw(), shared: 'shared' }
   for (let number = 0; number < runs; number++) {
-    const now = START + Math.floor(number / RUNS_PER_MS)
+    const now = START + number * INTERVAL_MS
+    const process = Math.floor(random() * PROCESSES)
     // The last byte decides the shard: all 256 values come equally often.
     const id = createId(random, now, number % 256)
     const member = random() < shared ? hot : { ...draw(), shared: `own-${number}` }
-    await walk(kind, { ...member, id, now })
+    await walk(kind, { ...member, id, process, now })
   }
   return { scenario, runs, usage }
 }
