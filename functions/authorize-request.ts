@@ -1,7 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { system } from '../lib/system.ts'
-import { checkToken } from '../lib/tokens/token.ts'
+import { verifyToken } from '../lib/tokens/token.ts'
 
 const { tokens } = openStores()
 
@@ -10,7 +10,7 @@ const { tokens } = openStores()
  * "Unauthorized", and only this text, makes API Gateway answer 401.
  */
 export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
-  const token = await checkToken(tokens, event.authorizationToken, system.now())
+  const token = await verifyToken(tokens, event.authorizationToken, system.now())
   if (!token) throw new Error('Unauthorized')
   const stage = event.methodArn.split('/').slice(0, 2).join('/')
   return {

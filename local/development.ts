@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { v5 } from 'uuid'
 import type { OrganizationStore, TokenStore } from '../lib/core/ports.ts'
 import { system } from '../lib/system.ts'
-import { checkToken, isTokenText, newToken } from '../lib/tokens/token.ts'
+import { isTokenFormat, newToken, verifyToken } from '../lib/tokens/token.ts'
 
 /** The organization of this machine, always the same so that every start finds it. */
 export const DEVELOPMENT_ORGANIZATION = { id: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48', name: 'Development' }
@@ -35,11 +35,11 @@ export async function ensureDevelopmentToken(
   folder: string,
   wanted?: string,
 ): Promise<string> {
-  if (wanted && !isTokenText(wanted))
+  if (wanted && !isTokenFormat(wanted))
     throw new Error('DEV_TOKEN may hold letters, digits and ._~+/=- only, at most 200.')
   const file = join(folder, 'dev-token')
   const text = wanted ?? (await readFile(file, 'utf8').catch(() => '')).trim()
-  const isValid = text !== '' && (await checkToken(tokens, `Bearer ${text}`, system.now())) !== null
+  const isValid = text !== '' && (await verifyToken(tokens, `Bearer ${text}`, system.now())) !== null
   if (isValid) return text
   const created = newToken({
     system,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { describeProblem, type LoadedAgent, loadFolder } from '../../lib/agents/load-folder.ts'
+import { formatProblem, type LoadedAgent, loadFolder } from '../../lib/agents/load-folder.ts'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
@@ -47,7 +47,7 @@ async function loadAgent(folder: string): Promise<LoadedAgent> {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
   throw new UserError(`Publish failed: ${count}.`, {
     details: { problems },
-    lines: problems.map(describeProblem),
+    lines: problems.map(formatProblem),
   })
 }
 

@@ -1,21 +1,18 @@
 import { resolve } from 'node:path'
 import { build, type Message, stop } from 'esbuild'
 
-/** Bytes of a bundled code agent: what a cold function can still load in well under a second. */
+/** A cold function loads a bundle of this size in well under a second. */
 const MAX_CODE_BYTES = 3_000_000
 
-/** Lets bundled CommonJS dependencies require Node's built-ins from an ES module. */
+/** Lets bundled CommonJS dependencies require Node.js built-ins from an ES module. */
 const BANNER = `import { createRequire as aesCreateRequire } from 'node:module'; const require = aesCreateRequire(import.meta.url);`
 
 export type CodeProblem = { file: string; line: number; message: string }
 
-/** `sources`: every file that the code is made of. */
+/** `sources`: the paths of all bundled files. */
 export type BundledCode = { code: string; sources: string[]; problems: CodeProblem[] }
 
-/**
- * Bundles a code agent's module with everything that it imports into one ES module, so that a version keeps its code
- * and runs wherever it is read.
- */
+/** Bundles the module of a code agent with its dependencies into one ES module, which is stored with the version. */
 export async function bundleCode(entry: string): Promise<BundledCode> {
   const result = await build({
     entryPoints: [entry],
@@ -25,7 +22,7 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    // esbuild would take the folder in which it was loaded.
+    // The default is the working directory at the time when esbuild was loaded.
     absWorkingDir: process.cwd(),
     minify: true,
     keepNames: true,
@@ -46,17 +43,14 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
     problems.push({ file: entry, line: 1, message: 'must default-export a function run(input, context)' })
   }
   if (code.length > MAX_CODE_BYTES) {
-    problems.push({
-      file: entry,
-      line: 1,
-      message: `bundles to ${code.length} bytes; ${MAX_CODE_BYTES} are allowed`,
-    })
+    const message = `the bundle has ${code.length} bytes; the limit is ${MAX_CODE_BYTES}`
+    problems.push({ file: entry, line: 1, message })
   }
   const sources = Object.keys(result.metafile.inputs).map((path) => resolve(path))
   return { code, sources, problems }
 }
 
-/** Ends the process that bundles: it would else live, and take memory, as long as this one. The next bundle starts it again. */
+/** Stops the esbuild process, which otherwise runs (and uses memory) as long as this process. The next build restarts it. */
 export const stopBundler = (): Promise<void> => stop()
 
 function toProblem({ location, text }: Message, entry: string): CodeProblem {

@@ -1,2 +1,2 @@
-/** The file that makes a folder an agent. */
+/** In a file of its own, so that `npm start` can look for agents without loading the document's parser. */
 export const DOCUMENT_FILE = 'agent.md'

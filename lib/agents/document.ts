@@ -7,27 +7,27 @@ import { parseModelName } from '../models/model-name.ts'
 import { checkDeclaredSchema } from '../schema/check-declared-schema.ts'
 import { isJsonSchema } from '../schema/field-map.ts'
 import { fieldMapSchema } from '../schema/field-map-schema.ts'
-import { toolsSchema } from '../tools/tool-document.ts'
+import { toolsSchema } from '../tools/document/tools-schema.ts'
 
-const MAX_TEXT = 2_000
+const MAX_DESCRIPTION_CHARACTERS = 2_000
 const DAY_SECONDS = 24 * 60 * 60
 
-/** A field map, or a whole JSON Schema of an object. */
+/** A field map, or a JSON Schema of an object. */
 const declaredSchema = z
-  .custom<JsonObject>(isJsonObject, 'must map each field name to { type, description }')
+  .custom<JsonObject>(isJsonObject, 'must be an object that maps field names to { type, description }')
   .check((context) => {
     const { value, issues } = context
     const add = (...found: object[]) => void issues.push(...(found as z.core.$ZodRawIssue[]))
     if (isJsonSchema(value)) {
       if (value.type !== 'object') {
-        const message = 'must be "object" for a whole JSON Schema'
+        const message = 'must be "object" at the top level of a JSON Schema'
         return add({ code: 'custom', input: value.type, path: ['type'], message })
       }
     } else {
       const { error } = fieldMapSchema.safeParse(value, { reportInput: true })
       if (error) return add(...error.issues)
     }
-    add(...checkDeclaredSchema(value).map((finding) => ({ code: 'custom', input: value, ...finding })))
+    add(...checkDeclaredSchema(value).map((problem) => ({ code: 'custom', input: value, ...problem })))
   })
 
 const modelSchema = z.string().superRefine((text, context) => {
@@ -35,7 +35,7 @@ const modelSchema = z.string().superRefine((text, context) => {
     parseModelName(text)
   } catch (error) {
     if (!(error instanceof ModelConfigurationError)) throw error
-    context.addIssue({ code: 'custom', message: `cannot be used: ${error.message}` })
+    context.addIssue({ code: 'custom', message: error.message })
   }
 })
 
@@ -54,7 +54,7 @@ export const settingsSchema = z.strictObject({
 /** The front matter of an `agent.md`. */
 export const documentSchema = z.strictObject({
   title: z.string().trim().min(1).max(200),
-  description: z.string().max(MAX_TEXT).nullable().default(null),
+  description: z.string().max(MAX_DESCRIPTION_CHARACTERS).nullable().default(null),
   slug: z
     .string()
     .refine(isSlug, 'must be lowercase words joined by hyphens, at most 64 characters, and not a UUID')
@@ -67,7 +67,7 @@ export const documentSchema = z.strictObject({
   execution: settingsSchema.prefault({}),
 })
 
-/** An agent as its folder describes it: the front matter with defaults filled in, its slug, and the instructions. */
+/** The contents of an `agent.md`: the front matter with its defaults, and the instructions. */
 export type AgentDocument = Omit<z.infer<typeof documentSchema>, 'slug'> & {
   slug: string
   instructions: string

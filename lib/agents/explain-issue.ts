@@ -1,90 +1,84 @@
 import { closest, distance } from 'fastest-levenshtein'
 import type * as z from 'zod'
 import { isJsonObject } from '../core/json.ts'
-import { knownToolKeys } from '../tools/tool-document.ts'
+import type { SchemaProblem } from '../schema/check-declared-schema.ts'
+import { withArticle } from '../schema/message-text.ts'
+import { getKnownToolFields } from '../tools/document/tool-fields.ts'
 import { documentSchema, settingsSchema } from './document.ts'
-
-/** What is wrong at a place of the front matter, worded to be read after the field's name. */
-export type Finding = { path: PropertyKey[]; message: string }
 
 const FIELD_KEYS = ['type', 'description', 'required', 'enum', 'items', 'properties', 'default']
 
-const EXPECTED: Record<string, string> = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'a mapping of names to values',
-  record: 'a mapping of names to values',
-}
-
-/** The findings of one issue, one for each field concerned. The issue must carry its input (`reportInput`). */
-export function explainIssue(issue: z.core.$ZodIssue): Finding[] {
+/** Converts a zod issue to one problem per field. The issue must contain its input (`reportInput`). */
+export function explainIssue(issue: z.core.$ZodIssue): SchemaProblem[] {
   if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys(issue.path)
+    const known = getKnownFields(issue.path)
     return issue.keys.map((key) => ({
       path: [...issue.path, key],
-      message: `is not a known field${hint(key, issue.input, known)}`,
+      message: `unknown field${getHint(key, issue.input, known)}`,
     }))
   }
-  return [{ path: issue.path, message: messageOf(issue) }]
+  return [{ path: issue.path, message: toMessage(issue) }]
 }
 
-function messageOf(issue: z.core.$ZodIssue): string {
+function toMessage(issue: z.core.$ZodIssue): string {
   const { input } = issue
   switch (issue.code) {
     case 'invalid_type':
-      return `${shown(input)}; it must be ${expected(issue)}`
+      return mustBe(describeType(issue), input)
     case 'invalid_value':
-      return `${shown(input)}; it must be one of ${issue.values.join(', ')}${suggestion(input, issue.values) ?? ''}`
+      return mustBe(`one of ${issue.values.join(', ')}`, input) + (suggest(input, issue.values) ?? '')
     case 'too_small':
-      return `must ${isSized(issue.origin) && issue.minimum === 1 ? 'not be empty' : bound('least', issue.origin, issue.minimum)}`
+      return isSized(issue.origin) && issue.minimum === 1
+        ? 'must not be empty'
+        : `must ${describeLimit('at least', issue.origin, issue.minimum)}`
     case 'too_big':
-      return `must ${bound('most', issue.origin, issue.maximum)}`
+      return `must ${describeLimit('at most', issue.origin, issue.maximum)}`
     case 'custom':
-      return input === undefined ? `is missing; it ${issue.message}` : issue.message
+      return input === undefined ? `is required and ${issue.message}` : issue.message
     default:
       return issue.message
   }
 }
 
-function expected({ path, expected }: z.core.$ZodIssueInvalidType): string {
-  const isField = path[0] === 'input' || path[0] === 'output'
-  if (isField && expected === 'object') return 'a mapping such as { type: string, description: … }'
-  return EXPECTED[expected] ?? expected
+function mustBe(expected: string, input: unknown): string {
+  if (input === undefined) return `is required and must be ${expected}`
+  return `must be ${expected}, ${input === null ? 'but is empty' : `not ${describeInput(input)}`}`
 }
 
-function shown(input: unknown): string {
-  if (input === undefined) return 'is missing'
-  if (input === null) return 'is empty'
-  if (typeof input === 'object') return Array.isArray(input) ? 'is a list' : 'is a mapping'
+function describeType({ path, expected }: z.core.$ZodIssueInvalidType): string {
+  const isField = path[0] === 'input' || path[0] === 'output'
+  if (isField && expected === 'object') return 'an object such as { type: string, description: … }'
+  if (expected === 'int') return withArticle('integer')
+  return withArticle(expected === 'record' ? 'object' : expected)
+}
+
+function describeInput(input: unknown): string {
+  if (typeof input === 'object') return withArticle(Array.isArray(input) ? 'array' : 'object')
   const text = JSON.stringify(input) ?? String(input)
-  return text.length > 60 ? `is a ${typeof input}` : `is ${text}`
+  return text.length > 60 ? withArticle(typeof input) : text
 }
 
 const isSized = (origin: string) => origin === 'string' || origin === 'array'
 
-function bound(side: 'least' | 'most', origin: string, limit: number | bigint): string {
-  if (!isSized(origin)) return `be at ${side} ${limit}`
-  return `have at ${side} ${limit} ${origin === 'string' ? 'characters' : 'entries'}`
+function describeLimit(bound: 'at least' | 'at most', origin: string, limit: number | bigint): string {
+  if (!isSized(origin)) return `be ${bound} ${limit}`
+  return `have ${bound} ${limit} ${origin === 'string' ? 'characters' : 'items'}`
 }
 
-function knownKeys(path: PropertyKey[]): string[] {
+function getKnownFields(path: PropertyKey[]): string[] {
   if (path.length === 0) return Object.keys(documentSchema.shape)
-  if (path[0] === 'tools') return knownToolKeys(path.slice(2)) ?? FIELD_KEYS
+  if (path[0] === 'tools') return getKnownToolFields(path.slice(2)) ?? FIELD_KEYS
   return path[0] === 'execution' ? Object.keys(settingsSchema.shape) : FIELD_KEYS
 }
 
-/** In `{ description: a text, and more }` the comma ends the text, and "and more" becomes a name without a value. */
-function hint(key: string, given: unknown, known: string[]): string {
-  const isCutText = isJsonObject(given) && given[key] === null && !known.includes(key)
-  if (isCutText) return '; a text that holds a comma must stand in quotes here'
-  return suggestion(key, known) ?? `; known ones are ${known.join(', ')}`
+/** In `{ description: One, or two. }` YAML ends the string at the comma and reads "or two." as a key without a value. */
+function getHint(key: string, input: unknown, known: string[]): string {
+  const isCutString = isJsonObject(input) && input[key] === null && !known.includes(key)
+  if (isCutString) return '; a string that contains a comma must be quoted here'
+  return suggest(key, known) ?? `; allowed fields: ${known.join(', ')}`
 }
 
-/** The nearest of the candidates, when it is near enough to have been meant. */
-function suggestion(text: unknown, candidates: readonly unknown[]): string | null {
+function suggest(text: unknown, candidates: readonly unknown[]): string | null {
   if (typeof text !== 'string') return null
   const nearest = closest(text, candidates.map(String))
   return distance(text, nearest) <= Math.max(2, text.length / 3) ? `; did you mean "${nearest}"?` : null

@@ -10,31 +10,32 @@ import { type ParsedDocument, parseDocument } from './parse-document.ts'
 const CODE_FILES = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs']
 
 /**
- * Bytes of an `agent.md`, also once its YAML aliases are expanded: the record that every run reads holds it twice,
- * within DynamoDB's 400 KB an item.
+ * Bytes of an `agent.md`, also with its YAML aliases expanded. The agent item stores the document twice, and a DynamoDB
+ * item can have 400 KB.
  */
 const MAX_DOCUMENT_BYTES = 150_000
 
+/** `file` is relative to the working directory. The message continues a sentence that starts with the field or file. */
 export type FolderProblem = { file: string; line: number; field: string | null; message: string }
 
-/** An agent read from its folder, checked and bundled, ready to publish. */
+/** A valid agent, bundled and ready to publish. */
 export type LoadedAgent = {
   document: AgentDocument
   code: string | null
   digest: string
-  /** Every file that its code is made of, those of packages included. */
+  /** Every source file of the code, including those of packages. */
   sources: string[]
 }
 
-export type Loaded = { agent: LoadedAgent; problems: [] } | { agent: null; problems: FolderProblem[] }
+export type LoadResult = { agent: LoadedAgent; problems: [] } | { agent: null; problems: FolderProblem[] }
 
-/** Reads and checks an agent's folder. Problems name the file as seen from the working directory. */
-export async function loadFolder(folder: string): Promise<Loaded> {
+/** Reads, checks and bundles the agent in a folder. */
+export async function loadFolder(folder: string): Promise<LoadResult> {
   const path = resolve(folder)
   const codeFile = CODE_FILES.map((name) => join(path, name)).find(existsSync)
   const [read, bundled] = await Promise.all([readDocument(path), codeFile ? bundleCode(codeFile) : null])
   const problems: FolderProblem[] = [
-    ...documentProblems(read, codeFile).map((problem) => ({ ...problem, file: join(path, DOCUMENT_FILE) })),
+    ...findProblems(read, codeFile).map((problem) => ({ ...problem, file: join(path, DOCUMENT_FILE) })),
     ...(bundled?.problems ?? []).map((problem) => ({ ...problem, field: null })),
   ].map((problem) => ({ ...problem, file: relative(process.cwd(), resolve(problem.file)) }))
   if (problems.length > 0 || typeof read === 'string' || !read.document) return { agent: null, problems }
@@ -42,60 +43,58 @@ export async function loadFolder(folder: string): Promise<Loaded> {
   const { document } = read
   const code = bundled?.code ?? null
   const sources = bundled?.sources ?? []
-  return { agent: { document, code, digest: digestOf(document, code), sources }, problems: [] }
+  return { agent: { document, code, digest: toDigest(document, code), sources }, problems: [] }
 }
 
-/** `agents/foo/agent.md:7: input.total.type: is missing`: as compilers write it, so that editors find the place. */
-export function describeProblem({ file, line, field, message }: FolderProblem): string {
+/** `agents/foo/agent.md:7: input.total.type: is required`, a format that editors link to the line. */
+export function formatProblem({ file, line, field, message }: FolderProblem): string {
   return `${file}:${line}: ${field ? `${field}: ` : ''}${message}`
 }
 
-/** The parsed document, or why there is none. */
+/** The parsed document, or the problem with the file. */
 async function readDocument(path: string): Promise<ParsedDocument | string> {
   try {
     const bytes = await readFile(join(path, DOCUMENT_FILE))
-    if (bytes.length > MAX_DOCUMENT_BYTES) return `is larger than ${MAX_DOCUMENT_BYTES} bytes`
+    if (bytes.length > MAX_DOCUMENT_BYTES) return `must not be larger than ${MAX_DOCUMENT_BYTES} bytes`
     return parseDocument(new TextDecoder('utf-8', { fatal: true }).decode(bytes), basename(path))
   } catch (error) {
-    if (error instanceof TypeError) return 'is not UTF-8 text'
-    if (!existsSync(path)) return 'is missing: there is no such folder'
+    if (error instanceof TypeError) return 'must be UTF-8 text'
+    if (!existsSync(path)) return 'not found: the folder does not exist'
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOTDIR') return 'is missing: its folder is a file'
-    return code === 'ENOENT' ? 'is missing: it is what makes a folder an agent' : `cannot be read: ${message}`
+    if (code === 'ENOTDIR') return 'not found: the path is a file, not a folder'
+    return code === 'ENOENT' ? `not found: an agent folder must contain ${DOCUMENT_FILE}` : message
   }
 }
 
-function documentProblems(read: ParsedDocument | string, codeFile: string | undefined) {
+function findProblems(read: ParsedDocument | string, codeFile: string | undefined) {
   if (typeof read === 'string') return [{ line: 1, field: null, message: read }]
   if (!read.document) return read.problems
-  const { document, lineOf } = read
-  const conflict = kindConflict(document, codeFile && basename(codeFile))
-  if (conflict) return [{ line: lineOf([conflict.field]), ...conflict }]
+  const { document, getLine } = read
+  const conflict = findConflict(document, codeFile && basename(codeFile))
+  if (conflict) return [{ line: getLine([conflict.field]), ...conflict }]
   const bytes = Buffer.byteLength(JSON.stringify(document))
-  const message = `expands to ${bytes} bytes; ${MAX_DOCUMENT_BYTES} are allowed`
+  const message = `expands to ${bytes} bytes; the limit is ${MAX_DOCUMENT_BYTES}`
   return bytes > MAX_DOCUMENT_BYTES ? [{ line: 1, field: null, message }] : []
 }
 
-/** A code agent has code and nothing of a model; a model agent has instructions and no code. */
-function kindConflict(document: AgentDocument, codeFile: string | undefined) {
+/** A code agent has code and no model settings; a model agent has instructions and no code. */
+function findConflict(document: AgentDocument, codeFile: string | undefined) {
   const { code, model, tools, instructions } = document
   if (code && !codeFile) {
-    return { field: 'code', message: `is true, but the folder has none of ${CODE_FILES.join(', ')}` }
+    return { field: 'code', message: `is true, but the folder contains none of ${CODE_FILES.join(', ')}` }
   }
-  if (!code && codeFile) return { field: 'code', message: `must be true for ${codeFile} to run` }
-  if (code && model) return { field: 'model', message: 'must be left out: a code agent runs no model' }
+  if (!code && codeFile)
+    return { field: 'code', message: `must be true because the folder contains ${codeFile}` }
+  if (code && model) return { field: 'model', message: 'must be omitted: a code agent has no model' }
   if (code && tools.length > 0)
-    return { field: 'tools', message: 'must be left out: a code agent calls what it needs' }
+    return { field: 'tools', message: 'must be omitted: a code agent has no model that could call tools' }
   if (!code && instructions === '') {
-    return {
-      field: 'instructions',
-      message: 'are missing: the text below the front matter tells the model what to do',
-    }
+    return { field: 'instructions', message: 'are required: add text for the model below the front matter' }
   }
   return null
 }
 
-function digestOf(document: AgentDocument, code: string | null): string {
+function toDigest(document: AgentDocument, code: string | null): string {
   return createHash('sha256')
     .update(JSON.stringify([document, code]))
     .digest('hex')

@@ -3,66 +3,67 @@ import { isSlug } from '../core/ids.ts'
 import { type AgentDocument, documentSchema } from './document.ts'
 import { explainIssue } from './explain-issue.ts'
 
-/** Something wrong in a document: where (a line of the file, a dotted field) and what. */
+/** `line` in the file, `field` as a dotted path. The message continues a sentence that starts with the field. */
 export type DocumentProblem = { line: number; field: string; message: string }
 
 export type ParsedDocument =
-  | { document: AgentDocument; problems: []; lineOf: LineFinder }
+  | { document: AgentDocument; problems: []; getLine: GetLine }
   | { document: null; problems: DocumentProblem[] }
 
-/** The line on which a field of the front matter stands; of its nearest enclosing field when it is not there itself. */
-export type LineFinder = (path: PropertyKey[]) => number
+/** The line of a field in the front matter, or of the nearest enclosing field that exists. */
+export type GetLine = (path: PropertyKey[]) => number
 
-/** Not anchored with ^ at its start: under the m flag that is every line's. */
+/** The lookbehind anchors the start of the file: with the m flag, ^ matches every line. */
 const FRONT_MATTER = /(?<![\s\S])---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m
-const WHOLE = 'front matter'
+const FRONT_MATTER_FIELD = 'front matter'
 
 /**
- * Reads an `agent.md`: YAML front matter between two `---` lines, then the instructions.
- * @param defaultSlug the folder's name, used when the document names no slug
+ * Parses an `agent.md`: YAML front matter between two `---` lines, then the instructions.
+ * @param defaultSlug the folder's name, used if the document has no slug
  */
 export function parseDocument(text: string, defaultSlug: string): ParsedDocument {
   const match = FRONT_MATTER.exec(text)
-  if (!match) return refused(1, WHOLE, 'must begin the file, between two lines of "---"')
+  if (!match) return toProblem(1, FRONT_MATTER_FIELD, 'must start the file, between two "---" lines')
   const lines = new LineCounter()
   const yaml = parseYaml(match[1] ?? '', { lineCounter: lines, prettyErrors: false })
   const lineAt = (offset: number) => lines.linePos(offset).line + 1
-  if (yaml.errors.length > 0) return notYaml(yaml, lineAt)
+  if (yaml.errors.length > 0) return toYamlProblems(yaml, lineAt)
   const values = toValues(yaml)
-  if (values instanceof Error) return refused(1, WHOLE, `cannot be used: ${values.message}`)
+  if (values instanceof Error) return toProblem(1, FRONT_MATTER_FIELD, `invalid YAML: ${values.message}`)
 
-  const lineOf: LineFinder = (path) => lineAt(offsetOf(yaml, path))
+  const getLine: GetLine = (path) => lineAt(findOffset(yaml, path))
   const result = documentSchema.safeParse(values, { reportInput: true })
   const slug = result.data?.slug ?? defaultSlug
   const problems = (result.error?.issues ?? []).flatMap(explainIssue).map(({ path, message }) => ({
-    line: lineOf(path),
-    field: path.join('.') || WHOLE,
+    line: getLine(path),
+    field: path.join('.') || FRONT_MATTER_FIELD,
     message,
   }))
   if (!result.success) return { document: null, problems: problems.sort((a, b) => a.line - b.line) }
   if (!isSlug(slug)) {
-    const message = `is missing, and the folder's name "${slug}" is not lowercase words joined by hyphens`
-    return refused(lineOf(['slug']), 'slug', message)
+    const message = `is required because the folder name "${slug}" is not a valid slug (lowercase words joined by hyphens)`
+    return toProblem(getLine(['slug']), 'slug', message)
   }
   const instructions = text.slice(match[0].length).trim()
-  return { document: { ...result.data, slug, instructions }, problems: [], lineOf }
+  return { document: { ...result.data, slug, instructions }, problems: [], getLine }
 }
 
-function refused(line: number, field: string, message: string): ParsedDocument {
+function toProblem(line: number, field: string, message: string): ParsedDocument {
   return { document: null, problems: [{ line, field, message }] }
 }
 
-/** One problem a line: what breaks YAML once is reported again by each rule that it breaks. */
-function notYaml(yaml: Document.Parsed, lineAt: (offset: number) => number): ParsedDocument {
+/** Keeps one problem per line: a single mistake can violate several rules of YAML. */
+function toYamlProblems(yaml: Document.Parsed, lineAt: (offset: number) => number): ParsedDocument {
   const problems = new Map<number, DocumentProblem>()
   for (const { pos, message } of yaml.errors) {
     const line = lineAt(pos[0])
-    if (!problems.has(line)) problems.set(line, { line, field: WHOLE, message: `is not YAML: ${message}` })
+    if (problems.has(line)) continue
+    problems.set(line, { line, field: FRONT_MATTER_FIELD, message: `invalid YAML: ${message}` })
   }
   return { document: null, problems: [...problems.values()] }
 }
 
-/** Aliases are resolved here: one that names nothing, or too many of them, is an error only now. */
+/** Aliases are resolved here, so errors about unknown or too many aliases are thrown only now. */
 function toValues(yaml: Document.Parsed): unknown {
   try {
     return yaml.toJS()
@@ -71,7 +72,7 @@ function toValues(yaml: Document.Parsed): unknown {
   }
 }
 
-function offsetOf(yaml: Document.Parsed, path: PropertyKey[]): number {
+function findOffset(yaml: Document.Parsed, path: PropertyKey[]): number {
   let node: unknown = yaml.contents
   let offset = yaml.contents?.range?.[0] ?? 0
   for (const name of path) {

@@ -14,7 +14,7 @@ type Params = {
   draft: boolean
 }
 
-/** Makes a new version of the agent: the current one, or its draft. */
+/** Stores a new version of the agent, as its current version or as its draft. */
 export async function publishAgent(params: Params): Promise<Version> {
   const { store, system, organizationId, createdBy, draft } = params
   const { document, code, digest } = params.agent

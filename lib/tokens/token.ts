@@ -4,37 +4,38 @@ import type { System, TokenStore } from '../core/ports.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_BYTES = 32
-/** 62^43 is the first power of 62 beyond 2^256. */
+/** 62^43 is the first power of 62 above 2^256. */
 const RANDOM_CHARACTERS = 43
 
 /** RFC 6750, section 2.1: the scheme, in any case, and a b64token. */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
-const MAX_HEADER = 1_000
+const MAX_HEADER_CHARACTERS = 1_000
+const MAX_TOKEN_CHARACTERS = 200
 
 type NewToken = {
   system: System
   organizationId: string
   name: string
   createdBy: string
-  /** Milliseconds from now; null never expires. */
+  /** null: the token does not expire. */
   lifetimeMs: number | null
-  /** A text to take instead of a random one. */
+  /** Default: random. */
   text?: string | undefined
 }
 
-/** A new token: the text, to be shown once, and what is kept of it. */
+/** Creates a token. `text` is shown once; `token` is stored and contains only its hash. */
 export function newToken({
   system,
   organizationId,
   name,
   createdBy,
   lifetimeMs,
-  text = randomText(),
+  text = generateText(),
 }: NewToken) {
   const now = system.now()
   const token: Token = {
     id: system.newId(),
-    hash: hashOf(text),
+    hash: hashToken(text),
     organizationId,
     name,
     createdBy,
@@ -45,23 +46,26 @@ export function newToken({
   return { text, token }
 }
 
-/** The valid token of an `Authorization` header, or null. Only the hash is looked up, so that timing tells nothing. */
-export async function checkToken(tokens: TokenStore, header: string, now: number): Promise<Token | null> {
-  const text = header.length <= MAX_HEADER ? BEARER.exec(header.trim())?.[1] : undefined
-  const token = text ? await tokens.getByHash({ hash: hashOf(text) }) : null
+/**
+ * Returns the valid token of an `Authorization` header, or null. The lookup uses the hash, so response times reveal nothing
+ * about stored tokens.
+ */
+export async function verifyToken(tokens: TokenStore, header: string, now: number): Promise<Token | null> {
+  const text = header.length <= MAX_HEADER_CHARACTERS ? BEARER.exec(header.trim())?.[1] : undefined
+  const token = text ? await tokens.getByHash({ hash: hashToken(text) }) : null
   if (!token || token.revokedAt || (token.expiresAt && Date.parse(token.expiresAt) <= now)) return null
   return token
 }
 
-export function isTokenText(text: string): boolean {
-  return BEARER.test(`Bearer ${text}`) && text.length <= 200
+export function isTokenFormat(text: string): boolean {
+  return BEARER.test(`Bearer ${text}`) && text.length <= MAX_TOKEN_CHARACTERS
 }
 
-export function hashOf(text: string): string {
+export function hashToken(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-function randomText(): string {
+function generateText(): string {
   let value = BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`)
   let text = ''
   for (let i = 0; i < RANDOM_CHARACTERS; i++) {

@@ -2,24 +2,24 @@ import type { LambdaClient } from '@aws-sdk/client-lambda'
 import { isJsonObject, type Json } from '../core/json.ts'
 import type { ToolResult } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
-import { declarationOf, failed, succeeded, ToolError, type ToolGroup } from './tool.ts'
-import type { LambdaDocument, ToolDocument } from './tool-document.ts'
+import type { LambdaDocument, ToolDocument } from './document/tool-fields.ts'
+import { failed, succeeded, ToolError, type ToolGroup, toDeclaration } from './tool.ts'
 
-/** Another Lambda than AWS's; absent on AWS. */
-export const LAMBDA_ENDPOINT = 'LAMBDA_ENDPOINT'
+/** Endpoint of a Lambda emulator; not set on AWS. */
+const LAMBDA_ENDPOINT = 'LAMBDA_ENDPOINT'
 
 type Params = { document: ToolDocument; lambda: LambdaDocument; environment: Environment }
 
 /**
- * A tool that invokes a Lambda function and waits for it: its event is the input, its
- * `context.clientContext.custom.idempotencyKey` the key of the call.
+ * A tool that invokes a Lambda function synchronously. The input is the event, and
+ * `context.clientContext.custom.idempotencyKey` is the idempotency key of the call.
  */
-export function lambdaTool({ document, lambda, environment }: Params): ToolGroup {
+export function openLambdaTool({ document, lambda, environment }: Params): ToolGroup {
   let client: Promise<LambdaClient> | undefined
   return {
     tools: [
       {
-        declaration: declarationOf(document),
+        declaration: toDeclaration(document),
         timeoutSeconds: document.timeoutSeconds,
         async call(input, { idempotencyKey, signal }) {
           client ??= openClient(environment)
@@ -31,14 +31,16 @@ export function lambdaTool({ document, lambda, environment }: Params): ToolGroup
             Payload: JSON.stringify(input),
             ClientContext: Buffer.from(context).toString('base64'),
           })
-          const answer = await (await client).send(command, { abortSignal: signal }).catch((error: Error) => {
-            throw new ToolError(`The function could not be invoked: ${error.name}: ${error.message}`, {
-              isTransient: true,
-              cause: error,
+          const response = await (await client)
+            .send(command, { abortSignal: signal })
+            .catch((error: Error) => {
+              throw new ToolError(`Could not invoke the function: ${error.name}: ${error.message}`, {
+                isTransient: true,
+                cause: error,
+              })
             })
-          })
-          const payload = Buffer.from(answer.Payload ?? []).toString()
-          return answer.FunctionError ? functionError(payload) : returned(payload)
+          const payload = Buffer.from(response.Payload ?? []).toString()
+          return response.FunctionError ? toFailure(payload) : toResult(payload)
         },
       },
     ],
@@ -46,7 +48,7 @@ export function lambdaTool({ document, lambda, environment }: Params): ToolGroup
   }
 }
 
-/** Without retries: the SDK's would run a function again that has done its work and lost the connection. */
+/** Without retries: the SDK would invoke a function again whose response was lost. */
 async function openClient(environment: Environment): Promise<LambdaClient> {
   const { LambdaClient } = await import('@aws-sdk/client-lambda')
   const endpoint = environment[LAMBDA_ENDPOINT]
@@ -55,17 +57,17 @@ async function openClient(environment: Environment): Promise<LambdaClient> {
   return new LambdaClient({ maxAttempts: 1, ...local })
 }
 
-/** Its stack trace is left out: the model has no use for it. */
-function functionError(payload: string): ToolResult {
-  const parsed = parse(payload)
-  if (!isJsonObject(parsed)) return failed(`The function failed: ${payload}`)
-  return failed(`The function failed: ${parsed.errorType ?? 'Error'}: ${parsed.errorMessage ?? ''}`)
+/** Omits the stack trace, which is of no use to the model. */
+function toFailure(payload: string): ToolResult {
+  const error = parse(payload)
+  if (!isJsonObject(error)) return failed(`The function failed: ${payload}`)
+  return failed(`The function failed: ${error.errorType ?? 'Error'}: ${error.errorMessage ?? ''}`)
 }
 
-function returned(payload: string): ToolResult {
+function toResult(payload: string): ToolResult {
   if (payload === '') return succeeded(null)
   const value = parse(payload)
-  return value === undefined ? failed(`The function returned no JSON: ${payload}`) : succeeded(value)
+  return value === undefined ? failed(`The function returned invalid JSON: ${payload}`) : succeeded(value)
 }
 
 function parse(text: string): Json | undefined {

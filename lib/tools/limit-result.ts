@@ -1,40 +1,46 @@
 import { isWithinDepth, type Json, MAX_JSON_DEPTH } from '../core/json.ts'
 import type { ToolResult } from '../core/model.ts'
-import { MAX_ERROR_CHARACTERS, MAX_RESULT_BYTES } from './limits.ts'
 import type { Secrets } from './secrets.ts'
 import { failed, succeeded } from './tool.ts'
+
+/** Bytes of a result's JSON that the model receives. */
+export const MAX_RESULT_BYTES = 256_000
+
+/** Characters of an error that the model receives. */
+const MAX_ERROR_CHARACTERS = 4_000
 
 const NOTE_BYTES = 200
 
 /**
- * The result as the model may have it: without secrets, and what is too large as the beginning of its text, with a
- * note of what was left out. Masked before it is cut: half a secret would not be found.
+ * Masks secrets in a result and truncates it. A value that is too large becomes the start of its JSON text with a note.
+ * Masking comes first, because a truncated secret would not be recognized.
  */
 export function limitResult(result: ToolResult, secrets: Pick<Secrets, 'mask' | 'maskText'>): ToolResult {
-  if (!result.ok) return failed(cutError(secrets.maskText(result.error)))
-  if (!isWithinDepth(result.value)) return failed(`The result nests deeper than ${MAX_JSON_DEPTH} levels.`)
+  if (!result.ok) return failed(truncateError(secrets.maskText(result.error)))
+  if (!isWithinDepth(result.value))
+    return failed(`The result exceeds the maximum nesting depth of ${MAX_JSON_DEPTH}.`)
   const value = secrets.mask(result.value)
   const json = JSON.stringify(value)
   if (Buffer.byteLength(json) <= MAX_RESULT_BYTES) return succeeded(value)
-  return succeeded(cutText(typeof value === 'string' ? value : json, { isComplete: true }))
+  return succeeded(truncateText(typeof value === 'string' ? value : json, { isComplete: true }))
 }
 
-/** The beginning of a text, so that it fits with its note. `isComplete: false`: there was more than this text. */
-export function cutText(text: string, { isComplete }: { isComplete: boolean }): string {
+/** Truncates a text so that it fits a result with its note. `isComplete`: whether the text was read to its end. */
+export function truncateText(text: string, { isComplete }: { isComplete: boolean }): string {
   let kept = text
   for (let size = sizeOf(kept); size > MAX_RESULT_BYTES - NOTE_BYTES; size = sizeOf(kept)) {
     kept = kept.slice(0, Math.floor((kept.length * (MAX_RESULT_BYTES - NOTE_BYTES)) / size))
   }
   if (/[\ud800-\udbff]$/.test(kept)) kept = kept.slice(0, -1)
-  const left = text.length - kept.length
-  const more = isComplete ? '' : ', and what follows, which was not read'
-  return `${kept}\n[Cut here: ${left} of ${text.length} characters are left out${more}.]`
+  const omitted = `${text.length - kept.length} of ${text.length} characters omitted`
+  const unread = isComplete ? '' : ', and the rest of the response was not read'
+  return `${kept}\n[Truncated: ${omitted}${unread}.]`
 }
 
 const sizeOf = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
 
-function cutError(text: string): string {
+function truncateError(text: string): string {
   if (text.length <= MAX_ERROR_CHARACTERS) return text
-  const left = text.length - MAX_ERROR_CHARACTERS
-  return `${text.slice(0, MAX_ERROR_CHARACTERS).toWellFormed()} [… ${left} characters are left out.]`
+  const omitted = text.length - MAX_ERROR_CHARACTERS
+  return `${text.slice(0, MAX_ERROR_CHARACTERS).toWellFormed()} [Truncated: ${omitted} characters omitted.]`
 }

@@ -1,128 +1,72 @@
-import type { Json, JsonObject } from '../core/json.ts'
-import { isJsonObject } from '../core/json.ts'
 import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
-import { compileValidator, type Validator } from '../schema/validate/validate.ts'
+import type { Environment } from '../environment.ts'
+import { type Agents, openAgentTool } from './agent-tool.ts'
+import { type CallableTool, callTool, toCallable } from './call-tool.ts'
+import type { ToolDocument } from './document/tool-fields.ts'
+import type { EgressPolicy } from './egress/egress-policy.ts'
 import { limitResult } from './limit-result.ts'
-import { openGroup, type ToolDeps } from './open-group.ts'
-import { openSecrets } from './secrets.ts'
-import { type CallOptions, failed, type Tool, ToolError, type ToolGroup } from './tool.ts'
-import type { ToolDocument } from './tool-document.ts'
+import { openSecrets, type Secrets } from './secrets.ts'
+import { type CallOptions, ToolError, type ToolGroup } from './tool.ts'
 
-/** The tools of one run. */
+/** The tools of an execution. */
 export type Tools = {
   declarations: ToolDeclaration[]
-  /** Never throws for what goes wrong with a call, only when `signal`, the run's own, aborts: then its reason. */
+  /** Returns failures as results. Throws only if the `signal` of the execution aborts, and then its reason. */
   call(call: ToolCall, options: CallOptions): Promise<ToolResult>
   close(): Promise<void>
 }
 
+export type ToolDeps = Agents & {
+  /** Source of secrets and endpoints. */
+  environment: Environment
+  /** Resolves host names. Default: `dns.lookup`. */
+  lookup?: EgressPolicy['lookup']
+}
+
 /**
- * Opens the tools of a document: MCP servers are connected, agents looked up.
- * @throws ToolError that names the tool which cannot be used; what was open by then is closed
+ * Opens the tools of a document: connects to MCP servers and reads the descriptions of agents.
+ * @throws ToolError that names the tool that cannot be opened, after closing the others
  */
 export async function openTools(documents: ToolDocument[], deps: ToolDeps): Promise<Tools> {
   const secrets = openSecrets(deps.environment)
-  const opened = await Promise.allSettled(
+  const results = await Promise.allSettled(
     documents.map((document) =>
-      openGroup(document, secrets, deps).catch((error: Error) => {
-        const message = secrets.maskText(`The tool ${document.name} cannot be used. ${error.message}`)
+      openTool(document, secrets, deps).catch((error: Error) => {
+        const message = secrets.maskText(`Could not open the tool ${document.name}. ${error.message}`)
         throw new ToolError(message, { isTransient: !(error instanceof ToolError) || error.isTransient })
       }),
     ),
   )
-  const groups = opened.flatMap((group) => (group.status === 'fulfilled' ? [group.value] : []))
-  const close = () => closeAll(groups)
-  const fault = opened.find((group) => group.status === 'rejected')
-  if (fault) {
+  const groups = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const close = async () => void (await Promise.allSettled(groups.map((group) => group.close())))
+  const failure = results.find((result) => result.status === 'rejected')
+  if (failure) {
     await close()
-    throw fault.reason
+    throw failure.reason
   }
 
-  const tools = new Map<string, Tool & { check: Validator }>()
+  const tools = new Map<string, CallableTool>()
   for (const tool of groups.flatMap((group) => group.tools)) {
-    const { name, inputSchema } = tool.declaration
-    if (!tools.has(name)) tools.set(name, { ...tool, check: checkOf(inputSchema) })
-  }
-
-  async function resultOf(call: ToolCall, options: CallOptions): Promise<ToolResult> {
-    const tool = tools.get(call.name)
-    if (call.error !== null) return failed(call.error)
-    if (!tool) return failed(`There is no tool "${call.name}". There are: ${[...tools.keys()].join(', ')}.`)
-    const input = withDefaults(call.input, tool.declaration.inputSchema)
-    const violations = tool.check(input)
-    if (violations.length > 0 || !isJsonObject(input)) {
-      const found = violations.map(({ message }) => message).join(' ')
-      return failed(`The input does not match the tool's schema. ${found}`.trim())
-    }
-    return callInTime(tool, input, options)
+    const { name } = tool.declaration
+    if (!tools.has(name)) tools.set(name, toCallable(tool))
   }
 
   return {
     declarations: [...tools.values()].map(({ declaration }) => declaration),
     close,
     async call(call, options) {
-      options.signal.throwIfAborted()
-      const result = await resultOf(call, options).catch((error: Error) => {
-        options.signal.throwIfAborted()
-        return failed(error instanceof ToolError ? error.message : `The call failed: ${error.message}`)
-      })
-      return limitResult(result, secrets)
+      return limitResult(await callTool(tools, call, options), secrets)
     },
   }
 }
 
-/** Ends a call that takes longer than its tool may, whether or not the tool heeds its signal. */
-async function callInTime(
-  tool: Tool,
-  input: JsonObject,
-  { idempotencyKey, signal }: CallOptions,
-): Promise<ToolResult> {
-  const controller = new AbortController()
-  const abort = () => controller.abort(signal.reason)
-  const ended = new Promise<ToolResult>((resolve, reject) => {
-    controller.signal.addEventListener('abort', () => {
-      if (signal.aborted) reject(signal.reason)
-      else resolve(failed(`The call timed out after ${tool.timeoutSeconds} seconds.`))
-    })
-  })
-  signal.addEventListener('abort', abort)
-  const timer = setTimeout(
-    () => controller.abort(new ToolError('The time is up.')),
-    tool.timeoutSeconds * 1_000,
-  )
-  try {
-    return await Promise.race([ended, tool.call(input, { idempotencyKey, signal: controller.signal })])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
-  }
-}
-
-/** An MCP server's schema may be none that the validator can use: then the server alone checks. */
-function checkOf(schema: JsonObject): Validator {
-  try {
-    const check = compileValidator(schema)
-    return (value) => {
-      try {
-        return check(value)
-      } catch {
-        return []
-      }
-    }
-  } catch {
-    return () => []
-  }
-}
-
-/** Fields that the model left out and the schema gives a default. */
-function withDefaults(input: Json, { properties }: JsonObject): Json {
-  if (!isJsonObject(input) || !isJsonObject(properties)) return input
-  const defaults = Object.entries(properties).flatMap(([name, field]) =>
-    isJsonObject(field) && field.default !== undefined ? [[name, field.default] as const] : [],
-  )
-  return { ...Object.fromEntries(defaults), ...input }
-}
-
-async function closeAll(groups: ToolGroup[]): Promise<void> {
-  await Promise.allSettled(groups.map((group) => group.close()))
+/** Opens one entry of `tools`. Loads only the module of its kind. */
+async function openTool(document: ToolDocument, secrets: Secrets, deps: ToolDeps): Promise<ToolGroup> {
+  const { http, lambda, mcp, agent } = document
+  const { lookup, environment } = deps
+  if (http) return (await import('./http/http-tool.ts')).openHttpTool({ document, http, secrets, lookup })
+  if (lambda) return (await import('./lambda-tool.ts')).openLambdaTool({ document, lambda, environment })
+  if (mcp) return (await import('./mcp/mcp-tool.ts')).openMcpTools({ document, mcp, secrets, lookup })
+  if (agent) return openAgentTool(document, agent, deps)
+  throw new ToolError('Unknown kind of tool.')
 }

@@ -1,42 +1,42 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import type { Environment } from '../environment.ts'
-import { readSecret } from './secret-source.ts'
+import { readSecret } from './read-secret.ts'
 import { ToolError } from './tool.ts'
 
-/** `${secret:NAME}`, in the value of a header. */
+/** `${secret:NAME}` in a header value. */
 export const SECRET_REFERENCE = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-/** Below this length the base64 of a secret is too common a text to be masked. */
-const MIN_ENCODED_LENGTH = 8
+/** The base64 encoding of a shorter secret is too common a text to mask. */
+const MIN_BASE64_LENGTH = 8
 
 export type Secrets = {
   /**
-   * Header values with their secrets filled in.
-   * @throws ToolError that names the secret that is missing
+   * Replaces secret references in header values.
+   * @throws ToolError that names the missing secret
    */
   fillHeaders(headers: Record<string, string>): Promise<Record<string, string>>
-  /** The value with every secret read so far replaced by `[secret NAME]`. */
+  /** Replaces every secret read so far with `[secret NAME]`. */
   mask(value: Json): Json
   maskText(text: string): string
 }
 
-/** The secrets of one run: read when first used, and known since, so that none of them comes back to the model. */
+/** The secrets of one execution: read on first use, and masked in everything that is returned to the model. */
 export function openSecrets(environment: Environment): Secrets {
   const names = new Map<string, string>()
   let pattern: RegExp | null = null
 
   async function read(name: string): Promise<string> {
     const value = (await readSecret(name, environment))?.trim()
-    if (!value) throw new ToolError(`The secret ${name} is missing.`)
-    for (const form of formsOf(value)) names.set(form, name)
-    pattern = anyOf([...names.keys()])
+    if (!value) throw new ToolError(`Secret ${name} not found.`)
+    for (const form of encodedForms(value)) names.set(form, name)
+    pattern = matchAny([...names.keys()])
     return value
   }
 
   async function fill(text: string): Promise<string> {
-    const found = [...text.matchAll(SECRET_REFERENCE)].map(([, name]) => name ?? '')
+    const references = [...text.matchAll(SECRET_REFERENCE)].map(([, name]) => name ?? '')
     const values = new Map<string, string>()
-    for (const name of found) values.set(name, await read(name))
+    for (const name of references) values.set(name, await read(name))
     return text.replace(SECRET_REFERENCE, (_, name: string) => values.get(name) ?? '')
   }
 
@@ -64,15 +64,15 @@ export function openSecrets(environment: Environment): Secrets {
   }
 }
 
-/** A secret as a service may repeat it: as it is, within JSON or a URL, or in base64. */
-function formsOf(value: string): string[] {
+/** The forms in which a service may return a secret: literal, escaped in JSON or in a URL, or base64. */
+function encodedForms(value: string): string[] {
   const forms = [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())]
-  if (value.length < MIN_ENCODED_LENGTH) return forms
+  if (value.length < MIN_BASE64_LENGTH) return forms
   return [...forms, Buffer.from(value).toString('base64').replace(/=+$/, '')]
 }
 
-/** The longest first, so that a secret that begins with another one is masked whole. */
-function anyOf(texts: string[]): RegExp {
+/** Longest alternative first, so that a secret that starts with another secret is masked completely. */
+function matchAny(texts: string[]): RegExp {
   const longestFirst = texts.toSorted((a, b) => b.length - a.length)
   return new RegExp(longestFirst.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g')
 }

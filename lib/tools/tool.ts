@@ -1,25 +1,26 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import type { ToolDeclaration, ToolResult } from '../core/model.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
-import type { ToolDocument } from './tool-document.ts'
+import type { ToolDocument } from './document/tool-fields.ts'
 
+/** `signal` aborts the call. */
 export type CallOptions = { idempotencyKey: string; signal: AbortSignal }
 
-/** One tool as the model sees it. */
+/** A tool that a model can call. */
 export type Tool = {
   declaration: ToolDeclaration
   timeoutSeconds: number
   /**
-   * `input` conforms to the declared schema. The result is masked and cut by `openTools`, not here.
+   * `input` matches the declared schema. `callTool` masks and truncates the result.
    * @throws ToolError
    */
   call(input: JsonObject, options: CallOptions): Promise<ToolResult>
 }
 
-/** What one entry of a document comes to: one tool, or all those of an MCP server. */
+/** The tools of one entry of a document: one tool, or all tools of an MCP server. */
 export type ToolGroup = { tools: Tool[]; close(): Promise<void> }
 
-/** A tool that cannot be used, or whose call failed: the message is written for the model, and holds no secret. */
+/** A tool cannot be opened, or a call failed. The message is shown to the model and contains no secrets. */
 export class ToolError extends Error {
   readonly isTransient: boolean
 
@@ -33,10 +34,10 @@ export class ToolError extends Error {
 export const succeeded = (value: Json): ToolResult => ({ ok: true, value })
 export const failed = (error: string): ToolResult => ({ ok: false, error })
 
-/** Of a tool whose document declares it. */
-export function declarationOf({ name, description = '', input = {} }: ToolDocument): ToolDeclaration {
+/** The declaration of a tool whose document has a description and an input. */
+export function toDeclaration({ name, description = '', input = {} }: ToolDocument): ToolDeclaration {
   return { name, description, inputSchema: toJsonSchema(input as unknown as JsonObject) }
 }
 
-/** The group of one tool that holds nothing open. */
-export const single = (tool: Tool): ToolGroup => ({ tools: [tool], close: async () => undefined })
+/** A group of one tool that holds no resources. */
+export const toGroup = (tool: Tool): ToolGroup => ({ tools: [tool], close: async () => undefined })

@@ -1,143 +1,141 @@
-/** Folders that must be refused, each with everything that is said about it, in the order in which it is said. */
+/** Folders that `publish` rejects, with all problems in the order of the output. */
 export type BadFolder = {
   name: string
   folder?: string
   files: Record<string, string | Uint8Array>
-  says: string[]
+  expected: string[]
 }
 
 const CODE = 'export default () => ({})\n'
 
-/** An agent.md of the given front matter, beside an agent.ts that is right. */
+/** An agent.md with the given front matter, and a valid agent.ts. */
 const document = (...lines: string[]) => ({
   'agent.md': ['---', ...lines, '---', 'Text.', ''].join('\n'),
   'agent.ts': CODE,
 })
 
-/** Front matter that is right but for the lines given, which begin on line 5. */
+/** Valid front matter, followed by the given lines from line 5 on. */
 const withLines = (...lines: string[]) => document('title: T', 'code: true', 'output: {}', ...lines)
 
 export const badFolders: BadFolder[] = [
   {
     name: 'no folder',
     files: {},
-    says: ['foo/agent.md:1: is missing: there is no such folder'],
+    expected: ['foo/agent.md:1: not found: the folder does not exist'],
   },
   {
     name: 'no agent.md',
     files: { 'agent.ts': CODE },
-    says: ['foo/agent.md:1: is missing: it is what makes a folder an agent'],
+    expected: ['foo/agent.md:1: not found: an agent folder must contain agent.md'],
   },
   {
     name: 'a file in place of the folder',
     folder: '.keep',
     files: {},
-    says: ['.keep/agent.md:1: is missing: its folder is a file'],
+    expected: ['.keep/agent.md:1: not found: the path is a file, not a folder'],
   },
   {
-    name: 'a description whose comma cuts it in two',
+    name: 'an unquoted description with a comma',
     files: withLines('input: { text: { type: string, description: One, or two. } }'),
-    says: [
-      'foo/agent.md:5: input.text.or two.: is not a known field; a text that holds a comma must stand in quotes here',
+    expected: [
+      'foo/agent.md:5: input.text.or two.: unknown field; a string that contains a comma must be quoted here',
     ],
   },
   {
     name: 'a model agent without instructions',
     files: { 'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\n---\n' },
-    says: [
-      'foo/agent.md:2: instructions: are missing: the text below the front matter tells the model what to do',
-    ],
+    expected: ['foo/agent.md:2: instructions: are required: add text for the model below the front matter'],
   },
   {
     name: 'a code agent with a model',
     files: withLines('model: openai/gpt-5', 'input: {}'),
-    says: ['foo/agent.md:5: model: must be left out: a code agent runs no model'],
+    expected: ['foo/agent.md:5: model: must be omitted: a code agent has no model'],
   },
   {
-    name: 'a tool of no kind, with an unknown field',
+    name: 'a tool without a kind and with an unknown field',
     files: {
       'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\ntools:\n  - name: t\n    htp: {}\n---\nText.\n',
     },
-    says: [
-      'foo/agent.md:6: tools.0: must have exactly one of http, lambda, mcp, agent, and has none of them',
-      'foo/agent.md:7: tools.0.htp: is not a known field; did you mean "http"?',
+    expected: [
+      'foo/agent.md:6: tools.0: must have exactly one of http, lambda, mcp, agent, but has none',
+      'foo/agent.md:7: tools.0.htp: unknown field; did you mean "http"?',
     ],
   },
   {
     name: 'no front matter',
     files: { 'agent.md': '# Foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
-    says: ['foo/agent.md:1: front matter: must begin the file, between two lines of "---"'],
+    expected: ['foo/agent.md:1: front matter: must start the file, between two "---" lines'],
   },
   {
-    name: 'front matter that does not begin on the first line',
+    name: 'front matter that does not start on the first line',
     files: { 'agent.md': '---foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
-    says: ['foo/agent.md:1: front matter: must begin the file, between two lines of "---"'],
+    expected: ['foo/agent.md:1: front matter: must start the file, between two "---" lines'],
   },
   {
-    name: 'front matter without an end',
+    name: 'unterminated front matter',
     files: { 'agent.md': '---\ntitle: T\ncode: true\n', 'agent.ts': CODE },
-    says: ['foo/agent.md:1: front matter: must begin the file, between two lines of "---"'],
+    expected: ['foo/agent.md:1: front matter: must start the file, between two "---" lines'],
   },
   {
     name: 'empty front matter',
     files: { 'agent.md': '---\n---\n', 'agent.ts': CODE },
-    says: ['foo/agent.md:2: front matter: is empty; it must be a mapping of names to values'],
+    expected: ['foo/agent.md:2: front matter: must be an object, but is empty'],
   },
   {
-    name: 'bytes that are no UTF-8',
+    name: 'invalid UTF-8',
     files: { 'agent.md': Buffer.from('---\ntitle: Caf\xe9\n---\n', 'latin1'), 'agent.ts': CODE },
-    says: ['foo/agent.md:1: is not UTF-8 text'],
+    expected: ['foo/agent.md:1: must be UTF-8 text'],
   },
   {
     name: 'a document that is too large',
     files: { 'agent.md': `---\n---\n${'x'.repeat(150_001)}`, 'agent.ts': CODE },
-    says: ['foo/agent.md:1: is larger than 150000 bytes'],
+    expected: ['foo/agent.md:1: must not be larger than 150000 bytes'],
   },
   {
-    name: 'aliases that expand to too much',
+    name: 'aliases that expand beyond the limit',
     files: withLines(
       'input:',
       `  a: &a { type: string, description: ${'x'.repeat(1900)} }`,
       ...Array.from({ length: 95 }, (_, i) => `  a${i}: *a`),
     ),
-    says: ['foo/agent.md:1: expands to 186546 bytes; 150000 are allowed'],
+    expected: ['foo/agent.md:1: expands to 186546 bytes; the limit is 150000'],
   },
   {
-    name: 'bad YAML, on two lines',
+    name: 'invalid YAML on two lines',
     files: document('title: T', 'title: U', 'code: true', 'input: [', 'output: {}'),
-    says: [
-      'foo/agent.md:3: front matter: is not YAML: Map keys must be unique',
-      'foo/agent.md:6: front matter: is not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
+    expected: [
+      'foo/agent.md:3: front matter: invalid YAML: Map keys must be unique',
+      'foo/agent.md:6: front matter: invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
     ],
   },
   {
-    name: 'an alias of nothing',
+    name: 'an unresolved alias',
     files: withLines('input: *nothing'),
-    says: [
-      'foo/agent.md:1: front matter: cannot be used: Unresolved alias (the anchor must be set before the alias): nothing',
+    expected: [
+      'foo/agent.md:1: front matter: invalid YAML: Unresolved alias (the anchor must be set before the alias): nothing',
     ],
   },
   {
     name: 'a missing title and output',
     files: document('code: true', 'input: {}'),
-    says: [
-      'foo/agent.md:2: title: is missing; it must be a text',
-      'foo/agent.md:2: output: is missing; it must map each field name to { type, description }',
+    expected: [
+      'foo/agent.md:2: title: is required and must be a string',
+      'foo/agent.md:2: output: is required and must be an object that maps field names to { type, description }',
     ],
   },
   {
     name: 'values of the wrong type',
     files: document('title: 3', 'code: yes', 'input: []', 'output: {}', 'tools: {}', 'description: [a]'),
-    says: [
-      'foo/agent.md:2: title: is 3; it must be a text',
-      'foo/agent.md:3: code: is "yes"; it must be true or false',
-      'foo/agent.md:4: input: must map each field name to { type, description }',
-      'foo/agent.md:6: tools: is a mapping; it must be a list',
-      'foo/agent.md:7: description: is a list; it must be a text',
+    expected: [
+      'foo/agent.md:2: title: must be a string, not 3',
+      'foo/agent.md:3: code: must be a boolean, not "yes"',
+      'foo/agent.md:4: input: must be an object that maps field names to { type, description }',
+      'foo/agent.md:6: tools: must be an array, not an object',
+      'foo/agent.md:7: description: must be a string, not an array',
     ],
   },
   {
-    name: 'values beyond their limits',
+    name: 'values outside of their limits',
     files: withLines(
       'input: {}',
       'execution:',
@@ -146,20 +144,20 @@ export const badFolders: BadFolder[] = [
       '  cacheTtlSeconds: 0',
       'model: ""',
     ),
-    says: [
+    expected: [
       'foo/agent.md:7: execution.maxAgentSteps: must be at most 500',
-      'foo/agent.md:8: execution.timeoutSeconds: is 1.5; it must be a whole number',
+      'foo/agent.md:8: execution.timeoutSeconds: must be an integer, not 1.5',
       'foo/agent.md:9: execution.cacheTtlSeconds: must be at least 1',
-      'foo/agent.md:10: model: cannot be used: The model "" names no known provider: write "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
+      'foo/agent.md:10: model: The model "" names no known provider: write "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
     ],
   },
   {
-    name: 'unknown keys near known ones, and one far from any',
+    name: 'misspelled keys and an unknown key',
     files: withLines('inputs: {}', 'input: {}', 'execution: { useCach: true }', 'flavour: mild'),
-    says: [
-      'foo/agent.md:5: inputs: is not a known field; did you mean "input"?',
-      'foo/agent.md:7: execution.useCach: is not a known field; did you mean "useCache"?',
-      'foo/agent.md:8: flavour: is not a known field; known ones are title, description, slug, input, output, model, tools, code, execution',
+    expected: [
+      'foo/agent.md:5: inputs: unknown field; did you mean "input"?',
+      'foo/agent.md:7: execution.useCach: unknown field; did you mean "useCache"?',
+      'foo/agent.md:8: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, code, execution',
     ],
   },
   {
@@ -179,17 +177,17 @@ export const badFolders: BadFolder[] = [
       '          descripton: Misspelt.',
       '  code: { type: string, required: yes, minLength: 3 }',
     ),
-    says: [
-      'foo/agent.md:6: input.name: is "string"; it must be a mapping such as { type: string, description: … }',
-      'foo/agent.md:7: input.total.type: is missing; it must be one of string, number, integer, boolean, object, array, null',
-      'foo/agent.md:15: input.order.properties.lines.items.type: is "strng"; it must be one of string, number, integer, boolean, object, array, null; did you mean "string"?',
-      'foo/agent.md:16: input.order.properties.lines.items.descripton: is not a known field; did you mean "description"?',
-      'foo/agent.md:17: input.code.required: is "yes"; it must be true or false',
-      'foo/agent.md:17: input.code.minLength: is not a known field; known ones are type, description, required, enum, items, properties, default',
+    expected: [
+      'foo/agent.md:6: input.name: must be an object such as { type: string, description: … }, not "string"',
+      'foo/agent.md:7: input.total.type: is required and must be one of string, number, integer, boolean, object, array, null',
+      'foo/agent.md:15: input.order.properties.lines.items.type: must be one of string, number, integer, boolean, object, array, null, not "strng"; did you mean "string"?',
+      'foo/agent.md:16: input.order.properties.lines.items.descripton: unknown field; did you mean "description"?',
+      'foo/agent.md:17: input.code.required: must be a boolean, not "yes"',
+      'foo/agent.md:17: input.code.minLength: unknown field; allowed fields: type, description, required, enum, items, properties, default',
     ],
   },
   {
-    name: 'defaults and choices that do not match their type',
+    name: 'an empty enum',
     files: withLines(
       'input:',
       '  total: { type: number, default: none }',
@@ -201,10 +199,10 @@ export const badFolders: BadFolder[] = [
       '  odd: { type: string, items: { type: string } }',
       '  empty: { type: string, enum: [] }',
     ),
-    says: ['foo/agent.md:13: input.empty.enum: must not be empty'],
+    expected: ['foo/agent.md:13: input.empty.enum: must not be empty'],
   },
   {
-    name: 'defaults and choices that do not match their type, in fields of the right form',
+    name: 'defaults and enum values that do not match their type',
     files: withLines(
       'input:',
       '  total: { type: number, default: none }',
@@ -215,16 +213,16 @@ export const badFolders: BadFolder[] = [
       '  list: { type: array, items: { type: number }, default: [1, x] }',
       '  odd: { type: object, properties: { a: { type: string, items: { type: string } } } }',
     ),
-    says: [
-      'foo/agent.md:6: input.total.default: is "none", which is not of type number',
-      'foo/agent.md:9: input.kind.enum: holds 1, which is not of type string',
-      'foo/agent.md:10: input.kind.default: is "c", which the enum does not hold',
-      'foo/agent.md:11: input.list.default: is [1,"x"], which does not match the field',
-      'foo/agent.md:12: input.odd.properties.a.items: needs type: array',
+    expected: [
+      'foo/agent.md:6: input.total.default: "none" does not match type number',
+      'foo/agent.md:9: input.kind.enum: 1 does not match type string',
+      'foo/agent.md:10: input.kind.default: "c" is not one of the enum values',
+      'foo/agent.md:11: input.list.default: [1,"x"] does not match the field',
+      'foo/agent.md:12: input.odd.properties.a.items: requires type: array',
     ],
   },
   {
-    name: 'a whole JSON Schema that is none',
+    name: 'an invalid JSON Schema',
     files: withLines(
       'input:',
       '  type: object',
@@ -235,14 +233,14 @@ export const badFolders: BadFolder[] = [
       '      type: integer',
       '      minimum: low',
     ),
-    says: [
-      'foo/agent.md:7: input.required: is not JSON Schema (2020-12): must be array',
-      'foo/agent.md:9: input.properties.name.type: is not JSON Schema (2020-12): must be equal to one of the allowed values (array, boolean, integer, null, number, object, string)',
-      'foo/agent.md:12: input.properties.age.minimum: is not JSON Schema (2020-12): must be number',
+    expected: [
+      'foo/agent.md:7: input.required: invalid JSON Schema (2020-12): must be array',
+      'foo/agent.md:9: input.properties.name.type: invalid JSON Schema (2020-12): must be equal to one of the allowed values (array, boolean, integer, null, number, object, string)',
+      'foo/agent.md:12: input.properties.age.minimum: invalid JSON Schema (2020-12): must be number',
     ],
   },
   {
-    name: 'a whole JSON Schema with an unknown keyword',
+    name: 'a JSON Schema with an unknown keyword',
     files: withLines(
       'input:',
       '  type: object',
@@ -251,12 +249,12 @@ export const badFolders: BadFolder[] = [
       '      type: string',
       '      minLenght: 1',
     ),
-    says: [
-      'foo/agent.md:10: input.properties.name.minLenght: is not JSON Schema (2020-12): unknown keyword: "minLenght"',
+    expected: [
+      'foo/agent.md:10: input.properties.name.minLenght: invalid JSON Schema (2020-12): unknown keyword: "minLenght"',
     ],
   },
   {
-    name: 'a whole JSON Schema of another dialect, and one of no object',
+    name: 'a JSON Schema of another dialect and one that is not an object',
     files: document(
       'title: T',
       'code: true',
@@ -266,59 +264,59 @@ export const badFolders: BadFolder[] = [
       'output:',
       '  type: array',
     ),
-    says: [
-      'foo/agent.md:5: input.$schema: must be https://json-schema.org/draft/2020-12/schema, or left out',
-      'foo/agent.md:8: output.type: must be "object" for a whole JSON Schema',
+    expected: [
+      'foo/agent.md:5: input.$schema: must be https://json-schema.org/draft/2020-12/schema or omitted',
+      'foo/agent.md:8: output.type: must be "object" at the top level of a JSON Schema',
     ],
   },
   {
-    name: 'a slug that is none',
+    name: 'an invalid slug',
     files: withLines('input: {}', 'slug: Foo Bar'),
-    says: [
+    expected: [
       'foo/agent.md:6: slug: must be lowercase words joined by hyphens, at most 64 characters, and not a UUID',
     ],
   },
   {
-    name: "a folder's name that is no slug",
+    name: 'a folder name that is not a slug',
     folder: 'Foo Bar',
     files: withLines('input: {}'),
-    says: [
-      'Foo Bar/agent.md:2: slug: is missing, and the folder\'s name "Foo Bar" is not lowercase words joined by hyphens',
+    expected: [
+      'Foo Bar/agent.md:2: slug: is required because the folder name "Foo Bar" is not a valid slug (lowercase words joined by hyphens)',
     ],
   },
   {
-    name: 'lines that end in CR LF, after a byte order mark',
+    name: 'CRLF line ends after a byte order mark',
     files: {
       'agent.md': '\uFEFF---\r\ntitle: T\r\ncode: 1\r\ninput: {}\r\noutput: {}\r\n---\r\n',
       'agent.ts': CODE,
     },
-    says: ['foo/agent.md:3: code: is 1; it must be true or false'],
+    expected: ['foo/agent.md:3: code: must be a boolean, not 1'],
   },
   {
     name: 'code without agent.ts',
     files: { 'agent.md': withLines('input: {}')['agent.md'] },
-    says: [
-      'foo/agent.md:3: code: is true, but the folder has none of agent.ts, agent.mts, agent.js, agent.mjs',
+    expected: [
+      'foo/agent.md:3: code: is true, but the folder contains none of agent.ts, agent.mts, agent.js, agent.mjs',
     ],
   },
   {
     name: 'agent.ts without code: true',
     files: document('title: T', 'code: false', 'input: {}', 'output: {}'),
-    says: ['foo/agent.md:3: code: must be true for agent.ts to run'],
+    expected: ['foo/agent.md:3: code: must be true because the folder contains agent.ts'],
   },
   {
     name: 'a syntax error in agent.ts',
     files: { ...withLines('input: {}'), 'agent.ts': 'const a = 1\n\nexport default (=> a\n' },
-    says: ['foo/agent.ts:3: Unexpected "=>"'],
+    expected: ['foo/agent.ts:3: Unexpected "=>"'],
   },
   {
-    name: 'a syntax error in a module that agent.ts imports, and an import of nothing',
+    name: 'a syntax error in an imported module and an unresolved import',
     files: {
       ...withLines('input: {}'),
       'agent.ts': "import './lib/broken.ts'\nimport 'no-such-package'\nexport default () => ({})\n",
       'lib/broken.ts': 'export const a = 1\nconst const\n',
     },
-    says: [
+    expected: [
       'foo/agent.ts:2: Could not resolve "no-such-package"',
       'foo/lib/broken.ts:2: Expected identifier but found "const"',
     ],
@@ -326,13 +324,13 @@ export const badFolders: BadFolder[] = [
   {
     name: 'no default export',
     files: { ...withLines('input: {}'), 'agent.ts': 'export const run = () => ({})\n' },
-    says: ['foo/agent.ts:1: must default-export a function run(input, context)'],
+    expected: ['foo/agent.ts:1: must default-export a function run(input, context)'],
   },
   {
-    name: 'a bad document and bad code at once',
+    name: 'an invalid document and invalid code',
     files: { ...document('code: true', 'input: {}', 'output: {}'), 'agent.ts': 'export const run = 1\n' },
-    says: [
-      'foo/agent.md:2: title: is missing; it must be a text',
+    expected: [
+      'foo/agent.md:2: title: is required and must be a string',
       'foo/agent.ts:1: must default-export a function run(input, context)',
     ],
   },

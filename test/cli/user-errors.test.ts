@@ -14,7 +14,7 @@ describe('publish of an invalid folder', () => {
   // In this process, because starting one per folder takes most of the time.
   it.concurrent.each(badFolders)(
     'names file, line and field: $name',
-    async ({ name, folder = 'foo', files, says: problems }) => {
+    async ({ name, folder = 'foo', files, expected }) => {
       const parent = name.replaceAll(/\W+/g, '-')
       cli.write(inFolder(`${parent}/${folder}`, files as Record<string, string>))
       cli.write({ [`${parent}/.keep`]: '' })
@@ -22,9 +22,9 @@ describe('publish of an invalid folder', () => {
       const publishing = createProgram({}).parseAsync(['publish', join(path, folder)], { from: 'user' })
       const { lines, message } = (await publishing.catch((error: unknown) => error)) as UserError
       const prefix = `${relative('', path)}/`
-      expect(lines).toEqual(problems.map((problem) => `${prefix}${problem}`))
+      expect(lines).toEqual(expected.map((problem) => `${prefix}${problem}`))
       expect(message).toBe(
-        `Publish failed: ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}.`,
+        `Publish failed: ${expected.length === 1 ? '1 problem' : `${expected.length} problems`}.`,
       )
     },
   )
@@ -50,7 +50,7 @@ describe('publish of an invalid folder', () => {
       file: 'json/agent.md',
       line: 2,
       field: 'title',
-      message: 'is missing; it must be a text',
+      message: 'is required and must be a string',
     }
     expect(await cli.json(['publish', 'json'], { code: 1 })).toEqual({
       error: { message: 'Publish failed: 1 problem.', problems: [problem] },

@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
-import { hashOf } from '../../lib/tokens/token.ts'
+import { hashToken } from '../../lib/tokens/token.ts'
 import { until } from '../../local/until.ts'
 import { clientOf } from '../support/client.ts'
 import { sharedTable } from '../support/organization.ts'
@@ -207,7 +207,7 @@ describe('npm start', () => {
     const environment = { DEV_TOKEN: `my-own-${system.newId()}`, DYNAMODB_ENDPOINT: inject('dynamodb') }
     await (await start(dataDir, environment)).stop()
     const tokens = tokenStore(sharedTable())
-    const token = await tokens.getByHash({ hash: hashOf(environment.DEV_TOKEN) })
+    const token = await tokens.getByHash({ hash: hashToken(environment.DEV_TOKEN) })
     const revokedAt = new Date().toISOString()
     expect(await tokens.revoke({ organizationId: null, id: token?.id ?? '', revokedAt })).toBe(true)
     await expect(startService({ dataDir, environment })).rejects.toThrow(/DEV_TOKEN was revoked/)

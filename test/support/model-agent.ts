@@ -5,7 +5,7 @@ import { agentIdOf } from '../../lib/core/ids.ts'
 import type { Json } from '../../lib/core/json.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
-import { toolsSchema } from '../../lib/tools/tool-document.ts'
+import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { sharedTable } from './organization.ts'
 
 /** Publishes an agent, by default a model agent in an organization of its own. `tools` are as an `agent.md` has them. */

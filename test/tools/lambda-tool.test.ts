@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { json, serve } from './serve.ts'
-import { call, openWritten } from './tools.ts'
+import { call, openDeclared } from './tools.ts'
 
 const written = (name: string) => ({
   name: 'invoke',
@@ -10,14 +10,14 @@ const written = (name: string) => ({
   lambda: { function: name },
 })
 
-async function invoke(answer: Parameters<typeof serve>[0], name = 'orders:live') {
-  const server = await serve(answer)
-  const tools = await openWritten([written(name)], { environment: { LAMBDA_ENDPOINT: server.url } })
+async function invoke(respond: Parameters<typeof serve>[0], name = 'orders:live') {
+  const server = await serve(respond)
+  const tools = await openDeclared([written(name)], { environment: { LAMBDA_ENDPOINT: server.url } })
   return { result: await call(tools, 'invoke', { id: 'ü' }), server }
 }
 
-describe('lambdaTool', () => {
-  it('invokes the function with the input and the key of the call, and waits', async () => {
+describe('openLambdaTool', () => {
+  it('invokes the function synchronously with the input and the idempotency key', async () => {
     const { result, server } = await invoke((response) => json(response, { total: 3 }))
     expect(result).toEqual({ ok: true, value: { total: 3 } })
     const [received] = server.received
@@ -32,8 +32,8 @@ describe('lambdaTool', () => {
   const failing = { 'x-amz-function-error': 'Unhandled' }
   const cases: [string, Parameters<typeof serve>[0], object][] = [
     ['null', (r) => r.end('null'), { ok: true, value: null }],
-    ['nothing', (r) => r.end(), { ok: true, value: null }],
-    ['no JSON', (r) => r.end('<a>'), { ok: false, error: 'The function returned no JSON: <a>' }],
+    ['no payload', (r) => r.end(), { ok: true, value: null }],
+    ['invalid JSON', (r) => r.end('<a>'), { ok: false, error: 'The function returned invalid JSON: <a>' }],
     [
       'an exception',
       (r) =>
@@ -46,19 +46,19 @@ describe('lambdaTool', () => {
       { ok: false, error: 'The function failed: oom' },
     ],
     [
-      'no such function',
+      'a missing function',
       (r) => r.writeHead(404, missing).end('{"Message":"Function not found: orders"}'),
       { ok: false, error: expect.stringMatching(/ResourceNotFoundException.*Function not found/) },
     ],
     [
       'a dropped connection',
       (r) => r.destroy(),
-      { ok: false, error: expect.stringContaining('could not be invoked') },
+      { ok: false, error: expect.stringContaining('Could not invoke') },
     ],
-    ['no answer', () => undefined, { ok: false, error: 'The call timed out after 1 seconds.' }],
+    ['no response', () => undefined, { ok: false, error: 'The call timed out after 1 s.' }],
   ]
-  it.each(cases)('%s: asks once and gives the result', async (_, answer, expected) => {
-    const { result, server } = await invoke(answer)
+  it.each(cases)('%s: invokes the function once and returns the result', async (_, respond, expected) => {
+    const { result, server } = await invoke(respond)
     expect(result).toEqual(expected)
     expect(server.received).toHaveLength(1)
   })

@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { ToolResult } from '../../lib/core/model.ts'
+import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
-import { toolsSchema } from '../../lib/tools/tool-document.ts'
 import { serveMcp } from './mcp/mcp-server.ts'
 import { json, serve } from './serve.ts'
-import { call, depsOf, httpTool, openWritten } from './tools.ts'
+import { call, depsOf, httpTool, openDeclared } from './tools.ts'
 
 const input = { text: { type: 'string' }, limit: { type: 'integer', default: 5 } }
 const redact = { name: 'redact', agent: 'redact-pii', timeoutSeconds: 1 }
@@ -13,7 +13,7 @@ const describeAgent = async () => ({ description: 'Redacts.', inputSchema: input
 
 describe('openTools', () => {
   it('declares each tool with the JSON Schema of its input', async () => {
-    const tools = await openWritten([httpTool('localhost:1', { input }), redact], { describeAgent })
+    const tools = await openDeclared([httpTool('localhost:1', { input }), redact], { describeAgent })
     const inputSchema = {
       type: 'object',
       properties: input,
@@ -26,20 +26,20 @@ describe('openTools', () => {
     ])
   })
 
-  it('closes what it has opened when another tool cannot be used', async () => {
+  it('closes the opened tools if another tool cannot be opened', async () => {
     const server = await serveMcp({ sessions: true })
     const crm = { name: 'crm', mcp: { url: server.url, allowedHosts: [server.host] } }
-    const opening = openWritten([crm, redact], { describeAgent: async () => null })
+    const opening = openDeclared([crm, redact], { describeAgent: async () => null })
     await expect(opening).rejects.toMatchObject({
-      message: 'The tool redact cannot be used. There is no agent "redact-pii".',
+      message: 'Could not open the tool redact. Agent "redact-pii" not found.',
       isTransient: false,
     })
     expect(server.seen.length).toBeGreaterThan(0)
     expect(server.transports.size).toBe(0)
   })
 
-  it('takes a fault of a dependency for a passing one', async () => {
-    const opening = openWritten([redact], {
+  it('treats an unexpected error as transient', async () => {
+    const opening = openDeclared([redact], {
       describeAgent: async () => Promise.reject(new Error('no table')),
     })
     await expect(opening).rejects.toMatchObject({ isTransient: true })
@@ -47,42 +47,42 @@ describe('openTools', () => {
 })
 
 describe('Tools.call', () => {
-  it('hands an agent its input with defaults, and the key and signal of the call', async () => {
+  it('passes the input with defaults, the idempotency key and a signal to an agent', async () => {
     const calls: unknown[] = []
     const runAgent = async (params: object): Promise<ToolResult> => {
       calls.push(params)
       return { ok: true, value: { text: '[EMAIL]' } }
     }
-    const tools = await openWritten([redact], { describeAgent, runAgent })
+    const tools = await openDeclared([redact], { describeAgent, runAgent })
     expect(await call(tools, 'redact', { text: 'a' })).toEqual({ ok: true, value: { text: '[EMAIL]' } })
     const idempotencyKey = 'run/1/call-1'
     const signal = expect.any(AbortSignal)
     expect(calls).toEqual([{ slug: 'redact-pii', input: { text: 'a', limit: 5 }, idempotencyKey, signal }])
   })
 
-  const wrong = [{}, { text: 1 }, { text: 'a', limit: 'x' }, { text: 'a', more: 1 }, null, 'a', [], 3]
-  it.each(wrong)('refuses the input %j and does not run the tool', async (value) => {
-    const tools = await openWritten([redact], { describeAgent })
+  const invalid = [{}, { text: 1 }, { text: 'a', limit: 'x' }, { text: 'a', more: 1 }, null, 'a', [], 3]
+  it.each(invalid)('rejects the input %j without calling the tool', async (value) => {
+    const tools = await openDeclared([redact], { describeAgent })
     const error = expect.stringMatching(/^The input does not match the tool's schema\./)
     expect(await call(tools, 'redact', value as never)).toEqual({ ok: false, error })
   })
 
-  it('names the field that is wrong', async () => {
-    const tools = await openWritten([redact], { describeAgent })
+  it('names the invalid field', async () => {
+    const tools = await openDeclared([redact], { describeAgent })
     const error = expect.stringContaining('/text is required.')
     expect(await call(tools, 'redact', {})).toEqual({ ok: false, error })
   })
 
-  it('answers an unknown tool, and a call that could not be read, with an error', async () => {
-    const tools = await openWritten([redact], { describeAgent })
-    const error = 'There is no tool "rm". There are: redact.'
+  it('returns an error for an unknown tool and for a call that could not be parsed', async () => {
+    const tools = await openDeclared([redact], { describeAgent })
+    const error = 'Unknown tool "rm". Available tools: redact.'
     expect(await call(tools, 'rm', {})).toEqual({ ok: false, error })
     const unread = { id: '1', name: 'redact', input: { text: 'a' }, error: 'The input is not JSON.' }
     const options = { idempotencyKey: 'k', signal: new AbortController().signal }
     expect(await tools.call(unread, options)).toEqual({ ok: false, error: 'The input is not JSON.' })
   })
 
-  it('answers a tool that throws with an error', async () => {
+  it('returns an error if a tool throws', async () => {
     const thrown = [
       () => Promise.reject(new Error('boom')),
       () => {
@@ -90,7 +90,7 @@ describe('Tools.call', () => {
       },
     ]
     for (const runAgent of thrown) {
-      const tools = await openWritten([redact], { describeAgent, runAgent })
+      const tools = await openDeclared([redact], { describeAgent, runAgent })
       expect(await call(tools, 'redact', { text: 'a' })).toEqual({
         ok: false,
         error: 'The call failed: boom',
@@ -98,31 +98,31 @@ describe('Tools.call', () => {
     }
   })
 
-  it('ends a tool that heeds no signal when its time is up', async () => {
+  it('times out a tool that ignores its signal', async () => {
     const signals: AbortSignal[] = []
     const runAgent = ({ signal }: { signal: AbortSignal }) => {
       signals.push(signal)
       return new Promise<ToolResult>(() => undefined)
     }
-    const tools = await openWritten([redact], { describeAgent, runAgent })
-    const error = 'The call timed out after 1 seconds.'
+    const tools = await openDeclared([redact], { describeAgent, runAgent })
+    const error = 'The call timed out after 1 s.'
     expect(await call(tools, 'redact', { text: 'a' })).toEqual({ ok: false, error })
     expect(signals[0]?.aborted).toBe(true)
   })
 
-  it('gives each call its own time', async () => {
+  it('applies the timeout to each call separately', async () => {
     const server = await serve((response, { path }) =>
       path === '/slow' ? undefined : json(response, 'fast'),
     )
     const slow = { ...httpTool(server.host, { url: `${server.url}/slow`, timeoutSeconds: 1 }), name: 'slow' }
-    const tools = await openWritten([slow, httpTool(server.host)])
+    const tools = await openDeclared([slow, httpTool(server.host)])
     expect(await Promise.all([call(tools, 'slow', {}), call(tools, 'get', {})])).toEqual([
-      { ok: false, error: 'The call timed out after 1 seconds.' },
+      { ok: false, error: 'The call timed out after 1 s.' },
       { ok: true, value: 'fast' },
     ])
   })
 
-  it('throws the reason when the run is aborted, before and within a call, and ends the request', async () => {
+  it('throws the abort reason before and during a call, and aborts the request', async () => {
     const run = new AbortController()
     const reason = new Error('cancelled')
     const { promise: closed, resolve } = Promise.withResolvers<void>()
@@ -130,25 +130,25 @@ describe('Tools.call', () => {
       response.on('close', resolve)
       run.abort(reason)
     })
-    const tools = await openWritten([httpTool(server.host)])
+    const tools = await openDeclared([httpTool(server.host)])
     await expect(call(tools, 'get', {}, run.signal)).rejects.toBe(reason)
     await closed
     await expect(call(tools, 'get', {}, run.signal)).rejects.toBe(reason)
     expect(server.connections).toHaveLength(1)
   })
 
-  it('cuts what an agent returns', async () => {
+  it('truncates the result of an agent', async () => {
     const runAgent = async (): Promise<ToolResult> => ({
       ok: true,
       value: { list: Array(100_000).fill('abcd') },
     })
-    const tools = await openWritten([redact], { describeAgent, runAgent })
+    const tools = await openDeclared([redact], { describeAgent, runAgent })
     const result = await call(tools, 'redact', { text: 'a' })
     const end = result.ok ? String(result.value).slice(-100) : result.error
-    expect(end).toMatch(/\[Cut here: \d+ of 700010 characters are left out\.\]$/)
+    expect(end).toMatch(/\[Truncated: \d+ of 700010 characters omitted\.\]$/)
   })
 
-  it('leaves nothing behind on the signal of a long run', async () => {
+  it('removes its listeners from the signal', async () => {
     const server = await serve((response) => json(response, 1))
     const tools = await openTools(toolsSchema.parse([httpTool(server.host)]), depsOf())
     const { signal } = new AbortController()

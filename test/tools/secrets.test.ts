@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { openSecrets } from '../../lib/tools/secrets.ts'
-import { toolsSchema } from '../../lib/tools/tool-document.ts'
 import { json, serve } from './serve.ts'
-import { call, depsOf, httpTool, openWritten, secret } from './tools.ts'
+import { call, depsOf, httpTool, openDeclared, secret } from './tools.ts'
 
 const SECRET = 's3cret "key"/+ü=1'
 
@@ -15,33 +15,36 @@ describe('a secret', () => {
     'X-Two': `${secret('SHOP_KEY')}-${secret('OTHER')}`,
   }
 
-  it('is filled in from the environment on this machine', async () => {
+  it('is read from the environment locally', async () => {
     const server = await serve((response) => json(response, null))
     const environment = { SHOP_KEY: 'abc\n', OTHER: 'def' }
-    const tools = await openWritten([httpTool(server.host, { headers })], { environment })
+    const tools = await openDeclared([httpTool(server.host, { headers })], { environment })
     await call(tools, 'get', {})
     expect(server.received[0]?.headers).toMatchObject({ authorization: 'Bearer abc', 'x-two': 'abc-def' })
   })
 
-  it.each([{}, { SHOP_KEY: '' }])('that is missing is an error that names it: %j', async (environment) => {
-    const server = await serve((response) => json(response, null))
-    const tools = await openWritten([httpTool(server.host, { headers })], { environment })
-    expect(await call(tools, 'get', {})).toEqual({ ok: false, error: 'The secret SHOP_KEY is missing.' })
-    expect(server.connections).toHaveLength(0)
-  })
+  it.each([{}, { SHOP_KEY: '' }])(
+    'causes an error that names it if it is missing: %j',
+    async (environment) => {
+      const server = await serve((response) => json(response, null))
+      const tools = await openDeclared([httpTool(server.host, { headers })], { environment })
+      expect(await call(tools, 'get', {})).toEqual({ ok: false, error: 'Secret SHOP_KEY not found.' })
+      expect(server.connections).toHaveLength(0)
+    },
+  )
 
-  it('that is no header value is an error without it', async () => {
+  it('is not included in the error if it is not a valid header value', async () => {
     const server = await serve((response) => json(response, null))
     const environment = { SHOP_KEY: 'abc\r\nX-Evil: 1' }
     const tool = httpTool(server.host, { headers: { A: secret('SHOP_KEY') } })
-    const tools = await openWritten([tool], { environment })
+    const tools = await openDeclared([tool], { environment })
     const result = await call(tools, 'get', {})
     expect(result).toMatchObject({ ok: false, error: expect.stringContaining('header') })
     expect(JSON.stringify(result)).not.toContain('X-Evil')
   })
 
   const environment = { SHOP_KEY: `tiger-lily-${'8'.repeat(29)}`, OTHER: 'tiger' }
-  /** Lines of 48 characters, after as many as it takes for the cut to fall within a secret. */
+  /** Lines of 48 characters, with an offset that makes the truncation split a secret. */
   const long = (value: unknown, lines: number) => 'x'.repeat(43) + `${value} `.repeat(lines)
   const echoes: [string, Parameters<typeof serve>[0]][] = [
     ['JSON', (r, { headers }) => json(r, { [String(headers.authorization)]: [{ seen: headers }] })],
@@ -56,25 +59,25 @@ describe('a secret', () => {
       (r, { headers }) => r.writeHead(302, { location: `/?key=${headers.authorization}` }).end(),
     ],
     [
-      'bad JSON',
+      'invalid JSON',
       (r, { headers }) =>
         r.writeHead(200, { 'content-type': 'application/json' }).end(`{${headers.authorization}`),
     ],
-    ['a text that is cut', (r, { headers }) => r.end(long(headers.authorization, 30_000))],
-    ['a text without an end', (r, { headers }) => r.end(long(headers.authorization, 300_000))],
+    ['a truncated text', (r, { headers }) => r.end(long(headers.authorization, 30_000))],
+    ['an incomplete text', (r, { headers }) => r.end(long(headers.authorization, 300_000))],
   ]
-  it.each(echoes)('that comes back in %s is masked', async (_, answer) => {
-    const server = await serve(answer)
-    const tools = await openWritten([httpTool(server.host, { headers })], { environment })
+  it.each(echoes)('is masked in %s', async (_, respond) => {
+    const server = await serve(respond)
+    const tools = await openDeclared([httpTool(server.host, { headers })], { environment })
     const result = JSON.stringify(await call(tools, 'get', {}))
     expect(result).toContain('[secret SHOP_KEY]')
     expect(result).not.toMatch(/tige|lily|dGlnZXI/)
   })
 
-  it('of digits is masked where it comes back as a number', async () => {
+  it('is masked in numbers', async () => {
     const server = await serve((response) => json(response, [123456, 1234567]))
     const tool = httpTool(server.host, { headers: { A: secret('PIN') } })
-    const tools = await openWritten([tool], { environment: { PIN: '123456' } })
+    const tools = await openDeclared([tool], { environment: { PIN: '123456' } })
     expect(await call(tools, 'get', {})).toEqual({ ok: true, value: ['[secret PIN]', 1234567] })
   })
 })
@@ -86,7 +89,7 @@ describe('Secrets.mask', () => {
     encodeURIComponent(SECRET),
     Buffer.from(SECRET).toString('base64'),
   ]
-  it.each(forms)('finds the form %s', async (form) => {
+  it.each(forms)('recognizes the encoded form %s', async (form) => {
     const secrets = openSecrets({ KEY: SECRET })
     await secrets.fillHeaders({ a: secret('KEY') })
     expect(secrets.mask({ [form]: [`a ${form} b`] })).not.toEqual({ [form]: [`a ${form} b`] })
@@ -95,7 +98,7 @@ describe('Secrets.mask', () => {
   })
 })
 
-/** SSM and Secrets Manager in one: both speak JSON with the operation in `X-Amz-Target`. */
+/** A server for the JSON APIs of both SSM and Secrets Manager. */
 async function serveStores(parameters: Record<string, string>, secrets: Record<string, string>) {
   const server = await serve((response, { headers, body }) => {
     const isParameter = headers['x-amz-target'] === 'AmazonSSM.GetParameter'
@@ -119,7 +122,7 @@ async function serveStores(parameters: Record<string, string>, secrets: Record<s
 }
 
 describe('a secret on AWS', () => {
-  it('is read from Parameter Store, else Secrets Manager, once, and never from the environment', async () => {
+  it('is read once from Parameter Store or Secrets Manager, never from the environment', async () => {
     vi.resetModules()
     const stores = await serveStores({ '/team/ONE': 'from-ssm' }, { '/team/TWO': 'from-manager' })
     const server = await serve((response) => json(response, null))
@@ -130,24 +133,24 @@ describe('a secret on AWS', () => {
       { ...httpTool(server.host, { headers: { Three: secret('THREE') } }), name: 'three' },
       { ...httpTool(server.host, { headers: { Four: secret('DENIED') } }), name: 'four' },
     ]
-    const tools = await openWritten(written, { environment })
+    const tools = await openDeclared(written, { environment })
     expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
     expect(server.received[0]?.headers).toMatchObject({ one: 'from-ssm', two: 'from-manager' })
-    expect(await call(tools, 'three', {})).toEqual({ ok: false, error: 'The secret THREE is missing.' })
+    expect(await call(tools, 'three', {})).toEqual({ ok: false, error: 'Secret THREE not found.' })
     expect(await call(tools, 'four', {})).toEqual({
       ok: false,
-      error: 'The secret DENIED could not be read (AccessDeniedException).',
+      error: 'Could not read the secret DENIED (AccessDeniedException).',
     })
 
-    const asked = stores.received.length
+    const requestCount = stores.received.length
     const inLambda = { AWS_LAMBDA_FUNCTION_NAME: 'run', ONE: 'wrong' }
     const others = await openTools(toolsSchema.parse([written[0]]), depsOf({ environment: inLambda }))
-    expect(await call(others, 'get', {})).toMatchObject({ ok: false, error: 'The secret ONE is missing.' })
-    expect(stores.received.slice(asked).map(({ body }) => body)).toContainEqual(
+    expect(await call(others, 'get', {})).toMatchObject({ ok: false, error: 'Secret ONE not found.' })
+    expect(stores.received.slice(requestCount).map(({ body }) => body)).toContainEqual(
       expect.stringContaining('/aes/secrets/ONE'),
     )
-    const cached = stores.received.length
+    const cachedCount = stores.received.length
     expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
-    expect(stores.received.slice(cached).filter(({ body }) => body.includes('/team/ONE'))).toEqual([])
+    expect(stores.received.slice(cachedCount).filter(({ body }) => body.includes('/team/ONE'))).toEqual([])
   })
 })

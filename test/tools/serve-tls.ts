@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
 
-/** An HTTPS server for `localhost`, with a certificate of its own, for the length of one test. */
+/** An HTTPS server on `localhost` for one test, with its own certificate. */
 export async function serveTls() {
   const folder = await mkdtemp(join(tmpdir(), 'aes-tls-'))
   const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]

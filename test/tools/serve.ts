@@ -4,21 +4,21 @@ import { onTestFinished } from 'vitest'
 
 export type Received = { method: string; path: string; headers: IncomingMessage['headers']; body: string }
 
-/** An HTTP server on loopback for the length of one test, which keeps what it received. */
-export async function serve(answer: (response: ServerResponse, received: Received) => void) {
+/** A loopback HTTP server for one test, which records the requests. */
+export async function serve(respond: (response: ServerResponse, received: Received) => void) {
   const received: Received[] = []
   const { host, connections } = await listen(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { method = '', url: path = '', headers } = request
-    const own = { method, path, headers, body: Buffer.concat(chunks).toString() }
-    received.push(own)
-    answer(response, own)
+    const recorded = { method, path, headers, body: Buffer.concat(chunks).toString() }
+    received.push(recorded)
+    respond(response, recorded)
   })
   return { host, url: `http://${host}`, received, connections }
 }
 
-/** The same, for a handler that reads the request itself. */
+/** Like `serve`, for a handler that reads the request body itself. */
 export async function listen(handler: RequestListener) {
   const server = createServer(handler)
   const connections: Socket[] = []

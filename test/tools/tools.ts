@@ -1,11 +1,10 @@
 import { onTestFinished } from 'vitest'
 import type { Json } from '../../lib/core/json.ts'
 import type { ToolResult } from '../../lib/core/model.ts'
-import type { ToolDeps } from '../../lib/tools/open-group.ts'
-import { openTools, type Tools } from '../../lib/tools/open-tools.ts'
-import { toolsSchema } from '../../lib/tools/tool-document.ts'
+import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
+import { openTools, type ToolDeps, type Tools } from '../../lib/tools/open-tools.ts'
 
-/** Throws when an agent is asked for that the test did not script. */
+/** Throws if a test uses agents without overriding these functions. */
 export function depsOf(overrides: Partial<ToolDeps> = {}): ToolDeps {
   const unscripted = () => {
     throw new Error('No agents in this test.')
@@ -13,9 +12,9 @@ export function depsOf(overrides: Partial<ToolDeps> = {}): ToolDeps {
   return { environment: {}, runAgent: unscripted, describeAgent: unscripted, ...overrides }
 }
 
-/** Opens tools written as in an `agent.md`, closed when the test ends. */
-export async function openWritten(written: object[], overrides: Partial<ToolDeps> = {}): Promise<Tools> {
-  const tools = await openTools(toolsSchema.parse(written), depsOf(overrides))
+/** Opens tools as declared in an `agent.md`, and closes them at the end of the test. */
+export async function openDeclared(declared: object[], overrides: Partial<ToolDeps> = {}): Promise<Tools> {
+  const tools = await openTools(toolsSchema.parse(declared), depsOf(overrides))
   onTestFinished(() => tools.close())
   return tools
 }
@@ -29,7 +28,7 @@ export function call(
   return tools.call({ id: 'call-1', name, input, error: null }, { idempotencyKey: 'run/1/call-1', signal })
 }
 
-/** An http tool, named `get`, of a server on loopback. */
+/** An HTTP tool named `get` for a loopback server. */
 export function httpTool(host: string, overrides: Record<string, unknown> = {}) {
   const { input = {}, timeoutSeconds = 20, ...http } = overrides
   return {
@@ -41,5 +40,5 @@ export function httpTool(host: string, overrides: Record<string, unknown> = {}) 
   }
 }
 
-/** A reference to a secret, as a document writes it. */
+/** A secret reference as used in a document. */
 export const secret = (name: string) => `\${secret:${name}}`

@@ -3,28 +3,40 @@ import { isIP, type LookupFunction } from 'node:net'
 import { ToolError } from '../tool.ts'
 import { isPublicAddress } from './public-address.ts'
 
-/** Whether the document allows this host, whatever its address is and whether or not it speaks TLS. */
-export function isAllowedHost(url: URL, allowedHosts: string[]): boolean {
+/** Where a tool may connect to. By default only to public addresses over HTTPS. */
+export type EgressPolicy = {
+  /** Hosts that may also have other addresses and use plain HTTP. */
+  allowedHosts: string[]
+  /** Resolves host names. Default: `dns.lookup`. */
+  lookup?: LookupFunction | undefined
+}
+
+/** Finds out why a URL is denied, as far as possible without resolving its host; null if it is not. */
+export function findUrlProblem(url: URL, allowedHosts: string[]): string | null {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must start with https://'
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
+  if (isAllowedHost(url, allowedHosts)) return null
+  if (url.protocol === 'http:') return `must start with https:// unless allowedHosts contains "${url.host}"`
+  const address = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const isDenied = isIP(address) !== 0 && !isPublicAddress(address)
+  return isDenied ? `must not use a non-public address unless allowedHosts contains "${url.host}"` : null
+}
+
+/** The lookup function for a request to a URL; undefined for the default. */
+export function lookupFor(url: URL, { allowedHosts, lookup }: EgressPolicy): LookupFunction | undefined {
+  return isAllowedHost(url, allowedHosts) ? lookup : publicLookup(lookup)
+}
+
+function isAllowedHost(url: URL, allowedHosts: string[]): boolean {
   return allowedHosts.some((entry) => {
     const allowed = `${url.protocol}//${entry}`
     return URL.canParse(allowed) && new URL(allowed).host === url.host
   })
 }
 
-/** Why nothing may be sent to this URL, as far as can be said without looking its name up; null when it may. */
-export function refusalOf(url: URL, allowedHosts: string[]): string | null {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password'
-  if (isAllowedHost(url, allowedHosts)) return null
-  if (url.protocol === 'http:') return `must begin with https://, unless allowedHosts names "${url.host}"`
-  const address = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const isRefused = isIP(address) !== 0 && !isPublicAddress(address)
-  return isRefused ? `leads to an address that is not public, unless allowedHosts names "${url.host}"` : null
-}
-
 /**
- * A look-up that fails when any address found is not public. A socket connects to what its own look-up returned, so
- * no second look-up can say something else in between (DNS rebinding).
+ * A lookup that fails if any of the addresses is not public. The socket connects to an address that this lookup
+ * returned, so a second DNS response cannot replace it (DNS rebinding).
  */
 export function publicLookup(lookup: LookupFunction = dnsLookup as LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
@@ -33,7 +45,7 @@ export function publicLookup(lookup: LookupFunction = dnsLookup as LookupFunctio
       const addresses = Array.isArray(found) ? found : []
       const [first] = addresses
       if (!first || !addresses.every(({ address }) => isPublicAddress(address))) {
-        return callback(new ToolError(`the host ${hostname} has an address that is not public`), '')
+        return callback(new ToolError(`the host ${hostname} resolves to a non-public address`), '')
       }
       return options.all ? callback(null, addresses) : callback(null, first.address, first.family)
     })

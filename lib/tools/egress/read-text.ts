@@ -1,37 +1,38 @@
 import type { IncomingMessage } from 'node:http'
 import { ToolError } from '../tool.ts'
 
-export type ReadText = { text: string; mediaType: string; isComplete: boolean }
+/** Bytes of a response after which reading stops. */
+export const MAX_READ_BYTES = 5_000_000
+
+export type ResponseText = { text: string; mediaType: string; isComplete: boolean }
 
 /**
- * Reads an answer as text, up to `limit` bytes: then the connection is closed.
- * @throws ToolError when it is not text in its charset (UTF-8 unless it says another)
+ * Reads up to `maxBytes` of a response as text, then closes the connection.
+ * @throws ToolError if the body is not text in the charset of the response (default UTF-8)
  */
-export async function readText(answer: IncomingMessage, limit: number): Promise<ReadText> {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = answer.headers
+export async function readText(response: IncomingMessage, maxBytes: number): Promise<ResponseText> {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = response.headers
   const mediaType = (type.split(';')[0] ?? '').trim().toLowerCase()
   if (encoding !== 'identity') {
-    answer.destroy()
-    throw new ToolError(`The answer is compressed (${encoding}), which was not asked for.`)
+    response.destroy()
+    throw new ToolError(`The response is compressed (${encoding}), although no compression was requested.`)
   }
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > limit) break
+    if (size > maxBytes) break
   }
-  const isComplete = size <= limit
-  const bytes = Buffer.concat(chunks).subarray(0, limit)
+  const isComplete = size <= maxBytes
+  const bytes = Buffer.concat(chunks).subarray(0, maxBytes)
   const text = decode(bytes, /charset="?([^\s;"]+)/i.exec(type)?.[1] ?? 'utf-8', isComplete)
   if (text !== null) return { text, mediaType, isComplete }
-  const what = mediaType === '' ? 'of no type' : `of type ${mediaType}`
-  throw new ToolError(
-    `The answer is binary (${what}, ${size} bytes${isComplete ? '' : ' or more'}), not text.`,
-  )
+  const length = `${isComplete ? '' : 'more than '}${isComplete ? size : maxBytes} bytes`
+  throw new ToolError(`The response is binary (${mediaType || 'no content type'}, ${length}), not text.`)
 }
 
-/** Null when it is not text. A character cut in two at the end of an incomplete answer is left out. */
+/** Returns null for binary content. Omits a character that is split at the end of an incomplete response. */
 function decode(bytes: Buffer, charset: string, isComplete: boolean): string | null {
   try {
     const text = new TextDecoder(charset, { fatal: true }).decode(bytes, { stream: !isComplete })

@@ -1,13 +1,9 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import type { LookupFunction } from 'node:net'
 import { ToolError } from '../tool.ts'
-import { isAllowedHost, publicLookup, refusalOf } from './egress-policy.ts'
+import { type EgressPolicy, findUrlProblem, lookupFor } from './egress-policy.ts'
 
-/** Where requests may go: hosts that the document allows, and the look-up of names (the system's by default). */
-export type Reach = { allowedHosts: string[]; lookup?: LookupFunction | undefined }
-
-export type Outgoing = {
+export type OutgoingRequest = {
   method: string
   url: URL
   headers: Record<string, string>
@@ -16,45 +12,45 @@ export type Outgoing = {
 }
 
 /**
- * Sends one request on a connection of its own, and resolves with the answer's head. Nothing is sent to an address
- * that the document may not reach; a redirect is an error.
+ * Sends a request on a new connection, subject to the egress policy. Resolves when the response headers have arrived.
+ * Redirects are not followed.
  * @throws ToolError
  */
-export async function sendRequest(request: Outgoing, reach: Reach): Promise<IncomingMessage> {
+export async function sendRequest(request: OutgoingRequest, policy: EgressPolicy): Promise<IncomingMessage> {
   const { method, url, body, signal } = request
-  const refusal = refusalOf(url, reach.allowedHosts)
-  if (refusal) throw new ToolError(`The URL of the tool ${refusal}.`)
-  const lookup = isAllowedHost(url, reach.allowedHosts) ? reach.lookup : publicLookup(reach.lookup)
+  const problem = findUrlProblem(url, policy.allowedHosts)
+  if (problem) throw new ToolError(`The URL of the tool ${problem}.`)
+  const lookup = lookupFor(url, policy)
   const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const headers = { 'accept-encoding': 'identity', ...request.headers, ...length }
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const { request: open } = url.protocol === 'https:' ? https : http
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const { request: send } = url.protocol === 'https:' ? https : http
     const options = { method, headers, signal, agent: false as const, ...(lookup && { lookup }) }
-    open(url, options, resolve)
+    send(url, options, resolve)
       .on('error', reject)
       .end(body ?? undefined)
   }).catch((error: Error) => {
-    throw connectionError(error, url)
+    throw toConnectionError(error, url)
   })
-  const refused = redirectOf(answer, url)
-  if (refused === null) return answer
-  answer.destroy()
-  throw new ToolError(refused)
+  const unexpected = describeRedirect(response, url)
+  if (unexpected === null) return response
+  response.destroy()
+  throw new ToolError(unexpected)
 }
 
-/** What became of a connection, worded for the model. */
-export function connectionError(error: Error, url: URL): ToolError {
+/** Converts the error of a socket or of the egress policy. */
+export function toConnectionError(error: Error, url: URL): ToolError {
   const { code } = error as NodeJS.ErrnoException
-  if (error instanceof ToolError) return new ToolError(`Refused to connect: ${error.message}.`)
-  const isDropped = code === 'ECONNRESET' || code === 'EPIPE' || code?.startsWith('HPE_')
-  const what = isDropped ? 'The connection was dropped' : `The host ${url.host} could not be reached`
-  return new ToolError(`${what}: ${error.message || code}.`, { isTransient: true, cause: error })
+  if (error instanceof ToolError) return new ToolError(`Connection denied: ${error.message}.`)
+  const isReset = code === 'ECONNRESET' || code === 'EPIPE' || code?.startsWith('HPE_')
+  const summary = isReset ? 'The connection was dropped' : `Could not connect to ${url.host}`
+  return new ToolError(`${summary}: ${error.message || code}.`, { isTransient: true, cause: error })
 }
 
-function redirectOf({ statusCode = 0, headers }: IncomingMessage, url: URL): string | null {
+function describeRedirect({ statusCode = 0, headers }: IncomingMessage, url: URL): string | null {
   if (statusCode < 300 || statusCode > 399) return null
   const { location } = headers
-  if (location === undefined) return `The answer has the status ${statusCode}, which is not a result.`
+  if (location === undefined) return `Unexpected response status ${statusCode}.`
   const target = URL.canParse(location, url.href) ? new URL(location, url).href : location
-  return `The answer is a redirect (${statusCode}) to ${target}, and redirects are not followed.`
+  return `The response is a redirect (${statusCode}) to ${target}. Redirects are not followed.`
 }

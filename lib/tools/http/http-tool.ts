@@ -1,24 +1,33 @@
 import { STATUS_CODES } from 'node:http'
-import type { Json } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { ToolResult } from '../../core/model.ts'
-import { type ReadText, readText } from '../egress/read-text.ts'
-import { connectionError, type Outgoing, type Reach, sendRequest } from '../egress/send-request.ts'
-import { cutText } from '../limit-result.ts'
-import { MAX_ERROR_READ_BYTES, MAX_READ_BYTES } from '../limits.ts'
+import type { HttpDocument, ToolDocument } from '../document/tool-fields.ts'
+import type { EgressPolicy } from '../egress/egress-policy.ts'
+import { MAX_READ_BYTES, type ResponseText, readText } from '../egress/read-text.ts'
+import { type OutgoingRequest, sendRequest, toConnectionError } from '../egress/send-request.ts'
+import { truncateText } from '../limit-result.ts'
 import type { Secrets } from '../secrets.ts'
-import { declarationOf, failed, single, succeeded, ToolError, type ToolGroup } from '../tool.ts'
-import type { HttpDocument, ToolDocument } from '../tool-document.ts'
-import { httpRequest } from './http-request.ts'
+import { failed, succeeded, ToolError, type ToolGroup, toDeclaration, toGroup } from '../tool.ts'
+import { appendQuery, fillPath, getPlaceholders } from './url-template.ts'
 
-type Params = { document: ToolDocument; http: HttpDocument; secrets: Secrets; lookup: Reach['lookup'] }
+const MAX_ERROR_READ_BYTES = 64_000
 
-/** A tool that sends one HTTP request; `httpRequest` says where its inputs go. */
-export function httpTool({ document, http, secrets, lookup }: Params): ToolGroup {
-  return single({
-    declaration: declarationOf(document),
+const METHODS_WITHOUT_BODY = ['GET', 'HEAD', 'DELETE']
+
+type Params = {
+  document: ToolDocument
+  http: HttpDocument
+  secrets: Secrets
+  lookup: EgressPolicy['lookup']
+}
+
+/** A tool that sends one HTTP request. */
+export function openHttpTool({ document, http, secrets, lookup }: Params): ToolGroup {
+  return toGroup({
+    declaration: toDeclaration(document),
     timeoutSeconds: document.timeoutSeconds,
     async call(input, { idempotencyKey, signal }) {
-      const { url, body } = httpRequest(http, input)
+      const { url, body } = toUrlAndBody(http, input)
       const headers = {
         accept: 'application/json, */*;q=0.5',
         'user-agent': 'agent-execution-service',
@@ -32,27 +41,44 @@ export function httpTool({ document, http, secrets, lookup }: Params): ToolGroup
   })
 }
 
-async function send(request: Outgoing, reach: Reach, secrets: Secrets): Promise<ToolResult> {
-  const answer = await sendRequest(request, reach)
-  const status = answer.statusCode ?? 0
-  if (status >= 400) {
-    const read = await readText(answer, MAX_ERROR_READ_BYTES).catch(() => null)
-    const text = read?.text ? `: ${read.text}` : '.'
-    return failed(`The answer is an error, HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() + text)
-  }
-  const read = await readText(answer, MAX_READ_BYTES).catch((error: Error) => {
-    throw error instanceof ToolError ? error : connectionError(error, request.url)
-  })
-  if (!read.isComplete) return succeeded(cutText(secrets.maskText(read.text), { isComplete: false }))
-  return jsonOrText(read)
+/**
+ * Distributes the inputs: to the path if it has a placeholder; else to the query or body if listed there; else to the
+ * query for GET, HEAD and DELETE, and to the JSON body for the other methods. Without inputs there is no body.
+ * @throws ToolError
+ */
+function toUrlAndBody(http: HttpDocument, input: JsonObject): { url: URL; body: string | null } {
+  const inPath = new Set(getPlaceholders(http.url))
+  const url = fillPath(http.url, input)
+  const others = Object.entries(input).filter(([name]) => !inPath.has(name))
+  const isQuery = ([name]: [string, unknown]) =>
+    http.query.includes(name) || (!http.body.includes(name) && METHODS_WITHOUT_BODY.includes(http.method))
+  appendQuery(url, Object.fromEntries(others.filter(isQuery)))
+  const body = others.filter((entry) => !isQuery(entry))
+  return { url, body: body.length > 0 ? JSON.stringify(Object.fromEntries(body)) : null }
 }
 
-function jsonOrText({ text, mediaType }: ReadText): ToolResult {
+async function send(request: OutgoingRequest, policy: EgressPolicy, secrets: Secrets): Promise<ToolResult> {
+  const response = await sendRequest(request, policy)
+  const status = response.statusCode ?? 0
+  if (status >= 400) {
+    const body = await readText(response, MAX_ERROR_READ_BYTES).catch(() => null)
+    const details = body?.text ? `: ${body.text}` : '.'
+    return failed(`The request failed with HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() + details)
+  }
+  const body = await readText(response, MAX_READ_BYTES).catch((error: Error) => {
+    throw error instanceof ToolError ? error : toConnectionError(error, request.url)
+  })
+  // Masked here as well: a secret at the end of the text that was read may be truncated.
+  if (!body.isComplete) return succeeded(truncateText(secrets.maskText(body.text), { isComplete: false }))
+  return parseBody(body)
+}
+
+function parseBody({ text, mediaType }: ResponseText): ToolResult {
   if (text === '') return succeeded(null)
   if (!/^application\/(.*\+)?json$/.test(mediaType)) return succeeded(text)
   try {
     return succeeded(JSON.parse(text) as Json)
   } catch {
-    return failed(`The answer says that it is JSON (${mediaType}), and is not: ${text}`)
+    return failed(`The response has the content type ${mediaType}, but is not valid JSON: ${text}`)
   }
 }

@@ -150,8 +150,8 @@ describe('the answer of a model agent', () => {
 describe('a tool that goes wrong', () => {
   const cases: [what: string, path: string, more: object, tells: RegExp][] = [
     ['fails', '/broken/{id}', {}, /500/],
-    ['times out', '/slow/{id}', { timeoutSeconds: 1 }, /timed out after 1 seconds/],
-    ['returns 2 MB', '/huge/{id}', {}, /left out|cut|larger/],
+    ['times out', '/slow/{id}', { timeoutSeconds: 1 }, /timed out after 1 s/],
+    ['returns 2 MB', '/huge/{id}', {}, /Truncated: \d+ of \d+ characters omitted/],
   ]
   it.each(cases)('because it %s is a result that the model sees', async (_, path, more, tells) => {
     const version = await aModelAgent({ tools: [httpTool(server, 'ask', path, more)] })

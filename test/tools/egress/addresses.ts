@@ -1,5 +1,5 @@
-/** Addresses that no tool reaches unless its document allows the host. */
-export const FORBIDDEN_ADDRESSES = [
+/** Addresses that tools cannot connect to, unless the host is in `allowedHosts`. */
+export const NON_PUBLIC_ADDRESSES = [
   '0.0.0.0',
   '0.1.2.3',
   '10.0.0.1',
@@ -68,8 +68,8 @@ export const PUBLIC_ADDRESSES = [
   '2a00:1450:4001:81b::200e',
 ]
 
-/** Ways to write a URL of such an address, or to hide where it leads. */
-export const FORBIDDEN_URLS = [
+/** Notations of URLs with a non-public address, and URLs that disguise their host or use another scheme. */
+export const DENIED_URLS = [
   'https://127.0.0.1/',
   'https://127.1/',
   'https://2130706433/',

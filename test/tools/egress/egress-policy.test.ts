@@ -1,36 +1,36 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { publicLookup, refusalOf } from '../../../lib/tools/egress/egress-policy.ts'
+import { toolsSchema } from '../../../lib/tools/document/tools-schema.ts'
+import { findUrlProblem, publicLookup } from '../../../lib/tools/egress/egress-policy.ts'
 import { isPublicAddress } from '../../../lib/tools/egress/public-address.ts'
 import { openTools } from '../../../lib/tools/open-tools.ts'
-import { toolsSchema } from '../../../lib/tools/tool-document.ts'
 import { serve } from '../serve.ts'
 import { serveTls } from '../serve-tls.ts'
-import { call, depsOf, httpTool, openWritten } from '../tools.ts'
-import { FORBIDDEN_ADDRESSES, FORBIDDEN_URLS, PUBLIC_ADDRESSES } from './addresses.ts'
+import { call, depsOf, httpTool, openDeclared } from '../tools.ts'
+import { DENIED_URLS, NON_PUBLIC_ADDRESSES, PUBLIC_ADDRESSES } from './addresses.ts'
 
-/** A look-up that answers from a script, one entry a call, and with the last one ever after. */
+/** A lookup that returns one entry of the script per call, and then repeats the last one. */
 function scripted(...script: string[][]) {
-  const asked: string[] = []
+  const requested: string[] = []
   const lookup = ((hostname: string, _: unknown, callback: (error: null, found: LookupAddress[]) => void) => {
-    const addresses = script[Math.min(asked.length, script.length - 1)] ?? []
-    asked.push(hostname)
+    const addresses = script[Math.min(requested.length, script.length - 1)] ?? []
+    requested.push(hostname)
     callback(
       null,
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     )
   }) as unknown as LookupFunction
-  return { lookup, asked }
+  return { lookup, requested }
 }
 
 describe('isPublicAddress', () => {
-  it.each(FORBIDDEN_ADDRESSES)('refuses %s', (address) => expect(isPublicAddress(address)).toBe(false))
-  it.each(PUBLIC_ADDRESSES)('takes %s', (address) => expect(isPublicAddress(address)).toBe(true))
+  it.each(NON_PUBLIC_ADDRESSES)('is false for %s', (address) => expect(isPublicAddress(address)).toBe(false))
+  it.each(PUBLIC_ADDRESSES)('is true for %s', (address) => expect(isPublicAddress(address)).toBe(true))
 })
 
-describe('refusalOf', () => {
-  it.each(FORBIDDEN_URLS)('refuses %s', (url) => expect(refusalOf(new URL(url), [])).not.toBeNull())
+describe('findUrlProblem', () => {
+  it.each(DENIED_URLS)('denies %s', (url) => expect(findUrlProblem(new URL(url), [])).not.toBeNull())
 
   const allowed: [string, string, boolean][] = [
     ['https://shop.example/', 'other.example', true],
@@ -49,66 +49,66 @@ describe('refusalOf', () => {
     ['http://localhost:8080@evil.example/', 'localhost:8080', false],
     ['http://user@localhost:8080/', 'localhost:8080', false],
   ]
-  it.each(allowed)('of %s when %s is allowed: taken is %s', (url, host, isTaken) => {
-    expect(refusalOf(new URL(url), [host]) === null).toBe(isTaken)
+  it.each(allowed)('%s with %s in allowedHosts: allowed is %s', (url, host, isAllowed) => {
+    expect(findUrlProblem(new URL(url), [host]) === null).toBe(isAllowed)
   })
 })
 
 describe('publicLookup', () => {
-  const ask = (lookup: LookupFunction, all: boolean) =>
-    new Promise((resolve) => {
-      publicLookup(lookup)('shop.example', { all }, (error, ...found) => resolve(error?.message ?? found))
+  const resolve = (lookup: LookupFunction, all: boolean) =>
+    new Promise((done) => {
+      publicLookup(lookup)('shop.example', { all }, (error, ...found) => done(error?.message ?? found))
     })
 
-  it('hands the socket the very addresses that it checked', async () => {
-    const { lookup, asked } = scripted(['8.8.8.8', '2606:4700:4700::1111'], ['127.0.0.1'])
-    expect(await ask(lookup, true)).toEqual([
+  it('returns the addresses that it has checked', async () => {
+    const { lookup, requested } = scripted(['8.8.8.8', '2606:4700:4700::1111'], ['127.0.0.1'])
+    expect(await resolve(lookup, true)).toEqual([
       [
         { address: '8.8.8.8', family: 4 },
         { address: '2606:4700:4700::1111', family: 6 },
       ],
     ])
-    expect(asked).toHaveLength(1)
-    expect(await ask(scripted(['8.8.8.8']).lookup, false)).toEqual(['8.8.8.8', 4])
+    expect(requested).toHaveLength(1)
+    expect(await resolve(scripted(['8.8.8.8']).lookup, false)).toEqual(['8.8.8.8', 4])
   })
 
-  it.each([true, false])('refuses when one of the addresses is not public (all: %s)', async (all) => {
-    expect(await ask(scripted(['8.8.8.8', '127.0.0.1']).lookup, all)).toContain('not public')
-    expect(await ask(scripted(['127.0.0.1', '8.8.8.8']).lookup, all)).toContain('not public')
-    expect(await ask(scripted([]).lookup, all)).toContain('not public')
+  it.each([true, false])('fails if any address is not public (all: %s)', async (all) => {
+    expect(await resolve(scripted(['8.8.8.8', '127.0.0.1']).lookup, all)).toContain('non-public')
+    expect(await resolve(scripted(['127.0.0.1', '8.8.8.8']).lookup, all)).toContain('non-public')
+    expect(await resolve(scripted([]).lookup, all)).toContain('non-public')
   })
 })
 
-describe('a tool', () => {
+describe('an HTTP tool', () => {
   const names = ['localhost', 'localhost.', 'shop.example']
-  it.each(names)('does not connect to %s when its address is loopback', async (name) => {
+  it.each(names)('does not connect to %s if it resolves to a loopback address', async (name) => {
     const server = await serveTls()
     const { lookup } = scripted(['127.0.0.1'])
     const tool = httpTool('', { url: `https://${name}:${server.port}/`, allowedHosts: [] })
-    const tools = await openWritten([tool], name === 'localhost' ? {} : { lookup })
-    const error = expect.stringContaining(`the host ${name} has an address that is not public`)
+    const tools = await openDeclared([tool], name === 'localhost' ? {} : { lookup })
+    const error = expect.stringContaining(`the host ${name} resolves to a non-public address`)
     expect(await call(tools, 'get', {})).toEqual({ ok: false, error })
     expect(server.connectionCount()).toBe(0)
   })
 
-  it('that passed the check once is checked again at the next call (DNS rebinding)', async () => {
+  it('checks the address again on each call (DNS rebinding)', async () => {
     const server = await serveTls()
-    const { lookup, asked } = scripted([], ['127.0.0.1'], ['::1'], ['::ffff:127.0.0.1'], ['0.0.0.0'])
+    const { lookup, requested } = scripted([], ['127.0.0.1'], ['::1'], ['::ffff:127.0.0.1'], ['0.0.0.0'])
     const tool = httpTool('', { url: `https://shop.example:${server.port}/`, allowedHosts: [] })
-    const tools = await openWritten([tool], { lookup })
+    const tools = await openDeclared([tool], { lookup })
     for (const _ of [1, 2, 3, 4, 5]) expect(await call(tools, 'get', {})).toMatchObject({ ok: false })
-    expect(asked).toHaveLength(5)
+    expect(requested).toHaveLength(5)
     expect(server.connectionCount()).toBe(0)
   })
 
-  it('reaches a host that its document allows, by name too', async () => {
+  it('connects to a host in allowedHosts, also by name', async () => {
     const server = await serve((response) => response.end('reached'))
     const host = `shop.example:${server.host.split(':')[1]}`
-    const tools = await openWritten([httpTool(host)], { lookup: scripted(['127.0.0.1']).lookup })
+    const tools = await openDeclared([httpTool(host)], { lookup: scripted(['127.0.0.1']).lookup })
     expect(await call(tools, 'get', {})).toEqual({ ok: true, value: 'reached' })
   })
 
-  it('is refused before it is opened, and by itself, when its URL leads to a forbidden address', async () => {
+  it('rejects a denied URL both when publishing and when calling', async () => {
     const server = await serve((response) => response.end('reached'))
     const written = httpTool(server.host)
     const [document] = toolsSchema.parse([written])

@@ -1,20 +1,21 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { MAX_READ_BYTES } from '../../../lib/tools/egress/read-text.ts'
 import { fillPath } from '../../../lib/tools/http/url-template.ts'
-import { MAX_READ_BYTES, MAX_RESULT_BYTES } from '../../../lib/tools/limits.ts'
+import { MAX_RESULT_BYTES } from '../../../lib/tools/limit-result.ts'
 import { json, serve } from '../serve.ts'
 import { serveTls } from '../serve-tls.ts'
-import { call, httpTool, openWritten } from '../tools.ts'
+import { call, httpTool, openDeclared } from '../tools.ts'
 
 const text = { type: 'string' }
 
-async function answerOf(answer: Parameters<typeof serve>[0], overrides: Record<string, unknown> = {}) {
-  const server = await serve(answer)
-  const tools = await openWritten([httpTool(server.host, overrides)])
+async function callTool(respond: Parameters<typeof serve>[0], overrides: Record<string, unknown> = {}) {
+  const server = await serve(respond)
+  const tools = await openDeclared([httpTool(server.host, overrides)])
   return { result: await call(tools, 'get', {}), server }
 }
 
-describe('httpTool, its request', () => {
+describe('openHttpTool, request', () => {
   const input = {
     id: text,
     limit: { type: 'integer', required: false },
@@ -23,7 +24,7 @@ describe('httpTool, its request', () => {
   const cases: [string, object, Record<string, unknown>, { path: string; body: string; type?: string }][] = [
     ['path and query', { method: 'GET' }, { id: 'a', limit: 5 }, { path: '/o/a?limit=5', body: '' }],
     [
-      'a list repeats',
+      'array in the query',
       { method: 'DELETE' },
       { id: 'a', tags: ['x', 'y z'] },
       { path: '/o/a?tags=x&tags=y+z', body: '' },
@@ -35,7 +36,7 @@ describe('httpTool, its request', () => {
       { id: 'a', limit: 5, tags: ['x'] },
       { path: '/o/a', body: '{"limit":5,"tags":["x"]}', type: 'application/json' },
     ],
-    ['no body without inputs', { method: 'PUT' }, { id: 'a' }, { path: '/o/a', body: '' }],
+    ['no inputs for the body', { method: 'PUT' }, { id: 'a' }, { path: '/o/a', body: '' }],
     [
       'query of a POST',
       { method: 'POST', query: ['limit'] },
@@ -49,7 +50,7 @@ describe('httpTool, its request', () => {
       { path: '/o/a', body: '{"tags":[1]}', type: 'application/json' },
     ],
     [
-      'encoded',
+      'encoded path segment',
       { method: 'GET' },
       { id: 'ä b?c#d%2f&;=+@:' },
       { path: '/o/%C3%A4%20b%3Fc%23d%252f%26%3B%3D%2B%40%3A', body: '' },
@@ -58,7 +59,7 @@ describe('httpTool, its request', () => {
 
   it.each(cases)('%s', async (_, http, values, expected) => {
     const server = await serve((response) => json(response, { ok: true }))
-    const tools = await openWritten([
+    const tools = await openDeclared([
       httpTool(server.host, { input, url: `http://${server.host}/o/{id}`, ...http }),
     ])
     expect(await call(tools, 'get', values as never)).toMatchObject({ ok: true })
@@ -72,11 +73,11 @@ describe('httpTool, its request', () => {
     expect(received?.headers['idempotency-key']).toBe('run/1/call-1')
   })
 
-  it('keeps the query of the URL, its own headers, and sends defaults that the model left out', async () => {
+  it('keeps the query of the URL and the headers of the document, and sends defaults', async () => {
     const server = await serve((response) => json(response, null))
     const url = `http://${server.host}/o?version=3`
     const page = { type: 'integer', default: 1 }
-    const tools = await openWritten([
+    const tools = await openDeclared([
       httpTool(server.host, { url, input: { page }, headers: { Accept: 'text/csv' } }),
     ])
     await call(tools, 'get', {})
@@ -84,9 +85,9 @@ describe('httpTool, its request', () => {
   })
 
   const segments = ['', '.', '..', '/', '../admin', 'a/b', 'a\\b', '\0', 'a\nb', '\ud800']
-  it.each(segments)('refuses the path segment %j and sends nothing', async (id) => {
+  it.each(segments)('rejects the path segment %j without sending a request', async (id) => {
     const server = await serve((response) => json(response, 'reached'))
-    const tools = await openWritten([
+    const tools = await openDeclared([
       httpTool(server.host, { input: { id: text }, url: `http://${server.host}/o/{id}` }),
     ])
     const result = await call(tools, 'get', { id })
@@ -94,49 +95,51 @@ describe('httpTool, its request', () => {
     expect(server.connections).toHaveLength(0)
   })
 
-  it('refuses what only together with the URL leaves the path', () => {
-    expect(() => fillPath('https://shop.example/a/%2{id}/b', { id: 'e' })).toThrow('change the path')
+  it('rejects an input that changes the path only in combination with the URL', () => {
+    expect(() => fillPath('https://shop.example/a/%2{id}/b', { id: 'e' })).toThrow(
+      'change the structure of the URL path',
+    )
     expect(fillPath('https://shop.example/a/{id}/b', { id: '2e' }).pathname).toBe('/a/2e/b')
   })
 })
 
-describe('httpTool, its answer', () => {
-  it('is JSON when it says so, else text', async () => {
-    const asJson = await answerOf((response) => json(response, { a: [1, 'ü'] }))
+describe('openHttpTool, response', () => {
+  it('parses JSON by content type and returns other responses as text', async () => {
+    const asJson = await callTool((response) => json(response, { a: [1, 'ü'] }))
     expect(asJson.result).toEqual({ ok: true, value: { a: [1, 'ü'] } })
     const problem = { 'content-type': 'application/vnd.x+json; charset=utf-8' }
-    const asSuffix = await answerOf((response) => response.writeHead(200, problem).end('[1]'))
+    const asSuffix = await callTool((response) => response.writeHead(200, problem).end('[1]'))
     expect(asSuffix.result).toEqual({ ok: true, value: [1] })
-    const asText = await answerOf((response) => response.end('{"a":1}'))
+    const asText = await callTool((response) => response.end('{"a":1}'))
     expect(asText.result).toEqual({ ok: true, value: '{"a":1}' })
     const latin = { 'content-type': 'text/plain; charset="iso-8859-1"' }
-    const asLatin = await answerOf((response) => response.writeHead(200, latin).end(Buffer.from([0xfc])))
+    const asLatin = await callTool((response) => response.writeHead(200, latin).end(Buffer.from([0xfc])))
     expect(asLatin.result).toEqual({ ok: true, value: 'ü' })
-    const empty = await answerOf((response) => response.writeHead(204).end())
+    const empty = await callTool((response) => response.writeHead(204).end())
     expect(empty.result).toEqual({ ok: true, value: null })
   })
 
-  it('with an error status is an error with the beginning of the body', async () => {
-    const small = await answerOf((response) => json(response, { message: 'no such order' }, 404))
+  it('returns an error status with the start of the body as an error', async () => {
+    const small = await callTool((response) => json(response, { message: 'no such order' }, 404))
     expect(small.result).toEqual({
       ok: false,
-      error: 'The answer is an error, HTTP 404 Not Found: {"message":"no such order"}',
+      error: 'The request failed with HTTP 404 Not Found: {"message":"no such order"}',
     })
-    const large = await answerOf((response) => response.writeHead(500).end('x'.repeat(1_000_000)))
+    const large = await callTool((response) => response.writeHead(500).end('x'.repeat(1_000_000)))
     expect(large.result).toMatchObject({
       ok: false,
-      error: expect.stringMatching(/^.{4000} \[… \d+ characters/),
+      error: expect.stringMatching(/^.{4000} \[Truncated: \d+ characters omitted\.\]$/),
     })
-    const binary = await answerOf((response) => response.writeHead(502).end(Buffer.from([0xff, 0])))
-    expect(binary.result).toEqual({ ok: false, error: 'The answer is an error, HTTP 502 Bad Gateway.' })
+    const binary = await callTool((response) => response.writeHead(502).end(Buffer.from([0xff, 0])))
+    expect(binary.result).toEqual({ ok: false, error: 'The request failed with HTTP 502 Bad Gateway.' })
   })
 
   const redirects = [301, 302, 303, 307, 308]
   it.each(redirects)(
-    'that redirects (%s) is an error that names the target, which is not asked',
+    'does not follow a redirect (%s) and returns an error with its target',
     async (status) => {
       const target = await serve((response) => json(response, 'reached'))
-      const { result } = await answerOf((response) =>
+      const { result } = await callTool((response) =>
         response.writeHead(status, { location: `${target.url}/x` }).end(),
       )
       expect(result).toMatchObject({
@@ -147,16 +150,16 @@ describe('httpTool, its answer', () => {
     },
   )
 
-  const faulty: [string, Parameters<typeof serve>[0], RegExp][] = [
+  const invalid: [string, Parameters<typeof serve>[0], RegExp][] = [
     [
-      'bad JSON',
+      'invalid JSON',
       (r) => r.writeHead(200, { 'content-type': 'application/json' }).end('{"a":'),
-      /is not: \{"a":$/,
+      /is not valid JSON: \{"a":$/,
     ],
     [
       'binary',
       (r) => r.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([0x89, 0x50, 0xff])),
-      /binary \(of type image\/png, 3 bytes\)/,
+      /binary \(image\/png, 3 bytes\)/,
     ],
     ['NUL in text', (r) => r.end('a\0b'), /binary/],
     [
@@ -165,9 +168,9 @@ describe('httpTool, its answer', () => {
       /binary/,
     ],
     ['compressed', (r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end('a'), /compressed \(gzip\)/],
-    ['dropped before its head', (r) => r.destroy(), /dropped/],
+    ['dropped before the headers', (r) => r.destroy(), /dropped/],
     [
-      'dropped within its body',
+      'dropped within the body',
       (r) => {
         r.writeHead(200, { 'content-length': '10' }).write('abc', () => r.destroy())
       },
@@ -181,36 +184,36 @@ describe('httpTool, its answer', () => {
       /dropped/,
     ],
     [
-      'too deep',
+      'nested too deeply',
       (r) =>
         r
           .writeHead(200, { 'content-type': 'application/json' })
           .end('['.repeat(200_000) + ']'.repeat(200_000)),
-      /nests deeper/,
+      /maximum nesting depth/,
     ],
   ]
-  it.each(faulty)('that is %s is an error', async (_, answer, error) => {
-    const { result } = await answerOf(answer)
+  it.each(invalid)('returns an error for: %s', async (_, respond, error) => {
+    const { result } = await callTool(respond)
     expect(result).toMatchObject({ ok: false, error: expect.stringMatching(error) })
   })
 
-  it('of 2 MB is cut, and says how much is left out', async () => {
+  it('truncates 2 MB and states how much is omitted', async () => {
     const whole = { text: 'é"\n😀'.repeat(250_000) }
-    const { result } = await answerOf((response) => json(response, whole))
+    const { result } = await callTool((response) => json(response, whole))
     const value = result.ok ? String(result.value) : ''
     expect(Buffer.byteLength(JSON.stringify(value))).toBeLessThanOrEqual(MAX_RESULT_BYTES)
     expect(Buffer.byteLength(value)).toBeGreaterThan(MAX_RESULT_BYTES / 2)
     const [, kept = '', left, total] =
-      /^(.*)\n\[Cut here: (\d+) of (\d+) characters are left out\.\]$/s.exec(value) ?? []
+      /^(.*)\n\[Truncated: (\d+) of (\d+) characters omitted\.\]$/s.exec(value) ?? []
     expect(JSON.stringify(whole).startsWith(kept)).toBe(true)
     expect(Number(total)).toBe(JSON.stringify(whole).length)
     expect(Number(left)).toBe(Number(total) - kept.length)
   })
 
-  it('without an end is read up to the hard limit, then the connection is closed', async () => {
+  it('stops reading an endless response at the limit and closes the connection', async () => {
     let sent = 0
     const { promise: closed, resolve } = Promise.withResolvers<void>()
-    const { result } = await answerOf((response) => {
+    const { result } = await callTool((response) => {
       response.on('close', resolve)
       const more = () => {
         let isFlowing = !response.destroyed
@@ -222,37 +225,37 @@ describe('httpTool, its answer', () => {
       more()
     })
     await closed
-    expect(result).toMatchObject({ ok: true, value: expect.stringContaining('which was not read.]') })
+    expect(result).toMatchObject({ ok: true, value: expect.stringContaining('was not read.]') })
     expect(sent).toBeLessThan(MAX_READ_BYTES * 20)
   })
 
-  it('that does not come in time is an error, and its connection is closed', async () => {
+  it('times out without a response and closes the connection', async () => {
     const { promise: closed, resolve } = Promise.withResolvers<void>()
-    const { result } = await answerOf((response) => void response.on('close', resolve), { timeoutSeconds: 1 })
+    const { result } = await callTool((response) => void response.on('close', resolve), { timeoutSeconds: 1 })
     await closed
-    expect(result).toEqual({ ok: false, error: 'The call timed out after 1 seconds.' })
+    expect(result).toEqual({ ok: false, error: 'The call timed out after 1 s.' })
   })
 
-  it('that drips past the time limit is an error', async () => {
-    const { result } = await answerOf(
+  it('times out while the response body is incomplete', async () => {
+    const { result } = await callTool(
       (response) => {
         const timer = setInterval(() => response.write('x'), 20)
         response.on('close', () => clearInterval(timer))
       },
       { timeoutSeconds: 1 },
     )
-    expect(result).toEqual({ ok: false, error: 'The call timed out after 1 seconds.' })
+    expect(result).toEqual({ ok: false, error: 'The call timed out after 1 s.' })
   })
 
-  it('that cannot be asked for is an error', async () => {
-    const tools = await openWritten([httpTool('127.0.0.1:1')])
-    const error = expect.stringContaining('127.0.0.1:1 could not be reached')
+  it('returns an error if the connection is refused', async () => {
+    const tools = await openDeclared([httpTool('127.0.0.1:1')])
+    const error = expect.stringContaining('Could not connect to 127.0.0.1:1')
     expect(await call(tools, 'get', {})).toEqual({ ok: false, error })
   })
 })
 
-describe('httpTool over TLS', () => {
-  it('sends to a certificate that is trusted, and to no other', async () => {
+describe('openHttpTool over TLS', () => {
+  it('accepts trusted certificates only', async () => {
     const trusted = await serveTls()
     const other = await serveTls()
     const usual = getCACertificates('default')
@@ -260,7 +263,7 @@ describe('httpTool over TLS', () => {
     setDefaultCACertificates([trusted.certificate])
     const tool = (host: string) => httpTool(host, { url: `https://${host}/` })
     const results = await Promise.all(
-      [trusted, other].map(async ({ host }) => call(await openWritten([tool(host)]), 'get', {})),
+      [trusted, other].map(async ({ host }) => call(await openDeclared([tool(host)]), 'get', {})),
     )
     expect(results[0]).toEqual({ ok: true, value: 'over TLS' })
     expect(results[1]).toMatchObject({ ok: false, error: expect.stringContaining('certificate') })

@@ -9,7 +9,7 @@ import { listen } from '../serve.ts'
 type Options = { sessions?: boolean; json?: boolean }
 export type Seen = { method: string; headers: IncomingMessage['headers']; meta?: unknown }
 
-/** A server of the official SDK over streamable HTTP on loopback, stateless unless `sessions`. */
+/** A loopback server built with the official SDK, over streamable HTTP; stateless unless `sessions` is true. */
 export async function serveMcp({ sessions = false, json = false }: Options = {}) {
   const seen: Seen[] = []
   const last: { response?: ServerResponse } = {}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { toolsSchema } from '../../../lib/tools/document/tools-schema.ts'
 import { openTools } from '../../../lib/tools/open-tools.ts'
-import { toolsSchema } from '../../../lib/tools/tool-document.ts'
 import { json, serve } from '../serve.ts'
-import { call, depsOf, openWritten, secret } from '../tools.ts'
+import { call, depsOf, openDeclared, secret } from '../tools.ts'
 import { serveMcp } from './mcp-server.ts'
 
 const written = (url: string, overrides: Record<string, unknown> = {}) => {
@@ -12,10 +12,10 @@ const written = (url: string, overrides: Record<string, unknown> = {}) => {
 
 const kinds = [{}, { json: true }, { sessions: true }]
 
-describe('mcpTools', () => {
+describe('openMcpTools', () => {
   it.each(kinds)('declares and calls the tools of a server (%j)', async (options) => {
     const server = await serveMcp(options)
-    const tools = await openWritten([written(server.url)])
+    const tools = await openDeclared([written(server.url)])
     expect(tools.declarations.map(({ name }) => name).slice(0, 3)).toEqual([
       'crm_find_customer',
       'crm_find_customer_2',
@@ -31,9 +31,9 @@ describe('mcpTools', () => {
     expect(await call(tools, 'crm_structured', {})).toEqual({ ok: true, value: { n: 1 } })
   })
 
-  it.each(kinds)('gives what goes wrong as an error (%j)', async (options) => {
+  it.each(kinds)('returns failures as errors (%j)', async (options) => {
     const server = await serveMcp(options)
-    const tools = await openWritten([written(server.url)])
+    const tools = await openDeclared([written(server.url)])
     expect(await call(tools, 'crm_failing', {})).toEqual({ ok: false, error: 'no such customer' })
     expect(await call(tools, 'crm_throwing', {})).toEqual({ ok: false, error: 'boom' })
     const refused = await call(tools, 'crm_find_customer', { name: 1 })
@@ -47,40 +47,40 @@ describe('mcpTools', () => {
     expect(await call(tools, 'crm_find_customer_2', {})).toEqual({ ok: true, value: 'two' })
   })
 
-  it('does not wait for an answer when the stream has ended without one', async () => {
+  it('does not wait for a result after the event stream has ended', async () => {
     const server = await serveMcp()
-    const tools = await openWritten([written(server.url)])
+    const tools = await openDeclared([written(server.url)])
     expect(await call(tools, 'crm_ending', {})).toMatchObject({
       ok: false,
       error: expect.stringContaining('without a result'),
     })
   })
 
-  it('cuts large texts and leaves binary content out', async () => {
+  it('truncates large texts and omits binary content', async () => {
     const server = await serveMcp()
-    const tools = await openWritten([written(server.url)])
+    const tools = await openDeclared([written(server.url)])
     const large = await call(tools, 'crm_large', {})
     expect(large).toMatchObject({
       ok: true,
-      value: expect.stringContaining('of 2000000 characters are left out'),
+      value: expect.stringContaining('of 2000000 characters omitted'),
     })
-    const value = 'see\n[Binary content of type image/png is left out.]'
+    const value = 'see\n[Binary content of type image/png omitted.]'
     expect(await call(tools, 'crm_image', {})).toEqual({ ok: true, value })
   })
 
-  it('ends a call that takes too long, and can be called again', async () => {
+  it('times out a slow call and accepts further calls', async () => {
     const server = await serveMcp()
-    const tools = await openWritten([written(server.url, { timeoutSeconds: 1 })])
-    const error = 'The call timed out after 1 seconds.'
+    const tools = await openDeclared([written(server.url, { timeoutSeconds: 1 })])
+    const error = 'The call timed out after 1 s.'
     expect(await call(tools, 'crm_hanging', {})).toEqual({ ok: false, error })
     expect(await call(tools, 'crm_find_customer_2', {})).toEqual({ ok: true, value: 'two' })
   })
 
-  it('sends headers with secrets, and masks them in what comes back', async () => {
+  it('sends headers with secrets and masks them in results', async () => {
     const server = await serveMcp()
     const headers = { Authorization: `Bearer ${secret('CRM_KEY')}` }
     const environment = { CRM_KEY: 'tiger-lily-88' }
-    const tools = await openWritten([written(server.url, { headers })], { environment })
+    const tools = await openDeclared([written(server.url, { headers })], { environment })
     const result = await call(tools, 'crm_headers', {})
     expect(
       server.seen.every(({ headers, meta }) => meta || headers.authorization === 'Bearer tiger-lily-88'),
@@ -89,7 +89,7 @@ describe('mcpTools', () => {
     expect(JSON.stringify(result)).not.toContain('tiger')
   })
 
-  it('ends the session that the server has opened, and leaves no connection', async () => {
+  it('terminates the session and closes all connections', async () => {
     const server = await serveMcp({ sessions: true })
     const tools = await openTools(toolsSchema.parse([written(server.url)]), depsOf())
     expect(server.transports.size).toBe(1)
@@ -99,7 +99,7 @@ describe('mcpTools', () => {
     expect(server.seen.map(({ method }) => method)).not.toContain('GET')
   })
 
-  it('leaves the check to the server when its schema cannot be used', async () => {
+  it('lets the server validate inputs if its schema does not compile', async () => {
     const inputSchema = { type: 'object', properties: { a: { $ref: '#/nowhere' }, b: { pattern: '(' } } }
     const results: Record<string, object> = {
       initialize: {
@@ -116,14 +116,14 @@ describe('mcpTools', () => {
         ? response.writeHead(202).end()
         : json(response, { jsonrpc: '2.0', id, result: results[method] })
     })
-    const tools = await openWritten([written(server.url)])
+    const tools = await openDeclared([written(server.url)])
     expect(await call(tools, 'crm_odd', { a: 1, b: 'x' })).toEqual({ ok: true, value: 'ok' })
   })
 
   const unusable: [string, Parameters<typeof serve>[0], RegExp, boolean][] = [
-    ['answers 401', (r) => json(r, { error: 'no' }, 401), /MCP server: .*no/, true],
+    ['responds with 401', (r) => json(r, { error: 'no' }, 401), /MCP server error: .*no/, true],
     [
-      'answers HTML',
+      'responds with HTML',
       (r) => r.writeHead(200, { 'content-type': 'text/html' }).end('<a>'),
       /content type/,
       true,
@@ -135,22 +135,27 @@ describe('mcpTools', () => {
       /redirect \(307\) to http.*elsewhere/,
       false,
     ],
-    ['never answers', () => undefined, /did not answer within 1 seconds|timed out/, true],
-    ['sends no JSON', (r) => r.writeHead(200, { 'content-type': 'application/json' }).end('{'), /JSON/, true],
+    ['never responds', () => undefined, /did not respond within 1 s|timed out/, true],
+    [
+      'sends invalid JSON',
+      (r) => r.writeHead(200, { 'content-type': 'application/json' }).end('{'),
+      /JSON/,
+      true,
+    ],
   ]
-  it.each(unusable)('a server that %s cannot be opened', async (_, answer, message, isTransient) => {
-    const server = await serve(answer)
-    const opening = openWritten([written(`${server.url}/mcp`, { timeoutSeconds: 1 })])
+  it.each(unusable)('fails to open a server that %s', async (_, respond, message, isTransient) => {
+    const server = await serve(respond)
+    const opening = openDeclared([written(`${server.url}/mcp`, { timeoutSeconds: 1 })])
     await expect(opening).rejects.toMatchObject({
       name: 'ToolError',
-      message: expect.stringMatching(/^The tool crm cannot be used\. /),
+      message: expect.stringMatching(/^Could not open the tool crm\. /),
       isTransient,
     })
     await expect(opening).rejects.toThrow(message)
     expect(server.received.map(({ path }) => path)).not.toContain('/elsewhere')
   })
 
-  it('ends the session of a server that does not tell its tools', async () => {
+  it('terminates the session of a server that does not list its tools', async () => {
     const result = {
       protocolVersion: '2025-06-18',
       capabilities: {},
@@ -163,18 +168,18 @@ describe('mcpTools', () => {
       if (asked === 'initialize') return json(response, { jsonrpc: '2.0', id, result })
       return response.writeHead(id === undefined ? 202 : 500).end()
     })
-    await expect(openWritten([written(server.url)])).rejects.toThrow('The tool crm cannot be used.')
+    await expect(openDeclared([written(server.url)])).rejects.toThrow('Could not open the tool crm.')
     expect(server.received.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's-1' } })
   })
 
-  it('does not connect to an address that is not allowed, or without its secret', async () => {
+  it('does not connect to a denied address or without the secret', async () => {
     const server = await serveMcp()
     const [document] = toolsSchema.parse([written(server.url)])
     if (document?.mcp) document.mcp.allowedHosts = []
     await expect(openTools(document ? [document] : [], depsOf())).rejects.toThrow('https://')
     const headers = { Authorization: secret('CRM_KEY') }
-    const opening = openWritten([written(server.url, { headers })])
-    await expect(opening).rejects.toThrow('The secret CRM_KEY is missing.')
+    const opening = openDeclared([written(server.url, { headers })])
+    await expect(opening).rejects.toThrow('Secret CRM_KEY not found.')
     expect(server.connections).toHaveLength(0)
   })
 })

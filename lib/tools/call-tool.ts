@@ -1,0 +1,91 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import type { ToolCall, ToolResult } from '../core/model.ts'
+import { compileValidator, type Validator } from '../schema/validate/validate.ts'
+import { type CallOptions, failed, type Tool, ToolError } from './tool.ts'
+
+export type CallableTool = Tool & { validate: Validator }
+
+export const toCallable = (tool: Tool): CallableTool => ({
+  ...tool,
+  validate: toValidator(tool.declaration.inputSchema),
+})
+
+/**
+ * Calls a tool if the input matches its schema. Failures, including a timeout, are returned as results for the model.
+ * @throws the reason of `options.signal` if it aborts
+ */
+export async function callTool(
+  tools: ReadonlyMap<string, CallableTool>,
+  call: ToolCall,
+  options: CallOptions,
+): Promise<ToolResult> {
+  options.signal.throwIfAborted()
+  if (call.error !== null) return failed(call.error)
+  const tool = tools.get(call.name)
+  if (!tool) return failed(`Unknown tool "${call.name}". Available tools: ${[...tools.keys()].join(', ')}.`)
+  const input = addDefaults(call.input, tool.declaration.inputSchema)
+  const violations = tool.validate(input)
+  if (violations.length > 0 || !isJsonObject(input)) {
+    const details = violations.map(({ message }) => message).join(' ')
+    return failed(`The input does not match the tool's schema. ${details}`.trim())
+  }
+  try {
+    return await callWithTimeout(tool, input, options)
+  } catch (error) {
+    options.signal.throwIfAborted()
+    const { message } = error as Error
+    return failed(error instanceof ToolError ? message : `The call failed: ${message}`)
+  }
+}
+
+/** Returns after the tool's timeout, even if the tool ignores its signal. */
+async function callWithTimeout(
+  tool: Tool,
+  input: JsonObject,
+  { idempotencyKey, signal }: CallOptions,
+): Promise<ToolResult> {
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal.reason)
+  const aborted = new Promise<ToolResult>((resolve, reject) => {
+    controller.signal.addEventListener('abort', () => {
+      if (signal.aborted) reject(signal.reason)
+      else resolve(failed(`The call timed out after ${tool.timeoutSeconds} s.`))
+    })
+  })
+  signal.addEventListener('abort', abort)
+  const timer = setTimeout(
+    () => controller.abort(new ToolError('The call timed out.')),
+    tool.timeoutSeconds * 1_000,
+  )
+  try {
+    return await Promise.race([aborted, tool.call(input, { idempotencyKey, signal: controller.signal })])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** Accepts every input if an MCP server declares a schema that does not compile. The server validates the input then. */
+function toValidator(schema: JsonObject): Validator {
+  try {
+    const validate = compileValidator(schema)
+    return (value) => {
+      try {
+        return validate(value)
+      } catch {
+        return []
+      }
+    }
+  } catch {
+    return () => []
+  }
+}
+
+/** Adds the defaults of the top-level fields that the model omitted. */
+function addDefaults(input: Json, { properties }: JsonObject): Json {
+  if (!isJsonObject(input) || !isJsonObject(properties)) return input
+  const defaults = Object.entries(properties).flatMap(([name, field]) =>
+    isJsonObject(field) && field.default !== undefined ? [[name, field.default] as const] : [],
+  )
+  return { ...Object.fromEntries(defaults), ...input }
+}

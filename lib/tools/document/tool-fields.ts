@@ -1,0 +1,68 @@
+import * as z from 'zod'
+import { isSlug } from '../../core/ids.ts'
+import { FINAL_ANSWER } from '../../core/model.ts'
+import { fieldMapSchema } from '../../schema/field-map-schema.ts'
+
+const TIMEOUT_SECONDS = { min: 1, max: 900, default: 60 }
+
+/** `name`, `name:version`, or an ARN (AWS Lambda API reference, Invoke, FunctionName). */
+const FUNCTION =
+  /^(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-Za-z0-9_-]{1,64}(:[A-Za-z0-9$_-]{1,128})?$/
+
+const hostSchema = z
+  .string()
+  .regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i, 'must be a host such as "localhost:8080"')
+
+const endpointShape = {
+  url: z.string().min(1).max(2_000),
+  headers: z.record(z.string(), z.string().max(4_000)).default({}),
+  /** Hosts that may have a private address or use plain HTTP, with the port unless it is the scheme's default. */
+  allowedHosts: z.array(hostSchema).max(16).default([]),
+}
+
+const httpFields = z.strictObject({
+  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  ...endpointShape,
+  /** Inputs sent in the query, whatever the method. `http-tool.ts` has the rule for the others. */
+  query: z.array(z.string()).default([]),
+  /** Inputs sent in the JSON body, whatever the method. */
+  body: z.array(z.string()).default([]),
+})
+
+const lambdaFields = z.strictObject({
+  function: z.string().regex(FUNCTION, 'must be the name or ARN of a Lambda function'),
+})
+
+const mcpFields = z.strictObject(endpointShape)
+
+/** The fields of an entry of `tools` in an `agent.md`. `tools-schema.ts` adds the rules that span several fields. */
+export const toolFields = z.strictObject({
+  name: z
+    .string()
+    .regex(
+      /^[A-Za-z][A-Za-z0-9_-]{0,63}$/,
+      'must start with a letter and contain at most 64 letters, digits, "_" or "-"',
+    )
+    .refine((name) => name !== FINAL_ANSWER, `must not be "${FINAL_ANSWER}", which is reserved`),
+  description: z.string().min(1).max(2_000).optional(),
+  input: fieldMapSchema.optional(),
+  timeoutSeconds: z.int().min(TIMEOUT_SECONDS.min).max(TIMEOUT_SECONDS.max).default(TIMEOUT_SECONDS.default),
+  http: httpFields.optional(),
+  lambda: lambdaFields.optional(),
+  mcp: mcpFields.optional(),
+  agent: z.string().refine(isSlug, 'must be the slug of an agent').optional(),
+})
+
+export type ToolDocument = z.infer<typeof toolFields>
+export type HttpDocument = z.infer<typeof httpFields>
+export type LambdaDocument = z.infer<typeof lambdaFields>
+export type McpDocument = z.infer<typeof mcpFields>
+
+/** The names of the fields allowed at a path within a tool, for error messages; null within a field map. */
+export function getKnownToolFields(path: PropertyKey[]): string[] | null {
+  if (path.length === 0) return Object.keys(toolFields.shape)
+  if (path.length > 1) return null
+  const shapes = { http: httpFields.shape, lambda: lambdaFields.shape, mcp: mcpFields.shape }
+  const shape = shapes[path[0] as keyof typeof shapes]
+  return shape ? Object.keys(shape) : null
+}
