@@ -6,8 +6,8 @@ import { verifyToken } from '../lib/tokens/token.ts'
 const { tokens } = openStores()
 
 /**
- * API Gateway's Lambda authorizer. The policy covers the whole stage, since it is cached by token and not by route.
- * "Unauthorized", and only this text, makes API Gateway answer 401.
+ * The Lambda authorizer of API Gateway. The policy covers the whole stage, because API Gateway caches it by token, not by
+ * route. API Gateway responds with 401 only if the error message is exactly "Unauthorized".
  */
 export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const token = await verifyToken(tokens, event.authorizationToken, system.now())

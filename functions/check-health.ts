@@ -4,7 +4,7 @@ import type { HttpResponse } from '../lib/http/event.ts'
 
 const table = openTable()
 
-/** Works when the table answers: nothing else is needed to accept a run. */
+/** The service is healthy if the table responds: accepting a run needs nothing else. */
 async function checkHealth(): Promise<HttpResponse> {
   await table.ping()
   return { status: 200, body: { success: true } }

@@ -1,12 +1,12 @@
 import { ExecutionInProgress, ExecutionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { executionIdFrom } from '../lib/http/execution-reply.ts'
+import { parseExecutionId } from '../lib/http/execution-response.ts'
 
 const { executions } = openStores()
 
 async function deleteExecution({ organizationId, executionId }: Request<'delete-execution'>) {
-  const id = executionIdFrom(executionId)
+  const id = parseExecutionId(executionId)
   const result = await executions.delete({ organizationId, id })
   if (result === 'missing') throw new ExecutionNotFound()
   if (result === 'open') throw new ExecutionInProgress(id)

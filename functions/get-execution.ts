@@ -3,17 +3,17 @@ import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { waitForCompletion } from '../lib/engine/wait-for-completion.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { executionIdFrom, recordReply } from '../lib/http/execution-reply.ts'
+import { parseExecutionId, toRecordResponse } from '../lib/http/execution-response.ts'
 
 const { executions } = openStores()
 
 async function getExecution({ organizationId, executionId, headers }: Request<'get-execution'>) {
-  const id = executionIdFrom(executionId)
+  const id = parseExecutionId(executionId)
   const seconds = headers.Prefer
   if (seconds > 0) await waitForCompletion({ executions, organizationId, id, timeoutMs: seconds * 1000 })
   const execution = await executions.get({ organizationId, id })
   if (!execution) throw new ExecutionNotFound()
-  const reply = recordReply(execution)
+  const reply = toRecordResponse(execution)
   if (seconds === 0) return reply
   return { ...reply, headers: { ...reply.headers, 'Preference-Applied': `wait=${seconds}` } }
 }

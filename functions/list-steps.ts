@@ -4,17 +4,17 @@ import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listSteps } from '../lib/engine/list-steps.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { executionIdFrom } from '../lib/http/execution-reply.ts'
-import { BY_NUMBER, pageReply, pageRequest } from '../lib/http/page.ts'
+import { parseExecutionId } from '../lib/http/execution-response.ts'
+import { BY_NUMBER, parsePage, toPageResponse } from '../lib/http/page.ts'
 
 const { executions, steps } = openStores()
 
 async function listExecutionSteps(request: Request<'list-steps'>) {
   const { organizationId, query } = request
-  const page = pageRequest(query, BY_NUMBER)
-  const id = executionIdFrom(request.executionId)
+  const page = parsePage(query, BY_NUMBER)
+  const id = parseExecutionId(request.executionId)
   if (!(await executions.get({ organizationId, id }))) throw new ExecutionNotFound()
-  return pageReply(await listSteps({ steps, executionId: id, ...page }), toStepRecord, request)
+  return toPageResponse(await listSteps({ steps, executionId: id, ...page }), toStepRecord, request)
 }
 
 export const handler = endpoint('list-steps', listExecutionSteps, { query: pageParameters })

@@ -3,16 +3,16 @@ import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { pageParameters } from '../lib/api/parameters/page-parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { BY_ID, pageReply, pageRequest } from '../lib/http/page.ts'
+import { BY_ID, parsePage, toPageResponse } from '../lib/http/page.ts'
 
 const { agents } = openStores()
 
 async function listVersions(request: Request<'list-versions'>) {
   const { organizationId, agentId, query } = request
-  const page = pageRequest(query, BY_ID)
+  const page = parsePage(query, BY_ID)
   const agent = await resolveAgent({ store: agents, organizationId, idOrSlug: agentId })
   const versions = await agents.listVersions({ organizationId, agentId: agent.id, ...page })
-  return pageReply(versions, toVersionRecord, request)
+  return toPageResponse(versions, toVersionRecord, request)
 }
 
 export const handler = endpoint('list-versions', listVersions, { query: pageParameters })

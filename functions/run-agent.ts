@@ -14,7 +14,7 @@ import {
   SYNC_DEADLINE_SECONDS,
 } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { acceptedReply, outputReply } from '../lib/http/execution-reply.ts'
+import { toAcceptedResponse, toOutputResponse } from '../lib/http/execution-response.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
@@ -40,8 +40,8 @@ async function runAgent({ organizationId, agentId, query, headers, body, basePat
   })
   const request = buildRunRequest(version, body, query, headers['Idempotency-Key'])
   return query.execMode === 'async'
-    ? acceptedReply(await submitAsync(intake, request), basePath)
-    : outputReply(await submitSync(intake, request), basePath)
+    ? toAcceptedResponse(await submitAsync(intake, request), basePath)
+    : toOutputResponse(await submitSync(intake, request), basePath)
 }
 
 export const handler = endpoint('run-agent', runAgent, { query: runParameters, headers: runHeaders })

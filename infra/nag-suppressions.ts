@@ -1,6 +1,6 @@
 import { Validations } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
-import { operationOf, routes } from '../lib/api/routes.ts'
+import { getOperation, routes } from '../lib/api/routes.ts'
 import { SECRETS_PATH, TOOL_FUNCTION_PREFIX } from './functions/agent-permissions.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES } from './functions/function-settings.ts'
 import type { ServiceStack } from './stack.ts'
@@ -12,7 +12,7 @@ const theApi = ({ api }: ServiceStack) => [api]
 
 const publicMethods = ({ api }: ServiceStack) =>
   routes
-    .filter((route) => operationOf(route.function).public)
+    .filter((route) => getOperation(route.function).public)
     .map(({ method, path }) => api.root.resourceForPath(path).node.findChild(method))
 
 const rolesOf =

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { OperationName } from '../lib/api/routes.ts'
-import { operationOf } from '../lib/api/routes.ts'
+import { getOperation } from '../lib/api/routes.ts'
 import {
   PayloadTooLarge,
   RouteNotFound,
@@ -11,7 +11,7 @@ import {
   Unauthorized,
   Unavailable,
 } from '../lib/core/errors.ts'
-import { asServiceError, problemResult } from '../lib/http/problem-details.ts'
+import { toProblemResult, toServiceError } from '../lib/http/problem-details.ts'
 import { type Authorizer, authorize } from './authorize.ts'
 import { cacheAuthorizer } from './authorizer-cache.ts'
 import { matchRoute } from './match-route.ts'
@@ -43,7 +43,7 @@ export function createGateway({ handlers, authorizer: asked, onAnswer }: Gateway
     const requestId = randomUUID()
     const result = await answer(request, requestId, { handlers, authorizer }).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) console.error('The gateway failed:', error)
-      return problemResult(asServiceError(error), requestId)
+      return toProblemResult(toServiceError(error), requestId)
     })
     send(response, result, requestId)
     const [path = ''] = (request.url ?? '').split('?')
@@ -68,7 +68,7 @@ async function answer(
     await body
     throw new RouteNotFound()
   }
-  const authorization = operationOf(match.route.function).public
+  const authorization = getOperation(match.route.function).public
     ? {}
     : await authorize(authorizer, request.headers.authorization, match).catch(async (error: unknown) => {
         await body
@@ -100,7 +100,7 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
     error.code === 'HPE_HEADER_OVERFLOW'
       ? new PayloadTooLarge('The request line and headers together may have 16 kB.')
       : new ServiceError('BadRequest', 'The bytes that were sent are no HTTP request.')
-  const { statusCode, headers, body } = problemResult(problem, randomUUID())
+  const { statusCode, headers, body } = toProblemResult(problem, randomUUID())
   const lines = Object.entries({ ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${statusCode} ${problem.title}\r\n${head}\r\n${body}`)

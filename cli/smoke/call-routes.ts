@@ -1,4 +1,4 @@
-import { type OperationName, operationOf, type Route, routes } from '../../lib/api/routes.ts'
+import { getOperation, type OperationName, type Route, routes } from '../../lib/api/routes.ts'
 
 /** Result of one request. `status` is null without a response; `detail` says what is wrong. */
 export type Result = {
@@ -82,7 +82,7 @@ function toPath({ path }: Route, values: Record<string, string>): string {
 
 function bodyOf(name: OperationName, input: object): { body?: object } {
   if (name === 'run-agent') return { body: input }
-  return operationOf(name).body ? { body: { rating: 1 } } : {}
+  return getOperation(name).body ? { body: { rating: 1 } } : {}
 }
 
 async function sendRequest({ baseUrl, token }: Options, request: Request) {

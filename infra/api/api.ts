@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { type OperationName, operationOf, operations, routes } from '../../lib/api/routes.ts'
+import { getOperation, type OperationName, operations, routes } from '../../lib/api/routes.ts'
 import { settingsOf } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'
@@ -80,7 +80,7 @@ export function createApi(
   for (const { function: name, method, path } of routes) {
     api.root
       .resourceForPath(path)
-      .addMethod(method, integrations.get(name), operationOf(name).public ? {} : { authorizer })
+      .addMethod(method, integrations.get(name), getOperation(name).public ? {} : { authorizer })
   }
   return api
 }
@@ -90,7 +90,8 @@ function createIntegration(
   { functions, responseStreaming }: { functions: Functions; responseStreaming: boolean },
 ): LambdaIntegration {
   const options = { allowTestInvoke: false }
-  if (!operationOf(name).streams || !responseStreaming) return new LambdaIntegration(functions[name], options)
+  if (!getOperation(name).streams || !responseStreaming)
+    return new LambdaIntegration(functions[name], options)
   return new LambdaIntegration(functions[name], {
     ...options,
     responseTransferMode: ResponseTransferMode.STREAM,

@@ -7,7 +7,7 @@ import {
   Unavailable,
   UnsupportedMediaType,
 } from '../../lib/core/errors.ts'
-import { asServiceError, problemResult } from '../../lib/http/problem-details.ts'
+import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
 
 const RETRY_AFTER = { headers: { 'Retry-After': '1' } }
 
@@ -54,12 +54,12 @@ const RESPONSES: [ResponseType, ServiceError][] = [
   [ResponseType.INTEGRATION_FAILURE, new Unavailable(undefined)],
   [ResponseType.INTEGRATION_TIMEOUT, timedOut],
   [ResponseType.DEFAULT_4XX, new ServiceError('BadRequest', 'API Gateway could not process the request.')],
-  [ResponseType.DEFAULT_5XX, asServiceError(undefined)],
+  [ResponseType.DEFAULT_5XX, toServiceError(undefined)],
 ]
 
 export function addGatewayResponses(api: RestApi): void {
   for (const [type, error] of RESPONSES) {
-    const { statusCode, headers = {}, body } = problemResult(error, '$context.requestId')
+    const { statusCode, headers = {}, body } = toProblemResult(error, '$context.requestId')
     api.addGatewayResponse(type.responseType, {
       type,
       // The status of DEFAULT_4XX would apply to every 4xx type that is not listed, and theirs differ.

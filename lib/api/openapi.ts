@@ -1,27 +1,32 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
-import { PROBLEMS, type ProblemCode } from '../core/errors.ts'
+import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import { parameterSchemas } from './parameters/parameter-schemas.ts'
-import { type Operation, operationOf, type Route, routes } from './routes.ts'
+import { getOperation, type Operation, type Route, routes } from './routes.ts'
 import { problemRecord } from './schemas/problem-record.ts'
-import { schemaOf } from './schemas/records.ts'
+import { getSchema } from './schemas/records.ts'
 
 const PATH_PARAMETERS: Record<string, z.ZodType> = {
-  agentId: z.string().meta({ description: 'The id (UUID) or slug of an agent.' }),
-  executionId: z.uuid().meta({ description: 'The id of an execution.' }),
+  agentId: z.string().meta({ description: 'The ID (a UUID) or slug of the agent.' }),
+  executionId: z.uuid().meta({ description: 'The ID of the execution.' }),
 }
 
-/** Problems that every operation can answer with; those that take a token, also 401. */
-const COMMON: ProblemCode[] = ['InvalidQueryParameter', 'TooManyRequests', 'InternalError', 'Unavailable']
+/** Errors of every operation. Those that require a token can also respond with `Unauthorized`. */
+const COMMON_ERRORS: ErrorCode[] = [
+  'InvalidQueryParameter',
+  'TooManyRequests',
+  'InternalError',
+  'Unavailable',
+]
 
-/** The OpenAPI 3.1 document of the service, made from `routes.ts`. */
+/** The OpenAPI 3.1 document of the service, generated from `routes.ts`. */
 export function openApiDocument() {
   const paths: ZodOpenApiPathsObject = {}
   for (const route of routes) {
     const { method } = route
     paths[route.path] = {
       ...paths[route.path],
-      [method.toLowerCase()]: toOperation(route, operationOf(route.function)),
+      [method.toLowerCase()]: toOperation(route, getOperation(route.function)),
     }
   }
   return createDocument({
@@ -29,15 +34,15 @@ export function openApiDocument() {
     info: {
       title: 'Agent Execution Service',
       version: '1.0.0',
-      description: 'Runs agents behind typed HTTPS endpoints. Every path also works with a slash at its end.',
+      description: 'Runs agents behind typed HTTPS endpoints. Every path also works with a trailing slash.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: 'http://127.0.0.1:3000', description: 'This machine (npm start)' }],
+    servers: [{ url: 'http://127.0.0.1:3000', description: 'Local service (npm start)' }],
     security: [{ token: [] }],
     tags: [
       { name: 'agents', description: 'Agents, their versions and their executions.' },
-      { name: 'documents', description: 'The same under the older name of an agent.' },
-      { name: 'service', description: 'The service itself.' },
+      { name: 'documents', description: 'The same operations under the legacy name of agents.' },
+      { name: 'service', description: 'Operations on the service itself.' },
     ],
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An API token.' } },
@@ -62,33 +67,36 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
       ...(operation.headers && { header: parameterSchemas[operation.headers] }),
     },
     ...(operation.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body) } } },
+      requestBody: { required: true, content: { 'application/json': { schema: getSchema(operation.body) } } },
     }),
-    responses: { ...responsesOf(operation), ...errorsOf(operation) },
+    responses: { ...toResponses(operation), ...toErrorResponses(operation) },
   } as ZodOpenApiOperationObject
 }
 
-function responsesOf({ responses }: Operation) {
+function toResponses({ responses }: Operation) {
   return Object.fromEntries(
     Object.entries(responses).map(([status, { description, body }]) => [
       status,
-      { description, ...(body && { content: { 'application/json': { schema: schemaOf(body) } } }) },
+      { description, ...(body && { content: { 'application/json': { schema: getSchema(body) } } }) },
     ]),
   )
 }
 
-/** One response for each status, which names the codes that come with it. */
-function errorsOf(operation: Operation) {
-  const codes: ProblemCode[] = [
+/** One response per status. Its description lists the error codes. */
+function toErrorResponses(operation: Operation) {
+  const codes: ErrorCode[] = [
     ...(operation.public ? [] : (['Unauthorized'] as const)),
-    ...COMMON,
+    ...COMMON_ERRORS,
     ...operation.errors,
   ]
-  const byStatus = Map.groupBy(new Set(codes), (code) => PROBLEMS[code].status)
+  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
   return Object.fromEntries(
-    [...byStatus].map(([status, sharing]) => [
+    [...byStatus].map(([status, sameStatus]) => [
       status,
-      { description: sharing.join(', '), content: { 'application/problem+json': { schema: problemRecord } } },
+      {
+        description: sameStatus.join(', '),
+        content: { 'application/problem+json': { schema: problemRecord } },
+      },
     ]),
   )
 }

@@ -1,85 +1,85 @@
-import type { ProblemCode } from '../core/errors.ts'
+import type { ErrorCode } from '../core/errors.ts'
 import type { parameterSchemas } from './parameters/parameter-schemas.ts'
 import type { RecordName } from './schemas/records.ts'
 
 /**
- * The one source of the HTTP contract. The stack, the local gateway, validation and OpenAPI all read it: a new endpoint
- * is one row here and one file in `functions/`. Every function loads it, so it holds no schema of a record, but the name of one in `records.ts`.
+ * The single source of the HTTP contract: the stack, the local gateway, request validation and OpenAPI read it. To add an
+ * endpoint, add a row here and a file in `functions/`. Every function loads this file, so it refers to schemas by name.
  */
 export type Operation = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   summary: string
-  /** The schema in `parameters/parameter-schemas.ts`. Without one, every query parameter is rejected. */
+  /** Without a schema, every query parameter is rejected. */
   query?: ParametersName
-  /** Headers that it heeds beyond those of every request. */
+  /** Headers beyond those of every request. */
   headers?: ParametersName
-  /** Answers without a token. */
+  /** Requires no token. */
   public?: true
-  /** Takes a JSON object as body. */
+  /** The request body, a JSON object. */
   body?: RecordName
-  /** By status: the body, or null for none. */
-  responses: Record<number, { description: string; body: Body | null }>
-  /** Beyond those that every operation has. */
-  errors: ProblemCode[]
-  /** Its response may pass the 6 MB that Lambda buffers, so it is streamed. */
+  /** By status. The body is null if the response has none. */
+  responses: Record<number, { description: string; body: ResponseBody | null }>
+  /** Errors beyond those of every operation. */
+  errors: ErrorCode[]
+  /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
   streams?: true
 }
 
 /** The name of a schema in `parameters/parameter-schemas.ts`. */
 export type ParametersName = keyof typeof parameterSchemas
 
-/** A record, or a list of them. */
-export type Body = RecordName | readonly [RecordName]
+/** A record, or an array of them. */
+export type ResponseBody = RecordName | readonly [RecordName]
 
-const aList = (of: string, record: RecordName) => ({
-  200: { description: `${of}, newest first`, body: [record] as const },
+const listOf = (items: string, record: RecordName) => ({
+  200: { description: `${items}, newest first`, body: [record] as const },
 })
-const oneExecution = { 200: { description: 'The execution', body: 'Execution' } } as const
+const executionResponse = { 200: { description: 'The execution', body: 'Execution' } } as const
 
 /** Operations by the name of the function that serves them. */
 export const operations = {
   'check-health': {
     method: 'GET',
     path: '/v1/healthcheck',
-    summary: 'Tells whether the service is reachable and working',
+    summary: 'Check the health of the service',
     public: true,
-    responses: { 200: { description: 'It works', body: 'Health' } },
+    responses: { 200: { description: 'The service is healthy', body: 'Health' } },
     errors: ['Unavailable'],
   },
   'list-agents': {
     method: 'GET',
     path: '/v1/agents',
-    summary: 'Lists the agents of the organization',
+    summary: 'List the agents of the organization',
     query: 'pageParameters',
-    responses: aList('Agents', 'Agent'),
+    responses: listOf('Agents', 'Agent'),
     errors: [],
   },
   'get-agent': {
     method: 'GET',
     path: '/v1/agents/{agentId}',
-    summary: 'Reads an agent',
+    summary: 'Get an agent',
     responses: { 200: { description: 'The agent', body: 'Agent' } },
     errors: ['AgentNotFound'],
   },
   'list-versions': {
     method: 'GET',
     path: '/v1/agents/{agentId}/versions',
-    summary: 'Lists the versions of an agent',
+    summary: 'List the versions of an agent',
     query: 'pageParameters',
-    responses: aList('Versions', 'Version'),
+    responses: listOf('Versions', 'Version'),
     errors: ['AgentNotFound'],
   },
   'run-agent': {
     method: 'POST',
     path: '/v1/agents/{agentId}/executions',
-    summary: 'Runs an agent',
+    summary: 'Run an agent',
     query: 'runParameters',
     headers: 'runHeaders',
     body: 'Input',
     responses: {
-      200: { description: 'The output (sync)', body: 'Output' },
-      202: { description: 'The execution, to be polled (async)', body: 'Execution' },
+      200: { description: 'The output (synchronous run)', body: 'Output' },
+      202: { description: 'The execution, for polling (asynchronous run)', body: 'Execution' },
     },
     errors: [
       'InvalidHeader',
@@ -100,60 +100,60 @@ export const operations = {
   'list-agent-executions': {
     method: 'GET',
     path: '/v1/agents/{agentId}/executions',
-    summary: 'Lists the executions of an agent',
+    summary: 'List the executions of an agent',
     query: 'executionPageParameters',
-    responses: aList('Executions', 'Execution'),
+    responses: listOf('Executions', 'Execution'),
     errors: ['AgentNotFound'],
     streams: true,
   },
   'list-executions': {
     method: 'GET',
     path: '/v1/agent_executions',
-    summary: 'Lists the executions of all agents of the organization',
+    summary: 'List the executions of all agents of the organization',
     query: 'executionPageParameters',
-    responses: aList('Executions', 'Execution'),
+    responses: listOf('Executions', 'Execution'),
     errors: [],
     streams: true,
   },
   'get-execution': {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}',
-    summary: 'Reads an execution, at once or when it has ended',
+    summary: 'Get an execution, immediately or when it is final',
     headers: 'waitHeaders',
-    responses: oneExecution,
+    responses: executionResponse,
     errors: ['ExecutionNotFound'],
     streams: true,
   },
   'list-steps': {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}/steps',
-    summary: 'Lists what happened in an execution, step by step',
+    summary: 'List the steps of an execution',
     query: 'pageParameters',
-    responses: { 200: { description: 'Steps, in their order', body: ['Step'] } },
+    responses: { 200: { description: 'Steps, in order', body: ['Step'] } },
     errors: ['ExecutionNotFound'],
     streams: true,
   },
   'delete-execution': {
     method: 'DELETE',
     path: '/v1/agent_executions/{executionId}',
-    summary: 'Deletes an execution with all that belongs to it',
-    responses: { 204: { description: 'It is gone', body: null } },
+    summary: 'Delete an execution and everything that belongs to it',
+    responses: { 204: { description: 'Deleted', body: null } },
     errors: ['ExecutionNotFound', 'ExecutionInProgress'],
   },
   'cancel-execution': {
     method: 'POST',
     path: '/v1/agent_executions/{executionId}/cancel',
-    summary: 'Ends an execution that is in progress; one that has ended stays as it is',
-    responses: oneExecution,
+    summary: 'Cancel an execution that is in progress; a final one does not change',
+    responses: executionResponse,
     errors: ['ExecutionNotFound'],
     streams: true,
   },
   'give-feedback': {
     method: 'PUT',
     path: '/v1/agent_executions/{executionId}/feedback',
-    summary: 'Says how good the result of an execution is, and what it should have been',
+    summary: 'Rate or correct the result of an execution',
     body: 'FeedbackBody',
-    responses: oneExecution,
+    responses: executionResponse,
     errors: [
       'InvalidJson',
       'ExecutionNotFound',
@@ -169,22 +169,22 @@ export const operations = {
 
 export type OperationName = keyof typeof operations
 
+/** The operation of a function, without its literal types. */
+export const getOperation = (name: OperationName): Operation => operations[name]
+
 export type Route = { function: OperationName; method: Operation['method']; path: string; legacy: boolean }
 
-const ownRoutes: Route[] = Object.entries(operations).map(([name, { method, path }]) => ({
+const currentRoutes: Route[] = Object.entries(operations).map(([name, { method, path }]) => ({
   function: name as OperationName,
   method,
   path,
   legacy: false,
 }))
 
-/** The older name of an agent is document: each route of agents and executions has a mirror under it. */
-const legacyRoutes: Route[] = ownRoutes
+/** Document is the legacy name of an agent. Every route of agents and executions also exists under it. */
+const legacyRoutes: Route[] = currentRoutes
   .filter(({ path }) => path.startsWith('/v1/agent'))
   .map((route) => ({ ...route, path: route.path.replace('/v1/agent', '/v1/document'), legacy: true }))
 
 /** Every route. Each path works with and without a trailing slash. */
-export const routes: Route[] = [...ownRoutes, ...legacyRoutes]
-
-/** What `operations` says of a function, without the literal types. */
-export const operationOf = (name: OperationName): Operation => operations[name]
+export const routes: Route[] = [...currentRoutes, ...legacyRoutes]

@@ -1,15 +1,43 @@
-/** One thing wrong at one place of a request: `path` is a JSON Pointer (RFC 6901) into the body or a parameter's name. */
+/** One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header. */
 export type Violation = { path: string; message: string }
+
+/** Every error that the service responds with, by its code. */
+export const ERRORS = {
+  BadRequest: { status: 400, title: 'Malformed HTTP request' },
+  InvalidJson: { status: 400, title: 'Invalid JSON body' },
+  InvalidQueryParameter: { status: 400, title: 'Invalid query parameter' },
+  InvalidHeader: { status: 400, title: 'Invalid header' },
+  InvalidModelOverride: { status: 400, title: 'Invalid model override' },
+  Unauthorized: { status: 401, title: 'Missing or invalid API token' },
+  Forbidden: { status: 403, title: 'Forbidden' },
+  AgentNotFound: { status: 404, title: 'Agent not found' },
+  VersionNotFound: { status: 404, title: 'Version not found' },
+  ExecutionNotFound: { status: 404, title: 'Execution not found' },
+  RouteNotFound: { status: 404, title: 'Route not found' },
+  ExecutionInProgress: { status: 409, title: 'Execution in progress' },
+  PayloadTooLarge: { status: 413, title: 'Payload too large' },
+  UnsupportedMediaType: { status: 415, title: 'Unsupported media type' },
+  InputSchemaMismatch: { status: 422, title: 'Input does not match the input schema' },
+  FeedbackMismatch: { status: 422, title: 'Invalid feedback' },
+  IdempotencyKeyReused: { status: 422, title: 'Idempotency key reused with a different request' },
+  TooManyRequests: { status: 429, title: 'Too many requests' },
+  ExecutionFailed: { status: 500, title: 'Execution failed' },
+  InternalError: { status: 500, title: 'Internal error' },
+  Unavailable: { status: 503, title: 'Service temporarily unavailable' },
+  ExecutionStillRunning: { status: 504, title: 'Execution still running' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type ErrorCode = keyof typeof ERRORS
 
 type Options = {
   cause?: unknown
-  /** Extra members of the problem document, for example `executionId`. */
+  /** Extension members of the problem details, for example `executionId`. */
   members?: Record<string, unknown>
   errors?: Violation[]
   headers?: Record<string, string>
 }
 
-/** An error that a caller can act on. `status`, `code` and `title` are what its problem document says (RFC 9457). */
+/** An error that a caller can act on. The message is the `detail` of the problem details (RFC 9457). */
 export class ServiceError extends Error {
   readonly status: number
   readonly code: string
@@ -18,58 +46,33 @@ export class ServiceError extends Error {
   readonly members: Record<string, unknown>
   readonly headers: Record<string, string>
 
-  constructor(code: ProblemCode, detail: string, options: Options = {}) {
+  constructor(code: ErrorCode, detail: string, options: Options = {}) {
     super(detail, { cause: options.cause })
     this.name = code
     this.code = code
-    this.status = PROBLEMS[code].status
-    this.title = PROBLEMS[code].title
+    this.status = ERRORS[code].status
+    this.title = ERRORS[code].title
     this.errors = options.errors
     this.members = options.members ?? {}
     this.headers = options.headers ?? {}
   }
 }
 
-/** Every problem that the service answers with. */
-export const PROBLEMS = {
-  BadRequest: { status: 400, title: 'The request is not well-formed HTTP' },
-  InvalidJson: { status: 400, title: 'The body is not a JSON object' },
-  InvalidQueryParameter: { status: 400, title: 'A query parameter has a value that is not allowed' },
-  InvalidHeader: { status: 400, title: 'A header has a value that is not allowed' },
-  InvalidModelOverride: { status: 400, title: 'The model override cannot be used' },
-  Unauthorized: { status: 401, title: 'A valid API token is required' },
-  Forbidden: { status: 403, title: 'The request is not allowed' },
-  AgentNotFound: { status: 404, title: 'There is no such agent' },
-  VersionNotFound: { status: 404, title: 'There is no such version of the agent' },
-  ExecutionNotFound: { status: 404, title: 'There is no such execution' },
-  RouteNotFound: { status: 404, title: 'There is no such route' },
-  ExecutionInProgress: { status: 409, title: 'The execution is still in progress' },
-  PayloadTooLarge: { status: 413, title: 'The request is too large' },
-  UnsupportedMediaType: { status: 415, title: 'The body must be JSON' },
-  InputSchemaMismatch: { status: 422, title: 'The input does not match the input schema' },
-  FeedbackMismatch: { status: 422, title: 'The feedback is not as it has to be' },
-  IdempotencyKeyReused: { status: 422, title: 'The idempotency key was used with another body' },
-  TooManyRequests: { status: 429, title: 'Too many requests' },
-  ExecutionFailed: { status: 500, title: 'The execution failed' },
-  InternalError: { status: 500, title: 'Something went wrong in the service' },
-  Unavailable: { status: 503, title: 'The service is unavailable for the moment' },
-  ExecutionStillRunning: { status: 504, title: 'The execution is still running' },
-} as const satisfies Record<string, { status: number; title: string }>
-
-export type ProblemCode = keyof typeof PROBLEMS
-
 export class Unauthorized extends ServiceError {
   constructor() {
-    super('Unauthorized', 'Send the header "Authorization: Bearer <API token>" with a token that is valid.', {
+    super('Unauthorized', 'Send a valid API token in the header "Authorization: Bearer <API token>".', {
       headers: { 'WWW-Authenticate': 'Bearer' },
     })
   }
 }
 
-/** Its detail does not repeat the id: another organization's agent and none at all must answer with the same bytes. */
+/** The detail omits the ID: the response for another organization's agent must equal the one for a missing agent. */
 export class AgentNotFound extends ServiceError {
   constructor() {
-    super('AgentNotFound', 'No agent of your organization has this id or slug. GET /v1/agents lists them.')
+    super(
+      'AgentNotFound',
+      'Your organization has no agent with this ID or slug. GET /v1/agents lists its agents.',
+    )
   }
 }
 
@@ -77,7 +80,7 @@ export class VersionNotFound extends ServiceError {
   constructor() {
     super(
       'VersionNotFound',
-      'The agent has no version with this id. GET /v1/agents/{id}/versions lists its versions.',
+      'The agent has no such version. GET /v1/agents/{agentId}/versions lists its versions.',
     )
   }
 }
@@ -86,20 +89,22 @@ export class ExecutionNotFound extends ServiceError {
   constructor() {
     super(
       'ExecutionNotFound',
-      'No execution of your organization has this id. GET /v1/agent_executions lists them.',
+      'Your organization has no execution with this ID. GET /v1/agent_executions lists its executions.',
     )
   }
 }
 
 export class ExecutionInProgress extends ServiceError {
   constructor(executionId: string) {
-    super('ExecutionInProgress', 'Wait until it has ended, or cancel it first.', { members: { executionId } })
+    super('ExecutionInProgress', 'Wait until the execution has finished, or cancel it first.', {
+      members: { executionId },
+    })
   }
 }
 
 export class RouteNotFound extends ServiceError {
   constructor() {
-    super('RouteNotFound', 'No route has this method and path. See openapi.json for those there are.')
+    super('RouteNotFound', 'No route has this method and path. See openapi.json for all routes.')
   }
 }
 
@@ -113,7 +118,7 @@ export class UnsupportedMediaType extends ServiceError {
   constructor() {
     super(
       'UnsupportedMediaType',
-      'Send the body as JSON in UTF-8, uncompressed, with the header "Content-Type: application/json".',
+      'Send uncompressed JSON in UTF-8 with the header "Content-Type: application/json".',
     )
   }
 }
@@ -126,33 +131,13 @@ export class InvalidJson extends ServiceError {
 
 export class InvalidQueryParameter extends ServiceError {
   constructor(errors: Violation[]) {
-    super('InvalidQueryParameter', errors.map((error) => error.message).join(' '), { errors })
+    super('InvalidQueryParameter', joinMessages(errors), { errors })
   }
 }
 
 export class InvalidHeader extends ServiceError {
   constructor(errors: Violation[]) {
-    super('InvalidHeader', errors.map((error) => error.message).join(' '), { errors })
-  }
-}
-
-export class IdempotencyKeyReused extends ServiceError {
-  constructor() {
-    super(
-      'IdempotencyKeyReused',
-      'This Idempotency-Key came with another body or other parameters within the last 24 hours. Use a new key.',
-    )
-  }
-}
-
-/** `most` is the organization's cap on open executions. */
-export class TooManyRequests extends ServiceError {
-  constructor(max: number) {
-    super(
-      'TooManyRequests',
-      `Your organization has ${max} executions in progress, as many as it may. Send this one again when some have ended.`,
-      { headers: { 'Retry-After': '5' } },
-    )
+    super('InvalidHeader', joinMessages(errors), { errors })
   }
 }
 
@@ -164,26 +149,47 @@ export class InvalidModelOverride extends ServiceError {
 
 export class InputSchemaMismatch extends ServiceError {
   constructor(errors: Violation[]) {
-    super('InputSchemaMismatch', errors.map((error) => error.message).join(' '), { errors })
+    super('InputSchemaMismatch', joinMessages(errors), { errors })
   }
 }
 
-/** The first few: a body may hold any number of fields that are not known. */
-const MAX_VIOLATIONS = 10
+/** Limits the size of the response: a body may contain any number of unknown fields. */
+const MAX_FEEDBACK_VIOLATIONS = 10
 
 export class FeedbackMismatch extends ServiceError {
   constructor(violations: Violation[]) {
-    const errors = violations.slice(0, MAX_VIOLATIONS)
-    super('FeedbackMismatch', errors.map((error) => error.message).join(' '), { errors })
+    const errors = violations.slice(0, MAX_FEEDBACK_VIOLATIONS)
+    super('FeedbackMismatch', joinMessages(errors), { errors })
   }
 }
 
-/** A dependency did not answer or throttled; the same request may succeed in a moment. */
+export class IdempotencyKeyReused extends ServiceError {
+  constructor() {
+    super(
+      'IdempotencyKeyReused',
+      'This Idempotency-Key was used with a different body or different parameters within the last 24 hours. Use a new key.',
+    )
+  }
+}
+
+export class TooManyRequests extends ServiceError {
+  constructor(maxOpenExecutions: number) {
+    super(
+      'TooManyRequests',
+      `Your organization has reached its limit of ${maxOpenExecutions} executions in progress. Retry when some have finished.`,
+      { headers: { 'Retry-After': '5' } },
+    )
+  }
+}
+
+/** A dependency did not respond or throttled the request. A retry may succeed. */
 export class Unavailable extends ServiceError {
   constructor(cause: unknown) {
-    super('Unavailable', 'A part that the service depends on did not answer. Try again in a moment.', {
+    super('Unavailable', 'A service that this request depends on did not respond. Retry in a moment.', {
       cause,
       headers: { 'Retry-After': '1' },
     })
   }
 }
+
+const joinMessages = (errors: Violation[]): string => errors.map(({ message }) => message).join(' ')

@@ -3,10 +3,10 @@ import { executionModeStreamifyResponse } from '@middy/core/executionModeStreami
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type * as z from 'zod/mini'
 import type { parameterSchemas } from '../api/parameters/parameter-schemas.ts'
-import { type OperationName, operationOf, type operations, type ParametersName } from '../api/routes.ts'
+import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
 import type { JsonObject } from '../core/json.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
-import { basePathOf, type HttpResponse, type ServiceEvent, toResult } from './event.ts'
+import { getBasePath, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
 import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
 import { queryParameters, requestHeaders } from './parameters.ts'
@@ -52,7 +52,7 @@ export function endpoint<Name extends OperationName>(
   handle: (request: Request<Name>) => Promise<HttpResponse>,
   ...[schemas]: keyof Schemas<Name> extends never ? [] : [schemas: Schemas<Name>]
 ) {
-  const operation = operationOf(name)
+  const operation = getOperation(name)
   const { query, headers }: { query?: z.ZodMiniObject; headers?: z.ZodMiniObject } = schemas ?? {}
   const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
   const handler = middy<ServiceEvent, APIGatewayProxyResult>(
@@ -64,7 +64,7 @@ export function endpoint<Name extends OperationName>(
   handler.use(queryParameters(query))
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body) handler.use(jsonBody())
-  return handler.handler(async (event: ServiceEvent) => toResult(await handle(toRequest<Name>(event))))
+  return handler.handler(async (event: ServiceEvent) => toProxyResult(await handle(toRequest<Name>(event))))
 }
 
 function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Name> {
@@ -72,11 +72,11 @@ function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Nam
     requestId: event.requestContext.requestId,
     organizationId: event.organizationId ?? '',
     query: event.query as Request<Name>['query'],
-    headers: (event.checkedHeaders ?? {}) as Request<Name>['headers'],
+    headers: (event.validHeaders ?? {}) as Request<Name>['headers'],
     agentId: event.pathParameters?.agentId ?? '',
     executionId: event.pathParameters?.executionId ?? '',
     body: event.json ?? {},
-    basePath: basePathOf(event),
+    basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
   }
 }

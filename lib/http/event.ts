@@ -1,18 +1,18 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { JsonObject } from '../core/json.ts'
 
-/** A proxy event with what the middlewares have made of it. */
+/** A proxy event with what the middlewares add. */
 export type ServiceEvent = APIGatewayProxyEvent & {
   organizationId?: string
   query?: unknown
-  checkedHeaders?: unknown
+  validHeaders?: unknown
   json?: JsonObject
 }
 
-/** What an endpoint answers; a body goes out as JSON. */
+/** The response of an endpoint. The body is sent as JSON. */
 export type HttpResponse = { status: number; body?: unknown; headers?: Record<string, string> }
 
-export function toResult({ status, body, headers }: HttpResponse): APIGatewayProxyResult {
+export function toProxyResult({ status, body, headers }: HttpResponse): APIGatewayProxyResult {
   return {
     statusCode: status,
     headers: {
@@ -24,15 +24,15 @@ export function toResult({ status, body, headers }: HttpResponse): APIGatewayPro
   }
 }
 
-/** The value of a header, whatever its case. */
-export function headerOf(event: APIGatewayProxyEvent, name: string): string | undefined {
-  const wanted = name.toLowerCase()
-  const entry = Object.entries(event.headers ?? {}).find(([key]) => key.toLowerCase() === wanted)
+/** Header names are case-insensitive. */
+export function getHeader(event: APIGatewayProxyEvent, name: string): string | undefined {
+  const lowerCaseName = name.toLowerCase()
+  const entry = Object.entries(event.headers ?? {}).find(([key]) => key.toLowerCase() === lowerCaseName)
   return entry?.[1]
 }
 
-/** What stands before `/v1` in the URL that the client called: a stage's or custom domain's base path, mostly nothing. */
-export function basePathOf(event: APIGatewayProxyEvent): string {
+/** What precedes `/v1` in the requested path: the stage or the base path of a custom domain, usually empty. */
+export function getBasePath(event: APIGatewayProxyEvent): string {
   const path = event.requestContext.path ?? event.path
   return path.slice(0, Math.max(path.indexOf('/v1/'), 0))
 }

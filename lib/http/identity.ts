@@ -4,8 +4,8 @@ import { isUuid } from '../core/ids.ts'
 import type { ServiceEvent } from './event.ts'
 
 /**
- * Takes the organization from what the authorizer has said of the token. Without that the request is refused, so that
- * a route that lost its authorizer fails closed.
+ * Reads the organization from the context that the authorizer returned. A request without it is rejected, so that a
+ * route whose authorizer is missing fails closed.
  */
 export function identity(): MiddlewareObj<ServiceEvent> {
   return {

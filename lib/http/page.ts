@@ -6,31 +6,26 @@ import type { HttpResponse } from './event.ts'
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** How a list is ordered, and so what its cursors hold: by id, by time of creation and id, or by a step's number. */
+/** The position in a cursor, by the order of the list: the ID, the creation time and ID, or the step number. */
 export const BY_ID = new RegExp(`^${UUID}$`)
 export const BY_CREATION = new RegExp(`^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{12}Z#${UUID}$`)
-
 export const BY_NUMBER = /^[1-9]\d{0,4}$/
 
 type PageQuery = { limit?: number | undefined; cursor?: string | undefined }
 
-/** @throws InvalidQueryParameter for a cursor that no page of such a list has given out */
-export function pageRequest({ limit, cursor }: PageQuery, order: RegExp): PageRequest {
-  if (cursor === undefined) return { limit: limit ?? PAGE_SIZE.default, after: null }
+/** @throws InvalidQueryParameter if the cursor is not one of a list in this order */
+export function parsePage({ limit = PAGE_SIZE.default, cursor }: PageQuery, order: RegExp): PageRequest {
+  if (cursor === undefined) return { limit, after: null }
   const after = decodeCursor(cursor, order)
   if (!after) {
-    throw new InvalidQueryParameter([
-      {
-        path: 'cursor',
-        message: 'cursor must be taken, unchanged, from the "next" link of the page before.',
-      },
-    ])
+    const message = 'cursor must be taken, unchanged, from the "next" link of the previous page.'
+    throw new InvalidQueryParameter([{ path: 'cursor', message }])
   }
-  return { limit: limit ?? PAGE_SIZE.default, after }
+  return { limit, after }
 }
 
-/** A bare array; where there is more, the `Link` header (RFC 8288) leads to the next page of the same query. */
-export function pageReply<T>(
+/** A JSON array. If there are more items, the `Link` header (RFC 8288) points to the next page of the same query. */
+export function toPageResponse<T>(
   page: Page<T>,
   toRecord: (item: T) => unknown,
   request: { path: string; query: object },
@@ -38,12 +33,16 @@ export function pageReply<T>(
   return {
     status: 200,
     body: page.items.map(toRecord),
-    ...(page.next && { headers: { Link: nextLink(page, request) } }),
+    ...(page.next && { headers: { Link: toNextLink(page.next, request) } }),
   }
 }
 
-function nextLink({ next }: Page<unknown>, { path, query }: { path: string; query: object }): string {
-  const given = Object.entries({ ...query, cursor: next && encodeCursor(next) })
-  const parameters = given.filter(([, value]) => value !== undefined && value !== null)
-  return `<${path}?${new URLSearchParams(parameters as [string, string][])}>; rel="next"`
+function toNextLink(
+  next: NonNullable<Page<unknown>['next']>,
+  { path, query }: { path: string; query: object },
+) {
+  const parameters = Object.entries({ ...query, cursor: encodeCursor(next) }).filter(
+    ([, value]) => value !== undefined,
+  )
+  return `<${path}?${new URLSearchParams(parameters)}>; rel="next"`
 }

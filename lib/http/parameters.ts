@@ -2,7 +2,7 @@ import type { MiddlewareObj } from '@middy/core'
 import { closest } from 'fastest-levenshtein'
 import type * as z from 'zod/mini'
 import { InvalidHeader, InvalidQueryParameter, type Violation } from '../core/errors.ts'
-import { headerOf, type ServiceEvent } from './event.ts'
+import { getHeader, type ServiceEvent } from './event.ts'
 
 /** Validates the query string. Unknown and repeated parameters are rejected; without a schema, all of them. */
 export function queryParameters(schema?: z.ZodMiniObject): MiddlewareObj<ServiceEvent> {
@@ -35,9 +35,9 @@ export function requestHeaders(schema: z.ZodMiniObject): MiddlewareObj<ServiceEv
   const names = Object.keys(schema.shape)
   return {
     before: ({ event }) => {
-      const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, headerOf(event, name)])))
+      const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, getHeader(event, name)])))
       if (result.error) throw new InvalidHeader(violationsOf(result.error))
-      event.checkedHeaders = result.data
+      event.validHeaders = result.data
     },
   }
 }

@@ -2,11 +2,11 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { logger } from '../logger.ts'
 import type { ServiceEvent } from './event.ts'
-import { asServiceError } from './problem-details.ts'
+import { toServiceError } from './problem-details.ts'
 
 /**
- * One line a request: what was called, for whom, the outcome. Only a fault of ours or of a dependency is logged with
- * what caused it: the detail of every other problem may hold what a client sent or an agent said.
+ * Logs one line per request: the operation, the organization and the outcome. The cause is logged only for errors of the
+ * service or its dependencies, because the details of the others may contain data of clients and agents.
  */
 export function requestLog({
   operation,
@@ -14,7 +14,7 @@ export function requestLog({
   operation: string
 }): MiddlewareObj<ServiceEvent, APIGatewayProxyResult> {
   const startedAt = new WeakMap<object, number>()
-  const line = (event: ServiceEvent, response: APIGatewayProxyResult | null | undefined) => ({
+  const toEntry = (event: ServiceEvent, response: APIGatewayProxyResult | null | undefined) => ({
     operation,
     requestId: event.requestContext.requestId,
     organizationId: event.organizationId,
@@ -24,17 +24,17 @@ export function requestLog({
   })
   return {
     before: ({ event }) => void startedAt.set(event, performance.now()),
-    after: ({ event, response }) => logger.info('answered', line(event, response)),
+    after: ({ event, response }) => logger.info('request completed', toEntry(event, response)),
     onError: ({ event, response, error }) => {
-      const { code, cause } = asServiceError(error)
-      const entry = { ...line(event, response), code }
-      if (cause === undefined) logger.info('refused', entry)
-      else logger.error('failed', { ...entry, cause: describeCause(cause) })
+      const { code, cause } = toServiceError(error)
+      const entry = { ...toEntry(event, response), code }
+      if (cause === undefined) logger.info('request rejected', entry)
+      else logger.error('request failed', { ...entry, cause: describeCause(cause) })
     },
   }
 }
 
-/** Name, message and stack, and nothing else that an error may carry. */
+/** Leaves out all other properties of the error, which may contain data of clients. */
 function describeCause(cause: unknown) {
   if (!(cause instanceof Error)) return { name: typeof cause }
   return { name: cause.name, message: cause.message, stack: cause.stack }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
-import { PROBLEMS, type ProblemCode } from '../../lib/core/errors.ts'
+import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
 import { type Answer, clientOf } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import * as bad from './bad-values.ts'
@@ -19,9 +19,9 @@ afterEach(async () => {
   expect((await own.call('POST', RUN, { body: { text: 'still here' } })).json).toEqual({ text: 'still here' })
 })
 
-function expectProblem(answer: Answer, code: ProblemCode): void {
-  expect(answer.json).toMatchObject({ code, status: PROBLEMS[code].status, title: PROBLEMS[code].title })
-  expect(answer.status).toBe(PROBLEMS[code].status)
+function expectProblem(answer: Answer, code: ErrorCode): void {
+  expect(answer.json).toMatchObject({ code, status: ERRORS[code].status, title: ERRORS[code].title })
+  expect(answer.status).toBe(ERRORS[code].status)
   expect(answer.headers.get('content-type')).toBe('application/problem+json')
   expect(problemRecord.safeParse(answer.json).error).toBeUndefined()
   expect(answer.json.instance).toBe(answer.headers.get('x-amzn-requestid'))

@@ -129,10 +129,10 @@ describe('PUT feedback', () => {
         path: '/correctedOutput',
         message: '/correctedOutput must be a JSON object that matches the output schema, or null.',
       },
-      { path: '/note', message: '/note must be a text of at most 2000 characters, or null.' },
+      { path: '/note', message: '/note must be a string of at most 2000 characters, or null.' },
       {
         path: '/stars',
-        message: '/stars is not a field of feedback; these are: rating, correctedOutput, note.',
+        message: '/stars is not a feedback field. Allowed fields: rating, correctedOutput, note.',
       },
     ])
   })

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { type OperationName, operationOf, operations } from '../../lib/api/routes.ts'
+import { getOperation, type OperationName, operations } from '../../lib/api/routes.ts'
 import { system } from '../../lib/system.ts'
 import { localFunctions } from '../../local/functions.ts'
 import type { Handlers } from '../../local/gateway.ts'
@@ -21,7 +21,7 @@ beforeAll(() => {
 
 /** An event of a route that lost its authorizer, or whose authorizer says something else than ours. */
 function eventOf(name: OperationName, authorizer: unknown): APIGatewayProxyEvent {
-  const { method, path } = operationOf(name)
+  const { method, path } = getOperation(name)
   return {
     resource: path,
     path,
@@ -46,7 +46,7 @@ const IDENTITIES: [string, unknown][] = [
   ['a list of organizations', { organizationId: ['0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48'] }],
 ]
 
-const guarded = (Object.keys(operations) as OperationName[]).filter((name) => !operationOf(name).public)
+const guarded = (Object.keys(operations) as OperationName[]).filter((name) => !getOperation(name).public)
 
 describe.each(guarded)('%s', (name) => {
   it.each(IDENTITIES)('refuses an event with %s', async (_, authorizer) => {

@@ -1,4 +1,4 @@
-import { type OperationName, operationOf } from '../../lib/api/routes.ts'
+import { getOperation, type OperationName } from '../../lib/api/routes.ts'
 
 type Call = {
   organizationId: string
@@ -13,7 +13,7 @@ export function toGatewayEvent(
   name: OperationName,
   { organizationId, query = {}, body, ...ids }: Call,
 ): object {
-  const { path, method } = operationOf(name)
+  const { path, method } = getOperation(name)
   return {
     httpMethod: method,
     path,

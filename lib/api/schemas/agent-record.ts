@@ -6,7 +6,7 @@ export const agentRecord = z
   .object({
     id: z.uuid(),
     orgId: z.uuid().meta({ description: 'The organization that owns the agent.' }),
-    slug: z.string().meta({ description: 'Accepted wherever an agent id is accepted in a path.' }),
+    slug: z.string().meta({ description: 'Human-readable identifier. Paths accept it instead of the ID.' }),
     title: z.string(),
     description: z.string().nullable(),
     createdBy: z.uuid(),
@@ -23,7 +23,7 @@ export const agentRecord = z
 export const versionRecord = z
   .object({
     id: z.uuid(),
-    documentId: z.uuid().meta({ description: 'The agent that this is a version of.' }),
+    documentId: z.uuid().meta({ description: 'The agent of this version.' }),
     status: z.enum(['PUBLISHED', 'DRAFT']),
     title: z.string(),
     description: z.string().nullable(),

@@ -1,56 +1,64 @@
 import * as z from 'zod'
-import { feedbackRecord } from './feedback-record.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
+const feedbackRecord = z
+  .object({
+    rating: z.literal([1, -1]),
+    correctedOutput: jsonObject.nullable(),
+    note: z.string().nullable(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Feedback' })
+
 const inputAdaptation = z.object({
-  path: z.string().meta({ description: 'JSON Pointer of the place in the input that the agent got.' }),
+  path: z.string().meta({ description: 'JSON Pointer into the adapted input that the agent received.' }),
   kind: z.enum(['renamed', 'unwrapped', 'converted', 'defaulted']),
   from: z
     .string()
     .optional()
-    .meta({ description: 'JSON Pointer of the place in the input that was sent, or the type that it had.' }),
+    .meta({ description: 'JSON Pointer into the input that was sent, or the type of the original value.' }),
   message: z.string(),
 })
 
 export const executionRecord = z
   .object({
-    id: z.uuid().meta({ description: 'Used to poll.' }),
+    id: z.uuid().meta({ description: 'The ID of the execution, for polling.' }),
     documentId: z.uuid().meta({ description: 'The agent that ran.' }),
     versionId: z.uuid(),
     tenantId: z.string().nullable(),
     status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
-    source: z
-      .enum(['API', 'AGENT'])
-      .meta({ description: 'A client of this interface, or an agent that has this one as a tool.' }),
+    source: z.enum(['API', 'AGENT']).meta({
+      description: 'API: a client started the execution. AGENT: another agent called this one as a tool.',
+    }),
     parentExecutionId: z
       .uuid()
       .optional()
-      .meta({ description: 'The execution that called it; only when source is AGENT.' }),
+      .meta({ description: 'The execution that called this one. Present only if source is AGENT.' }),
     input: jsonObject.meta({ description: 'The input that was sent.' }),
-    output: jsonObject.nullable().meta({ description: 'The result; null until status is SUCCESS.' }),
+    output: jsonObject.nullable().meta({ description: 'The result. Null until status is SUCCESS.' }),
     error: z
       .looseObject({ code: z.string(), message: z.string() })
       .nullable()
-      .meta({ description: 'What went wrong; null unless status is ERROR.' }),
+      .meta({ description: 'Why the execution failed. Null unless status is ERROR.' }),
     inputAdaptations: z.array(inputAdaptation).meta({
-      description: 'What was changed in the input so that it fits the input schema.',
+      description: 'The changes that made the input match the input schema.',
     }),
-    cached: z.boolean().meta({ description: 'Whether the result came from an earlier execution.' }),
+    cached: z.boolean().meta({ description: 'Whether the result of an earlier execution was reused.' }),
     cachedDocumentExecutionId: z
       .uuid()
       .optional()
-      .meta({ description: 'The execution whose result was reused; only when cached.' }),
+      .meta({ description: 'The execution whose result was reused. Present only if cached is true.' }),
     createdAt: z.iso.datetime(),
     startedAt: z.iso.datetime().nullable(),
     finishedAt: z.iso.datetime().nullable(),
-    steps: z.int().meta({ description: 'Model responses so far.' }),
+    steps: z.int().meta({ description: 'The number of model responses. 0 for a code agent.' }),
     usage: z.object({ inputTokens: z.int(), outputTokens: z.int() }),
-    model: z.string().nullable().meta({ description: 'The model that ran; null for a code agent.' }),
+    model: z.string().nullable().meta({ description: 'The model that was used. Null for a code agent.' }),
     learnedFrom: z
       .array(z.uuid())
-      .meta({ description: 'The past executions whose results the model was shown as examples.' }),
-    feedback: feedbackRecord.nullable().meta({ description: 'What was said of it; null until then.' }),
+      .meta({ description: 'The past executions that the model was shown as examples.' }),
+    feedback: feedbackRecord.nullable().meta({ description: 'The feedback on the execution, if any.' }),
   })
   .meta({ id: 'Execution' })
 

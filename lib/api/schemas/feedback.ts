@@ -2,10 +2,10 @@ import * as z from 'zod/mini'
 
 export const MAX_NOTE_CHARACTERS = 2_000
 
-const NOTE_ERROR = `must be a text of at most ${MAX_NOTE_CHARACTERS} characters, or null`
+const NOTE_ERROR = `must be a string of at most ${MAX_NOTE_CHARACTERS} characters, or null`
 const OUTPUT_ERROR = 'must be a JSON object that matches the output schema, or null'
 
-/** What a client says of an execution; what stood there before is replaced whole. */
+/** Replaces the previous feedback on the execution. */
 export const feedbackBody = z
   .strictObject({
     rating: z
@@ -13,13 +13,9 @@ export const feedbackBody = z
       .check(z.describe('1 for a good result, -1 for a bad one.')),
     correctedOutput: z
       .nullish(z.record(z.string(), z.unknown(), { error: OUTPUT_ERROR }))
-      .check(
-        z.describe(
-          'The output that it should have had. It must match the output schema of the version that ran.',
-        ),
-      ),
+      .check(z.describe('The correct output. It must match the output schema of the version that ran.')),
     note: z
       .nullish(z.string({ error: NOTE_ERROR }).check(z.maxLength(MAX_NOTE_CHARACTERS, { error: NOTE_ERROR })))
-      .check(z.describe('For people: no model is shown it.')),
+      .check(z.describe('A comment for people. It is never shown to a model.')),
   })
   .check(z.meta({ id: 'FeedbackBody' }))

@@ -3,16 +3,16 @@ import * as z from 'zod'
 /** RFC 9457 problem details, the body of every error. */
 export const problemRecord = z
   .looseObject({
-    type: z.string().meta({ description: 'Identifies the kind of problem; one for each code.' }),
+    type: z.string().meta({ description: 'A URI that identifies the error code.' }),
     title: z.string(),
     status: z.int(),
-    detail: z.string().meta({ description: 'What is wrong with this request, and what to do.' }),
-    instance: z.string().meta({ description: 'The request’s id, to be quoted when asking for help.' }),
+    detail: z.string().meta({ description: 'What is wrong with this request, and how to correct it.' }),
+    instance: z.string().meta({ description: 'The request ID. Quote it when you ask for support.' }),
     code: z.string(),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'One entry for each thing that is wrong.' }),
+      .meta({ description: 'The individual violations.' }),
   })
   .meta({ id: 'Problem' })
 

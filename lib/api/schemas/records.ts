@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Body } from '../routes.ts'
+import type { ResponseBody } from '../routes.ts'
 import { agentRecord, versionRecord } from './agent-record.ts'
 import { executionRecord } from './execution-record.ts'
 import { feedbackBody } from './feedback.ts'
@@ -7,7 +7,7 @@ import { stepRecord } from './step-record.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
-/** The bodies of requests and answers, by the names that `routes.ts` has for them. For OpenAPI and tests: no function loads it. */
+/** Request and response bodies by the names that `routes.ts` uses. For OpenAPI and tests; functions do not load this file. */
 const records = {
   Agent: agentRecord,
   Execution: executionRecord,
@@ -21,5 +21,5 @@ const records = {
 
 export type RecordName = keyof typeof records
 
-export const schemaOf = (body: Body): z.core.$ZodType =>
+export const getSchema = (body: ResponseBody): z.core.$ZodType =>
   typeof body === 'string' ? records[body] : z.array(records[body[0]])

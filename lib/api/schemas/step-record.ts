@@ -9,17 +9,17 @@ const toolCallRecord = z.object({
   result: z
     .unknown()
     .optional()
-    .meta({ description: 'What the tool gave; absent while it runs or when it failed.' }),
-  error: z.string().optional().meta({ description: 'What went wrong, as the model was told.' }),
-  durationMs: z.int().optional().meta({ description: 'Absent while it runs.' }),
+    .meta({ description: 'The result of the tool. Absent while the call is in progress or if it failed.' }),
+  error: z.string().optional().meta({ description: 'The error message that the model received.' }),
+  durationMs: z.int().optional().meta({ description: 'Absent while the call is in progress.' }),
 })
 
 export const stepRecord = z
   .object({
-    number: z.int().meta({ description: 'From 1.' }),
-    name: z.string().optional().meta({ description: 'Of a code agent’s step.' }),
-    result: z.unknown().optional().meta({ description: 'What a code agent’s step gave.' }),
-    text: z.string().optional().meta({ description: 'What the model said.' }),
+    number: z.int().meta({ description: 'The position of the step, from 1.' }),
+    name: z.string().optional().meta({ description: 'The name of a code agent step.' }),
+    result: z.unknown().optional().meta({ description: 'The result of a code agent step.' }),
+    text: z.string().optional().meta({ description: 'The text of the model response.' }),
     toolCalls: z.array(toolCallRecord).optional(),
     usage: usage.optional(),
     startedAt: z.iso.datetime(),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
-import { PROBLEMS, type ProblemCode } from '../../../lib/core/errors.ts'
+import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
 import type { JsonObject } from '../../../lib/core/json.ts'
 import type { Answer, Call } from '../../support/client.ts'
 import type { PlannedRun } from './workload.ts'
@@ -28,9 +28,9 @@ type Params = {
   signal: AbortSignal
 }
 
-const RETRYABLE: ProblemCode[] = ['Unavailable', 'TooManyRequests']
+const RETRYABLE: ErrorCode[] = ['Unavailable', 'TooManyRequests']
 /** Error responses that name the run's execution, which is then polled. */
-const NAMES_EXECUTION: ProblemCode[] = ['ExecutionInProgress', 'ExecutionStillRunning', 'ExecutionFailed']
+const NAMES_EXECUTION: ErrorCode[] = ['ExecutionInProgress', 'ExecutionStillRunning', 'ExecutionFailed']
 const RETRY_MS = 200
 const POLL_MS = 250
 
@@ -101,8 +101,8 @@ async function withRetry(params: Params, send: (call: Call) => Promise<Answer>):
 }
 
 /** The error code of a problem document with the documented status; null for anything else. */
-function errorCodeOf({ status, headers, json }: Answer): ProblemCode | null {
+function errorCodeOf({ status, headers, json }: Answer): ErrorCode | null {
   if (headers.get('content-type') !== 'application/problem+json') return null
-  const code = json?.code as ProblemCode
-  return PROBLEMS[code]?.status === status ? code : null
+  const code = json?.code as ErrorCode
+  return ERRORS[code]?.status === status ? code : null
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { operationOf, operations, routes } from '../../../lib/api/routes.ts'
+import { getOperation, operations, routes } from '../../../lib/api/routes.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const template = synthesize()
@@ -38,7 +38,7 @@ describe('the API', () => {
     const { AuthorizationType, AuthorizerId } = methods.get(name)?.Properties ?? {}
     const [authorizer] = Object.keys(findResources(template, 'AWS::ApiGateway::Authorizer'))
     expect([AuthorizationType, AuthorizerId]).toEqual(
-      operationOf(route.function).public ? ['NONE', undefined] : ['CUSTOM', { Ref: authorizer }],
+      getOperation(route.function).public ? ['NONE', undefined] : ['CUSTOM', { Ref: authorizer }],
     )
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { problemRecord } from '../../../lib/api/schemas/problem-record.ts'
-import { PROBLEMS, type ProblemCode } from '../../../lib/core/errors.ts'
+import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
 import { findResources, synthesize } from '../synthesize.ts'
 
 const responses = new Map(
@@ -10,7 +10,7 @@ const responses = new Map(
   ]),
 )
 
-const CODES: [string, ProblemCode][] = [
+const CODES: [string, ErrorCode][] = [
   ['UNAUTHORIZED', 'Unauthorized'],
   ['ACCESS_DENIED', 'Unauthorized'],
   ['MISSING_AUTHENTICATION_TOKEN', 'RouteNotFound'],
@@ -49,8 +49,8 @@ describe('the gateway responses', () => {
     const problem = problemRecord.parse(JSON.parse(renderTemplate(ResponseTemplates['application/json'])))
     expect(problem).toEqual({
       type: `urn:agent-execution-service:problem:${code}`,
-      title: PROBLEMS[code].title,
-      status: PROBLEMS[code].status,
+      title: ERRORS[code].title,
+      status: ERRORS[code].status,
       detail: expect.stringMatching(/^[A-Z].*\.$/),
       instance: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
       code,
@@ -71,7 +71,7 @@ describe('the gateway responses', () => {
     },
   )
 
-  it.each(CODES.filter(([, code]) => [429, 503].includes(PROBLEMS[code].status)))(
+  it.each(CODES.filter(([, code]) => [429, 503].includes(ERRORS[code].status)))(
     '%s has a Retry-After header',
     (type) => {
       expect(responses.get(type).ResponseParameters['gatewayresponse.header.Retry-After']).toMatch(/^'\d+'$/)

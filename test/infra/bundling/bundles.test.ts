@@ -11,7 +11,7 @@ import { checkBudget } from '../../../infra/bundling/bundle-budget.ts'
 import { type BundleReport, reportBundles } from '../../../infra/bundling/bundle-report.ts'
 import { LOADING_ENVIRONMENT } from '../../../infra/bundling/bundle-times.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
-import { type Operation, type OperationName, operationOf, operations } from '../../../lib/api/routes.ts'
+import { getOperation, type Operation, type OperationName, operations } from '../../../lib/api/routes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-bundles-'))
 const toPath = (name: string) => join(folder, name, 'index.mjs')
@@ -88,7 +88,7 @@ describe('the bundles', () => {
 
   it.each(FUNCTION_NAMES)('contain zod only where requests are validated with it: %s', (name) => {
     const { query, headers }: Partial<Operation> =
-      name in operations ? operationOf(name as OperationName) : {}
+      name in operations ? getOperation(name as OperationName) : {}
     const isValidated = Boolean(query ?? headers) || name === 'give-feedback'
     expect(getReport(name).packagesAtStart.includes('zod')).toBe(isValidated)
   })

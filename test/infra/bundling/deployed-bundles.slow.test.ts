@@ -8,7 +8,7 @@ import { bundleFunctions } from '../../../infra/bundling/bundle.ts'
 import { FUNCTION_NAMES, type FunctionName } from '../../../infra/functions/function-settings.ts'
 import { loadFolder } from '../../../lib/agents/load-folder.ts'
 import { publishAgent } from '../../../lib/agents/publish-agent.ts'
-import { type OperationName, operationOf } from '../../../lib/api/routes.ts'
+import { getOperation, type OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { DEADLINE_MS, LEASE_MS, MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
@@ -221,7 +221,7 @@ describe('the other endpoints', () => {
     ['give-feedback', { body: { rating: 1 } }],
   ])('%s answers 200, streamed if its operation streams', async (name, options) => {
     const result = await call(name, { agentId: 'wait', executionId, ...options })
-    expect(result.mode).toBe(operationOf(name).streams ? 'streamed' : 'buffered')
+    expect(result.mode).toBe(getOperation(name).streams ? 'streamed' : 'buffered')
     expect(toResponse(result).statusCode).toBe(200)
   })
 

@@ -6,7 +6,7 @@ import {
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
 import { GRANTS } from '../../../infra/functions/grants.ts'
-import { type OperationName, operationOf, operations } from '../../../lib/api/routes.ts'
+import { getOperation, type OperationName, operations } from '../../../lib/api/routes.ts'
 import { findFunctionResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const template = synthesize()
@@ -160,7 +160,7 @@ describe('the permissions of a function', () => {
   })
 
   const readers = (Object.keys(operations) as OperationName[]).filter(
-    (name) => operationOf(name).method === 'GET',
+    (name) => getOperation(name).method === 'GET',
   )
   it.each([...readers, 'authorize-request'])('include no write for %s', (name) => {
     expect(findDataPermissions(name).join('\n')).not.toMatch(/Put|Update|Delete|Write|Send/)

@@ -1,0 +1,63 @@
+import { toExecutionRecord } from '../api/mappers/to-execution-record.ts'
+import { ExecutionNotFound, ServiceError } from '../core/errors.ts'
+import { type Execution, isFinal } from '../core/execution.ts'
+import { isUuid } from '../core/ids.ts'
+import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
+import type { HttpResponse } from './event.ts'
+
+/** @throws ExecutionNotFound if the path segment is not a UUID */
+export function parseExecutionId(segment: string): string {
+  if (!isUuid(segment)) throw new ExecutionNotFound()
+  return segment.toLowerCase()
+}
+
+/** The execution record, for polling. */
+export function toRecordResponse(execution: Execution): HttpResponse {
+  const headers = isFinal(execution) ? {} : { 'Retry-After': String(RETRY_AFTER_SECONDS) }
+  return { status: 200, body: toExecutionRecord(execution), headers }
+}
+
+/** The response to an asynchronous run: the record, with 202 unless the execution is already final. */
+export function toAcceptedResponse(execution: Execution, basePath: string): HttpResponse {
+  const response = toRecordResponse(execution)
+  return {
+    ...response,
+    status: isFinal(execution) ? 200 : 202,
+    headers: { ...response.headers, ...toExecutionHeaders(execution, basePath) },
+  }
+}
+
+/**
+ * The response to a synchronous run: the bare output.
+ * @throws ExecutionFailed if the execution ended in ERROR, ExecutionStillRunning if it is in progress
+ */
+export function toOutputResponse(execution: Execution, basePath: string): HttpResponse {
+  const headers = toExecutionHeaders(execution, basePath)
+  if (execution.status === 'SUCCESS') return { status: 200, body: execution.output, headers }
+  const executionId = execution.id
+  if (execution.status === 'IN_PROGRESS') {
+    const detail = 'The execution continues. Poll it at the URL in the Location header.'
+    throw new ServiceError('ExecutionStillRunning', detail, {
+      headers: { ...headers, 'Retry-After': String(RETRY_AFTER_SECONDS) },
+      members: { executionId },
+    })
+  }
+  const { error } = execution
+  const detail = `The execution ended in ERROR: ${error?.message ?? 'no reason was recorded'}`
+  throw new ServiceError('ExecutionFailed', detail, { headers, members: { executionId, error } })
+}
+
+function toExecutionHeaders(execution: Execution, basePath: string): Record<string, string> {
+  return {
+    'X-Execution-Id': execution.id,
+    Location: `${basePath}/v1/agent_executions/${execution.id}`,
+    ...(execution.cache && { 'Cache-Status': toCacheStatus(execution) }),
+    ...(execution.cachedExecutionId && { 'X-Cached-Document-Execution-Id': execution.cachedExecutionId }),
+  }
+}
+
+/** RFC 9211. A result is stored once the execution has succeeded. */
+function toCacheStatus({ cached, status }: Execution): string {
+  if (cached) return 'agent-execution-service; hit'
+  return `agent-execution-service; fwd=miss${status === 'SUCCESS' ? '; stored' : ''}`
+}
