@@ -12,8 +12,8 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
 import { clientConfig, orUnavailable } from '../aws-sdk.ts'
-import { Unavailable } from '../core/errors.ts'
 import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../environment.ts'
+import { sendInBatches } from './batches.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { retention } from './retention.ts'
@@ -23,7 +23,6 @@ export type { Change, Condition, Item } from './expressions.ts'
 
 const BATCH_GET_KEYS = 100
 const BATCH_WRITE_ITEMS = 25
-const MAX_BATCH_ROUNDS = 8
 
 /**
  * The table behind the stores. A failed condition is a result, not an error. Every method throws `Unavailable` when
@@ -128,21 +127,15 @@ export function openTable(environment: Environment = process.env) {
     /** The items of these keys that exist, in the order of the keys. Any number: reads 100 at a time. */
     async getMany(keys: Key[], options: { consistent: boolean }): Promise<Item[]> {
       const found = new Map<string, Item>()
-      await Promise.all(
-        slices(keys, BATCH_GET_KEYS).map((slice) =>
-          untilDone(slice, async (Keys: Item[]) => {
-            const { Responses, UnprocessedKeys } = await orUnavailable(
-              client.send(
-                new BatchGetCommand({
-                  RequestItems: { [name]: { Keys, ConsistentRead: options.consistent } },
-                }),
-              ),
-            )
-            for (const item of Responses?.[name] ?? []) found.set(mapKey(item as Key), item)
-            return UnprocessedKeys?.[name]?.Keys ?? []
-          }),
-        ),
-      )
+      await sendInBatches<Item>(keys, BATCH_GET_KEYS, async (Keys) => {
+        const { Responses, UnprocessedKeys } = await orUnavailable(
+          client.send(
+            new BatchGetCommand({ RequestItems: { [name]: { Keys, ConsistentRead: options.consistent } } }),
+          ),
+        )
+        for (const item of Responses?.[name] ?? []) found.set(mapKey(item as Key), item)
+        return UnprocessedKeys?.[name]?.Keys ?? []
+      })
       return keys.map((key) => found.get(mapKey(key))).filter((item) => item !== undefined)
     },
 
@@ -154,16 +147,12 @@ export function openTable(environment: Environment = process.env) {
             ? { DeleteRequest: { Key: write.delete } }
             : { PutRequest: { Item: { ...write.put, ...attributesOf(write.put) } } },
       )
-      await Promise.all(
-        slices(requests, BATCH_WRITE_ITEMS).map((slice) =>
-          untilDone(slice, async (todo) => {
-            const { UnprocessedItems } = await orUnavailable(
-              client.send(new BatchWriteCommand({ RequestItems: { [name]: todo } })),
-            )
-            return UnprocessedItems?.[name] ?? []
-          }),
-        ),
-      )
+      await sendInBatches(requests, BATCH_WRITE_ITEMS, async (batch) => {
+        const { UnprocessedItems } = await orUnavailable(
+          client.send(new BatchWriteCommand({ RequestItems: { [name]: batch } })),
+        )
+        return UnprocessedItems?.[name] ?? []
+      })
     },
 
     /** Reads an item that does not exist. @throws Unavailable when the table does not answer */
@@ -199,24 +188,9 @@ async function ifConditionHolds<T>(response: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Repeats a batch with its unprocessed items, with the exponential backoff that AWS recommends. */
-async function untilDone<T>(batch: T[], attempt: (todo: T[]) => Promise<T[]>): Promise<void> {
-  let todo = await attempt(batch)
-  for (let round = 1; todo.length > 0; round++) {
-    if (round > MAX_BATCH_ROUNDS)
-      throw new Unavailable(new Error(`${todo.length} items were left unprocessed`))
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 25 * 2 ** round))
-    todo = await attempt(todo)
-  }
-}
-
 const projection = (attributes: string[]) => ({
   ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
   ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
 })
 
 const mapKey = (key: Key) => `${key[TABLE.partitionKey]}\n${key[TABLE.sortKey]}`
-
-function slices<T>(list: T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
-}

@@ -8,45 +8,48 @@ const eventOf = (authorizationToken: string): APIGatewayTokenAuthorizerEvent => 
   authorizationToken,
 })
 
-/** An authorizer that counts, refuses the token `bad`, and a clock that stands still. */
-function counted() {
-  const asked: string[] = []
-  const clock = { now: 0 }
+/** A cached authorizer that rejects the token `bad`, the tokens that it was called with, and a clock that stands still. */
+function createCached() {
+  const calls: string[] = []
+  const clock = { now: 1_000 }
   const authorizer = cacheAuthorizer(
     async ({ authorizationToken: token }) => {
-      asked.push(token)
+      calls.push(token)
       if (token === 'bad') throw new Error('Unauthorized')
       return { principalId: token } as APIGatewayAuthorizerResult
     },
     () => clock.now,
   )
-  return { asked, clock, ask: (token: string) => authorizer(eventOf(token)) }
+  return { calls, clock, authorize: (token: string) => authorizer(eventOf(token)) }
 }
 
 describe('cacheAuthorizer', () => {
-  it('asks once for a token in a quarter of a second, also when all ask at once', async () => {
-    const { asked, clock, ask } = counted()
-    const answers = await Promise.all([ask('a'), ask('a'), ask('b')])
-    clock.now = 249
-    answers.push(await ask('a'))
-    expect(answers.map(({ principalId }) => principalId)).toEqual(['a', 'a', 'b', 'a'])
-    expect(asked).toEqual(['a', 'b'])
-    clock.now = 250
-    await ask('a')
-    expect(asked).toEqual(['a', 'b', 'a'])
+  it('calls the authorizer once per token in 250 ms, for concurrent requests too', async () => {
+    const { calls, clock, authorize } = createCached()
+    const policies = await Promise.all([authorize('a'), authorize('a'), authorize('b')])
+    clock.now += 250
+    policies.push(await authorize('a'))
+    expect(policies.map(({ principalId }) => principalId)).toEqual(['a', 'a', 'b', 'a'])
+    expect(calls).toEqual(['a', 'b'])
+    clock.now += 1
+    await authorize('a')
+    expect(calls).toEqual(['a', 'b', 'a'])
   })
 
-  it('asks again for what was refused', async () => {
-    const { asked, ask } = counted()
-    await expect(ask('bad')).rejects.toThrow('Unauthorized')
-    await expect(ask('bad')).rejects.toThrow('Unauthorized')
-    expect(asked).toEqual(['bad', 'bad'])
+  it('does not cache a rejection', async () => {
+    const { calls, authorize } = createCached()
+    const both = await Promise.allSettled([authorize('bad'), authorize('bad')])
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(authorize('bad')).rejects.toThrow('Unauthorized')
+    expect(calls).toEqual(['bad', 'bad'])
   })
 
-  it('forgets rather than grow without end', async () => {
-    const { asked, ask } = counted()
-    for (let i = 0; i < 1_001; i++) await ask(`token ${i}`)
-    await ask('token 0')
-    expect(asked.at(-1)).toBe('token 0')
+  it('evicts the least recently used token when it is full', async () => {
+    const { calls, authorize } = createCached()
+    for (let i = 0; i < 1_001; i++) await authorize(`token ${i}`)
+    await authorize('token 1')
+    expect(calls).toHaveLength(1_001)
+    await authorize('token 0')
+    expect(calls.at(-1)).toBe('token 0')
   })
 })

@@ -1,0 +1,106 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import fc from 'fast-check'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import { Unavailable } from '../../lib/core/errors.ts'
+import { openTable } from '../../lib/dynamodb/table.ts'
+import { system } from '../../lib/system.ts'
+import { LOCAL_TABLE } from '../../local/open-store.ts'
+
+const values = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.string({ unit: 'binary' }),
+    fc.maxSafeInteger(),
+    // DynamoDB has no negative zero, and the SDK takes no number beyond the safe integers.
+    fc
+      .double({ noNaN: true, min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER })
+      .filter((x) => Math.abs(x) > 1e-100),
+    fc.boolean(),
+    fc.constant(null),
+    fc.uint8Array(),
+    fc.array(tie('value')),
+    fc.dictionary(
+      fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
+      tie('value'),
+      { noNullPrototype: true },
+    ),
+  ),
+}))
+
+describe.each(['dynamodb', 'dynalite'] as const)('a table on %s', (emulator) => {
+  const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject(emulator) })
+  const newKey = () => ({ pk: `TEST#${system.newId()}`, sk: 'ITEM' })
+
+  it('returns items as they were written', async () => {
+    await fc.assert(
+      fc.asyncProperty(values.value, async (value) => {
+        const item = { ...newKey(), value }
+        expect(await table.put(item)).toBe(true)
+        expect(await table.get({ pk: item.pk, sk: item.sk }, { consistent: true })).toEqual(item)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('leaves undefined attributes out', async () => {
+    const key = newKey()
+    await table.put({ ...key, absent: undefined, map: { absent: undefined, a: 1 }, list: [1, undefined, 2] })
+    expect(await table.get(key, { consistent: true })).toEqual({ ...key, map: { a: 1 }, list: [1, 2] })
+  })
+
+  it('reads only the named attributes', async () => {
+    const key = newKey()
+    await table.put({ ...key, status: 'a', other: 'b' })
+    expect(await table.get(key, { consistent: true, attributes: ['status'] })).toEqual({ status: 'a' })
+  })
+
+  it('reads and writes any number of items, and returns those that exist in the order of the keys', async () => {
+    const keys = Array.from({ length: 130 }, newKey)
+    await table.writeMany(keys.map((key, index) => ({ put: { ...key, index } })))
+    await table.writeMany(keys.slice(0, 30).map((key) => ({ delete: key })))
+    const found = await table.getMany([...keys, newKey()].reverse(), { consistent: true })
+    expect(found).toEqual(
+      keys
+        .map((key, index) => ({ ...key, index }))
+        .slice(30)
+        .reverse(),
+    )
+  })
+})
+
+describe('a batch with unprocessed entries', () => {
+  /** How many entries the requests had, and how many of them are processed each time. */
+  const sizes: number[] = []
+  let processed = 0
+  const server = createServer(async (request, response) => {
+    const { RequestItems } = (await json(request)) as { RequestItems: { table: unknown[] } }
+    const entries = RequestItems.table
+    sizes.push(entries.length)
+    response.end(JSON.stringify({ UnprocessedItems: { table: entries.slice(processed) } }))
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  async function writeTen(each: number): Promise<void> {
+    if (!server.listening) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const table = openTable({ TABLE_NAME: 'table', DYNAMODB_ENDPOINT: url })
+    sizes.length = 0
+    processed = each
+    await table.writeMany(Array.from({ length: 10 }, (_, i) => ({ put: { pk: String(i), sk: 'ITEM' } })))
+  }
+
+  it('is sent again with these only', async () => {
+    await writeTen(4)
+    expect(sizes).toEqual([10, 6, 2])
+  })
+
+  it('is unavailable when entries are left after the last retry', async () => {
+    await expect(writeTen(0)).rejects.toThrow(Unavailable)
+    expect(sizes).toEqual(Array(7).fill(10))
+  })
+})
