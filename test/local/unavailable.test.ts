@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { hashOf } from '../../lib/tokens/token.ts'
+import { hashToken } from '../../lib/tokens/token.ts'
 import { type Answer, clientOf } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -58,7 +58,7 @@ describe('a DynamoDB endpoint that never responds', () => {
     own = await newOrganization()
     await own.publish('redact-pii')
     await own.publish('wait')
-    relay = await startRelay(hashOf(own.token))
+    relay = await startRelay(hashToken(own.token))
     service = await startService({ dataDir, environment: { DYNAMODB_ENDPOINT: relay.url } })
   })
   afterAll(async () => {
