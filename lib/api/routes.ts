@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/errors.ts'
 import type { parameterSchemas } from './parameters/parameter-schemas.ts'
-import type { RecordName } from './schemas/records.ts'
+import type { RecordName, ResponseBody } from './schemas/records.ts'
 
 /**
  * The single source of the HTTP contract: the stack, the local gateway, request validation and OpenAPI read it. To add an
@@ -28,9 +28,6 @@ export type Operation = {
 
 /** The name of a schema in `parameters/parameter-schemas.ts`. */
 export type ParametersName = keyof typeof parameterSchemas
-
-/** A record, or an array of them. */
-export type ResponseBody = RecordName | readonly [RecordName]
 
 const listOf = (items: string, record: RecordName) => ({
   200: { description: `${items}, newest first`, body: [record] as const },

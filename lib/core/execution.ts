@@ -1,5 +1,4 @@
 import type { JsonObject } from './json.ts'
-import type { Feedback } from './learning.ts'
 import { LEASE_MS } from './limits.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
@@ -30,6 +29,16 @@ export type RunOptions = {
   maxAgentSteps: number
   model: string | null
   useDynamicLearning: boolean
+}
+
+/** A client's rating of a final execution. */
+export type Feedback = {
+  rating: 1 | -1
+  /** The output it should have had. */
+  correctedOutput: JsonObject | null
+  note: string | null
+  /** ISO 8601 */
+  updatedAt: string
 }
 
 /** One run of one version of an agent. Timestamps are ISO 8601 unless noted otherwise. */

@@ -1,15 +1,5 @@
-import type { Execution } from './execution.ts'
+import type { Execution, Feedback } from './execution.ts'
 import type { JsonObject } from './json.ts'
-
-/** A client's rating of a final execution. */
-export type Feedback = {
-  rating: 1 | -1
-  /** The output it should have had. */
-  correctedOutput: JsonObject | null
-  note: string | null
-  /** ISO 8601 */
-  updatedAt: string
-}
 
 /** A past execution that a run can learn from. */
 export type Example = Pick<

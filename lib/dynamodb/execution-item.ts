@@ -3,12 +3,12 @@ import type {
   ExecutionError,
   ExecutionSource,
   ExecutionStatus,
+  Feedback,
   InputAdaptation,
   RunOptions,
   Usage,
 } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Feedback } from '../core/learning.ts'
 import type { Transition } from '../core/transitions.ts'
 import type { Change } from './expressions.ts'
 import { agentShard, executionKey, openShard, ownedShard, shardOf } from './keys.ts'

@@ -1,9 +1,9 @@
+import type { Feedback } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import {
   BYTES_PER_TOKEN,
   EXAMPLES_TOKENS,
   type Example,
-  type Feedback,
   type LearningScope,
   type LearningStore,
 } from '../core/learning.ts'

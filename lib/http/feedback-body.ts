@@ -1,8 +1,8 @@
 import type * as z from 'zod'
 import { feedbackBody } from '../api/schemas/feedback.ts'
 import { FeedbackMismatch, type Violation } from '../core/errors.ts'
+import type { Feedback } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Feedback } from '../core/learning.ts'
 import { toJsonPointer } from '../schema/json-pointer.ts'
 
 /** @throws FeedbackMismatch with one violation for each invalid field */

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { ResponseBody } from '../routes.ts'
 import { agentRecord, versionRecord } from './agent-record.ts'
 import { executionRecord } from './execution-record.ts'
 import { feedbackBody } from './feedback.ts'
@@ -20,6 +19,9 @@ const records = {
 }
 
 export type RecordName = keyof typeof records
+
+/** A record, or an array of them. */
+export type ResponseBody = RecordName | readonly [RecordName]
 
 export const getSchema = (body: ResponseBody): z.core.$ZodType =>
   typeof body === 'string' ? records[body] : z.array(records[body[0]])

@@ -6,9 +6,9 @@ import {
   VersionNotFound,
   type Violation,
 } from '../../core/errors.ts'
+import type { Feedback } from '../../core/execution.ts'
 import { type Execution, isFinal } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Feedback } from '../../core/learning.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import type { Engine } from '../engine.ts'
 
