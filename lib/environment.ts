@@ -21,7 +21,7 @@ export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
 
 /** `{provider}/{model}` for agents that name none. */
 export const DEFAULT_MODEL = 'DEFAULT_MODEL'
-/** Names of the SSM parameters that hold API keys, for `lib/models/provider-keys.ts` to read. */
+/** Names of the SSM parameters that hold API keys, for `lib/models/providers/provider-keys.ts` to read. */
 export const OPENAI_API_KEY_PARAMETER = 'OPENAI_API_KEY_PARAMETER'
 export const ANTHROPIC_API_KEY_PARAMETER = 'ANTHROPIC_API_KEY_PARAMETER'
 /** Path under which an AWS account keeps the secrets of tools: `<prefix>/NAME` is the secret NAME. */

@@ -3,50 +3,46 @@ import { ModelConfigurationError } from '../core/model.ts'
 export const PROVIDERS = ['bedrock', 'anthropic', 'openai', 'openai-compatible'] as const
 export type Provider = (typeof PROVIDERS)[number]
 
-/** `default` sends nothing: the provider decides. */
+/** `default` sends no level: the provider decides. */
 export const REASONING_LEVELS = ['none', 'default', 'minimal', 'low', 'medium', 'high'] as const
 export type Reasoning = (typeof REASONING_LEVELS)[number]
 
 export type ModelName = { provider: Provider; model: string; reasoning: Reasoning }
 
 const MAX_CHARACTERS = 200
-const FORM = '"{provider}/{model}" or "{provider}/{model}:{reasoning}"'
+const FORMAT = '"{provider}/{model}" or "{provider}/{model}:{reasoning}"'
 
 /**
- * Reads `{provider}/{model}[:{reasoning}]`. What follows the last colon is the reasoning only if it is a known level:
- * ids of Bedrock and tags of Ollama have colons of their own.
+ * Parses `{provider}/{model}[:{reasoning}]`. The part after the last colon is a reasoning level only if it is a known one,
+ * because Bedrock model ids and Ollama tags contain colons.
  * @throws ModelConfigurationError
  */
 export function parseModelName(text: string): ModelName {
-  if (text.length > MAX_CHARACTERS) refuse(`A model's name has at most ${MAX_CHARACTERS} characters.`)
-  if (/\p{Cc}/u.test(text) || !text.isWellFormed()) refuse("A model's name has no control characters.")
+  if (text.length > MAX_CHARACTERS) fail(`A model name must have at most ${MAX_CHARACTERS} characters.`)
+  if (/\p{Cc}/u.test(text) || !text.isWellFormed()) fail('A model name must not contain control characters.')
+  const name = JSON.stringify(text)
   const slash = text.indexOf('/')
-  const provider = PROVIDERS.find((name) => name === text.slice(0, Math.max(slash, 0)))
+  const provider = PROVIDERS.find((known) => known === text.slice(0, Math.max(slash, 0)))
   if (!provider) {
-    refuse(
-      `The model ${quote(text)} names no known provider: write ${FORM} with one of ${PROVIDERS.join(', ')}.`,
-    )
+    fail(`The model name ${name} has no known provider. Use ${FORMAT} with one of ${PROVIDERS.join(', ')}.`)
   }
   const rest = text.slice(slash + 1)
   const colon = rest.lastIndexOf(':')
   const reasoning = REASONING_LEVELS.find((level) => colon >= 0 && level === rest.slice(colon + 1))
   const model = reasoning ? rest.slice(0, colon) : rest
-  if (model.trim() === '') refuse(`The model ${quote(text)} has no name behind its provider: write ${FORM}.`)
+  if (model.trim() === '') fail(`The model name ${name} has no model after the provider. Use ${FORMAT}.`)
   if (model.endsWith(':')) {
-    refuse(
-      `The model ${quote(text)} has no reasoning level behind its colon: ${REASONING_LEVELS.join(', ')}.`,
-    )
+    const levels = REASONING_LEVELS.join(', ')
+    fail(`The model name ${name} has no reasoning level after the colon. Use one of ${levels}.`)
   }
   return { provider, model, reasoning: reasoning ?? 'default' }
 }
 
-/** As it goes on the record: without the level when it is `default`. */
+/** The name in execution records. Omits the level `default`. */
 export function formatModelName({ provider, model, reasoning }: ModelName): string {
   return reasoning === 'default' ? `${provider}/${model}` : `${provider}/${model}:${reasoning}`
 }
 
-const quote = (text: string) => JSON.stringify(text)
-
-function refuse(message: string): never {
+function fail(message: string): never {
   throw new ModelConfigurationError(message)
 }

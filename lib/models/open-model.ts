@@ -1,30 +1,30 @@
 import type { Model } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
 import { checkModel } from './check-model.ts'
-import { toFunctionTool, toolMessage, toPrompt, userMessage } from './messages.ts'
-import { toModelError } from './model-error.ts'
+import { toModelError } from './errors/to-model-error.ts'
+import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './messages/to-prompt.ts'
+import { toResponse } from './messages/to-response.ts'
 import { formatModelName } from './model-name.ts'
-import { openProvider } from './open-provider.ts'
-import { withProviderKey } from './provider-keys.ts'
-import { type ReasoningSettings, reasoningSettings } from './reasoning.ts'
-import { toResponse } from './response.ts'
-import { secretsOf } from './settings.ts'
+import { openProvider } from './providers/open-provider.ts'
+import { withProviderKey } from './providers/provider-keys.ts'
+import { getSecrets } from './providers/provider-settings.ts'
+import { type ReasoningSettings, toReasoningSettings } from './providers/reasoning.ts'
 
 /**
- * The model of that name, over the provider's package of the AI SDK: one request, one response, no retries. Not over the
- * SDK's `generateText`: that validates and converts the whole history each time.
- * @throws ModelConfigurationError; ModelError when its API key could not be read
+ * Opens a model through the provider's package of the AI SDK. Each `respond` sends one request, without retries. The SDK's
+ * `generateText` is not used because it validates and converts the complete history for each request.
+ * @throws ModelConfigurationError; ModelError if the API key cannot be read
  */
-export async function openModel(text: string, given: Environment): Promise<Model> {
-  const { provider } = checkModel(text, given)
-  const environment = await withProviderKey(provider, given)
+export async function openModel(text: string, baseEnvironment: Environment): Promise<Model> {
+  const { provider } = checkModel(text, baseEnvironment)
+  const environment = await withProviderKey(provider, baseEnvironment)
   const name = checkModel(text, environment)
   const model = await openProvider(name, environment)
-  const settings = withoutStorage(reasoningSettings(name))
+  const settings = withoutStorage(toReasoningSettings(name))
   return {
     name: formatModelName(name),
-    userMessage,
-    toolMessage,
+    userMessage: toUserMessage,
+    toolMessage: toToolMessage,
     async respond(request) {
       const { tools, signal } = request
       try {
@@ -37,14 +37,14 @@ export async function openModel(text: string, given: Environment): Promise<Model
         return toResponse(result, { provider, tools })
       } catch (error) {
         if (signal.aborted) throw signal.reason
-        const secrets = secretsOf(provider, environment)
+        const secrets = getSecrets(provider, environment)
         throw toModelError(error, { provider, secrets, request, now: Date.now() })
       }
     },
   }
 }
 
-/** Else OpenAI keeps the conversation, and the history sent back only points to it. */
+/** With storage, OpenAI keeps the conversation and later requests only reference it. */
 function withoutStorage({ providerOptions, ...rest }: ReasoningSettings): ReasoningSettings {
   return {
     ...rest,

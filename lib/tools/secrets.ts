@@ -1,10 +1,12 @@
 import { isJsonObject, type Json } from '../core/json.ts'
-import type { Environment } from '../environment.ts'
-import { readSecret } from './read-secret.ts'
+import { type Environment, SECRETS_PREFIX } from '../environment.ts'
+import { ParameterReadError, readManagedSecret, readParameter } from '../parameter-store.ts'
 import { ToolError } from './tool.ts'
 
 /** `${secret:NAME}` in a header value. */
 export const SECRET_REFERENCE = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g
+
+const DEFAULT_PREFIX = '/aes/secrets'
 
 /** The base64 encoding of a shorter secret is too common a text to mask. */
 const MIN_BASE64_LENGTH = 8
@@ -61,6 +63,27 @@ export function openSecrets(environment: Environment): Secrets {
       ])
       return Object.fromEntries(await Promise.all(entries))
     },
+  }
+}
+
+/**
+ * Reads a secret; null if it does not exist. On AWS (where `SECRETS_PREFIX` is set or a Lambda function runs), the name
+ * `<prefix>/NAME` is looked up in SSM Parameter Store, then in Secrets Manager. The environment of a function is never
+ * read, because it contains the credentials of its role. Elsewhere, reads the environment variable NAME.
+ * @throws ToolError if the secret cannot be read
+ */
+async function readSecret(name: string, environment: Environment): Promise<string | null> {
+  const prefix = environment[SECRETS_PREFIX]
+  if (!prefix && !environment.AWS_LAMBDA_FUNCTION_NAME) return environment[name] || null
+  const path = `${(prefix || DEFAULT_PREFIX).replace(/\/+$/, '')}/${name}`
+  try {
+    return (await readParameter(path)) ?? (await readManagedSecret(path))
+  } catch (error) {
+    if (!(error instanceof ParameterReadError)) throw error
+    throw new ToolError(`Could not read the secret ${name} (${error.reason}).`, {
+      isTransient: true,
+      cause: error,
+    })
   }
 }
 

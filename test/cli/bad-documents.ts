@@ -148,7 +148,7 @@ export const badFolders: BadFolder[] = [
       'foo/agent.md:7: execution.maxAgentSteps: must be at most 500',
       'foo/agent.md:8: execution.timeoutSeconds: must be an integer, not 1.5',
       'foo/agent.md:9: execution.cacheTtlSeconds: must be at least 1',
-      'foo/agent.md:10: model: The model "" names no known provider: write "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
+      'foo/agent.md:10: model: The model name "" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
     ],
   },
   {

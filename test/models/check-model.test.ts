@@ -20,7 +20,7 @@ describe('checkModel', () => {
     ['bedrock/unheard.of-v1:0', AWS],
     ['bedrock/unheard.of-v1:0', { AWS_REGION: 'eu-central-1', AWS_BEARER_TOKEN_BEDROCK: 'key' }],
     ['openai-compatible/qwen3:8b:none', COMPATIBLE],
-  ])('takes %s', (name, environment) => {
+  ])('accepts %s', (name, environment) => {
     expect(checkModel(name, environment)).toMatchObject({ provider: name.split('/')[0] })
   })
 
@@ -46,25 +46,25 @@ describe('checkModel', () => {
       'ANTHROPIC_BASE_URL must be',
     ],
     ['openai/gpt-5', { ...OPENAI, OPENAI_BASE_URL: 'https://:hidden@host/v1' }, 'OPENAI_BASE_URL must be'],
-    ['openai/gpt-5', { OPENAI_API_KEY: 'key\n' }, 'OPENAI_API_KEY has characters'],
-    ['openai/gpt-5', { OPENAI_API_KEY: 'sk-hidden\n' }, 'OPENAI_API_KEY has characters'],
+    ['openai/gpt-5', { OPENAI_API_KEY: 'key\n' }, 'OPENAI_API_KEY contains an invalid character'],
+    ['openai/gpt-5', { OPENAI_API_KEY: 'sk-hidden\n' }, 'OPENAI_API_KEY contains an invalid character'],
     ['openai/gpt-5:extreme', OPENAI, 'none, default, minimal, low, medium, high'],
     ['anthropic/claude-opus-4-6:max', ANTHROPIC, 'none, default, minimal, low, medium, high'],
-    ['openai/gpt-4.1:high', OPENAI, 'it takes default, none.'],
-    ['openai/gpt-5:none', OPENAI, 'it takes default, minimal, low, medium, high.'],
-    ['openai/gpt-5.1:minimal', OPENAI, 'it takes default, none, low, medium, high.'],
-    ['openai/gpt-5-pro:low', OPENAI, 'it takes default, high.'],
-    ['openai/o3:none', OPENAI, 'it takes default, low, medium, high.'],
-    ['anthropic/claude-3-5-haiku-latest:low', ANTHROPIC, 'it takes default, none.'],
-    ['anthropic/claude-opus-4-6:minimal', ANTHROPIC, 'it takes default, none, low, medium, high.'],
-    ['anthropic/claude-opus-5-5:none', ANTHROPIC, 'it takes default, low, medium, high.'],
-    ['bedrock/amazon.nova-pro-v1:0:low', AWS, 'it takes default, none.'],
-    ['bedrock/openai.gpt-oss-120b-1:0:none', AWS, 'it takes default, low, medium, high.'],
-    ['bedrock/unheard.of-v1:0:low', AWS, 'it takes default.'],
-  ])('refuses %s with %j', (name, environment, words) => {
+    ['openai/gpt-4.1:high', OPENAI, 'Supported levels: default, none.'],
+    ['openai/gpt-5:none', OPENAI, 'Supported levels: default, minimal, low, medium, high.'],
+    ['openai/gpt-5.1:minimal', OPENAI, 'Supported levels: default, none, low, medium, high.'],
+    ['openai/gpt-5-pro:low', OPENAI, 'Supported levels: default, high.'],
+    ['openai/o3:none', OPENAI, 'Supported levels: default, low, medium, high.'],
+    ['anthropic/claude-3-5-haiku-latest:low', ANTHROPIC, 'Supported levels: default, none.'],
+    ['anthropic/claude-opus-4-6:minimal', ANTHROPIC, 'Supported levels: default, none, low, medium, high.'],
+    ['anthropic/claude-opus-5-5:none', ANTHROPIC, 'Supported levels: default, low, medium, high.'],
+    ['bedrock/amazon.nova-pro-v1:0:low', AWS, 'Supported levels: default, none.'],
+    ['bedrock/openai.gpt-oss-120b-1:0:none', AWS, 'Supported levels: default, low, medium, high.'],
+    ['bedrock/unheard.of-v1:0:low', AWS, 'Supported levels: default.'],
+  ])('rejects %s with %j', (name, environment, message) => {
     const check = () => checkModel(name, environment)
     expect(check).toThrow(ModelConfigurationError)
-    expect(check).toThrow(words)
+    expect(check).toThrow(message)
     expect(check).not.toThrow('hidden')
   })
 })

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { PROVIDERS, type Provider } from '../../lib/models/model-name.ts'
 import { packagesLoaded } from '../support/packages-loaded.ts'
 
-const FILES = readdirSync('lib/models').map(
-  (name) => new URL(`../../lib/models/${name}`, import.meta.url).href,
-)
+const FILES = readdirSync('lib/models', { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => new URL(`../../lib/models/${name}`, import.meta.url).href)
 
 const ENVIRONMENT = {
   OPENAI_API_KEY: 'x',
@@ -17,7 +18,7 @@ const ENVIRONMENT = {
   AWS_BEARER_TOKEN_BEDROCK: 'x',
 }
 
-/** The packages that are there after importing all of lib/models and opening the models named. */
+/** The packages loaded after importing all of lib/models and opening the given models. */
 const loadedWith = (models: string[]) =>
   packagesLoaded(
     `const modules = await Promise.all(${JSON.stringify(FILES)}.map((file) => import(file)))
@@ -34,17 +35,17 @@ const PACKAGES: Record<Provider, string> = {
 }
 
 describe('lib/models', () => {
-  it('loads no package when it is imported', () => {
+  it('loads no package on import', () => {
     expect(FILES.length).toBeGreaterThan(5)
     expect(loadedWith([])).toEqual([])
   })
 
-  it.each(PROVIDERS)('loads the package of %s alone when its model is opened', (provider) => {
+  it.each(PROVIDERS)('loads only the package of %s when one of its models is opened', (provider) => {
     const loaded = loadedWith([`${provider}/some-model`])
     expect(loaded).not.toContain('ai')
     expect(loaded).toContain(PACKAGES[provider])
     const others = PROVIDERS.filter((other) => other !== provider).map((other) => PACKAGES[other])
-    // The package of Bedrock is built on Anthropic's.
+    // The Bedrock package depends on the Anthropic package.
     const allowed = provider === 'bedrock' ? [PACKAGES.anthropic] : []
     expect(others.filter((name) => loaded.includes(name))).toEqual(allowed)
   })

@@ -25,7 +25,7 @@ describe('parseModelName', () => {
     ['openai-compatible/meta-llama/Llama-3:none', 'openai-compatible', 'meta-llama/Llama-3', 'none'],
     ['openai-compatible/high:low:minimal', 'openai-compatible', 'high:low', 'minimal'],
     ['openai/gpt-5:extreme', 'openai', 'gpt-5:extreme', 'default'],
-  ])('reads %s', (text, provider, model, reasoning) => {
+  ])('parses %s', (text, provider, model, reasoning) => {
     expect(parseModelName(text)).toEqual({ provider, model, reasoning })
   })
 
@@ -35,20 +35,20 @@ describe('parseModelName', () => {
     ['google/gemini', 'bedrock, anthropic, openai, openai-compatible'],
     ['OpenAI/gpt-5', 'bedrock, anthropic, openai, openai-compatible'],
     ['/gpt-5', 'bedrock, anthropic, openai, openai-compatible'],
-    ['openai/', 'no name behind its provider'],
-    ['openai/:high', 'no name behind its provider'],
-    ['openai/ :high', 'no name behind its provider'],
+    ['openai/', 'no model after the provider'],
+    ['openai/:high', 'no model after the provider'],
+    ['openai/ :high', 'no model after the provider'],
     ['openai/gpt-5:', 'none, default, minimal, low, medium, high'],
     ['openai/gpt-5\n', 'control characters'],
     ['openai/\ud800', 'control characters'],
     [`openai/${'x'.repeat(200)}`, '200 characters'],
-  ])('refuses %j', (text, words) => {
+  ])('rejects %j', (text, message) => {
     const parse = () => parseModelName(text)
     expect(parse).toThrow(ModelConfigurationError)
-    expect(parse).toThrow(words)
+    expect(parse).toThrow(message)
   })
 
-  it('reads what formatModelName writes', () => {
+  it('parses the output of formatModelName', () => {
     const name = fc.record({
       provider: fc.constantFrom(...PROVIDERS),
       model: fc

@@ -11,17 +11,17 @@ const scripted = useScriptedModel()
 
 const ONE = { name: 'add', input: { a: 1, b: 2 } }
 const OTHER = { name: 'add', input: { a: 3, b: 4 } }
-/** A null is no input on the wire of Bedrock, which stands for an empty object. */
-const UNREADABLE: [string, ScriptedCall][] = [
-  ['whose input is not JSON', { name: 'add', raw: '{"a": 1, ' }],
-  ['whose input is no object', { name: 'add', raw: '"one and two"' }],
-  ['whose input is a list', { name: 'add', input: [1, 2] }],
-  ['of a tool that there is not', { name: 'subtract', input: { a: 1, b: 2 } }],
+/** Without null: the Bedrock format omits it, which means an empty object. */
+const INVALID: [string, ScriptedCall][] = [
+  ['with invalid JSON', { name: 'add', raw: '{"a": 1, ' }],
+  ['with a string as input', { name: 'add', raw: '"one and two"' }],
+  ['with an array as input', { name: 'add', input: [1, 2] }],
+  ['of an unknown tool', { name: 'subtract', input: { a: 1, b: 2 } }],
 ]
 const ok = (value: Json) => ({ ok: true as const, value })
 
 describe.each(PROVIDERS)('a model of %s', (format) => {
-  it('gives its text, usage and finish reason', async () => {
+  it('returns text, usage and finish reason', async () => {
     const { model, id, requests } = await openScripted(scripted.server, format, [
       { text: 'Three.', usage: { inputTokens: 21, outputTokens: 4 } },
     ])
@@ -46,28 +46,28 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
   it.each([
     ['length', 'length'],
     ['content-filter', 'content-filter'],
-  ] as const)('says when it stopped for %s', async (finish, expected) => {
+  ] as const)('returns the finish reason %s', async (finish, expected) => {
     const { model } = await openScripted(scripted.server, format, [{ text: 'Thr', finish }])
     expect((await model.respond(requestOf(model))).finishReason).toBe(expected)
   })
 
-  it('counts no tokens when the provider counts none', async () => {
+  it('returns no usage if the provider returns none', async () => {
     const { model } = await openScripted(scripted.server, format, [{ text: 'Three.', usage: null }])
     expect((await model.respond(requestOf(model))).usage).toEqual({ inputTokens: 0, outputTokens: 0 })
   })
 
-  it('gives an empty response as one without text and messages', async () => {
+  it('returns an empty response without text and messages', async () => {
     const { model } = await openScripted(scripted.server, format, [{}])
     expect(await model.respond(requestOf(model))).toMatchObject({ text: '', toolCalls: [], messages: [] })
   })
 
-  it('sends neither instructions nor tools when there are none', async () => {
+  it('omits empty instructions and tools', async () => {
     const { model, requests } = await openScripted(scripted.server, format, [{ text: 'Three.' }])
     await model.respond(requestOf(model, { instructions: '', tools: [] }))
     expect(requests()[0]).toMatchObject({ instructions: '', tools: [] })
   })
 
-  it('gets the result of its one call', async () => {
+  it('receives the result of a call', async () => {
     const { model, id, requests } = await openScripted(scripted.server, format, [
       { calls: [ONE] },
       { text: 'Three.' },
@@ -77,7 +77,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     expect(first.toolCalls).toEqual([{ id: expect.any(String), ...ONE, error: null }])
 
     const second = await model.respond(
-      requestOf(model, { messages: answered(model, first, [ok({ sum: 3 })]) }),
+      requestOf(model, { messages: withResults(model, first, [ok({ sum: 3 })]) }),
     )
 
     expect(second.text).toBe('Three.')
@@ -90,7 +90,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     scripted.server.assertDone(id)
   })
 
-  it('gets the results of two parallel calls, one of them an error, behind its text and thoughts', async () => {
+  it('receives the results of two parallel calls, including an error, after its text and reasoning', async () => {
     const { model, id, requests } = await openScripted(scripted.server, format, [
       { reasoning: 'Let me see.', text: 'I add.', calls: [ONE, OTHER] },
       { text: 'Three, and I do not know.' },
@@ -100,7 +100,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     expect(first.toolCalls.map(({ input }) => input)).toEqual([ONE.input, OTHER.input])
 
     const results = [ok('three'), { ok: false as const, error: 'Too hard.' }]
-    await model.respond(requestOf(model, { messages: answered(model, first, results) }))
+    await model.respond(requestOf(model, { messages: withResults(model, first, results) }))
 
     const [callId, otherId] = first.toolCalls.map((call) => call.id)
     const proofs = { openai: 'sealed Let me see.', 'openai-compatible': null }
@@ -117,7 +117,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     scripted.server.assertDone(id)
   })
 
-  it.each(UNREADABLE)('is told at once of a call %s, and answered once', async (_, call) => {
+  it.each(INVALID)('receives exactly one error for a call %s', async (_, call) => {
     const { model, id, requests } = await openScripted(scripted.server, format, [
       { calls: [call, ONE] },
       { calls: [call] },
@@ -128,9 +128,9 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     expect(bad?.error).toMatch(/input|tool/)
     expect(good?.error).toBeNull()
 
-    const messages = answered(model, first, [ok('not to be sent'), ok(3)])
+    const messages = withResults(model, first, [ok('not to be sent'), ok(3)])
     const second = await model.respond(requestOf(model, { messages }))
-    const again = answered(model, second, [ok('not to be sent')])
+    const again = withResults(model, second, [ok('not to be sent')])
     expect(again.at(-1)).toBeNull()
     await model.respond(requestOf(model, { messages: [...messages, ...again.slice(1)] }))
 
@@ -144,7 +144,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     scripted.server.assertDone(id)
   })
 
-  it('reads of an old step what the format needs: the history is not validated or converted again', async () => {
+  it('does not validate or convert the history again for each request', async () => {
     const { model, id } = await openScripted(scripted.server, format, () => ({ calls: [ONE] }))
     const messages = [model.userMessage('What is 1 + 2?')]
     const reads: number[] = []
@@ -153,16 +153,16 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
       const history = messages.map((message) => watched(message, () => count++))
       const response = await model.respond(requestOf(model, { messages: history }))
       reads.push(count)
-      messages.push(...answered(model, response, [ok({ sum: 3 })]).slice(1))
+      messages.push(...withResults(model, response, [ok({ sum: 3 })]).slice(1))
     }
-    const readsOfAStep = ((reads[20] ?? 0) - (reads[10] ?? 0)) / 10
-    expect(readsOfAStep).toBeGreaterThan(0)
+    const readsPerStep = ((reads[20] ?? 0) - (reads[10] ?? 0)) / 10
+    expect(readsPerStep).toBeGreaterThan(0)
     // 27 to 65 by format; the SDK's `generateText` reads 230 to 282.
-    expect(readsOfAStep).toBeLessThan(100)
+    expect(readsPerStep).toBeLessThan(100)
     scripted.server.assertDone(id)
   })
 
-  it('refuses a response whose calls have one id', async () => {
+  it('rejects a response with duplicate call ids', async () => {
     const calls = [
       { ...ONE, id: 'call_1' },
       { ...OTHER, id: 'call_1' },
@@ -174,7 +174,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     })
   })
 
-  it('says plain JSON, which another process goes on from', async () => {
+  it('returns plain JSON messages that another process can continue from', async () => {
     const { model, id, requests } = await openScripted(scripted.server, format, [
       { reasoning: 'Let me see.', text: 'I add.', calls: [ONE, { name: 'nope', input: {} }] },
       { text: 'Three.' },
@@ -182,37 +182,37 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     ])
     const first = await model.respond(requestOf(model))
     expect(throughJson(first)).toStrictEqual(first)
-    const messages = answered(model, first, [ok({ sum: 3 }), ok(0)])
+    const messages = withResults(model, first, [ok({ sum: 3 }), ok(0)])
     expect(throughJson(messages)).toStrictEqual(messages)
 
     await model.respond(requestOf(model, { messages }))
-    const elsewhere = await respondElsewhere({
+    const response = await respondInOtherProcess({
       name: scripted.server.modelFor(format, id),
       environment: scripted.server.environmentFor(format),
       request: { ...requestOf(model, { messages }), signal: undefined },
     })
 
-    expect(elsewhere.text).toBe('Three.')
+    expect(response.text).toBe('Three.')
     expect(requests()[2]?.body).toEqual(requests()[1]?.body)
     scripted.server.assertDone(id)
   })
 })
 
 describe('a model of openai', () => {
-  it('has nothing kept by OpenAI, so that the history is whole', async () => {
+  it('disables storage at OpenAI', async () => {
     const { model, requests } = await openScripted(scripted.server, 'openai', [{ text: 'Three.' }])
     await model.respond(requestOf(model))
     expect(requests()[0]?.body.store).toBe(false)
   })
 })
 
-describe('the credentials', () => {
+describe('credentials', () => {
   it.each([
     ['openai', 'authorization', /^Bearer sk-scripted-4f9a1c77$/],
     ['openai-compatible', 'authorization', /^Bearer sk-scripted-4f9a1c77$/],
     ['anthropic', 'x-api-key', /^sk-scripted-4f9a1c77$/],
     ['bedrock', 'authorization', /^AWS4-HMAC-SHA256 Credential=AKIASCRIPTED\/\d+\/eu-central-1\/bedrock\//],
-  ] as const)('of %s are those of the environment given', async (format, header, value) => {
+  ] as const)('of %s come from the given environment', async (format, header, value) => {
     const { model, requests } = await openScripted(scripted.server, format, [{ text: 'Three.' }])
     await model.respond(requestOf(model))
     expect(requests()[0]?.headers[header]).toMatch(value)
@@ -223,7 +223,7 @@ type Results = Parameters<
   Awaited<ReturnType<typeof openScripted>>['model']['toolMessage']
 >[0][number]['result'][]
 
-function answered(
+function withResults(
   model: Awaited<ReturnType<typeof openScripted>>['model'],
   response: ModelResponse,
   results: Results,
@@ -232,7 +232,7 @@ function answered(
   return [model.userMessage('What is 1 + 2?'), ...response.messages, model.toolMessage(pairs)]
 }
 
-function respondElsewhere(given: unknown): Promise<ModelResponse> {
+function respondInOtherProcess(given: unknown): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
     const child = execFile(process.execPath, ['test/models/respond-once.ts'], (error, stdout) =>
       error ? reject(error) : resolve(JSON.parse(stdout)),

@@ -1,4 +1,4 @@
-/** A process of its own that asks a model once: `{ name, environment, request }` comes in, the response goes out. */
+/** A separate process that calls a model once: reads `{ name, environment, request }` from stdin and prints the response. */
 import { text } from 'node:stream/consumers'
 import { openModel } from '../../lib/models/open-model.ts'
 

@@ -5,8 +5,8 @@ import { openScripted, requestOf, useScriptedModel } from './support.ts'
 
 const scripted = useScriptedModel()
 
-describe.each(PROVIDERS)('startScriptedModel, speaking as %s', (format) => {
-  it('makes a test fail that asks beyond the script', async () => {
+describe.each(PROVIDERS)('startScriptedModel in the format of %s', (format) => {
+  it('fails a test that sends more requests than scripted', async () => {
     const { model, id } = await openScripted(scripted.server, format, [{ text: 'Once.' }])
     await model.respond(requestOf(model))
     const again = model.respond(requestOf(model))
@@ -17,13 +17,13 @@ describe.each(PROVIDERS)('startScriptedModel, speaking as %s', (format) => {
     expect(() => scripted.server.assertDone(id)).toThrow('the script has no turn 2')
   })
 
-  it('makes a test fail that leaves turns', async () => {
+  it('fails a test that does not use all turns', async () => {
     const { model, id } = await openScripted(scripted.server, format, [{ text: 'Once.' }, { text: 'Twice.' }])
     await model.respond(requestOf(model))
     expect(() => scripted.server.assertDone(id)).toThrow('1 of 2 turns')
   })
 
-  it('makes a test fail that answers a call twice', async () => {
+  it('fails a test that sends two results for a call', async () => {
     const { model, id } = await openScripted(scripted.server, format, [
       { calls: [{ name: 'add', input: {} }] },
       { text: 'Well.' },
@@ -35,13 +35,13 @@ describe.each(PROVIDERS)('startScriptedModel, speaking as %s', (format) => {
     expect(() => scripted.server.assertDone(id)).toThrow('answers no open call')
   })
 
-  it('knows no model but those that have a script', async () => {
+  it('rejects a model without a script', async () => {
     const model = await openModel(`${format}/nobody-wrote-me`, scripted.server.environmentFor(format))
     await expect(model.respond(requestOf(model))).rejects.toThrow('no script of this name')
     expect(() => scripted.server.assertDone('nobody-wrote-me')).toThrow('no script of this name')
   })
 
-  it('follows a function through as many turns as are asked for', async () => {
+  it('accepts a function as an unlimited script', async () => {
     const { model, id, requests } = await openScripted(scripted.server, format, ({ history }, index) => ({
       text: `Turn ${index + 1} of ${history.length} items.`,
     }))

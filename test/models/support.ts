@@ -17,7 +17,7 @@ export const ADD = {
   },
 }
 
-/** One scripted server for a test file; the object is filled before the first test. */
+/** Starts one scripted server per test file. `server` is set before the first test. */
 export function useScriptedModel(): { server: ScriptedModel } {
   const holder = {} as { server: ScriptedModel }
   beforeAll(async () => {
@@ -27,7 +27,7 @@ export function useScriptedModel(): { server: ScriptedModel } {
   return holder
 }
 
-/** A model that follows a script of its own; `id` is what the script is called. */
+/** Opens a model with its own script. `id` is the name of the script. */
 export async function openScripted(server: ScriptedModel, format: Provider, script: Script) {
   const id = `script-${randomUUID()}`
   server.script(id, script)

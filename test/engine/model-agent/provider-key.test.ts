@@ -9,8 +9,12 @@ afterEach(() => vi.unstubAllEnvs())
 
 describe('a run whose API key is in a parameter', () => {
   it.each([
-    ['AccessDeniedException', 'ModelUnavailable', 'could not be read (AccessDeniedException)'],
-    ['ParameterNotFound', 'ModelNotConfigured', 'There is no API key in the SSM parameter /team/'],
+    [
+      'AccessDeniedException',
+      'ModelUnavailable',
+      'Could not read the API key from the SSM parameter /team/AccessDeniedException',
+    ],
+    ['ParameterNotFound', 'ModelNotConfigured', 'does not contain an API key'],
   ])('ends in ERROR on %s, with the code %s', async (__type, code, words) => {
     const store = await serve((response) => json(response, { __type, message: 'no' }, 400))
     vi.stubEnv('AWS_ENDPOINT_URL_SSM', store.url)

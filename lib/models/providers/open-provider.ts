@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import type { Environment } from '../environment.ts'
-import type { ModelName } from './model-name.ts'
+import type { Environment } from '../../environment.ts'
+import type { ModelName } from '../model-name.ts'
 import {
   ANTHROPIC_API_KEY,
   AWS_ACCESS_KEY_ID,
@@ -11,11 +11,11 @@ import {
   OPENAI_API_KEY,
   OPENAI_COMPATIBLE_API_KEY,
   SETTINGS,
-} from './settings.ts'
+} from './provider-settings.ts'
 
 /**
- * The SDK's model, its package loaded on first use. Everything is passed explicitly, so that `environment` and not the
- * process decides; what is missing there counts as empty.
+ * Opens a model of the AI SDK. Loads the provider's package on first use. All settings are passed explicitly, empty if
+ * missing, because the packages would otherwise read `process.env`.
  */
 export async function openProvider(
   { provider, model }: ModelName,

@@ -1,10 +1,10 @@
-import type { Environment } from '../environment.ts'
-import type { Provider } from './model-name.ts'
+import type { Environment } from '../../environment.ts'
+import type { Provider } from '../model-name.ts'
 
 type Settings = {
   baseUrl: string
   required: string[]
-  /** Variables whose values no message may show. */
+  /** Variables whose values must not appear in messages. */
   secrets: string[]
 }
 
@@ -12,7 +12,7 @@ export const AWS_REGION = 'AWS_REGION'
 export const AWS_ACCESS_KEY_ID = 'AWS_ACCESS_KEY_ID'
 export const AWS_SECRET_ACCESS_KEY = 'AWS_SECRET_ACCESS_KEY'
 export const AWS_SESSION_TOKEN = 'AWS_SESSION_TOKEN'
-/** An API key of Bedrock, in place of AWS credentials. */
+/** An Amazon Bedrock API key, used instead of AWS credentials. */
 export const AWS_BEARER_TOKEN_BEDROCK = 'AWS_BEARER_TOKEN_BEDROCK'
 export const OPENAI_API_KEY = 'OPENAI_API_KEY'
 export const ANTHROPIC_API_KEY = 'ANTHROPIC_API_KEY'
@@ -35,13 +35,13 @@ export const SETTINGS: Record<Provider, Settings> = {
   },
 }
 
-/** Local servers take any key, "ollama" for one: what is that short is no secret. */
-const MIN_SECRET = 8
+/** Shorter values are placeholders such as "ollama", which local servers accept. Masking them would garble messages. */
+const MIN_SECRET_LENGTH = 8
 
-/** The values to black out of messages. */
-export function secretsOf(provider: Provider, environment: Environment): string[] {
+/** The values to mask in messages. */
+export function getSecrets(provider: Provider, environment: Environment): string[] {
   return SETTINGS[provider].secrets.flatMap((name) => {
     const value = environment[name] ?? ''
-    return value.length < MIN_SECRET ? [] : [value]
+    return value.length < MIN_SECRET_LENGTH ? [] : [value]
   })
 }

@@ -1,38 +1,41 @@
 import type { LanguageModelV4, LanguageModelV4Content } from '@ai-sdk/provider'
-import { isJsonObject, type Json } from '../core/json.ts'
-import { ModelError, type ModelResponse, type ToolCall, type ToolDeclaration } from '../core/model.ts'
-import { readToolCall } from './tool-call.ts'
+import { isJsonObject, type Json } from '../../core/json.ts'
+import { ModelError, type ModelResponse, type ToolCall, type ToolDeclaration } from '../../core/model.ts'
+import { parseToolCall } from './parse-tool-call.ts'
 
 type Result = Awaited<ReturnType<LanguageModelV4['doGenerate']>>
 
 type Context = { provider: string; tools: ToolDeclaration[] }
 
-/** @throws ModelError when two calls have one id: their results could not be told apart. */
+/** @throws ModelError if two calls have the same id, because their results could not be told apart */
 export function toResponse(result: Result, { provider, tools }: Context): ModelResponse {
   const { content, usage, finishReason } = result
   const calls = new Map<string, ToolCall>()
   for (const part of content) {
     if (part.type !== 'tool-call') continue
     if (calls.has(part.toolCallId)) {
-      throw new ModelError(`${provider} gave two tool calls the same id.`, { isTransient: true })
+      throw new ModelError(`${provider} returned two tool calls with the same id.`, { isTransient: true })
     }
-    calls.set(part.toolCallId, readToolCall(part, tools))
+    calls.set(part.toolCallId, parseToolCall(part, tools))
   }
   const toolCalls = [...calls.values()]
   return {
-    messages: plain([...saidBy(content, calls), ...answersTo(toolCalls)]),
+    messages: toJson([...toAssistantMessages(content, calls), ...toErrorMessages(toolCalls)]),
     text: content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls,
-    usage: { inputTokens: count(usage.inputTokens.total), outputTokens: count(usage.outputTokens.total) },
+    usage: {
+      inputTokens: toTokenCount(usage.inputTokens.total),
+      outputTokens: toTokenCount(usage.outputTokens.total),
+    },
     finishReason: finishReason.unified,
   }
 }
 
 /**
- * What the provider wants back, each part with its proofs: signatures and encrypted thoughts. Other parts than these
- * come of services that are not asked for, and sources are not taken back.
+ * The parts to send back with the next request, with the provider's metadata (signatures, encrypted reasoning). Other
+ * parts come from provider services that are not used here.
  */
-function saidBy(content: LanguageModelV4Content[], calls: Map<string, ToolCall>) {
+function toAssistantMessages(content: LanguageModelV4Content[], calls: Map<string, ToolCall>) {
   const parts = content.flatMap((part): object[] => {
     const { providerMetadata: providerOptions } = part
     switch (part.type) {
@@ -42,7 +45,7 @@ function saidBy(content: LanguageModelV4Content[], calls: Map<string, ToolCall>)
         return [{ type: 'reasoning', text: part.text, providerOptions }]
       case 'tool-call': {
         const { type, toolCallId, toolName } = part
-        const input = inputTakenBack(calls.get(toolCallId)?.input)
+        const input = toAcceptedInput(calls.get(toolCallId)?.input)
         return [{ type, toolCallId, toolName, input, providerOptions }]
       }
       default:
@@ -52,8 +55,8 @@ function saidBy(content: LanguageModelV4Content[], calls: Map<string, ToolCall>)
   return parts.length > 0 ? [{ role: 'assistant', content: parts }] : []
 }
 
-/** The model is told at once of calls that cannot be carried out. */
-function answersTo(calls: ToolCall[]) {
+/** The results of the calls that are invalid. */
+function toErrorMessages(calls: ToolCall[]) {
   const content = calls.flatMap(({ id: toolCallId, name: toolName, error }) =>
     error === null
       ? []
@@ -62,11 +65,11 @@ function answersTo(calls: ToolCall[]) {
   return content.length > 0 ? [{ role: 'tool', content }] : []
 }
 
-/** Anthropic and Bedrock take back no other inputs than objects. */
-const inputTakenBack = (input: Json | undefined) => (isJsonObject(input) ? input : {})
+/** In the history, Anthropic and Bedrock accept only objects as the input of a call. */
+const toAcceptedInput = (input: Json | undefined) => (isJsonObject(input) ? input : {})
 
-/** Without what is undefined, which no JSON has. */
-const plain = (messages: object[]): Json[] => JSON.parse(JSON.stringify(messages))
+/** Removes undefined members. */
+const toJson = (messages: object[]): Json[] => JSON.parse(JSON.stringify(messages))
 
-const count = (tokens: number | undefined) =>
+const toTokenCount = (tokens: number | undefined) =>
   Number.isFinite(tokens) ? Math.max(0, Math.trunc(tokens as number)) : 0

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { json, serve } from '../tools/serve.ts'
+import { json, serve } from '../../tools/serve.ts'
 
 const PARAMETERS: Record<string, string> = { '/team/openai': ' sk-from-ssm\n', '/team/empty': ' ' }
 
-/** SSM as its clients see it, and the module with nothing in its cache. */
+/** A server for the SSM API, and modules with an empty cache. */
 async function setUp() {
   vi.resetModules()
   const store = await serve((response, { body }) => {
@@ -16,9 +16,9 @@ async function setUp() {
   })
   vi.stubEnv('AWS_ENDPOINT_URL_SSM', store.url)
   const [{ withProviderKey }, { openModel }, model] = await Promise.all([
-    import('../../lib/models/provider-keys.ts'),
-    import('../../lib/models/open-model.ts'),
-    import('../../lib/core/model.ts'),
+    import('../../../lib/models/providers/provider-keys.ts'),
+    import('../../../lib/models/open-model.ts'),
+    import('../../../lib/core/model.ts'),
   ])
   return { store, withProviderKey, openModel, model }
 }
@@ -33,7 +33,7 @@ afterEach(() => vi.unstubAllEnvs())
 const openai = { OPENAI_API_KEY_PARAMETER: '/team/openai' }
 
 describe('withProviderKey', () => {
-  it('reads a key that the environment has not from the parameter that it names, once', async () => {
+  it('reads a missing key once from the configured parameter', async () => {
     const { store, withProviderKey } = await setUp()
     const expected = { ...openai, OPENAI_API_KEY: 'sk-from-ssm' }
     expect(await withProviderKey('openai', openai)).toEqual(expected)
@@ -41,7 +41,7 @@ describe('withProviderKey', () => {
     expect(store.received).toHaveLength(1)
   })
 
-  it('asks nobody for a key that is there, that has no parameter, or of another provider', async () => {
+  it('does not read a parameter if the key is set, no parameter is configured, or the provider is another one', async () => {
     const { store, withProviderKey } = await setUp()
     for (const environment of [{ ...openai, OPENAI_API_KEY: 'sk-here' }, {}])
       expect(await withProviderKey('openai', environment)).toBe(environment)
@@ -50,24 +50,27 @@ describe('withProviderKey', () => {
     expect(store.received).toHaveLength(0)
   })
 
-  it.each(['/team/none', '/team/empty'])('refuses the model when there is no key in %s', async (name) => {
-    const { withProviderKey, model } = await setUp()
-    const reading = withProviderKey('anthropic', { ANTHROPIC_API_KEY_PARAMETER: name })
-    await expect(reading).rejects.toThrow(`There is no API key in the SSM parameter ${name}.`)
-    await expect(reading).rejects.toBeInstanceOf(model.ModelConfigurationError)
-  })
+  it.each(['/team/none', '/team/empty'])(
+    'throws a ModelConfigurationError if %s contains no key',
+    async (name) => {
+      const { withProviderKey, model } = await setUp()
+      const reading = withProviderKey('anthropic', { ANTHROPIC_API_KEY_PARAMETER: name })
+      await expect(reading).rejects.toThrow(`The SSM parameter ${name} does not contain an API key.`)
+      await expect(reading).rejects.toBeInstanceOf(model.ModelConfigurationError)
+    },
+  )
 
-  it('is a passing fault when it cannot be said', async () => {
+  it('throws a transient ModelError if the parameter cannot be read', async () => {
     const { withProviderKey, model } = await setUp()
     const reading = withProviderKey('openai', { OPENAI_API_KEY_PARAMETER: '/team/denied' })
-    await expect(reading).rejects.toThrow(/\/team\/denied .* \(AccessDeniedException\)/)
+    await expect(reading).rejects.toThrow(/\/team\/denied \(AccessDeniedException\)/)
     await expect(reading).rejects.toBeInstanceOf(model.ModelError)
     await expect(reading).rejects.toMatchObject({ isTransient: true })
   })
 })
 
 describe('openModel', () => {
-  it('sends the key of the parameter to the provider', async () => {
+  it('sends the key from the parameter to the provider', async () => {
     const { openModel } = await setUp()
     const provider = await serve((response) => json(response, { error: { message: 'no' } }, 400))
     const model = await openModel('openai/gpt-5', { ...openai, OPENAI_BASE_URL: provider.url })

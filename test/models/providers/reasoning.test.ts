@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Provider, Reasoning } from '../../lib/models/model-name.ts'
-import { openModel } from '../../lib/models/open-model.ts'
-import { requestOf, useScriptedModel } from './support.ts'
+import type { Provider, Reasoning } from '../../../lib/models/model-name.ts'
+import { openModel } from '../../../lib/models/open-model.ts'
+import { requestOf, useScriptedModel } from '../support.ts'
 
 const scripted = useScriptedModel()
 
@@ -19,7 +19,7 @@ const BEDROCK_OPUS = 'us.anthropic.claude-opus-4-6-v1'
 const NOVA = 'amazon.nova-2-lite-v1:0'
 const GPT_OSS = 'openai.gpt-oss-120b-1:0'
 
-const ON_THE_WIRE: Row[] = [
+const REQUESTS: Row[] = [
   ['openai', 'gpt-5', 'default', {}, null],
   ['openai', 'gpt-5', 'minimal', effort('minimal'), null],
   ['openai', 'gpt-5', 'low', effort('low'), null],
@@ -72,7 +72,7 @@ const ON_THE_WIRE: Row[] = [
 ]
 
 describe('openModel with a reasoning level', () => {
-  it.each(ON_THE_WIRE)('sends for %s/%s:%s %j', async (format, id, reasoning, wire, maxOutputTokens) => {
+  it.each(REQUESTS)('for %s/%s:%s sends %j', async (format, id, reasoning, wire, maxOutputTokens) => {
     const { server } = scripted
     server.script(id, [{ text: 'Three.' }])
     const name = server.modelFor(format, id, reasoning)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { retryAfterMs } from '../../lib/models/retry-after.ts'
+import { parseRetryAfter } from '../../../lib/models/errors/retry-after.ts'
 
 const NOW = Date.parse('2026-11-21T08:00:00Z')
 
-describe('retryAfterMs', () => {
+describe('parseRetryAfter', () => {
   it.each([
     [undefined, null],
     [{}, null],
@@ -19,7 +19,7 @@ describe('retryAfterMs', () => {
     [{ 'retry-after': '' }, null],
     [{ 'retry-after': 'tomorrow' }, null],
     [{ 'retry-after': '9'.repeat(400) }, null],
-  ])('reads %j as %s', (headers, expected) => {
-    expect(retryAfterMs(headers, NOW)).toBe(expected)
+  ])('parses %j to %s', (headers, expected) => {
+    expect(parseRetryAfter(headers, NOW)).toBe(expected)
   })
 })

@@ -1,0 +1,139 @@
+import { isJsonObject, type JsonObject } from '../../core/json.ts'
+import { ModelError, type ModelRequest } from '../../core/model.ts'
+import { redact, redactDetail } from './redact.ts'
+import { parseRetryAfter } from './retry-after.ts'
+
+/** The members of the SDK's `APICallError` that are used here. */
+type ApiCallError = Error & {
+  statusCode?: number
+  responseHeaders?: Record<string, string>
+  responseBody?: unknown
+}
+
+type Context = {
+  provider: string
+  secrets: string[]
+  request: Pick<ModelRequest, 'instructions' | 'messages'>
+  now: number
+}
+
+const TRANSIENT_STATUSES = new Set([408, 409, 424, 425, 429])
+/** Codes of transient errors at OpenAI and Anthropic. They also occur in responses with status 200. */
+const TRANSIENT_CODES = new Set([
+  'server_error',
+  'rate_limit_exceeded',
+  'rate_limit_error',
+  'overloaded_error',
+  'timeout_error',
+  'api_error',
+])
+/** Codes of status 429 that a retry does not resolve. */
+const PERMANENT_CODES = new Set(['insufficient_quota', 'billing_hard_limit_reached'])
+/** The SDK's errors for a response with status 200 that does not have the provider's format. */
+const INVALID_RESPONSE = new Set([
+  'AI_InvalidResponseDataError',
+  'AI_TypeValidationError',
+  'AI_JSONParseError',
+])
+/** Errors of Node.js sockets, undici and llhttp. Certificate errors, which are permanent, have other codes. */
+const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|UND_ERR_[A-Z_]+|HPE_[A-Z_]+)$/
+
+/**
+ * Converts an error of the AI SDK. Secrets are masked, and the provider's message is omitted if it quotes the request. The
+ * error has no cause, because the SDK's errors contain the complete request.
+ */
+export function toModelError(error: unknown, context: Context): ModelError {
+  if (error instanceof ModelError) return error
+  const failure: ApiCallError = error instanceof Error ? error : new Error(String(error))
+  return (
+    toNetworkError(failure, context) ??
+    toInvalidResponseError(failure, context) ??
+    (failure.statusCode === undefined ? toRequestError(failure, context) : toStatusError(failure, context))
+  )
+}
+
+function toNetworkError(failure: ApiCallError, { provider }: Context): ModelError | null {
+  const code = findNetworkCode(failure)
+  if (!code) return null
+  const message = failure.statusCode
+    ? `The connection to ${provider} was lost during the response`
+    : `Could not connect to ${provider}`
+  return new ModelError(`${message} (${code}).`, { isTransient: true })
+}
+
+function toInvalidResponseError(failure: ApiCallError, { provider, secrets }: Context): ModelError | null {
+  const { statusCode, responseHeaders } = failure
+  const isUnexplained = statusCode !== undefined && statusCode < 300 && !getReportedError(failure)
+  if (!INVALID_RESPONSE.has(failure.name) && !isUnexplained) return null
+  const type = redact(responseHeaders?.['content-type'] ?? 'none', secrets)
+  const message = `${provider} returned a response that is not in its format (content type ${type}).`
+  return new ModelError(message, { isTransient: true })
+}
+
+/** For errors without a response. */
+function toRequestError(failure: ApiCallError, context: Context): ModelError {
+  const isTransient = failure.name === 'TimeoutError' || failure.name === 'AbortError'
+  const message = `The request to ${context.provider} failed: ${failure.name}`
+  return new ModelError(message + formatDetail(failure.message, context), { isTransient })
+}
+
+function toStatusError(failure: ApiCallError, context: Context): ModelError {
+  const { statusCode = 0, responseHeaders } = failure
+  const reported = getReportedError(failure)
+  const code = getCode(reported, failure)
+  const status = typeof reported?.code === 'number' && statusCode < 300 ? reported.code : statusCode
+  const isTransient =
+    (TRANSIENT_STATUSES.has(status) || status >= 500 || TRANSIENT_CODES.has(code)) &&
+    !PERMANENT_CODES.has(code)
+  const detail = typeof reported?.message === 'string' ? reported.message : failure.message
+  const id = getRequestId(failure)
+  const parts = [context.provider, 'returned HTTP', status, redact(code, context.secrets)]
+  const summary = parts.filter((part) => part !== '').join(' ')
+  return new ModelError(`${summary}${formatDetail(detail, context)}${id && ` (request ${id})`}`, {
+    isTransient,
+    retryAfterMs: isTransient ? parseRetryAfter(responseHeaders, context.now) : null,
+  })
+}
+
+function formatDetail(text: string, { secrets, request }: Context): string {
+  if (text === '') return '.'
+  const detail = redactDetail(text, secrets, request)
+  return detail === null ? '. The message was omitted because it quotes the request.' : `: ${detail}`
+}
+
+/** Searches the error and its causes. */
+function findNetworkCode(error: Error): string | null {
+  for (let current: unknown = error, depth = 0; current instanceof Error && depth < 8; depth++) {
+    const { code } = current as { code?: unknown }
+    if (typeof code === 'string' && NETWORK_CODE.test(code)) return code
+    current = current.cause
+  }
+  return null
+}
+
+/** The error in a response body. Failed responses of OpenAI and upstream errors of OpenRouter have status 200. */
+function getReportedError({ responseBody }: ApiCallError): JsonObject | null {
+  const body = typeof responseBody === 'string' ? parseJson(responseBody) : responseBody
+  return isJsonObject(body) && isJsonObject(body.error) ? body.error : null
+}
+
+function getCode(error: JsonObject | null, { responseHeaders }: ApiCallError): string {
+  const amazonType = responseHeaders?.['x-amzn-errortype']?.split(':')[0]
+  return [error?.code, error?.type, amazonType].find(isIdentifier) ?? ''
+}
+
+function getRequestId({ responseHeaders: headers }: ApiCallError): string {
+  const ids = [headers?.['x-request-id'], headers?.['request-id'], headers?.['x-amzn-requestid']]
+  return ids.find(isIdentifier) ?? ''
+}
+
+const isIdentifier = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w.:/-]{1,80}$/.test(value)
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,209 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { ModelError, type ModelRequest } from '../../../lib/core/model.ts'
+import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
+import { openModel } from '../../../lib/models/open-model.ts'
+import { KEY } from '../../support/scripted-model/start-scripted-model.ts'
+import type { Turn } from '../../support/scripted-model/turn.ts'
+import { openScripted, requestOf, useScriptedModel } from '../support.ts'
+
+const scripted = useScriptedModel()
+
+const SECRET_TEXT = 'My account number is 4711-0815.'
+
+async function getError(
+  format: Provider,
+  turn: Turn,
+  overrides: Partial<ModelRequest> = {},
+): Promise<ModelError> {
+  const { model, id } = await openScripted(scripted.server, format, [turn])
+  const messages = [model.userMessage(SECRET_TEXT)]
+  const thrown = await model
+    .respond(requestOf(model, { messages, ...overrides }))
+    .catch((error: unknown) => error)
+  expect(thrown).toBeInstanceOf(ModelError)
+  scripted.server.assertDone(id)
+  const error = thrown as ModelError
+  expect(`${error.stack} ${JSON.stringify(error)} ${error.cause}`).not.toContain(KEY)
+  expect(`${error.stack} ${JSON.stringify(error)} ${error.cause}`).not.toContain(SECRET_TEXT)
+  expect(error.message).toContain(format)
+  return error
+}
+
+const inAnHour = new Date(Date.now() + 3_600_000).toUTCString()
+
+const TRANSIENT: [string, Turn, RegExp][] = [
+  ['429', { status: 429, code: 'rate_limited' }, /returned HTTP 429 rate_limited: Scripted fault\./],
+  ['408', { status: 408 }, /returned HTTP 408/],
+  ['409', { status: 409 }, /returned HTTP 409/],
+  ['500', { status: 500 }, /returned HTTP 500/],
+  ['503', { status: 503 }, /returned HTTP 503/],
+  ['529', { status: 529, code: 'overloaded_error' }, /returned HTTP 529 overloaded_error/],
+  ['502 of a proxy', { status: 502, body: '<html>Bad Gateway</html>' }, /returned HTTP 502/],
+  [
+    'HTML',
+    { garbage: '<html></html>', contentType: 'text/html' },
+    /response that is not in its format \(content type text\/html\)/,
+  ],
+  ['truncated JSON', { garbage: '{"id": "x", ' }, /response that is not in its format/],
+  ['an empty body', { garbage: '' }, /response that is not in its format/],
+  ['an array', { garbage: '[]' }, /response that is not in its format/],
+  [
+    'a connection dropped before the response',
+    { drop: 'before' },
+    /Could not connect to .* \(UND_ERR_SOCKET\)/,
+  ],
+  [
+    'a connection dropped within the response',
+    { drop: 'middle' },
+    /was lost during the response \(UND_ERR_SOCKET\)/,
+  ],
+]
+
+const PERMANENT: [string, Turn, RegExp][] = [400, 401, 402, 403, 404, 405, 413, 422].map((status) => [
+  String(status),
+  { status, message: 'The model is not for you.', code: 'not_for_you' },
+  new RegExp(`returned HTTP ${status} not_for_you: The model is not for you\\.`),
+])
+
+describe.each(PROVIDERS)('an error of %s', (format) => {
+  it.each(TRANSIENT)('is transient: %s', async (_, turn, message) => {
+    const error = await getError(format, turn)
+    expect(error).toMatchObject({ isTransient: true, retryAfterMs: null })
+    expect(error.message).toMatch(message)
+  })
+
+  it.each(PERMANENT)('is permanent: %s', async (_, turn, message) => {
+    const error = await getError(format, turn)
+    expect(error).toMatchObject({ isTransient: false, retryAfterMs: null })
+    expect(error.message).toMatch(message)
+  })
+
+  it('contains the requested delay', async () => {
+    const headers = { 'retry-after': '7' }
+    expect(await getError(format, { status: 429, headers })).toMatchObject({
+      isTransient: true,
+      retryAfterMs: 7_000,
+    })
+    const precise = { ...headers, 'retry-after-ms': '1234' }
+    expect(await getError(format, { status: 503, headers: precise })).toMatchObject({ retryAfterMs: 1_234 })
+    const dated = await getError(format, { status: 429, headers: { 'retry-after': inAnHour } })
+    expect(dated.retryAfterMs).toBeGreaterThan(3_500_000)
+    expect(dated.retryAfterMs).toBeLessThanOrEqual(3_600_000)
+    expect(await getError(format, { status: 400, headers })).toMatchObject({ retryAfterMs: null })
+  })
+
+  it('masks the API key in the message of the provider', async () => {
+    const error = await getError(format, { status: 401, message: `Incorrect API key provided: ${KEY}.` })
+    expect(error.message).toContain('Incorrect API key provided: [secret].')
+  })
+
+  it.each([
+    ['completely', `Cannot take "${SECRET_TEXT}".`],
+    ['partially', 'Cannot take "…number is 4711-08…".'],
+    ['from the instructions', 'Cannot take "Be brief." as a system message.'],
+  ])('omits a message that quotes the request: %s', async (_, message) => {
+    const error = await getError(format, { status: 400, message, code: 'bad_prompt' })
+    expect(error.message).toMatch(/returned HTTP 400 bad_prompt\. The message was omitted/)
+  })
+
+  it('is permanent for an invalid history, which is not sent', async () => {
+    const { model, id } = await openScripted(scripted.server, format, [{ text: 'Never sent.' }])
+    const messages = [{ role: 'nobody', content: SECRET_TEXT }]
+    const error = await model.respond(requestOf(model, { messages })).catch((error: unknown) => error)
+    expect(error).toMatchObject({ name: 'ModelError', isTransient: false })
+    expect((error as Error).message).not.toContain(SECRET_TEXT)
+    expect(scripted.server.requests(id)).toHaveLength(0)
+  })
+
+  it('is transient if the connection is refused', async () => {
+    const closed = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => closed.once('listening', resolve))
+    const { port } = closed.address() as AddressInfo
+    await new Promise((resolve) => closed.close(resolve))
+    const environment = Object.fromEntries(
+      Object.entries(scripted.server.environmentFor(format)).map(([name, value]) => [
+        name,
+        name.endsWith('_URL') ? `http://127.0.0.1:${port}/v1` : value,
+      ]),
+    )
+    const model = await openModel(`${format}/nobody`, environment)
+    await expect(model.respond(requestOf(model))).rejects.toMatchObject({
+      isTransient: true,
+      message: `Could not connect to ${format} (ECONNREFUSED).`,
+    })
+  })
+
+  it('is replaced by the abort reason if the caller aborts', async () => {
+    const { model, requests } = await openScripted(scripted.server, format, [
+      { text: 'Late.', delayMs: 20_000 },
+    ])
+    const controller = new AbortController()
+    const reason = new Error('The lease is lost.')
+    const responding = model.respond(requestOf(model, { signal: controller.signal }))
+    const watching = setInterval(() => requests().length > 0 && controller.abort(reason), 5)
+    await expect(responding).rejects.toBe(reason)
+    clearInterval(watching)
+    await expect(model.respond(requestOf(model, { signal: controller.signal }))).rejects.toBe(reason)
+    expect(requests()).toHaveLength(1)
+  })
+
+  it('is replaced by the TimeoutError of the signal', async () => {
+    const { model } = await openScripted(scripted.server, format, [{ text: 'Late.', delayMs: 20_000 }])
+    const responding = model.respond(requestOf(model, { signal: AbortSignal.timeout(50) }))
+    await expect(responding).rejects.toMatchObject({ name: 'TimeoutError' })
+  })
+})
+
+describe('an error of openai', () => {
+  it('is permanent if the quota is exhausted', async () => {
+    const error = await getError('openai', {
+      status: 429,
+      code: 'insufficient_quota',
+      headers: { 'retry-after': '7' },
+    })
+    expect(error).toMatchObject({ isTransient: false, retryAfterMs: null })
+  })
+
+  it.each([
+    [{ code: 'server_error' }, true, 'returned HTTP 200 server_error'],
+    [{ code: 'server_error', type: 'server_error' }, true, 'returned HTTP 400 server_error'],
+    [{ code: 'invalid_prompt' }, false, 'returned HTTP 200 invalid_prompt'],
+    [{ code: 'invalid_prompt', type: 'invalid_request_error' }, false, 'returned HTTP 400 invalid_prompt'],
+  ])('uses the reported error of a response with status 200: %j', async (reported, isTransient, summary) => {
+    const garbage = JSON.stringify({ id: 'r', output: [], error: { ...reported, message: 'It failed.' } })
+    const error = await getError('openai', { garbage })
+    expect(error).toMatchObject({ isTransient, message: `openai ${summary}: It failed.` })
+  })
+})
+
+describe('an error of openai-compatible', () => {
+  it('is transient for a response without a choice', async () => {
+    const error = await getError('openai-compatible', { garbage: '{"choices": []}' })
+    expect(error).toMatchObject({
+      isTransient: true,
+      message: expect.stringContaining('response that is not in its format'),
+    })
+  })
+
+  it('does not mask a placeholder key', async () => {
+    const { server } = scripted
+    server.script('placeholder', [{ status: 404, message: 'No model of ollama.' }])
+    const environment = { ...server.environmentFor('openai-compatible'), OPENAI_COMPATIBLE_API_KEY: 'ollama' }
+    const model = await openModel('openai-compatible/placeholder', environment)
+    await expect(model.respond(requestOf(model))).rejects.toThrow('No model of ollama.')
+  })
+
+  it.each([
+    [502, true],
+    [400, false],
+  ])('uses the reported status of a response with status 200: %i', async (code, isTransient) => {
+    const garbage = JSON.stringify({ error: { code, message: 'It failed.' } })
+    const error = await getError('openai-compatible', { garbage })
+    expect(error).toMatchObject({
+      isTransient,
+      message: `openai-compatible returned HTTP ${code}: It failed.`,
+    })
+  })
+})

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { parseToolCall } from '../../../lib/models/messages/parse-tool-call.ts'
+import { ADD } from '../support.ts'
+
+const parse = (input: string, { toolName = 'add', tools = [ADD] } = {}) =>
+  parseToolCall({ type: 'tool-call', toolCallId: 'call_1', toolName, input }, tools)
+
+describe('parseToolCall', () => {
+  it('parses the input', () => {
+    const call = { id: 'call_1', name: 'add', input: { a: 1, b: 2 }, error: null }
+    expect(parse('{"a": 1, "b": 2}')).toEqual(call)
+  })
+
+  it.each(['', ' \n'])('accepts %j as an empty input', (text) => {
+    expect(parse(text)).toMatchObject({ input: {}, error: null })
+  })
+
+  it('quotes invalid JSON', () => {
+    const { input, error } = parse('{"a": 1, ')
+    expect(input).toBe('{"a": 1, ')
+    expect(error).toMatch(/^The input of the tool add is invalid JSON: .+ Received: \{"a": 1, $/)
+  })
+
+  it.each([
+    ['[1,2]', [1, 2]],
+    ['"one"', 'one'],
+    ['null', null],
+    ['3', 3],
+  ])('rejects %s, which is not an object', (text, value) => {
+    const error = `The input of the tool add must be a JSON object. Received: ${text}`
+    expect(parse(text)).toMatchObject({ input: value, error })
+  })
+
+  it('lists the available tools for an unknown tool', () => {
+    expect(parse('{"a":1}', { toolName: 'toString' })).toMatchObject({
+      input: { a: 1 },
+      error: 'Unknown tool "toString". Available tools: add.',
+    })
+    expect(parse('{', { toolName: 'sub', tools: [] }).error).toBe(
+      'Unknown tool "sub". Available tools: none.',
+    )
+  })
+})
