@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../local/until.ts'
-import { clientOf } from '../support/client.ts'
+import { createClient } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 describe('the CLI while the service runs', () => {
   it('creates and revokes tokens with immediate effect', async () => {
     const { id, token } = await cli.json(['tokens', 'create', '--name', 'test', '--expires', '1'])
-    const call = clientOf(service.url, token)
+    const call = createClient(service.url, token)
     const response = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
     expect([response.status, response.json]).toEqual([200, { said: 'Hello Ada' }])
     await cli.json(['tokens', 'revoke', id])
@@ -36,7 +36,7 @@ describe('the CLI while the service runs', () => {
 
   it('publishes agents and records executions in its table', async () => {
     const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
-    const call = clientOf(service.url, token)
+    const call = createClient(service.url, token)
     cli.write(inFolder('hello', greeter('Salut')))
     const { versionId } = await cli.json(['publish', 'hello'])
     const response = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
@@ -69,7 +69,7 @@ describe('the CLI while the service runs', () => {
     started.kill('SIGINT')
     expect((await started.ended).code).toBe(130)
     const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
-    const { json } = await clientOf(service.url, token)('GET', `/v1/agent_executions/${idOf()}`)
+    const { json } = await createClient(service.url, token)('GET', `/v1/agent_executions/${idOf()}`)
     expect(json).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
   })
 })

@@ -13,7 +13,7 @@ import { freePort, startDynamoDB } from '../../local/dynamodb.ts'
 import { LOCAL_TABLE } from '../../local/open-store.ts'
 import { provisionQueues, provisionTable, QUEUE_NAME } from '../../local/provision.ts'
 import { startSqs } from '../../local/sqs.ts'
-import { clientOf } from '../support/client.ts'
+import { createClient } from '../support/client.ts'
 import { createOrganization } from '../support/create-organization.ts'
 import { startFaultProxy } from './fault-proxy.ts'
 import { type ModelAndTools, startModelAndTools } from './load/model-and-tools.ts'
@@ -104,7 +104,7 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
       models,
       services,
       runners,
-      clients: services.map(({ url }) => clientOf(url, token)),
+      clients: services.map(({ url }) => createClient(url, token)),
       /** The file in which the code agent logs each step that it computes. */
       log,
       computedSteps: () => readLines(log),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { LOCAL_TABLE } from '../../local/open-store.ts'
-import type { Answer } from '../support/client.ts'
+import type { ApiResponse } from '../support/client.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type Observation, requestRun } from './load/run-client.ts'
 import { type PlannedRun, planRuns } from './load/workload.ts'
@@ -165,7 +165,7 @@ async function listAll({ clients }: Cluster): Promise<ExecutionRecord[]> {
   const records: ExecutionRecord[] = []
   let path: string | undefined = '/v1/agent_executions?limit=100'
   while (path) {
-    const response: Answer | undefined = await clients[0]?.('GET', path)
+    const response: ApiResponse | undefined = await clients[0]?.('GET', path)
     if (response?.status !== 200) throw new Error(`Listing the executions failed: ${response?.text}`)
     records.push(...response.json)
     path = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1]

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
 import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
-import { type Answer, clientOf } from '../support/client.ts'
+import { type ApiResponse, createClient } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import * as bad from './bad-values.ts'
 
@@ -19,7 +19,7 @@ afterEach(async () => {
   expect((await own.call('POST', RUN, { body: { text: 'still here' } })).json).toEqual({ text: 'still here' })
 })
 
-function expectProblem(answer: Answer, code: ErrorCode): void {
+function expectProblem(answer: ApiResponse, code: ErrorCode): void {
   expect(answer.json).toMatchObject({ code, status: ERRORS[code].status, title: ERRORS[code].title })
   expect(answer.status).toBe(ERRORS[code].status)
   expect(answer.headers.get('content-type')).toBe('application/problem+json')
@@ -62,7 +62,7 @@ describe('a body', () => {
 
   it('of 7 MB is refused for its token, its route or its size, and the answer arrives', async () => {
     const raw = 'a'.repeat(7_000_000)
-    expectProblem(await clientOf(inject('service'), 'aes_wrong')('POST', RUN, { raw }), 'Unauthorized')
+    expectProblem(await createClient(inject('service'), 'aes_wrong')('POST', RUN, { raw }), 'Unauthorized')
     expectProblem(await own.call('POST', '/v1/nowhere', { raw }), 'RouteNotFound')
   })
 
@@ -122,7 +122,7 @@ describe('a method', () => {
 })
 
 describe('query parameters', () => {
-  const expectParameterProblem = (answer: Answer, parameter: string) => {
+  const expectParameterProblem = (answer: ApiResponse, parameter: string) => {
     expectProblem(answer, 'InvalidQueryParameter')
     expect(answer.json.errors[0].path).toBe(parameter)
     expect(answer.json.errors[0].message).toContain(parameter)
@@ -185,14 +185,14 @@ describe('query parameters', () => {
 
 describe('an Authorization header', () => {
   it.each(Object.entries(bad.BAD_AUTHORIZATIONS))('with %s is Unauthorized', async (_, header) => {
-    const anonymous = clientOf(inject('service'), null)
+    const anonymous = createClient(inject('service'), null)
     const answer = await anonymous('GET', '/v1/agents', { headers: { Authorization: header } })
     expectProblem(answer, 'Unauthorized')
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
 
   it('may write its scheme in any case', async () => {
-    const anonymous = clientOf(inject('service'), null)
+    const anonymous = createClient(inject('service'), null)
     const answer = await anonymous('GET', '/v1/agents', { headers: { Authorization: `bearer ${own.token}` } })
     expect(answer.status).toBe(200)
   })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
 import { until } from '../../local/until.ts'
-import type { Answer } from '../support/client.ts'
+import type { ApiResponse } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 
@@ -23,8 +23,8 @@ type Input = { log: string; ms?: number; failures?: number; size?: number }
 const anInput = (more: Omit<Input, 'log'> = {}): Input => ({ log: join(folder, system.newId()), ...more })
 const runsOf = ({ log }: Input) => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0)
 const ask = (body: Input, query = 'useCache=true', by = own) => by.call('POST', `${RUN}?${query}`, { body })
-const idOf = ({ headers }: Answer) => headers.get('x-execution-id')
-const recordOf = async (answer: Answer) =>
+const idOf = ({ headers }: ApiResponse) => headers.get('x-execution-id')
+const recordOf = async (answer: ApiResponse) =>
   (await own.call('GET', `/v1/agent_executions/${idOf(answer)}`)).json
 
 describe.concurrent('a cached run', () => {

@@ -7,7 +7,7 @@ import { agentRecord, versionRecord } from '../../lib/api/schemas/agent-record.t
 import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import type { Version } from '../../lib/core/agent.ts'
-import { clientOf } from '../support/client.ts'
+import { createClient } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 
@@ -28,7 +28,7 @@ const both = (path: string) => [path, path.replace('/v1/agent', '/v1/document')]
 
 describe('GET /v1/healthcheck', () => {
   it.each(['/v1/healthcheck', '/v1/healthcheck/'])('answers %s without a token', async (path) => {
-    const answer = await clientOf(inject('service'), null)('GET', path)
+    const answer = await createClient(inject('service'), null)('GET', path)
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({ success: true })
   })
@@ -319,7 +319,7 @@ describe('routes', () => {
   it.each(routes.filter(({ path }) => path !== '/v1/healthcheck').map((route) => [route.method, route.path]))(
     'refuses %s %s without a token',
     async (method, path) => {
-      const anonymous = clientOf(inject('service'), null)
+      const anonymous = createClient(inject('service'), null)
       const answer = await anonymous(
         method,
         path.replace('{agentId}', 'echo').replace('{executionId}', executionId),

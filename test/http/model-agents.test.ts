@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -6,7 +6,7 @@ import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { until } from '../../local/until.ts'
-import { type Call, clientOf } from '../support/client.ts'
+import { type ApiClient, createLocalClient, readDevToken } from '../support/client.ts'
 import { finalAnswer } from '../support/model-agent.ts'
 import { sharedTable } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
@@ -18,7 +18,7 @@ const SUMMARIZE = '/v1/agents/summarize-text/executions'
 const TRIAGE = '/v1/agents/triage-ticket/executions'
 let scripted: ScriptedModel
 let service: Service
-let call: Call
+let call: ApiClient
 
 beforeAll(async () => {
   scripted = await startScriptedModel()
@@ -32,7 +32,7 @@ beforeAll(async () => {
       DEFAULT_MODEL: scripted.modelFor('openai', 'default-model'),
     },
   })
-  call = clientOf(service.url, readFileSync(join(folder, 'dev-token'), 'utf8').trim())
+  call = createLocalClient(service.url, folder)
 })
 afterAll(async () => {
   await service.stop()
@@ -159,7 +159,7 @@ describe('the log', () => {
     expect(log).toContain('"code":"ExecutionFailed"')
     for (const secret of secrets) expect(log).not.toContain(secret)
     // Once, in the line to paste.
-    const token = readFileSync(join(folder, 'dev-token'), 'utf8').trim()
+    const token = readDevToken(folder)
     expect(log.split(token)).toHaveLength(2)
   })
 })

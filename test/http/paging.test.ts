@@ -3,11 +3,11 @@ import { newExecution } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { until } from '../../local/until.ts'
-import type { Call } from '../support/client.ts'
+import type { ApiClient } from '../support/client.ts'
 import { newOrganization, sharedTable } from '../support/organization.ts'
 
 /** Follows `next` links from a path to the end. */
-async function* pages(call: Call, path: string) {
+async function* pages(call: ApiClient, path: string) {
   for (let next: string | undefined = path; next; ) {
     const answer = await call('GET', next)
     expect(answer.status).toBe(200)

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
-import { type Answer, clientOf } from '../support/client.ts'
+import { type ApiResponse, createClient } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 
 let ours: TestOrganization
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 
 /** Everything of a response but what is its own: the request id, the date. */
-const bytesOf = ({ status, text, json, headers }: Answer) => [
+const bytesOf = ({ status, text, json, headers }: ApiResponse) => [
   status,
   text.replaceAll(json.instance, ''),
   [...headers].filter(([name]) => name !== 'date' && name !== 'x-amzn-requestid'),
@@ -74,7 +74,7 @@ describe('a token', () => {
   async function tokenOf(organizationId: string, lifetimeMs: number | null) {
     const created = newToken({ system, organizationId, name: 't', createdBy: organizationId, lifetimeMs })
     await tokenStore(sharedTable()).create({ token: created.token })
-    return { id: created.token.id, call: clientOf(inject('service'), created.text) }
+    return { id: created.token.id, call: createClient(inject('service'), created.text) }
   }
 
   it('works until it is revoked', async () => {

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import { startSqs } from '../../local/sqs.ts'
-import { clientOf } from '../support/client.ts'
+import { createLocalClient } from '../support/client.ts'
 import { finalExecution } from '../support/poll.ts'
 import { startService } from '../support/service.ts'
 
@@ -17,7 +17,7 @@ describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
       dataDir: folder,
       environment: { DYNAMODB_ENDPOINT: inject('dynalite'), SQS_ENDPOINT: queue.endpoint },
     })
-    const call = clientOf(service.url, readFileSync(join(folder, 'dev-token'), 'utf8').trim())
+    const call = createLocalClient(service.url, folder)
     const content = 'Mail ada@example.com.'
     const sync = await call('POST', '/v1/agents/redact-pii/executions', { body: { content } })
     expect(sync.json.redactedContent).toBe('Mail [EMAIL_ADDRESS].')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { system } from '../../lib/system.ts'
 import { until } from '../../local/until.ts'
-import { type Call, clientOf } from '../support/client.ts'
+import { type ApiClient, createClient } from '../support/client.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { newOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** A service of its own, with short times, on the shared table: its queue is its own, and so are its processes. */
 async function withService(
-  use: (service: Service, call: Call) => Promise<void>,
+  use: (service: Service, call: ApiClient) => Promise<void>,
   environment: Record<string, string> = {},
 ): Promise<void> {
   const own = await newOrganization()
@@ -44,7 +44,7 @@ async function withService(
     },
   })
   try {
-    await use(service, clientOf(service.url, own.token))
+    await use(service, createClient(service.url, own.token))
   } finally {
     await service.kill()
   }
@@ -73,14 +73,14 @@ describe.concurrent('a run whose process is killed', () => {
     await own.publish('marking')
     const log = newLog()
     await withService(async (service) => {
-      const call = clientOf(service.url, own.token)
+      const call = createClient(service.url, own.token)
       const answer = call('POST', MARKING, { body: { log, ms: 600_000 } }).catch(() => 'cut')
       await begun(log)
       await service.kill()
       expect(await answer).toBe('cut')
     })
     await withService(async (service) => {
-      const call = clientOf(service.url, own.token)
+      const call = createClient(service.url, own.token)
       const [record] = (await call('GET', '/v1/agent_executions')).json
       expect(await finalExecution(call, record.id, 4 * LEASE_MS)).toMatchObject({
         status: 'SUCCESS',
@@ -130,7 +130,7 @@ describe('a model that stays away', () => {
 })
 
 describe('the cap on open executions', () => {
-  const start = (call: Call) =>
+  const start = (call: ApiClient) =>
     call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 600 } })
 
   it('refuses with 429 beyond it, also after a crash, and not when executions have ended', async () => {
@@ -139,7 +139,7 @@ describe('the cap on open executions', () => {
     const environment = { MAX_OPEN_EXECUTIONS: '3', LEASE_SECONDS: '60' }
     let ids: string[] = []
     await withService(async (service) => {
-      const call = clientOf(service.url, own.token)
+      const call = createClient(service.url, own.token)
       const answers = await Promise.all(Array.from({ length: 20 }, () => start(call)))
       const refused = answers.filter(({ status }) => status === 429)
       ids = answers.filter(({ status }) => status === 202).map(({ json }) => json.id)
@@ -148,7 +148,7 @@ describe('the cap on open executions', () => {
       expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
     }, environment)
     await withService(async (service) => {
-      const call = clientOf(service.url, own.token)
+      const call = createClient(service.url, own.token)
       const sync = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
       expect(sync.status).toBe(429)
       await call('POST', `/v1/agent_executions/${ids[0]}/cancel`)

@@ -1,15 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +10,7 @@ import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { hashToken } from '../../lib/tokens/token.ts'
 import { until } from '../../local/until.ts'
-import { clientOf } from '../support/client.ts'
+import { createClient, createLocalClient, readDevToken } from '../support/client.ts'
 import { sharedTable } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 import { childrenOf } from '../support/processes.ts'
@@ -46,11 +37,9 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-const tokenOf = (dataDir: string) => readFileSync(join(dataDir, 'dev-token'), 'utf8').trim()
-
 /** The process of its runner, which starts when a run is queued. */
 async function runnerOf(service: Service, folder: string): Promise<number> {
-  const call = clientOf(service.url, tokenOf(folder))
+  const call = createLocalClient(service.url, folder)
   const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
   await finalExecution(call, json.id)
   const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
@@ -87,8 +76,8 @@ describe('npm start', () => {
   it('keeps agents, tokens and executions when it is restarted, and publishes unchanged agents no second time', async () => {
     const folder = newFolder()
     const first = await start(folder)
-    const token = tokenOf(folder)
-    const call = clientOf(first.url, token)
+    const token = readDevToken(folder)
+    const call = createClient(first.url, token)
     const answer = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
     const path = answer.headers.get('location') ?? ''
     const before = await call('GET', path)
@@ -96,8 +85,8 @@ describe('npm start', () => {
     expect(await first.stop()).toBe(0)
 
     const second = await start(folder)
-    expect(tokenOf(folder)).toBe(token)
-    const again = clientOf(second.url, token)
+    expect(readDevToken(folder)).toBe(token)
+    const again = createClient(second.url, token)
     expect((await again('GET', path)).text).toBe(before.text)
     expect((await again('GET', '/v1/agents')).text).toBe(agents.text)
     expect((await again('GET', '/v1/agents/wait/versions')).json).toHaveLength(1)
@@ -108,12 +97,12 @@ describe('npm start', () => {
   it('loses nothing that it has answered when it is killed', async () => {
     const folder = newFolder()
     const first = await start(folder)
-    const call = clientOf(first.url, tokenOf(folder))
+    const call = createLocalClient(first.url, folder)
     const done = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
     await first.kill()
 
     const second = await start(folder)
-    const again = clientOf(second.url, tokenOf(folder))
+    const again = createLocalClient(second.url, folder)
     expect((await again('GET', done.headers.get('location') ?? '')).json.status).toBe('SUCCESS')
     await second.stop()
   })
@@ -135,7 +124,7 @@ describe('npm start', () => {
   it('starts its runner with the first run that is queued', async () => {
     const folder = newFolder()
     const service = await start(folder)
-    const call = clientOf(service.url, tokenOf(folder))
+    const call = createLocalClient(service.url, folder)
     expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
     expect(await childrenOf(service.pid, 'runner.ts')).toEqual([])
     const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
@@ -148,7 +137,7 @@ describe('npm start', () => {
     const folder = newFolder()
     // A message that is sent while the dead runner's long poll still counts as one is its, and comes back after the lease.
     const service = await start(folder, { LEASE_SECONDS: '3' })
-    const call = clientOf(service.url, tokenOf(folder))
+    const call = createLocalClient(service.url, folder)
     const runner = await runnerOf(service, folder)
     process.kill(runner, 'SIGKILL')
     expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
@@ -198,7 +187,7 @@ describe('npm start', () => {
 
   it('takes the development token of DEV_TOKEN', async () => {
     const service = await start(newFolder(), { DEV_TOKEN: 'my-own-token' })
-    expect((await clientOf(service.url, 'my-own-token')('GET', '/v1/agents')).status).toBe(200)
+    expect((await createClient(service.url, 'my-own-token')('GET', '/v1/agents')).status).toBe(200)
     await service.stop()
   })
 
@@ -249,7 +238,7 @@ describe('npm start', () => {
     const folder = newFolder()
     const service = await start(folder)
     await expect(startService({ dataDir: folder })).rejects.toThrow(/already runs on/)
-    expect((await clientOf(service.url, tokenOf(folder))('GET', '/v1/agents')).status).toBe(200)
+    expect((await createLocalClient(service.url, folder)('GET', '/v1/agents')).status).toBe(200)
     await service.stop()
   })
 })

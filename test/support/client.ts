@@ -1,17 +1,32 @@
-/** A response with its body read: the text, and the JSON when it is JSON. */
-export type Answer = { status: number; headers: Headers; text: string; json: ReturnType<typeof JSON.parse> }
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-export type CallOptions = { body?: unknown; raw?: string | Uint8Array; headers?: Record<string, string> }
+/** `json` is the parsed body, or undefined if the body is not JSON. */
+export type ApiResponse = {
+  status: number
+  headers: Headers
+  text: string
+  json: ReturnType<typeof JSON.parse>
+}
 
-export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>
+/** `raw` is sent unchanged, `body` as JSON. */
+export type RequestOptions = {
+  body?: unknown
+  raw?: string | Uint8Array
+  headers?: Record<string, string>
+}
 
-/** Calls a service with a token; `raw` is sent as it is, `body` as JSON. No call may hang: 20 seconds at most. */
-export function clientOf(url: string, token: string | null): Call {
+export type ApiClient = (method: string, path: string, options?: RequestOptions) => Promise<ApiResponse>
+
+const TIMEOUT_MS = 20_000
+
+/** An HTTP client of the service at the URL. Without a token, it sends no Authorization header. */
+export function createClient(url: string, token: string | null): ApiClient {
   return async (method, path, { body, raw, headers = {} } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await fetch(`${url}${path}`, {
       method,
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: {
         ...(token !== null && { Authorization: `Bearer ${token}` }),
         ...(payload !== undefined && { 'Content-Type': 'application/json' }),
@@ -20,11 +35,28 @@ export function clientOf(url: string, token: string | null): Call {
       ...(payload !== undefined && { body: payload as string }),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, text, json: jsonOf(text) }
+    return { status: response.status, headers: response.headers, text, json: parseJson(text) }
   }
 }
 
-function jsonOf(text: string): unknown {
+/** A client of a local service, with the development token in its data folder. */
+export const createLocalClient = (url: string, dataDir: string): ApiClient =>
+  createClient(url, readDevToken(dataDir))
+
+export const readDevToken = (dataDir: string): string =>
+  readFileSync(join(dataDir, 'dev-token'), 'utf8').trim()
+
+export function getExecutionId({ headers }: ApiResponse): string {
+  const id = headers.get('x-execution-id')
+  if (!id) throw new Error('The response has no X-Execution-Id header.')
+  return id
+}
+
+/** The URL of the next page in the `Link` header, if any. */
+export const getNextLink = ({ headers }: ApiResponse): string | undefined =>
+  /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -9,7 +9,7 @@ import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE } from '../../local/open-store.ts'
-import { type Call, clientOf } from './client.ts'
+import { type ApiClient, type ApiResponse, createClient } from './client.ts'
 import { createOrganization } from './create-organization.ts'
 
 const SAMPLES = fileURLToPath(new URL('../../agents', import.meta.url))
@@ -20,19 +20,26 @@ export const sharedTable = () => openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_E
 export type TestOrganization = {
   id: string
   token: string
-  call: Call
-  /** Publishes an agent of `test/fixtures/agents`, else of `agents`. */
+  call: ApiClient
+  /** Publishes the agent of this name in `test/fixtures/agents` or `agents`. */
   publish: (slug: string, options?: { draft?: boolean }) => Promise<Version>
+  /** Runs an agent. The query string is without the question mark. */
+  run: (slug: string, input: object, query?: string) => Promise<ApiResponse>
+  /** The execution record. */
+  getExecution: (id: string) => Promise<ApiResponse['json']>
 }
 
-/** A new organization with a token, on the shared service. */
+/** Creates an organization with a token on the shared service. */
 export async function newOrganization(): Promise<TestOrganization> {
   const table = sharedTable()
   const { id, token } = await createOrganization(table)
+  const call = createClient(inject('service'), token)
   return {
     id,
     token,
-    call: clientOf(inject('service'), token),
+    call,
+    run: (slug, input, query = '') => call('POST', `/v1/agents/${slug}/executions?${query}`, { body: input }),
+    getExecution: async (executionId) => (await call('GET', `/v1/agent_executions/${executionId}`)).json,
     publish: async (slug, { draft = false } = {}) => {
       const fixture = join(FIXTURES, slug)
       const { agent, problems } = await loadFolder(existsSync(fixture) ? fixture : join(SAMPLES, slug))

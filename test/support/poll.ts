@@ -1,9 +1,13 @@
 import { until } from '../../local/until.ts'
-import type { Answer, Call } from './client.ts'
+import type { ApiClient, ApiResponse } from './client.ts'
 
 /** Polls an execution until it is final. */
-export async function finalExecution(call: Call, id: string, limitMs = 20_000): Promise<Answer['json']> {
-  let last: Answer['json']
+export async function finalExecution(
+  call: ApiClient,
+  id: string,
+  limitMs = 20_000,
+): Promise<ApiResponse['json']> {
+  let last: ApiResponse['json']
   await until(
     async () => {
       last = (await call('GET', `/v1/agent_executions/${id}`)).json

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
 import type { JsonObject } from '../../../lib/core/json.ts'
-import type { Answer, Call } from '../../support/client.ts'
+import type { ApiClient, ApiResponse } from '../../support/client.ts'
 import type { PlannedRun } from './workload.ts'
 
 /** What the client saw of its run. */
@@ -19,7 +19,7 @@ export type Observation = {
 type Params = {
   run: PlannedRun
   /** One client per service: a failed request is retried on the next. */
-  clients: Call[]
+  clients: ApiClient[]
   /** Counts failed requests by error code. */
   count: (error: string) => void
   /** Reports a response that no client should ever get. */
@@ -77,10 +77,13 @@ async function poll(params: Params, observed: Observation, path: string): Promis
 }
 
 /** The first response that needs no retry; null when the signal aborts first or the response is a problem. */
-async function withRetry(params: Params, send: (call: Call) => Promise<Answer>): Promise<Answer | null> {
+async function withRetry(
+  params: Params,
+  send: (call: ApiClient) => Promise<ApiResponse>,
+): Promise<ApiResponse | null> {
   const { run, clients, count, reportProblem, signal } = params
   for (let tries = run.index; !signal.aborted; tries++) {
-    const call = clients[tries % clients.length] as Call
+    const call = clients[tries % clients.length] as ApiClient
     const response = await send(call).catch(() => null)
     if (response?.status === 200 || response?.status === 202) return response
     if (!response) {
@@ -101,7 +104,7 @@ async function withRetry(params: Params, send: (call: Call) => Promise<Answer>):
 }
 
 /** The error code of a problem document with the documented status; null for anything else. */
-function errorCodeOf({ status, headers, json }: Answer): ErrorCode | null {
+function errorCodeOf({ status, headers, json }: ApiResponse): ErrorCode | null {
   if (headers.get('content-type') !== 'application/problem+json') return null
   const code = json?.code as ErrorCode
   return ERRORS[code]?.status === status ? code : null
