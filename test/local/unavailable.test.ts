@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { hashToken } from '../../lib/tokens/token.ts'
-import { type Answer, clientOf } from '../support/client.ts'
+import { type ApiResponse, createClient } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -68,11 +68,11 @@ describe('a DynamoDB endpoint that never responds', () => {
   })
 
   it('is 503 Unavailable within 10 s, and the service recovers', async () => {
-    const call = clientOf(service.url, own.token)
-    const stranger = clientOf(service.url, 'aes_another')
+    const call = createClient(service.url, own.token)
+    const stranger = createClient(service.url, 'aes_another')
     relay.silence(true)
     const startedAt = performance.now()
-    const responses: Answer[] = await Promise.all([
+    const responses: ApiResponse[] = await Promise.all([
       call('GET', '/v1/agents/wait'),
       call('POST', '/v1/agents/redact-pii/executions', { body: { content: 'x' } }),
       stranger('GET', '/v1/agents'),
