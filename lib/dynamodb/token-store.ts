@@ -4,7 +4,7 @@ import { ownedShard, shardOf, tokenIdKey, tokenKey } from './keys.ts'
 import { readRecords, readShardedPage } from './sharded-list.ts'
 import type { Item, Table } from './table.ts'
 
-/** API tokens, found by hash on the request path, by id and by organization for the operator. */
+/** API tokens. Requests find them by hash; operators by id and by organization. */
 export function tokenStore(table: Table): TokenStore {
   const list: TokenStore['list'] = async ({ organizationId, limit, after }) => {
     const page = await readShardedPage(table, {
@@ -31,9 +31,12 @@ export function tokenStore(table: Table): TokenStore {
 
     async revoke({ organizationId, id, revokedAt }) {
       const pointer = await table.get(tokenIdKey(id), { consistent: true })
-      const key = pointer && tokenKey(String(pointer.hash))
-      const token = key && (await table.get(key, { consistent: true }))
-      if (!token || (organizationId !== null && token.organizationId !== organizationId)) return false
+      if (!pointer) return false
+      const key = tokenKey(String(pointer.hash))
+      const token = await table.get(key, { consistent: true })
+      // The hash belongs to another token if `create` returned false for this one.
+      if (token?.id !== id || (organizationId !== null && token.organizationId !== organizationId))
+        return false
       await table.update(key, { setOnce: { revokedAt } })
       return true
     },

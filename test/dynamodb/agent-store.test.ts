@@ -1,0 +1,268 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Agent, Version } from '../../lib/core/agent.ts'
+import type { Json, JsonObject } from '../../lib/core/json.ts'
+import { MAX_PAGE_BYTES } from '../../lib/core/limits.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { system } from '../../lib/system.ts'
+import { EMULATORS, race, readPages, tableOn } from '../support/emulators.ts'
+import { propertyRuns } from '../support/property-runs.ts'
+
+/** A version with times in the order in which they are made. */
+let clock = Date.UTC(2027, 0, 1)
+function aVersion(overrides: Partial<Version> = {}): Version {
+  clock += 1_000
+  return {
+    id: system.newId(),
+    agentId: system.newId(),
+    organizationId: system.newId(),
+    slug: 'summarize',
+    status: 'PUBLISHED',
+    title: 'Summarize',
+    description: 'Summarizes a text.',
+    createdAt: new Date(clock).toISOString(),
+    createdBy: system.newId(),
+    inputSchema: { text: { type: 'string', description: 'The text.' } },
+    outputSchema: { summary: { type: 'string', description: 'Its summary.' } },
+    model: 'openai/gpt-5',
+    tools: [
+      {
+        name: 'search',
+        description: 'Searches.',
+        input: {},
+        http: { method: 'GET', url: 'https://a.example' },
+      },
+    ],
+    code: false,
+    instructions: 'Summarize.',
+    execution: { useCache: true, cacheTtlSeconds: 60, maxAgentSteps: 10, timeoutSeconds: 30 },
+    digest: 'd',
+    ...overrides,
+  }
+}
+
+/** The agent of a version that is the only one of it. */
+function agentOf(version: Version): Agent {
+  const { agentId: id, organizationId, slug, title, description, createdAt, createdBy } = version
+  const { inputSchema, outputSchema, status } = version
+  const isDraft = status === 'DRAFT'
+  return {
+    ...{ id, organizationId, slug, title, description, createdAt, createdBy, updatedAt: createdAt },
+    ...{ inputSchema, outputSchema },
+    current: isDraft ? null : version,
+    draftVersionId: isDraft ? version.id : null,
+  }
+}
+
+describe.each(EMULATORS)('agentStore on %s', (emulator) => {
+  const store = agentStore(tableOn(emulator))
+  const publish = async (overrides: Partial<Version> = {}, code: string | null = null) => {
+    const version = aVersion(overrides)
+    await store.publish({ version, code })
+    return version
+  }
+  /** Another version of the same agent. */
+  const publishNext = ({ agentId, organizationId, slug }: Version, overrides: Partial<Version> = {}) =>
+    publish({ agentId, organizationId, slug, ...overrides })
+  const getAgent = ({ organizationId, agentId: id }: Version) => store.get({ organizationId, id })
+
+  describe('publish', () => {
+    it.each([
+      ['a version', {}],
+      ['a version without description and model', { description: null, model: null, tools: [] }],
+      ['a draft', { status: 'DRAFT' }],
+    ] as const)('of %s creates the agent', async (_, overrides) => {
+      const version = await publish(overrides as Partial<Version>)
+      expect(await getAgent(version)).toEqual(agentOf(version))
+      expect(await store.getVersion(version)).toEqual(version)
+    })
+
+    it('of a second version makes it current, and keeps when and by whom the agent was created', async () => {
+      const first = await publish()
+      const second = await publishNext(first, { title: 'Other', description: null, outputSchema: {} })
+      const { createdAt, createdBy } = first
+      expect(await getAgent(first)).toEqual({
+        ...agentOf(second),
+        createdAt,
+        createdBy,
+        updatedAt: second.createdAt,
+      })
+      expect(await store.getVersion(first)).toEqual(first)
+    })
+
+    it('of a draft leaves the current version and what the agent shows of it', async () => {
+      const first = await publish()
+      const draft = await publishNext(first, { status: 'DRAFT', title: 'Draft', inputSchema: {} })
+      expect(await getAgent(first)).toEqual({
+        ...agentOf(first),
+        updatedAt: draft.createdAt,
+        draftVersionId: draft.id,
+      })
+    })
+
+    it('of a version ends the draft', async () => {
+      const draft = await publish({ status: 'DRAFT', title: 'Draft' })
+      const next = await publishNext(draft)
+      const { createdAt, createdBy } = draft
+      expect(await getAgent(draft)).toEqual({
+        ...agentOf(next),
+        createdAt,
+        createdBy,
+        draftVersionId: null,
+      })
+    })
+
+    it('keeps schemas and tools as they are declared', async () => {
+      const object = fc
+        .object({ maxDepth: 2 })
+        .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
+      await fc.assert(
+        fc.asyncProperty(
+          object,
+          object,
+          fc.array(fc.jsonValue()),
+          async (inputSchema, outputSchema, tools) => {
+            const version = await publish({ inputSchema, outputSchema, tools: tools as Json[] })
+            const stored = await store.getVersion(version)
+            expect(JSON.stringify(stored)).toBe(JSON.stringify(version))
+          },
+        ),
+        { numRuns: propertyRuns(50) },
+      )
+    })
+
+    it('of many versions at once keeps all of them, and makes one current', async () => {
+      const first = await publish()
+      const { organizationId, agentId } = first
+      const versions = await race((racer) =>
+        publishNext(first, { title: `Racer ${racer}`, digest: `${racer}` }),
+      )
+      const agent = await getAgent(first)
+      const current = versions.find(({ id }) => id === agent?.current?.id)
+      expect(agent).toMatchObject({ current, title: current?.title, updatedAt: current?.createdAt })
+      const { items } = await readPages(
+        (page) => store.listVersions({ organizationId, agentId, ...page }),
+        10,
+      )
+      expect(new Set(items.map(({ id }) => id))).toEqual(new Set([first, ...versions].map(({ id }) => id)))
+    })
+  })
+
+  it('get returns null for an unknown agent, and for that of another organization', async () => {
+    const { agentId: id } = await publish()
+    expect(await store.get({ organizationId: system.newId(), id })).toBeNull()
+    const { organizationId } = aVersion()
+    expect(await store.get({ organizationId, id: system.newId() })).toBeNull()
+  })
+
+  it('getVersion returns null for an unknown version, and for that of another agent or organization', async () => {
+    const version = await publish()
+    const other = await publish({ organizationId: version.organizationId })
+    expect(await store.getVersion({ ...version, organizationId: system.newId() })).toBeNull()
+    expect(await store.getVersion({ ...version, agentId: other.agentId })).toBeNull()
+    expect(await store.getVersion({ ...version, id: system.newId() })).toBeNull()
+  })
+
+  describe('getCode', () => {
+    const codeOf = ({ agentId, id: versionId }: Version) => store.getCode({ agentId, versionId })
+
+    it.each([
+      ['short', 'export default () => ({})'],
+      ['longer than an item', `// ${randomBytes(700_000).toString('base64')}`],
+      ['empty', ''],
+    ])('returns code that is %s, of each version its own', async (_, code) => {
+      const first = await publish({ code: true }, code)
+      const second = await publish({ ...first, id: system.newId() }, 'export default 2')
+      expect(await codeOf(first)).toBe(code)
+      expect(await codeOf(second)).toBe('export default 2')
+    })
+
+    it('returns null for a version without code, and for an unknown one', async () => {
+      const version = await publish()
+      expect(await codeOf(version)).toBeNull()
+      expect(await codeOf({ ...version, id: system.newId() })).toBeNull()
+    })
+  })
+
+  describe('list', () => {
+    it.each([1, 3, 100])(
+      'returns the agents of the organization, newest first, in pages of %i',
+      async (limit) => {
+        const organizationId = system.newId()
+        const versions: Version[] = []
+        for (let i = 0; i < 10; i++) versions.push(await publish({ organizationId, slug: `agent-${i}` }))
+        await publish()
+        const { items } = await readPages((page) => store.list({ organizationId, ...page }), limit)
+        expect(items).toEqual(versions.map(agentOf).toReversed())
+      },
+    )
+
+    it('keeps the place of an agent that gets another version', async () => {
+      const first = await publish()
+      const { organizationId } = first
+      const second = await publish({ organizationId })
+      await publishNext(first, { title: 'Changed' })
+      const { items } = await store.list({ organizationId, limit: 10, after: null })
+      expect(items.map(({ id }) => id)).toEqual([second.agentId, first.agentId])
+      expect(items[1]?.title).toBe('Changed')
+    })
+
+    it('is empty for an organization without agents', async () => {
+      const organizationId = system.newId()
+      expect(await store.list({ organizationId, limit: 10, after: null })).toEqual({ items: [], next: null })
+    })
+  })
+
+  describe('listVersions', () => {
+    it.each([1, 3, 100])('returns versions and drafts, newest first, in pages of %i', async (limit) => {
+      const versions = [await publish()]
+      const [first] = versions as [Version]
+      const { organizationId, agentId } = first
+      for (let i = 0; i < 9; i++) {
+        versions.push(await publishNext(first, { status: i % 3 === 0 ? 'DRAFT' : 'PUBLISHED' }))
+      }
+      await publish({ organizationId })
+      const { items } = await readPages(
+        (page) => store.listVersions({ organizationId, agentId, ...page }),
+        limit,
+      )
+      expect(items).toEqual(versions.toReversed())
+    })
+
+    it('is empty for an unknown agent, and for that of another organization', async () => {
+      const { agentId, organizationId } = await publish()
+      const page = { limit: 10, after: null }
+      const empty = { items: [], next: null }
+      expect(await store.listVersions({ organizationId: system.newId(), agentId, ...page })).toEqual(empty)
+      expect(await store.listVersions({ organizationId, agentId: system.newId(), ...page })).toEqual(empty)
+    })
+  })
+
+  it.each(['list', 'listVersions'] as const)(
+    '%s ends a page before it exceeds what a response can carry',
+    async (method) => {
+      const description = 'x'.repeat(180_000)
+      const first = aVersion({ inputSchema: { text: { type: 'string', description } } })
+      const count = Math.ceil(MAX_PAGE_BYTES / description.length) + 1
+      const versions = Array.from({ length: count }, (): Version => {
+        const agentId = method === 'list' ? system.newId() : first.agentId
+        return { ...first, id: system.newId(), agentId }
+      })
+      for (const version of versions) await store.publish({ version, code: null })
+      const { organizationId, agentId } = first
+      const { items, pages } = await readPages<Agent | Version>(async (page) => {
+        const read = await (method === 'list'
+          ? store.list({ organizationId, ...page })
+          : store.listVersions({ organizationId, agentId, ...page }))
+        const bytes = Buffer.byteLength(JSON.stringify(read.items.map(({ inputSchema }) => inputSchema)))
+        expect(bytes).toBeLessThan(MAX_PAGE_BYTES)
+        return read
+      }, 100)
+      expect(pages).toBeGreaterThan(1)
+      const idOf = (version: Version) => (method === 'list' ? version.agentId : version.id)
+      expect(new Set(items.map(({ id }) => id))).toEqual(new Set(versions.map(idOf)))
+      expect(items).toHaveLength(count)
+    },
+  )
+})

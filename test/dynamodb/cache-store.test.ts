@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { DEADLINE_MS } from '../../lib/core/limits.ts'
+import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
+import { system } from '../../lib/system.ts'
+import { EMULATORS, race, tableOn } from '../support/emulators.ts'
+
+const NOW = 1_800_000_000_000
+const output = { text: 'the output' }
+/** More than fits an item, even compressed. */
+const largeOutput = () => ({ text: randomBytes(600_000).toString('base64') })
+const newKey = () => randomBytes(32).toString('hex')
+
+describe.each(EMULATORS)('cacheStore on %s', (emulator) => {
+  const store = cacheStore(tableOn(emulator))
+  const get = (key: string, now = NOW) => store.get({ key, now })
+  const reserve = (key: string, executionId: string, replaces: string | null = null, now = NOW) =>
+    store.reserve({ key, executionId, replaces, now })
+
+  /** A key that an execution has reserved. */
+  async function reserved() {
+    const [key, executionId] = [newKey(), system.newId()]
+    await reserve(key, executionId)
+    return { key, executionId }
+  }
+  /** A key with the output of an execution. */
+  async function stored(expiresAt: number | null = null) {
+    const entry = await reserved()
+    await store.store({ ...entry, output, expiresAt })
+    return entry
+  }
+
+  it('get returns null for an unknown key', async () => {
+    expect(await get(newKey())).toBeNull()
+  })
+
+  describe('reserve', () => {
+    it('reserves a free key', async () => {
+      const [key, executionId] = [newKey(), system.newId()]
+      const own = { executionId, output: null }
+      expect(await reserve(key, executionId)).toEqual(own)
+      expect(await get(key)).toEqual(own)
+    })
+
+    it('returns its own reservation again: the response to the first request may be lost', async () => {
+      const { key, executionId } = await reserved()
+      expect(await reserve(key, executionId)).toEqual({ executionId, output: null })
+    })
+
+    it("returns another execution's reservation, or its output, and changes nothing", async () => {
+      const { key, executionId } = await reserved()
+      expect(await reserve(key, system.newId())).toEqual({ executionId, output: null })
+      await store.store({ key, executionId, output, expiresAt: null })
+      expect(await reserve(key, system.newId())).toEqual({ executionId, output })
+      expect(await get(key)).toEqual({ executionId, output })
+    })
+
+    it('takes over from the execution that it replaces, and from no other', async () => {
+      const { key, executionId: failed } = await reserved()
+      const executionId = system.newId()
+      expect(await reserve(key, executionId, system.newId())).toEqual({ executionId: failed, output: null })
+      expect(await reserve(key, executionId, failed)).toEqual({ executionId, output: null })
+      expect(await get(key)).toEqual({ executionId, output: null })
+    })
+
+    it('takes over an entry when it expires', async () => {
+      const { key, executionId } = await stored(NOW + 1_000)
+      const next = system.newId()
+      expect(await reserve(key, next, null, NOW + 999)).toEqual({ executionId, output })
+      expect(await reserve(key, next, null, NOW + 1_000)).toEqual({ executionId: next, output: null })
+    })
+
+    it('expires after two deadlines, when its execution has long ended', async () => {
+      const { key, executionId } = await reserved()
+      expect(await get(key, NOW + 2 * DEADLINE_MS - 1)).toEqual({ executionId, output: null })
+      expect(await get(key, NOW + 2 * DEADLINE_MS)).toBeNull()
+    })
+
+    it('gives a free key to one of many', async () => {
+      const key = newKey()
+      const ids = await race(async () => system.newId())
+      const entries = await race((racer) => reserve(key, ids[racer] as string))
+      expect(new Set(entries.map(({ executionId }) => executionId)).size).toBe(1)
+      expect(await get(key)).toEqual(entries[0])
+    })
+
+    it('gives the key of a failed execution to one of many', async () => {
+      const { key, executionId: failed } = await reserved()
+      const ids = await race(async () => system.newId())
+      const entries = await race((racer) => reserve(key, ids[racer] as string, failed))
+      expect(new Set(entries.map(({ executionId }) => executionId)).size).toBe(1)
+      expect(entries[0]?.executionId).not.toBe(failed)
+      expect(await get(key)).toEqual(entries[0])
+    })
+
+    it('reserves one key only', async () => {
+      await reserved()
+      expect(await get(newKey())).toBeNull()
+    })
+  })
+
+  describe('store', () => {
+    it.each([
+      ['small', output],
+      ['large', largeOutput()],
+    ])('keeps a %s output of the execution that reserved the key', async (_, value) => {
+      const entry = await reserved()
+      await store.store({ ...entry, output: value, expiresAt: null })
+      expect(await get(entry.key)).toEqual({ executionId: entry.executionId, output: value })
+    })
+
+    it('keeps an output until it expires, for ever without an expiry', async () => {
+      const { key } = await stored(NOW + 1_000)
+      expect(await get(key, NOW + 999)).toMatchObject({ output })
+      expect(await get(key, NOW + 1_000)).toBeNull()
+      const lasting = await stored(null)
+      expect(await get(lasting.key, NOW + 100 * DEADLINE_MS)).toMatchObject({ output })
+    })
+
+    it('does nothing for any other execution', async () => {
+      const { key, executionId } = await reserved()
+      const other = { key, executionId: system.newId(), output: { text: 'other' }, expiresAt: null }
+      await store.store(other)
+      expect(await get(key)).toEqual({ executionId, output: null })
+      await store.store({ ...other, key: newKey() })
+      await store.store({ key, executionId, output, expiresAt: null })
+      await store.store(other)
+      expect(await get(key)).toEqual({ executionId, output })
+    })
+
+    it('does nothing for a key that was dropped or never reserved', async () => {
+      const entry = await reserved()
+      await store.drop(entry)
+      await store.store({ ...entry, output, expiresAt: null })
+      expect(await get(entry.key)).toBeNull()
+      const key = newKey()
+      await store.store({ key, executionId: entry.executionId, output, expiresAt: null })
+      expect(await get(key)).toBeNull()
+    })
+  })
+
+  describe('drop', () => {
+    it.each(['a reservation', 'an output'])('removes %s of its execution', async (kind) => {
+      const entry = kind === 'an output' ? await stored() : await reserved()
+      await store.drop(entry)
+      expect(await get(entry.key)).toBeNull()
+      const next = system.newId()
+      expect(await reserve(entry.key, next)).toEqual({ executionId: next, output: null })
+    })
+
+    it("does nothing to another execution's entry", async () => {
+      const { key, executionId } = await stored()
+      await store.drop({ key, executionId: system.newId() })
+      expect(await get(key)).toEqual({ executionId, output })
+    })
+
+    it('does nothing for an unknown key', async () => {
+      await store.drop({ key: newKey(), executionId: system.newId() })
+    })
+  })
+})

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import type { Token } from '../../lib/core/agent.ts'
+import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { system } from '../../lib/system.ts'
+import { newToken } from '../../lib/tokens/token.ts'
+import { EMULATORS, race, readPages, tableOn } from '../support/emulators.ts'
+
+const aToken = (overrides: Partial<Token> = {}): Token => {
+  const organizationId = system.newId()
+  const { token } = newToken({
+    system,
+    organizationId,
+    name: 'ci',
+    createdBy: system.newId(),
+    lifetimeMs: null,
+  })
+  return { ...token, ...overrides }
+}
+const at = (second: number) => new Date(Date.UTC(2027, 0, 1, 0, 0, second)).toISOString()
+
+describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
+  const store = tokenStore(tableOn(emulator))
+  const created = async (overrides: Partial<Token> = {}) => {
+    const token = aToken(overrides)
+    expect(await store.create({ token })).toBe(true)
+    return token
+  }
+
+  describe('create', () => {
+    it.each([
+      ['without an expiry', {}],
+      ['that has expired', { expiresAt: '2020-01-01T00:00:00.000Z' }],
+      ['that is revoked', { revokedAt: at(0) }],
+      ['with a name of any characters', { name: 'größer\u0000 "日本語" #1' }],
+    ])('stores a token %s, which getByHash returns', async (_, overrides) => {
+      const token = await created(overrides)
+      expect(await store.getByHash(token)).toEqual(token)
+    })
+
+    it('returns false for a known hash, and changes nothing', async () => {
+      const token = await created()
+      const other = aToken({ hash: token.hash })
+      expect(await store.create({ token: other })).toBe(false)
+      expect(await store.getByHash(token)).toEqual(token)
+      expect(await readPages((page) => store.list({ ...other, ...page }), 10)).toMatchObject({ items: [] })
+    })
+
+    it('stores one of many tokens with one hash', async () => {
+      const { hash } = aToken()
+      const tokens = await race(async () => aToken({ hash }))
+      const results = await race((racer) => store.create({ token: tokens[racer] as Token }))
+      expect(results.filter(Boolean)).toHaveLength(1)
+      expect(await store.getByHash({ hash })).toEqual(tokens[results.indexOf(true)])
+    })
+  })
+
+  it('getByHash returns null for an unknown hash', async () => {
+    expect(await store.getByHash(aToken())).toBeNull()
+  })
+
+  describe('list', () => {
+    it.each([1, 3, 100])(
+      'returns the tokens of the organization, newest first, in pages of %i',
+      async (limit) => {
+        const organizationId = system.newId()
+        const tokens: Token[] = []
+        for (let i = 0; i < 10; i++) tokens.push(await created({ organizationId }))
+        await created()
+        const [revoked] = tokens as [Token]
+        await store.revoke({ organizationId, id: revoked.id, revokedAt: at(1) })
+        revoked.revokedAt = at(1)
+        const { items } = await readPages((page) => store.list({ organizationId, ...page }), limit)
+        expect(items).toEqual(tokens.toReversed())
+      },
+    )
+
+    it('is empty for an organization without tokens', async () => {
+      const organizationId = system.newId()
+      expect(await store.list({ organizationId, limit: 10, after: null })).toEqual({ items: [], next: null })
+    })
+  })
+
+  describe('revoke', () => {
+    it.each(['the organization', 'no organization'])('sets the time, given %s', async (scope) => {
+      const token = await created()
+      const organizationId = scope === 'the organization' ? token.organizationId : null
+      expect(await store.revoke({ organizationId, id: token.id, revokedAt: at(1) })).toBe(true)
+      expect(await store.getByHash(token)).toEqual({ ...token, revokedAt: at(1) })
+    })
+
+    it('keeps the time of the first revocation', async () => {
+      const token = await created()
+      await store.revoke({ organizationId: null, id: token.id, revokedAt: at(1) })
+      expect(await store.revoke({ organizationId: null, id: token.id, revokedAt: at(2) })).toBe(true)
+      expect(await store.getByHash(token)).toEqual({ ...token, revokedAt: at(1) })
+    })
+
+    it('keeps one time when many revoke at once', async () => {
+      const token = await created()
+      const revocations = await race((racer) =>
+        store.revoke({ organizationId: null, id: token.id, revokedAt: at(racer) }),
+      )
+      expect(revocations.every(Boolean)).toBe(true)
+      const stored = await store.getByHash(token)
+      expect(stored?.revokedAt).toMatch(/^2027-01-01T00:00:/)
+      await store.revoke({ organizationId: null, id: token.id, revokedAt: at(59) })
+      expect(await store.getByHash(token)).toEqual(stored)
+    })
+
+    it('returns false for an unknown id', async () => {
+      expect(await store.revoke({ organizationId: null, id: system.newId(), revokedAt: at(1) })).toBe(false)
+    })
+
+    it("returns false for another organization's token, and changes nothing", async () => {
+      const token = await created()
+      const revocation = { organizationId: system.newId(), id: token.id, revokedAt: at(1) }
+      expect(await store.revoke(revocation)).toBe(false)
+      expect(await store.getByHash(token)).toEqual(token)
+    })
+
+    it('returns false for the id of a token that create did not store', async () => {
+      const token = await created()
+      const rejected = aToken({ hash: token.hash, organizationId: token.organizationId })
+      await store.create({ token: rejected })
+      expect(await store.revoke({ organizationId: null, id: rejected.id, revokedAt: at(1) })).toBe(false)
+      expect(await store.getByHash(token)).toEqual(token)
+    })
+  })
+})

@@ -1,0 +1,34 @@
+import { inject } from 'vitest'
+import type { Page, PageRequest } from '../../lib/core/ports.ts'
+import { openTable } from '../../lib/dynamodb/table.ts'
+import { LOCAL_TABLE } from '../../local/open-store.ts'
+
+/** The databases that every store must work on. */
+export const EMULATORS = ['dynamodb', 'dynalite'] as const
+export type EmulatorName = (typeof EMULATORS)[number]
+
+export const tableOn = (emulator: EmulatorName, name = LOCAL_TABLE) =>
+  openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
+
+/** How many calls meet in the tests of races. */
+const RACERS = 32
+
+/** The results of calls that are made at the same time. */
+export const race = <T>(call: (racer: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: RACERS }, (_, racer) => call(racer)))
+
+/** All items of a list, read by pages of `limit`. Every page but the last has a next one, and none exceeds the limit. */
+export async function readPages<T>(
+  list: (page: PageRequest) => Promise<Page<T>>,
+  limit: number,
+): Promise<{ items: T[]; pages: number }> {
+  const items: T[] = []
+  let after: PageRequest['after'] = null
+  for (let pages = 1; ; pages++) {
+    const page: Page<T> = await list({ limit, after })
+    if (page.items.length > limit) throw new Error(`A page of ${limit} has ${page.items.length} items.`)
+    items.push(...page.items)
+    if (!page.next) return { items, pages }
+    after = page.next
+  }
+}
