@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { json, serve } from './serve.ts'
 import { call, openDeclared } from './tools.ts'
 
-const written = (name: string) => ({
+const lambdaDocument = (name: string) => ({
   name: 'invoke',
   description: 'Invokes.',
   input: { id: { type: 'string' } },
@@ -12,7 +12,7 @@ const written = (name: string) => ({
 
 async function invoke(respond: Parameters<typeof serve>[0], name = 'orders:live') {
   const server = await serve(respond)
-  const tools = await openDeclared([written(name)], { environment: { LAMBDA_ENDPOINT: server.url } })
+  const tools = await openDeclared([lambdaDocument(name)], { environment: { LAMBDA_ENDPOINT: server.url } })
   return { result: await call(tools, 'invoke', { id: 'ü' }), server }
 }
 

@@ -128,12 +128,12 @@ describe('a secret on AWS', () => {
     const server = await serve((response) => json(response, null))
     const headers = { One: secret('ONE'), Two: secret('TWO') }
     const environment = { SECRETS_PREFIX: '/team/', ONE: 'wrong', TWO: 'wrong', THREE: 'wrong' }
-    const written = [
+    const documents = [
       httpTool(server.host, { headers }),
       { ...httpTool(server.host, { headers: { Three: secret('THREE') } }), name: 'three' },
       { ...httpTool(server.host, { headers: { Four: secret('DENIED') } }), name: 'four' },
     ]
-    const tools = await openDeclared(written, { environment })
+    const tools = await openDeclared(documents, { environment })
     expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
     expect(server.received[0]?.headers).toMatchObject({ one: 'from-ssm', two: 'from-manager' })
     expect(await call(tools, 'three', {})).toEqual({ ok: false, error: 'Secret THREE not found.' })
@@ -144,7 +144,7 @@ describe('a secret on AWS', () => {
 
     const requestCount = stores.received.length
     const inLambda = { AWS_LAMBDA_FUNCTION_NAME: 'run', ONE: 'wrong' }
-    const others = await openTools(toolsSchema.parse([written[0]]), depsOf({ environment: inLambda }))
+    const others = await openTools(toolsSchema.parse([documents[0]]), depsOf({ environment: inLambda }))
     expect(await call(others, 'get', {})).toMatchObject({ ok: false, error: 'Secret ONE not found.' })
     expect(stores.received.slice(requestCount).map(({ body }) => body)).toContainEqual(
       expect.stringContaining('/aes/secrets/ONE'),

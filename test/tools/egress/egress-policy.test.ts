@@ -110,11 +110,11 @@ describe('an HTTP tool', () => {
 
   it('rejects a denied URL both when publishing and when calling', async () => {
     const server = await serve((response) => response.end('reached'))
-    const written = httpTool(server.host)
-    const [document] = toolsSchema.parse([written])
-    expect(toolsSchema.safeParse([{ ...written, http: { ...written.http, allowedHosts: [] } }]).success).toBe(
-      false,
-    )
+    const declared = httpTool(server.host)
+    const [document] = toolsSchema.parse([declared])
+    expect(
+      toolsSchema.safeParse([{ ...declared, http: { ...declared.http, allowedHosts: [] } }]).success,
+    ).toBe(false)
     if (document?.http) document.http.allowedHosts = []
     const tools = await openTools(document ? [document] : [], depsOf())
     expect(await call(tools, 'get', {})).toMatchObject({

@@ -5,7 +5,7 @@ import { json, serve } from '../serve.ts'
 import { call, depsOf, openDeclared, secret } from '../tools.ts'
 import { serveMcp } from './mcp-server.ts'
 
-const written = (url: string, overrides: Record<string, unknown> = {}) => {
+const mcpDocument = (url: string, overrides: Record<string, unknown> = {}) => {
   const { timeoutSeconds = 20, ...mcp } = overrides
   return { name: 'crm', timeoutSeconds, mcp: { url, allowedHosts: [new URL(url).host], ...mcp } }
 }
@@ -15,7 +15,7 @@ const kinds = [{}, { json: true }, { sessions: true }]
 describe('openMcpTools', () => {
   it.each(kinds)('declares and calls the tools of a server (%j)', async (options) => {
     const server = await serveMcp(options)
-    const tools = await openDeclared([written(server.url)])
+    const tools = await openDeclared([mcpDocument(server.url)])
     expect(tools.declarations.map(({ name }) => name).slice(0, 3)).toEqual([
       'crm_find_customer',
       'crm_find_customer_2',
@@ -33,11 +33,11 @@ describe('openMcpTools', () => {
 
   it.each(kinds)('returns failures as errors (%j)', async (options) => {
     const server = await serveMcp(options)
-    const tools = await openDeclared([written(server.url)])
+    const tools = await openDeclared([mcpDocument(server.url)])
     expect(await call(tools, 'crm_failing', {})).toEqual({ ok: false, error: 'no such customer' })
     expect(await call(tools, 'crm_throwing', {})).toEqual({ ok: false, error: 'boom' })
-    const refused = await call(tools, 'crm_find_customer', { name: 1 })
-    expect(refused).toMatchObject({ ok: false, error: expect.stringContaining('does not match') })
+    const rejected = await call(tools, 'crm_find_customer', { name: 1 })
+    expect(rejected).toMatchObject({ ok: false, error: expect.stringContaining('does not match') })
     const dropped = await call(tools, 'crm_dropping', {})
     expect(dropped).toMatchObject({ ok: false, error: expect.stringContaining('dropped') })
     expect(await call(tools, 'crm_huge', {})).toMatchObject({
@@ -49,7 +49,7 @@ describe('openMcpTools', () => {
 
   it('does not wait for a result after the event stream has ended', async () => {
     const server = await serveMcp()
-    const tools = await openDeclared([written(server.url)])
+    const tools = await openDeclared([mcpDocument(server.url)])
     expect(await call(tools, 'crm_ending', {})).toMatchObject({
       ok: false,
       error: expect.stringContaining('without a result'),
@@ -58,7 +58,7 @@ describe('openMcpTools', () => {
 
   it('truncates large texts and omits binary content', async () => {
     const server = await serveMcp()
-    const tools = await openDeclared([written(server.url)])
+    const tools = await openDeclared([mcpDocument(server.url)])
     const large = await call(tools, 'crm_large', {})
     expect(large).toMatchObject({
       ok: true,
@@ -70,7 +70,7 @@ describe('openMcpTools', () => {
 
   it('times out a slow call and accepts further calls', async () => {
     const server = await serveMcp()
-    const tools = await openDeclared([written(server.url, { timeoutSeconds: 1 })])
+    const tools = await openDeclared([mcpDocument(server.url, { timeoutSeconds: 1 })])
     const error = 'The call timed out after 1 s.'
     expect(await call(tools, 'crm_hanging', {})).toEqual({ ok: false, error })
     expect(await call(tools, 'crm_find_customer_2', {})).toEqual({ ok: true, value: 'two' })
@@ -80,7 +80,7 @@ describe('openMcpTools', () => {
     const server = await serveMcp()
     const headers = { Authorization: `Bearer ${secret('CRM_KEY')}` }
     const environment = { CRM_KEY: 'tiger-lily-88' }
-    const tools = await openDeclared([written(server.url, { headers })], { environment })
+    const tools = await openDeclared([mcpDocument(server.url, { headers })], { environment })
     const result = await call(tools, 'crm_headers', {})
     expect(
       server.seen.every(({ headers, meta }) => meta || headers.authorization === 'Bearer tiger-lily-88'),
@@ -91,7 +91,7 @@ describe('openMcpTools', () => {
 
   it('terminates the session and closes all connections', async () => {
     const server = await serveMcp({ sessions: true })
-    const tools = await openTools(toolsSchema.parse([written(server.url)]), depsOf())
+    const tools = await openTools(toolsSchema.parse([mcpDocument(server.url)]), depsOf())
     expect(server.transports.size).toBe(1)
     await tools.close()
     expect(server.transports.size).toBe(0)
@@ -116,7 +116,7 @@ describe('openMcpTools', () => {
         ? response.writeHead(202).end()
         : json(response, { jsonrpc: '2.0', id, result: results[method] })
     })
-    const tools = await openDeclared([written(server.url)])
+    const tools = await openDeclared([mcpDocument(server.url)])
     expect(await call(tools, 'crm_odd', { a: 1, b: 'x' })).toEqual({ ok: true, value: 'ok' })
   })
 
@@ -145,7 +145,7 @@ describe('openMcpTools', () => {
   ]
   it.each(unusable)('fails to open a server that %s', async (_, respond, message, isTransient) => {
     const server = await serve(respond)
-    const opening = openDeclared([written(`${server.url}/mcp`, { timeoutSeconds: 1 })])
+    const opening = openDeclared([mcpDocument(`${server.url}/mcp`, { timeoutSeconds: 1 })])
     await expect(opening).rejects.toMatchObject({
       name: 'ToolError',
       message: expect.stringMatching(/^Could not open the tool crm\. /),
@@ -163,22 +163,22 @@ describe('openMcpTools', () => {
     }
     const server = await serve((response, { method, body }) => {
       if (method === 'DELETE') return response.end()
-      const { id, method: asked } = JSON.parse(body)
+      const { id, method: rpcMethod } = JSON.parse(body)
       response.setHeader('mcp-session-id', 's-1')
-      if (asked === 'initialize') return json(response, { jsonrpc: '2.0', id, result })
+      if (rpcMethod === 'initialize') return json(response, { jsonrpc: '2.0', id, result })
       return response.writeHead(id === undefined ? 202 : 500).end()
     })
-    await expect(openDeclared([written(server.url)])).rejects.toThrow('Could not open the tool crm.')
+    await expect(openDeclared([mcpDocument(server.url)])).rejects.toThrow('Could not open the tool crm.')
     expect(server.received.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's-1' } })
   })
 
   it('does not connect to a denied address or without the secret', async () => {
     const server = await serveMcp()
-    const [document] = toolsSchema.parse([written(server.url)])
+    const [document] = toolsSchema.parse([mcpDocument(server.url)])
     if (document?.mcp) document.mcp.allowedHosts = []
     await expect(openTools(document ? [document] : [], depsOf())).rejects.toThrow('https://')
     const headers = { Authorization: secret('CRM_KEY') }
-    const opening = openDeclared([written(server.url, { headers })])
+    const opening = openDeclared([mcpDocument(server.url, { headers })])
     await expect(opening).rejects.toThrow('Secret CRM_KEY not found.')
     expect(server.connections).toHaveLength(0)
   })
