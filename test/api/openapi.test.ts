@@ -7,7 +7,7 @@ import { routes } from '../../lib/api/routes.ts'
 const written = JSON.parse(readFileSync('openapi.json', 'utf8'))
 
 describe('openapi.json', () => {
-  it('is what "npm run openapi" writes from routes.ts', () => {
+  it('is up to date with routes.ts (npm run openapi)', () => {
     expect(written).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
   })
 
@@ -19,29 +19,29 @@ describe('openapi.json', () => {
     expect(validator.version).toBe('3.1')
   })
 
-  it('describes every route, and nothing else', () => {
+  it('describes exactly the routes of the service', () => {
     const described = Object.entries(written.paths).flatMap(([path, methods]) =>
       Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
     )
     expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
   })
 
-  it('asks for a token everywhere but at the health check', () => {
+  it('requires a token for every operation except the health check', () => {
     expect(written.security).toEqual([{ token: [] }])
-    const open = routes.filter(
+    const publicRoutes = routes.filter(
       ({ method, path }) => written.paths[path][method.toLowerCase()].security?.length === 0,
     )
-    expect(open.map(({ path }) => path)).toEqual(['/v1/healthcheck'])
+    expect(publicRoutes.map(({ path }) => path)).toEqual(['/v1/healthcheck'])
   })
 
-  it('gives each operation an id of its own', () => {
+  it('has a unique ID for each operation', () => {
     const ids = routes.map(({ method, path }) => written.paths[path][method.toLowerCase()].operationId)
     expect(new Set(ids).size).toBe(routes.length)
   })
 })
 
 describe('routes', () => {
-  /** The endpoint table of the interface, row by row, without the slashes at the end. */
+  /** The documented endpoints, without trailing slashes. */
   const INTERFACE: [string, string][] = [
     ['GET', '/v1/healthcheck'],
     ['GET', '/v1/agents'],
@@ -56,7 +56,7 @@ describe('routes', () => {
     ['GET', '/v1/document_executions'],
     ['GET', '/v1/documents/{agentId}/executions'],
   ]
-  it.each(INTERFACE)('have %s %s', (method, path) => {
+  it.each(INTERFACE)('include %s %s', (method, path) => {
     expect(routes).toContainEqual(expect.objectContaining({ method, path }))
   })
 })

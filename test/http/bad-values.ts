@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
-/** Bad values of every kind that reaches the service from outside. */
-
-/** Bodies that are no JSON object, all sent as application/json. */
+/** Bodies that are not JSON objects, sent as application/json. */
 export const BAD_BODIES: Record<string, string | Uint8Array> = {
-  'nothing at all': '',
+  'no bytes': '',
   'white space': '  \n\t',
   'a broken object': '{"text": "a"',
   'two objects': '{}{}',
@@ -17,7 +15,7 @@ export const BAD_BODIES: Record<string, string | Uint8Array> = {
   XML: '<text>a</text>',
   'a NUL byte': '\u0000',
   'a raw control character in a string': '{"text": "\u0001"}',
-  'bytes that are no UTF-8': new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]),
+  'invalid UTF-8': new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]),
   'UTF-16': new Uint8Array(Buffer.from('{"text":"a"}', 'utf16le')),
   'a list': '[{"text": "a"}]',
   'an empty list': '[]',
@@ -51,13 +49,13 @@ export const GOOD_CONTENT_TYPES = [
   'application/vnd.api+json',
 ]
 
-/** Path segments, percent-encoded, that name no agent, version or execution. */
+/** Percent-encoded path segments that identify no agent, version or execution. */
 export const BAD_IDS: Record<string, string> = {
   'an unknown slug': 'no-such-agent',
   'an unknown UUID': randomUUID(),
   'the nil UUID': '00000000-0000-0000-0000-000000000000',
   'a slug in upper case': 'ECHO',
-  'a slug with a hyphen at its end': 'echo-',
+  'a slug with a trailing hyphen': 'echo-',
   'an underscore': 'ec_ho',
   'an encoded slash': 'echo%2Fversions',
   'an encoded slash in the middle of a path': '..%2F..%2Fetc%2Fpasswd',
@@ -68,24 +66,24 @@ export const BAD_IDS: Record<string, string> = {
   'a line break': 'echo%0D%0AX-Header:%201',
   'a broken escape': 'echo%zz',
   'a lone percent sign': '%',
-  'bytes that are no UTF-8': '%ff%fe',
+  'invalid UTF-8': '%ff%fe',
   'an emoji': '%F0%9F%98%80',
   'a full-width letter': '%EF%BD%85cho',
   spaces: '%20echo%20',
   'a question mark': 'echo%3Fversion=1',
   'a hash': 'echo%23',
-  'the separator of keys': 'AGENT%23echo',
+  'a key separator': 'AGENT%23echo',
   dots: '...',
   'a JSON object': '%7B%22%24ne%22%3A1%7D',
   'a quote': "'%20OR%20'1'='1",
-  'the name of a prototype': '__proto__',
+  'a prototype property': '__proto__',
   'a constructor': 'constructor',
   undefined: 'undefined',
   '10 kB': 'a'.repeat(10_000),
-  '10 kB of escapes': '%41'.repeat(3_300),
+  '10 kB of percent escapes': '%41'.repeat(3_300),
 }
 
-/** Query strings of POST executions, each with the parameter that is at fault. */
+/** Invalid query strings of runs, each with the name of the invalid parameter. */
 export const BAD_RUN_QUERIES: [query: string, parameter: string][] = [
   ['maxAgentSteps=0', 'maxAgentSteps'],
   ['maxAgentSteps=501', 'maxAgentSteps'],
@@ -137,7 +135,7 @@ export const BAD_RUN_QUERIES: [query: string, parameter: string][] = [
   ['=', ''],
 ]
 
-/** Query strings of lists. */
+/** Invalid query strings of lists. */
 export const BAD_LIST_QUERIES: [query: string, parameter: string][] = [
   ['limit=0', 'limit'],
   ['limit=101', 'limit'],
@@ -156,7 +154,7 @@ export const BAD_LIST_QUERIES: [query: string, parameter: string][] = [
   [`cursor=${randomUUID()}`, 'cursor'],
   [`cursor=${Buffer.from(`2${randomUUID()}`).toString('base64url')}`, 'cursor'],
   [`cursor=${Buffer.from('1').toString('base64url')}`, 'cursor'],
-  [`cursor=${Buffer.from('1not-a-place').toString('base64url')}`, 'cursor'],
+  [`cursor=${Buffer.from('1not-a-position').toString('base64url')}`, 'cursor'],
   [`cursor=${Buffer.from(`1${randomUUID()}`).toString('base64url')}%3D`, 'cursor'],
   [`cursor=${Buffer.from(`1${randomUUID()} `).toString('base64url')}`, 'cursor'],
   [`cursor=${Buffer.from(`1${randomUUID()}`).toString('base64')}AA`, 'cursor'],
@@ -175,7 +173,7 @@ export const BAD_EXECUTION_LIST_QUERIES: [query: string, parameter: string][] = 
 
 const good = { rating: 1 }
 
-/** Feedback on an execution of `echo`, whose output is a text: each body, and the place that is at fault. */
+/** Invalid feedback on an execution of `echo`, whose output is a string, each with the path of the first violation. */
 export const BAD_FEEDBACK: [body: Record<string, unknown>, path: string][] = [
   [{}, '/rating'],
   [{ rating: null }, '/rating'],
@@ -212,10 +210,10 @@ export const BAD_AUTHORIZATIONS: Record<string, string> = {
   'two tokens': 'Bearer a b',
   'a token in quotes': 'Bearer "aes_x"',
   'a token with a key separator': 'Bearer TOKEN#x',
-  'an endless token': `Bearer ${'a'.repeat(9_000)}`,
+  'a very long token': `Bearer ${'a'.repeat(9_000)}`,
 }
 
-/** Bytes on the socket that are no request this service could read. */
+/** Bytes that are not a valid HTTP request. */
 export const BAD_REQUEST_BYTES: Record<string, string> = {
   garbage: '\u0016\u0003\u0001 hello\r\n\r\n',
   'a request line without a version': 'GET /v1/agents\r\n\r\n',

@@ -4,70 +4,69 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
-import { until } from '../../local/until.ts'
-import type { ApiResponse } from '../support/client.ts'
+import { type ApiResponse, getExecutionId } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-cache-'))
-const RUN = '/v1/agents/counted/executions'
-let own: TestOrganization
+/** For an entry with a TTL of one second. */
+const WAIT = { timeout: 10_000, interval: 100 }
+let org: TestOrganization
 
 beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('counted')
+  org = await newOrganization()
+  await org.publish('counted')
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
 type Input = { log: string; ms?: number; failures?: number; size?: number }
-const anInput = (more: Omit<Input, 'log'> = {}): Input => ({ log: join(folder, system.newId()), ...more })
-const runsOf = ({ log }: Input) => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0)
-const ask = (body: Input, query = 'useCache=true', by = own) => by.call('POST', `${RUN}?${query}`, { body })
-const idOf = ({ headers }: ApiResponse) => headers.get('x-execution-id')
-const recordOf = async (answer: ApiResponse) =>
-  (await own.call('GET', `/v1/agent_executions/${idOf(answer)}`)).json
+const createInput = (more: Omit<Input, 'log'> = {}): Input => ({ log: join(folder, system.newId()), ...more })
+const countRuns = ({ log }: Input) =>
+  existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0
+const run = (input: Input, query = 'useCache=true', by = org) => by.run('counted', input, query)
+const recordOf = (response: ApiResponse) => org.getExecution(getExecutionId(response))
 
-describe.concurrent('a cached run', () => {
-  it('takes the result of an earlier one over, in an execution of its own', async () => {
-    const input = anInput()
-    const first = await ask(input)
+describe.concurrent('a run with useCache', () => {
+  it('reuses the result of an earlier run in a new execution', async () => {
+    const input = createInput()
+    const first = await run(input)
     expect(first.headers.get('cache-status')).toBe('agent-execution-service; fwd=miss; stored')
     expect(first.headers.has('x-cached-document-execution-id')).toBe(false)
-    const second = await ask(input)
+    const second = await run(input)
     expect([second.status, second.json]).toEqual([200, first.json])
     expect(second.headers.get('cache-status')).toBe('agent-execution-service; hit')
-    expect(second.headers.get('x-cached-document-execution-id')).toBe(idOf(first))
-    expect(idOf(second)).not.toBe(idOf(first))
+    expect(second.headers.get('x-cached-document-execution-id')).toBe(getExecutionId(first))
+    expect(getExecutionId(second)).not.toBe(getExecutionId(first))
     expect(await recordOf(second)).toMatchObject({
-      id: idOf(second),
+      id: getExecutionId(second),
       status: 'SUCCESS',
       input,
       output: first.json,
       cached: true,
-      cachedDocumentExecutionId: idOf(first),
+      cachedDocumentExecutionId: getExecutionId(first),
       steps: 0,
     })
     expect(await recordOf(first)).not.toHaveProperty('cachedDocumentExecutionId')
-    expect(runsOf(input)).toBe(1)
+    expect(countRuns(input)).toBe(1)
   })
 
-  it('is final at once when it is async', async () => {
-    const input = anInput()
-    const first = await ask(input)
-    const second = await ask(input, 'useCache=true&execMode=async')
+  it('is final at once on a hit if it is asynchronous', async () => {
+    const input = createInput()
+    const first = await run(input)
+    const second = await run(input, 'useCache=true&execMode=async')
     expect([second.status, second.json.status, second.json.output]).toEqual([200, 'SUCCESS', first.json])
-    expect(second.json).toMatchObject({ cached: true, cachedDocumentExecutionId: idOf(first) })
+    expect(second.json).toMatchObject({ cached: true, cachedDocumentExecutionId: getExecutionId(first) })
   })
 
   it.each(['useCache=true&execMode=sync', 'useCache=true&execMode=async'])(
-    'is one of 50 at the same time: one runs, 49 are hits (%s)',
+    'executes once for 50 concurrent requests; the other 49 are hits (%s)',
     async (query) => {
-      const input = anInput({ ms: 1_500 })
-      const answers = await Promise.all(Array.from({ length: 50 }, () => ask(input, query)))
+      const input = createInput({ ms: 1_500 })
+      const responses = await Promise.all(Array.from({ length: 50 }, () => run(input, query)))
       const records = await Promise.all(
-        answers.map((answer) => finalExecution(own.call, idOf(answer) ?? '', 60_000)),
+        responses.map((response) => finalExecution(org.call, getExecutionId(response), 60_000)),
       )
-      expect(runsOf(input)).toBe(1)
+      expect(countRuns(input)).toBe(1)
       const originals = records.filter(({ cached }) => !cached)
       expect(originals).toHaveLength(1)
       for (const record of records.filter(({ cached }) => cached)) {
@@ -81,81 +80,81 @@ describe.concurrent('a cached run', () => {
     90_000,
   )
 
-  it('that waited for one that fails, runs; the failure is not kept', async () => {
-    const input = anInput({ ms: 500, failures: 1 })
-    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(input)))
-    expect(answers.filter(({ status }) => status === 500)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(9)
-    const before = runsOf(input)
-    expect((await ask(input)).headers.get('cache-status')).toBe('agent-execution-service; hit')
-    expect(runsOf(input)).toBe(before)
+  it('executes if the run that it waited for fails; failures are not cached', async () => {
+    const input = createInput({ ms: 500, failures: 1 })
+    const responses = await Promise.all(Array.from({ length: 10 }, () => run(input)))
+    expect(responses.filter(({ status }) => status === 500)).toHaveLength(1)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(9)
+    const before = countRuns(input)
+    expect((await run(input)).headers.get('cache-status')).toBe('agent-execution-service; hit')
+    expect(countRuns(input)).toBe(before)
   })
 
-  it('that fails is run again by the next', async () => {
-    const input = anInput({ failures: 1 })
-    expect((await ask(input)).status).toBe(500)
-    const second = await ask(input)
+  it('executes if the previous run failed', async () => {
+    const input = createInput({ failures: 1 })
+    expect((await run(input)).status).toBe(500)
+    const second = await run(input)
     expect([second.status, second.json.run]).toEqual([200, 2])
-    expect((await ask(input)).json.run).toBe(2)
+    expect((await run(input)).json.run).toBe(2)
   })
 
-  it('gives an output that does not fit an item', async () => {
-    const input = anInput({ size: 2_000_000 })
-    const first = await ask(input)
-    const second = await ask(input)
+  it('reuses an output that does not fit a table item', async () => {
+    const input = createInput({ size: 2_000_000 })
+    const first = await run(input)
+    const second = await run(input)
     expect(second.json.text.length).toBe(2_000_000)
-    await own.call('DELETE', `/v1/agent_executions/${idOf(first)}`)
+    await org.call('DELETE', `/v1/agent_executions/${getExecutionId(first)}`)
     expect((await recordOf(second)).output.text.length).toBe(2_000_000)
   })
 
-  it('is found whatever the order of the fields', async () => {
-    const input = anInput({ ms: 0, size: 3 })
-    const first = await ask(input)
-    const second = await ask(Object.fromEntries(Object.entries(input).reverse()) as Input)
-    expect(second.headers.get('x-cached-document-execution-id')).toBe(idOf(first))
+  it('ignores the order of the input fields', async () => {
+    const input = createInput({ ms: 0, size: 3 })
+    const first = await run(input)
+    const second = await run(Object.fromEntries(Object.entries(input).reverse()) as Input)
+    expect(second.headers.get('x-cached-document-execution-id')).toBe(getExecutionId(first))
   })
 
   it.each([
-    ['tenant', 'useCache=true&tenantId=acme'],
-    ['learning', 'useCache=true&useDynamicLearning=true'],
-    ['nobody, when it is not asked for', 'execMode=sync'],
-    ['nobody, when it is switched off', 'useCache=false'],
-  ])('is not shared with another %s', async (_, query) => {
-    const input = anInput()
-    await ask(input)
-    expect((await ask(input, query)).json.run).toBe(2)
+    ['has another tenant', 'useCache=true&tenantId=acme'],
+    ['has learning switched on', 'useCache=true&useDynamicLearning=true'],
+    ['does not use the cache', 'execMode=sync'],
+    ['switches the cache off', 'useCache=false'],
+  ])('does not share its result with a run that %s', async (_, query) => {
+    const input = createInput()
+    await run(input)
+    expect((await run(input, query)).json.run).toBe(2)
   })
 
-  it('is not shared with another organization', async () => {
+  it('does not share its result with another organization', async () => {
     const other = await newOrganization()
     await other.publish('counted')
-    const input = anInput()
-    await ask(input)
-    expect((await ask(input, 'useCache=true', other)).json.run).toBe(2)
+    const input = createInput()
+    await run(input)
+    expect((await run(input, 'useCache=true', other)).json.run).toBe(2)
   })
 
-  it('is not found any more when the original was deleted; deleting a hit changes nothing', async () => {
-    const input = anInput()
-    const first = await ask(input)
-    const hit = await ask(input)
-    expect((await own.call('DELETE', `/v1/agent_executions/${idOf(hit)}`)).status).toBe(204)
-    expect((await ask(input)).json.run).toBe(1)
-    expect((await own.call('DELETE', `/v1/agent_executions/${idOf(first)}`)).status).toBe(204)
-    expect((await ask(input)).json.run).toBe(2)
+  it('executes again once the original execution is deleted; deleting a hit has no effect', async () => {
+    const input = createInput()
+    const first = await run(input)
+    const hit = await run(input)
+    expect((await org.call('DELETE', `/v1/agent_executions/${getExecutionId(hit)}`)).status).toBe(204)
+    expect((await run(input)).json.run).toBe(1)
+    expect((await org.call('DELETE', `/v1/agent_executions/${getExecutionId(first)}`)).status).toBe(204)
+    expect((await run(input)).json.run).toBe(2)
   })
 
-  it('runs where its input has no canonical form', async () => {
-    const { log } = anInput()
+  it('executes if its input has no canonical form', async () => {
+    const { log } = createInput()
     const raw = JSON.stringify({ log, odd: '\ud800' })
-    for (const run of [1, 2]) {
-      const answer = await own.call('POST', `${RUN}?useCache=true`, { raw })
-      expect([answer.json.run, answer.headers.get('cache-status')]).toEqual([run, null])
+    for (const count of [1, 2]) {
+      const response = await org.call('POST', '/v1/agents/counted/executions?useCache=true', { raw })
+      expect([response.json.run, response.headers.get('cache-status')]).toEqual([count, null])
     }
   })
 })
 
-describe('a version that caches by itself', () => {
-  it('does so for its time, unless a call says otherwise; another version starts anew', async () => {
+describe('a version with useCache', () => {
+  it('caches for its TTL unless the request overrides it; a new version has its own entries', async () => {
     const by = await newOrganization()
     const version = await by.publish('counted')
     const publish = async (ttl: number) => {
@@ -168,18 +167,14 @@ describe('a version that caches by itself', () => {
       await agentStore(sharedTable()).publish({ version: next, code })
     }
     await publish(3_600)
-    const input = anInput()
-    const first = await ask(input, '', by)
+    const input = createInput()
+    const first = await run(input, '', by)
     expect(first.json.run).toBe(1)
-    expect((await ask(input, '', by)).json.run).toBe(1)
-    expect((await ask(input, 'useCache=false', by)).json.run).toBe(2)
+    expect((await run(input, '', by)).json.run).toBe(1)
+    expect((await run(input, 'useCache=false', by)).json.run).toBe(2)
     await publish(1)
     // Another process published: this one runs the previous version for at most a second.
-    await vi.waitFor(async () => expect((await ask(input, '', by)).json.run).toBe(3), { timeout: 10_000 })
-    await until(async () => (await ask(input, '', by)).json.run === 4, {
-      what: 'the entry to be over',
-      limitMs: 10_000,
-      everyMs: 100,
-    })
+    await vi.waitFor(async () => expect((await run(input, '', by)).json.run).toBe(3), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await run(input, '', by)).json.run).toBe(4), WAIT)
   })
 })

@@ -2,46 +2,49 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { IDEMPOTENCY_MS } from '../../lib/core/limits.ts'
 import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
 import { system } from '../../lib/system.ts'
+import { getExecutionId } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 
-let own: TestOrganization
+let org: TestOrganization
 const ECHO = '/v1/agents/echo/executions'
 const WAIT = '/v1/agents/wait/executions'
 
 beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('echo')
-  await own.publish('wait')
+  org = await newOrganization()
+  await org.publish('echo')
+  await org.publish('wait')
 })
 
-const post = (path: string, key: string, body: unknown, by = own) =>
+const post = (path: string, key: string, body: unknown, by = org) =>
   by.call('POST', path, { body, headers: { 'Idempotency-Key': key } })
 
 const executionsOf = async (by: TestOrganization) => (await by.call('GET', '/v1/agent_executions')).json
 
 describe.concurrent('an Idempotency-Key', () => {
-  it('makes one execution of 20 async requests at once', async () => {
+  it('creates one execution for 20 concurrent asynchronous requests', async () => {
     const by = await newOrganization()
     await by.publish('echo')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => post(`${ECHO}?execMode=async`, 'twenty', { text: 'x' }, by)),
     )
-    expect(answers.map(({ status }) => status).every((status) => status === 202 || status === 200)).toBe(true)
-    const [id, ...others] = new Set(answers.map(({ json }) => json.id))
+    expect(responses.map(({ status }) => status).every((status) => status === 202 || status === 200)).toBe(
+      true,
+    )
+    const [id, ...others] = new Set(responses.map(({ json }) => json.id))
     expect(others).toEqual([])
     expect(await finalExecution(by.call, id)).toMatchObject({ status: 'SUCCESS', output: { text: 'x' } })
     expect(await executionsOf(by)).toHaveLength(1)
   })
 
-  it('makes one execution of 20 sync requests at once: the others get 409 or its output', async () => {
+  it('creates one execution for 20 concurrent synchronous requests; the others get 409 or its output', async () => {
     const by = await newOrganization()
     await by.publish('wait')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => post(WAIT, 'twenty', { seconds: 1 }, by)),
     )
-    const ran = answers.filter(({ status }) => status === 200)
-    const refused = answers.filter(({ status }) => status === 409)
+    const ran = responses.filter(({ status }) => status === 200)
+    const refused = responses.filter(({ status }) => status === 409)
     expect(ran.length).toBeGreaterThanOrEqual(1)
     expect(ran.length + refused.length).toBe(20)
     const executions = await executionsOf(by)
@@ -51,31 +54,31 @@ describe.concurrent('an Idempotency-Key', () => {
     }
     const again = await post(WAIT, 'twenty', { seconds: 1 }, by)
     expect([again.status, again.json]).toEqual([200, ran[0]?.json])
-    expect(again.headers.get('x-execution-id')).toBe(executions[0].id)
+    expect(getExecutionId(again)).toBe(executions[0].id)
   })
 
-  it('leads to the same answer, sync or async, however the body is written', async () => {
+  it('leads to the same execution, sync or async, for every spelling of the body', async () => {
     const first = await post(ECHO, 'spelling', { text: 'same' })
     const raw = '{ "text" : "s\\u0061me" }'
     const headers = { 'idempotency-key': 'spelling', 'Content-Type': 'application/json' }
-    const second = await own.call('POST', ECHO, { raw, headers })
+    const second = await org.call('POST', ECHO, { raw, headers })
     expect([second.status, second.json]).toEqual([200, { text: 'same' }])
-    expect(second.headers.get('x-execution-id')).toBe(first.headers.get('x-execution-id'))
+    expect(getExecutionId(second)).toBe(getExecutionId(first))
     const third = await post(`${ECHO}?execMode=async`, 'spelling', { text: 'same' })
-    expect([third.status, third.json.id]).toEqual([200, first.headers.get('x-execution-id')])
+    expect([third.status, third.json.id]).toEqual([200, getExecutionId(first)])
   })
 
   it.each([
     ['body', ECHO, { text: 'two' }],
     ['tenant', `${ECHO}?tenantId=other`, { text: 'one' }],
     ['step limit', `${ECHO}?maxAgentSteps=7`, { text: 'one' }],
-  ])('is refused with another %s', async (what, path, body) => {
+  ])('is rejected with a different %s', async (what, path, body) => {
     await post(ECHO, `reused ${what}`, { text: 'one' })
     const { status, json } = await post(path, `reused ${what}`, body)
     expect([status, json.code]).toEqual([422, 'IdempotencyKeyReused'])
   })
 
-  it('leads to the same failure again', async () => {
+  it('leads to the same failure', async () => {
     const first = await post(WAIT, 'fails', { seconds: -1 })
     const second = await post(WAIT, 'fails', { seconds: -1 })
     expect(first.status).toBe(500)
@@ -86,43 +89,43 @@ describe.concurrent('an Idempotency-Key', () => {
     ])
   })
 
-  it('of another organization or agent is another key', async () => {
+  it('is scoped to the organization and agent', async () => {
     const by = await newOrganization()
     await by.publish('echo')
     await by.publish('wait')
-    const answers = [
+    const responses = [
       await post(ECHO, 'shared', { text: 'x' }),
       await post(ECHO, 'shared', { text: 'x' }, by),
       await post(WAIT, 'shared', { seconds: 0 }, by),
     ]
-    expect(new Set(answers.map(({ headers }) => headers.get('x-execution-id'))).size).toBe(3)
+    expect(new Set(responses.map(getExecutionId)).size).toBe(3)
   })
 
-  it('is free again when its execution has been deleted', async () => {
+  it('can be reused once its execution is deleted', async () => {
     const first = await post(ECHO, 'deleted', { text: 'x' })
-    const id = first.headers.get('x-execution-id')
-    expect((await own.call('DELETE', `/v1/agent_executions/${id}`)).status).toBe(204)
+    const id = getExecutionId(first)
+    expect((await org.call('DELETE', `/v1/agent_executions/${id}`)).status).toBe(204)
     const second = await post(ECHO, 'deleted', { text: 'y' })
     expect([second.status, second.json]).toEqual([200, { text: 'y' }])
-    expect(second.headers.get('x-execution-id')).not.toBe(id)
+    expect(getExecutionId(second)).not.toBe(id)
   })
 
-  it.each(['', ' ', 'é', 'tab\tin', 'k'.repeat(256), ' led'])('is refused as "%s"', async (key) => {
-    const answer = await own.call('POST', ECHO, {
+  it.each(['', ' ', 'é', 'tab\tin', 'k'.repeat(256), ' led'])('is rejected if it is "%s"', async (key) => {
+    const response = await org.call('POST', ECHO, {
       body: { text: 'x' },
-      // Undici refuses what is no Latin-1, and trims blanks, as every client does.
+      // Undici rejects values outside Latin-1 and trims spaces, as every client does.
       headers: { 'Idempotency-Key': key },
     })
-    const isTrimmedToKey = key.trim().length > 0 && key.trim() !== key
-    if (isTrimmedToKey) return expect(answer.status).toBe(200)
-    expect([answer.status, answer.json.code, answer.json.errors[0].path]).toEqual([
+    const isValidWhenTrimmed = key.trim().length > 0 && key.trim() !== key
+    if (isValidWhenTrimmed) return expect(response.status).toBe(200)
+    expect([response.status, response.json.code, response.json.errors[0].path]).toEqual([
       400,
       'InvalidHeader',
       'Idempotency-Key',
     ])
   })
 
-  it('of 255 characters is taken', async () => {
+  it('may have 255 characters', async () => {
     expect((await post(ECHO, 'k'.repeat(255), { text: 'x' })).status).toBe(200)
   })
 })

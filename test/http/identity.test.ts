@@ -19,8 +19,8 @@ beforeAll(() => {
   handlers = localFunctions().handlers
 })
 
-/** An event of a route that lost its authorizer, or whose authorizer says something else than ours. */
-function eventOf(name: OperationName, authorizer: unknown): APIGatewayProxyEvent {
+/** An event of a route whose authorizer is missing or returns an unexpected context. */
+function createEvent(name: OperationName, authorizer: unknown): APIGatewayProxyEvent {
   const { method, path } = getOperation(name)
   return {
     resource: path,
@@ -42,21 +42,23 @@ const IDENTITIES: [string, unknown][] = [
   ['no authorizer', undefined],
   ['an empty context', {}],
   ['an empty organization', { organizationId: '' }],
-  ['an organization that is no UUID', { organizationId: '*' }],
+  ['an organization that is not a UUID', { organizationId: '*' }],
   ['a list of organizations', { organizationId: ['0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48'] }],
 ]
 
-const guarded = (Object.keys(operations) as OperationName[]).filter((name) => !getOperation(name).public)
+const protectedOperations = (Object.keys(operations) as OperationName[]).filter(
+  (name) => !getOperation(name).public,
+)
 
-describe.each(guarded)('%s', (name) => {
-  it.each(IDENTITIES)('refuses an event with %s', async (_, authorizer) => {
-    const result = (await handlers[name](eventOf(name, authorizer), {})) as APIGatewayProxyResult
+describe.each(protectedOperations)('%s', (name) => {
+  it.each(IDENTITIES)('rejects an event with %s', async (_, authorizer) => {
+    const result = (await handlers[name](createEvent(name, authorizer), {})) as APIGatewayProxyResult
     expect(result.statusCode).toBe(401)
     expect(JSON.parse(result.body)).toMatchObject({ code: 'Unauthorized' })
   })
 
-  it('lets an event with an organization pass', async () => {
-    const event = eventOf(name, { organizationId: system.newId() })
+  it('accepts an event with an organization', async () => {
+    const event = createEvent(name, { organizationId: system.newId() })
     const result = (await handlers[name](event, {})) as APIGatewayProxyResult
     expect([200, 404, 422]).toContain(result.statusCode)
   })

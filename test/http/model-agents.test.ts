@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
-import { until } from '../../local/until.ts'
-import { type ApiClient, createLocalClient, readDevToken } from '../support/client.ts'
+import { type ApiClient, createLocalClient, getExecutionId, readDevToken } from '../support/client.ts'
 import { finalAnswer } from '../support/model-agent.ts'
 import { sharedTable } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
@@ -43,12 +42,12 @@ afterAll(async () => {
 const summary = { summary: 'Short.', topics: ['brevity'] }
 
 describe('the sample agents', () => {
-  it('summarize-text answers sync, on the default model', async () => {
+  it('summarize-text runs synchronously with the default model', async () => {
     scripted.script('default-model', [{ calls: [finalAnswer(summary)] }])
-    const answer = await call('POST', SUMMARIZE, { body: { text: 'A long text.' } })
-    expect(answer.json).toEqual(summary)
+    const response = await call('POST', SUMMARIZE, { body: { text: 'A long text.' } })
+    expect(response.json).toEqual(summary)
     scripted.assertDone('default-model')
-    const record = (await call('GET', answer.headers.get('location') ?? '')).json
+    const record = (await call('GET', response.headers.get('location') ?? '')).json
     expect(record).toMatchObject({
       status: 'SUCCESS',
       model: 'openai/default-model',
@@ -58,7 +57,7 @@ describe('the sample agents', () => {
     expect(scripted.requests('default-model')[0]?.instructions).toContain('You summarize texts')
   })
 
-  it('triage-ticket has the ticket redacted by another agent, async; its steps can be read', async () => {
+  it('triage-ticket runs asynchronously, calls another agent as a tool and records its steps', async () => {
     const name = system.newId()
     const triage = { priority: 'high', team: 'accounts', summary: 'Cannot log in.', knownIncident: false }
     scripted.script(name, [
@@ -94,7 +93,7 @@ describe('the sample agents', () => {
 })
 
 describe('model=', () => {
-  const refused: [model: string, tells: string][] = [
+  const invalid: [model: string, detail: string][] = [
     ['acme/best', 'bedrock, anthropic, openai, openai-compatible'],
     ['best', 'openai-compatible'],
     ['', 'openai-compatible'],
@@ -102,39 +101,44 @@ describe('model=', () => {
     ['anthropic/claude-sonnet-4-5', 'ANTHROPIC_API_KEY'],
     ['openai/gpt-4o:high', 'reasoning'],
   ]
-  it.each(refused)('%j is InvalidModelOverride, and nothing is recorded or asked', async (model, tells) => {
-    const before = (await call('GET', `${SUMMARIZE}?limit=1`)).text
-    const answer = await call('POST', `${SUMMARIZE}?model=${encodeURIComponent(model)}`, {
-      body: { text: 'x' },
-    })
-    expect(answer.json).toMatchObject({ status: 400, code: 'InvalidModelOverride' })
-    expect(answer.json.detail).toContain(tells)
-    expect((await call('GET', `${SUMMARIZE}?limit=1`)).text).toBe(before)
-  })
+  it.each(invalid)(
+    '%j is rejected with InvalidModelOverride before an execution is created',
+    async (model, detail) => {
+      const before = (await call('GET', `${SUMMARIZE}?limit=1`)).text
+      const response = await call('POST', `${SUMMARIZE}?model=${encodeURIComponent(model)}`, {
+        body: { text: 'x' },
+      })
+      expect(response.json).toMatchObject({ status: 400, code: 'InvalidModelOverride' })
+      expect(response.json.detail).toContain(detail)
+      expect((await call('GET', `${SUMMARIZE}?limit=1`)).text).toBe(before)
+    },
+  )
 
-  it('reaches the model with its reasoning level', async () => {
+  it('selects the model and the reasoning level', async () => {
     const name = `gpt-5-${system.newId()}`
     scripted.script(name, [{ calls: [finalAnswer(summary)] }])
     const model = encodeURIComponent(scripted.modelFor('openai', name, 'low'))
-    const answer = await call('POST', `${SUMMARIZE}?model=${model}`, { body: { text: 'x' } })
-    expect(answer.json).toEqual(summary)
+    const response = await call('POST', `${SUMMARIZE}?model=${model}`, { body: { text: 'x' } })
+    expect(response.json).toEqual(summary)
     expect(JSON.stringify(scripted.requests(name)[0]?.reasoning)).toContain('low')
   })
 })
 
 describe('maxAgentSteps', () => {
-  it('of a call goes before that of the version', async () => {
+  it('overrides the setting of the version', async () => {
     const name = system.newId()
     scripted.script(name, () => ({ text: 'Hm.' }))
     const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
-    const answer = await call('POST', `${SUMMARIZE}?model=${model}&maxAgentSteps=1`, { body: { text: 'x' } })
-    expect(answer.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'MaxAgentStepsExceeded' } })
+    const response = await call('POST', `${SUMMARIZE}?model=${model}&maxAgentSteps=1`, {
+      body: { text: 'x' },
+    })
+    expect(response.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'MaxAgentStepsExceeded' } })
     expect(scripted.requests(name)).toHaveLength(1)
   })
 })
 
 describe('the log', () => {
-  it('holds ids and outcomes, and nothing that was sent, said or returned', async () => {
+  it('contains IDs and outcomes, but no input, output or model text', async () => {
     const name = system.newId()
     const secrets = ['sent-4711', 'said-4712', 'returned-4713', 'failed-4714']
     scripted.script(name, [
@@ -150,15 +154,12 @@ describe('the log', () => {
     expect(failed.json.code).toBe('ExecutionFailed')
     await call('POST', SUMMARIZE, { raw: `{"text": "${secrets[0]}"` })
 
-    await until(() => service.output().includes('"code":"InvalidJson"'), {
-      what: 'the last line',
-      limitMs: 10_000,
-    })
+    await vi.waitFor(() => expect(service.output()).toContain('"code":"InvalidJson"'), { timeout: 10_000 })
     const log = service.output()
-    expect(log).toContain(done.headers.get('x-execution-id'))
+    expect(log).toContain(getExecutionId(done))
     expect(log).toContain('"code":"ExecutionFailed"')
     for (const secret of secrets) expect(log).not.toContain(secret)
-    // Once, in the line to paste.
+    // Once, in the printed curl command.
     const token = readDevToken(folder)
     expect(log.split(token)).toHaveLength(2)
   })

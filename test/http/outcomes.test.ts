@@ -1,17 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { getExecutionId } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 
-let own: TestOrganization
+let org: TestOrganization
 const RUN = '/v1/agents/misbehave/executions'
 
 beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('misbehave')
+  org = await newOrganization()
+  await org.publish('misbehave')
 })
 
-/** Ways to fail (see the agent of this name), the code that the record gets, and what its message must tell. */
-const FAILURES: [how: string, code: string, tells: string][] = [
+/** Inputs of the agent `misbehave`, with the error code and a part of the message in the record. */
+const FAILURES: [how: string, code: string, message: string][] = [
   ['throw', 'AgentFailed', 'it broke'],
   ['throw a string', 'AgentFailed', 'just text'],
   ['throw nothing', 'AgentFailed', 'undefined'],
@@ -19,77 +20,76 @@ const FAILURES: [how: string, code: string, tells: string][] = [
   ['return a list', 'OutputSchemaMismatch', 'JSON object'],
   ['return a wrong type', 'OutputSchemaMismatch', 'output schema'],
   ['return an unknown field', 'OutputSchemaMismatch', 'output schema'],
-  ['return a cycle', 'OutputSchemaMismatch', 'written as JSON'],
-  ['return a bigint', 'OutputSchemaMismatch', 'written as JSON'],
+  ['return a cycle', 'OutputSchemaMismatch', 'serialized as JSON'],
+  ['return a bigint', 'OutputSchemaMismatch', 'serialized as JSON'],
   ['return deep', 'OutputSchemaMismatch', '100 levels'],
   ['return too much', 'OutputTooLarge', '6000000'],
   ['never return', 'TimedOut', '1 seconds'],
 ]
 
-describe('an agent that fails', () => {
-  it.each(FAILURES)('by "%s" ends in ERROR %s, sync and async', async (how, code, tells) => {
-    const sync = await own.call('POST', RUN, { body: { how } })
+describe('an agent that misbehaves', () => {
+  it.each(FAILURES)('(%s) ends in ERROR with %s, sync and async', async (how, code, message) => {
+    const sync = await org.call('POST', RUN, { body: { how } })
     expect(sync.status).toBe(500)
     expect(sync.headers.get('content-type')).toBe('application/problem+json')
     expect(sync.json).toMatchObject({ code: 'ExecutionFailed', error: { code } })
-    expect(sync.json.error.message).toContain(tells)
-    const record = (await own.call('GET', `/v1/agent_executions/${sync.json.executionId}`)).json
+    expect(sync.json.error.message).toContain(message)
+    const record = await org.getExecution(sync.json.executionId)
     expect(record).toMatchObject({ status: 'ERROR', output: null, error: sync.json.error })
-    expect(sync.headers.get('x-execution-id')).toBe(record.id)
+    expect(getExecutionId(sync)).toBe(record.id)
 
-    const async = await own.call('POST', `${RUN}?execMode=async`, { body: { how } })
+    const async = await org.call('POST', `${RUN}?execMode=async`, { body: { how } })
     expect(async.status).toBe(202)
-    expect(await finalExecution(own.call, async.json.id)).toMatchObject({
+    expect(await finalExecution(org.call, async.json.id)).toMatchObject({
       status: 'ERROR',
       error: sync.json.error,
     })
   })
 
-  it('by a module that throws when it is imported ends in ERROR AgentFailed', async () => {
-    await own.publish('unloadable')
+  it('by throwing at import ends in ERROR with AgentFailed', async () => {
+    await org.publish('unloadable')
     const path = '/v1/agents/unloadable/executions'
-    const sync = await own.call('POST', path, { body: { text: 'a' } })
+    const sync = await org.call('POST', path, { body: { text: 'a' } })
     expect(sync.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'AgentFailed' } })
     expect(sync.json.error.message).toContain('agent.ts cannot be loaded')
-    const async = await own.call('POST', `${path}?execMode=async`, { body: { text: 'a' } })
-    expect(await finalExecution(own.call, async.json.id)).toMatchObject({ error: sync.json.error })
+    const async = await org.call('POST', `${path}?execMode=async`, { body: { text: 'a' } })
+    expect(await finalExecution(org.call, async.json.id)).toMatchObject({ error: sync.json.error })
   })
 
   it.each(['throw later', 'reject unseen'])(
-    'by "%s", out of its own promises, leaves the service up',
+    'outside its own promises (%s) does not stop the service',
     async (how) => {
-      const answer = await own.call('POST', RUN, { body: { how } })
-      expect(answer.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'TimedOut' } })
-      expect((await own.call('GET', '/v1/healthcheck')).json).toEqual({ success: true })
+      const response = await org.call('POST', RUN, { body: { how } })
+      expect(response.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'TimedOut' } })
+      expect((await org.call('GET', '/v1/healthcheck')).json).toEqual({ success: true })
     },
   )
 
-  it('by a wrong output says where it is wrong', async () => {
-    const { json } = await own.call('POST', RUN, { body: { how: 'return a wrong type' } })
+  it('by returning an invalid output gets the path of the violation', async () => {
+    const { json } = await org.call('POST', RUN, { body: { how: 'return a wrong type' } })
     expect(json.error.errors).toEqual([
       { path: '/result', message: '/result must be a string, not a number.' },
     ])
   })
 
-  it('does not when what it returns becomes a valid output as JSON', async () => {
-    const { json } = await own.call('POST', RUN, { body: { how: 'return a date' } })
+  it('may return a value that becomes valid when it is serialized as JSON', async () => {
+    const { json } = await org.call('POST', RUN, { body: { how: 'return a date' } })
     expect(json).toEqual({ result: '1970-01-01T00:00:00.000Z' })
   })
 })
 
-describe('a cancelled run', () => {
-  it('is stopped, and answers its sync caller', async () => {
-    await own.publish('wait')
-    const waiting = own.call('POST', '/v1/agents/wait/executions', { body: { seconds: 60 } })
-    let id = ''
-    while (!id) {
-      const { json } = await own.call('GET', '/v1/agents/wait/executions?status=IN_PROGRESS')
-      id = json[0]?.id ?? ''
-    }
-    await own.call('POST', `/v1/agent_executions/${id}/cancel`)
-    const answer = await waiting
-    expect(answer.status).toBe(500)
-    expect(answer.json).toMatchObject({
+describe('a cancelled execution', () => {
+  it('ends the synchronous request that started it', async () => {
+    await org.publish('wait')
+    const waiting = org.call('POST', '/v1/agents/wait/executions', { body: { seconds: 60 } })
+    const id = await vi.waitUntil(async () => {
+      const { json } = await org.call('GET', '/v1/agents/wait/executions?status=IN_PROGRESS')
+      return json[0]?.id as string | undefined
+    })
+    await org.call('POST', `/v1/agent_executions/${id}/cancel`)
+    const response = await waiting
+    expect(response.status).toBe(500)
+    expect(response.json).toMatchObject({
       code: 'ExecutionFailed',
       executionId: id,
       error: { code: 'Cancelled' },

@@ -1,31 +1,27 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { newExecution } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
-import { until } from '../../local/until.ts'
-import type { ApiClient } from '../support/client.ts'
+import { type ApiClient, getExecutionId, getNextLink } from '../support/client.ts'
 import { newOrganization, sharedTable } from '../support/organization.ts'
 
-/** Follows `next` links from a path to the end. */
+/** Follows the `next` links to the last page. */
 async function* pages(call: ApiClient, path: string) {
   for (let next: string | undefined = path; next; ) {
-    const answer = await call('GET', next)
-    expect(answer.status).toBe(200)
-    yield answer.json as { id: string; status: string }[]
-    next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1]
+    const response = await call('GET', next)
+    expect(response.status).toBe(200)
+    yield response.json as { id: string; status: string }[]
+    next = getNextLink(response)
   }
 }
 
 const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
 
 describe('paging', () => {
-  it('returns each of 1,000 executions once, newest first, while new ones are being added', async () => {
+  it('returns each of 1,000 executions once, newest first, while others are created', async () => {
     const org = await newOrganization()
     const { agentId } = await org.publish('echo')
-    const run = async () => {
-      const { headers } = await org.call('POST', '/v1/agents/echo/executions', { body: { text: 'x' } })
-      return headers.get('x-execution-id') ?? ''
-    }
+    const run = async () => getExecutionId(await org.run('echo', { text: 'x' }))
     const before: string[] = []
     while (before.length < 1000) before.push(...(await Promise.all(Array.from({ length: 20 }, run))))
 
@@ -40,7 +36,7 @@ describe('paging', () => {
       sizes.push(page.length)
       seen.push(...idsOf(page))
       const before = added.length
-      await until(() => added.length > before, { what: 'another execution', limitMs: 20_000, everyMs: 1 })
+      await vi.waitFor(() => expect(added.length).toBeGreaterThan(before), { timeout: 20_000, interval: 1 })
     }
     isDone = true
     await adding
@@ -59,7 +55,7 @@ describe('paging', () => {
     expect(byAgent.sort()).toEqual([...before, ...added].sort())
   }, 120_000)
 
-  it('keeps the filter in the link, and finds the few among the many', async () => {
+  it('keeps the filters in the link and finds rare matches', async () => {
     const org = await newOrganization()
     const { agentId, id: versionId } = await org.publish('echo')
     const executions = executionStore(sharedTable())
@@ -101,13 +97,13 @@ describe('paging', () => {
     expect(ids.slice(0, 3)).toEqual(idsOf(versions).reverse())
   })
 
-  it('gives no link where the last page is full', async () => {
+  it('returns no link if the last page is full', async () => {
     const org = await newOrganization()
     await org.publish('echo')
-    for (let i = 0; i < 10; i++) await org.call('POST', '/v1/agents/echo/executions', { body: { text: 'x' } })
-    const answer = await org.call('GET', '/v1/agent_executions?limit=10')
-    expect(answer.json).toHaveLength(10)
-    expect(answer.headers.get('link')).toBeNull()
+    for (let i = 0; i < 10; i++) await org.run('echo', { text: 'x' })
+    const response = await org.call('GET', '/v1/agent_executions?limit=10')
+    expect(response.json).toHaveLength(10)
+    expect(response.headers.get('link')).toBeNull()
     expect((await org.call('GET', '/v1/agent_executions?limit=9')).headers.get('link')).not.toBeNull()
   })
 })

@@ -5,20 +5,19 @@ import { newOrganization, type TestOrganization } from '../support/organization.
 import { finalExecution } from '../support/poll.ts'
 import { realTexts } from '../support/real-texts.ts'
 
-const RUN = '/v1/agents/redact-pii/executions'
 const texts = realTexts()
-let own: TestOrganization
+let org: TestOrganization
 
 beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('redact-pii')
+  org = await newOrganization()
+  await org.publish('redact-pii')
 })
 
 describe('redact-pii over HTTP', () => {
-  it('is given fifty texts', () => expect(texts).toHaveLength(50))
+  it('has fifty sample texts', () => expect(texts).toHaveLength(50))
 
-  test.each(texts)('redacts $path, sync and async alike', async ({ content }) => {
-    const sync = await own.call('POST', RUN, { body: { content } })
+  test.each(texts)('redacts $path, sync and async', async ({ content }) => {
+    const sync = await org.run('redact-pii', { content })
     expect(sync.status).toBe(200)
     for (const find of SIMPLE_EMAIL_PATTERNS) {
       expect(find(content).length).toBeGreaterThan(0)
@@ -27,9 +26,9 @@ describe('redact-pii over HTTP', () => {
     expect(sync.json.redactedContent).toBe(redactWith(content, sync.json))
     expect(findInvalidOffsets(content, sync.json)).toEqual([])
 
-    const async = await own.call('POST', `${RUN}?execMode=async`, { body: { content } })
+    const async = await org.run('redact-pii', { content }, 'execMode=async')
     expect(async.status).toBe(202)
-    const ended = await finalExecution(own.call, async.json.id)
+    const ended = await finalExecution(org.call, async.json.id)
     expect(ended.status).toBe('SUCCESS')
     expect(ended.output).toEqual(sync.json)
     expect(ended.input).toEqual({ content })

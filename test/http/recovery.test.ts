@@ -7,16 +7,16 @@ import { anExecution } from '../support/executions.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { finalExecution } from '../support/poll.ts'
 
-let own: TestOrganization
+let org: TestOrganization
 let echo: Version
 
 beforeAll(async () => {
-  own = await newOrganization()
-  echo = await own.publish('echo')
+  org = await newOrganization()
+  echo = await org.publish('echo')
 })
 
-/** Leaves an execution behind as a worker does that dies: recorded `agoMs` ago, and nothing more. */
-async function abandoned({
+/** Creates an execution as a worker leaves it that stops `agoMs` ago, right after it was recorded. */
+async function createAbandoned({
   agoMs,
   lease,
   deadlineMs = 3_600_000,
@@ -26,10 +26,10 @@ async function abandoned({
   deadlineMs?: number
 }) {
   const execution = anExecution({
-    organizationId: own.id,
+    organizationId: org.id,
     agentId: echo.agentId,
     versionId: echo.id,
-    input: { text: 'left behind' },
+    input: { text: 'abandoned' },
     now: Date.now() - agoMs,
     deadlineMs,
     lease,
@@ -39,28 +39,28 @@ async function abandoned({
 }
 
 describe.concurrent('the sweeper', () => {
-  it('has an execution run that was recorded but never enqueued', async () => {
-    const id = await abandoned({ agoMs: 61_000, lease: null })
-    expect(await finalExecution(own.call, id)).toMatchObject({
+  it('requeues an execution that was recorded but never enqueued', async () => {
+    const id = await createAbandoned({ agoMs: 61_000, lease: null })
+    expect(await finalExecution(org.call, id)).toMatchObject({
       status: 'SUCCESS',
-      output: { text: 'left behind' },
+      output: { text: 'abandoned' },
     })
   })
 
-  it('has an execution run again whose worker died, once its lease has run out', async () => {
-    const id = await abandoned({
+  it('requeues an execution whose lease has expired', async () => {
+    const id = await createAbandoned({
       agoMs: 90_000,
       lease: { owner: system.newId(), expiresAt: Date.now() - 1 },
     })
-    expect(await finalExecution(own.call, id)).toMatchObject({
+    expect(await finalExecution(org.call, id)).toMatchObject({
       status: 'SUCCESS',
-      output: { text: 'left behind' },
+      output: { text: 'abandoned' },
     })
   })
 
-  it('ends an execution that is past its deadline', async () => {
-    const id = await abandoned({ agoMs: 120_000, lease: null, deadlineMs: 1_000 })
-    expect(await finalExecution(own.call, id)).toMatchObject({
+  it('ends an execution past its deadline', async () => {
+    const id = await createAbandoned({ agoMs: 120_000, lease: null, deadlineMs: 1_000 })
+    expect(await finalExecution(org.call, id)).toMatchObject({
       status: 'ERROR',
       error: { code: 'DeadlineExceeded' },
     })

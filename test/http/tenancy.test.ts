@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
-import { type ApiResponse, createClient } from '../support/client.ts'
+import { type ApiResponse, createClient, getExecutionId } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 
 let ours: TestOrganization
@@ -14,18 +14,17 @@ beforeAll(async () => {
   ours = await newOrganization()
   theirs = await newOrganization()
   agentId = (await theirs.publish('echo')).agentId
-  const { headers } = await theirs.call('POST', '/v1/agents/echo/executions', { body: { text: 'secret' } })
-  executionId = headers.get('x-execution-id') ?? ''
+  executionId = getExecutionId(await theirs.run('echo', { text: 'secret' }))
 })
 
-/** Everything of a response but what is its own: the request id, the date. */
-const bytesOf = ({ status, text, json, headers }: ApiResponse) => [
+/** The response without the request ID and the date. */
+const comparable = ({ status, text, json, headers }: ApiResponse) => [
   status,
   text.replaceAll(json.instance, ''),
   [...headers].filter(([name]) => name !== 'date' && name !== 'x-amzn-requestid'),
 ]
 
-describe("another organization's things", () => {
+describe("another organization's resources", () => {
   const cases: [string, string, (id: string) => string, () => string][] = [
     ['agent', 'GET', (id) => `/v1/agents/${id}`, () => agentId],
     ['document', 'GET', (id) => `/v1/documents/${id}/`, () => agentId],
@@ -39,57 +38,52 @@ describe("another organization's things", () => {
     ['execution to cancel', 'POST', (id) => `/v1/document_executions/${id}/cancel`, () => executionId],
   ]
 
-  it.each(cases)(
-    'answer (%s) 404 with the same bytes as what does not exist',
-    async (_, method, path, id) => {
-      const bodies: Record<string, object> = { POST: { text: 'x' }, PUT: { rating: 1 } }
-      const options = { body: bodies[method] }
-      const foreign = await ours.call(method, path(id()), options)
-      const missing = await ours.call(method, path(system.newId()), options)
-      expect(foreign.status).toBe(404)
-      expect(bytesOf(foreign)).toEqual(bytesOf(missing))
-    },
-  )
+  it.each(cases)('get the same 404 response as missing resources: %s', async (_, method, path, id) => {
+    const bodies: Record<string, object> = { POST: { text: 'x' }, PUT: { rating: 1 } }
+    const options = { body: bodies[method] }
+    const foreign = await ours.call(method, path(id()), options)
+    const missing = await ours.call(method, path(system.newId()), options)
+    expect(foreign.status).toBe(404)
+    expect(comparable(foreign)).toEqual(comparable(missing))
+  })
 
-  it('are in no list', async () => {
+  it('are not listed', async () => {
     expect((await ours.call('GET', '/v1/agents')).json).toEqual([])
     expect((await ours.call('GET', '/v1/agent_executions')).json).toEqual([])
   })
 
-  it('are still there afterwards', async () => {
-    expect((await theirs.call('GET', `/v1/agent_executions/${executionId}`)).json.status).toBe('SUCCESS')
+  it('are not changed by the requests', async () => {
+    expect((await theirs.getExecution(executionId)).status).toBe('SUCCESS')
   })
 
-  it('do not run by version id', async () => {
+  it('cannot be run by version ID', async () => {
     await ours.publish('echo')
     const { json } = await theirs.call('GET', '/v1/agents/echo')
-    const answer = await ours.call('POST', `/v1/agents/echo/executions?version=${json.currentVersionId}`, {
-      body: { text: 'x' },
-    })
-    expect(answer.json.code).toBe('VersionNotFound')
+    const response = await ours.run('echo', { text: 'x' }, `version=${json.currentVersionId}`)
+    expect(response.json.code).toBe('VersionNotFound')
   })
 })
 
 describe('a token', () => {
-  async function tokenOf(organizationId: string, lifetimeMs: number | null) {
+  async function createToken(organizationId: string, lifetimeMs: number | null) {
     const created = newToken({ system, organizationId, name: 't', createdBy: organizationId, lifetimeMs })
     await tokenStore(sharedTable()).create({ token: created.token })
     return { id: created.token.id, call: createClient(inject('service'), created.text) }
   }
 
-  it('works until it is revoked', async () => {
-    const { id, call } = await tokenOf(ours.id, null)
+  it('is valid until it is revoked', async () => {
+    const { id, call } = await createToken(ours.id, null)
     expect((await call('GET', '/v1/agents')).status).toBe(200)
     const revokedAt = new Date().toISOString()
     expect(await tokenStore(sharedTable()).revoke({ organizationId: theirs.id, id, revokedAt })).toBe(false)
     expect((await call('GET', '/v1/agents')).status).toBe(200)
     expect(await tokenStore(sharedTable()).revoke({ organizationId: ours.id, id, revokedAt })).toBe(true)
-    // The gateway keeps the authorizer's answer for a quarter of a second.
+    // The gateway caches the authorizer result for a quarter of a second.
     await expect.poll(async () => (await call('GET', '/v1/agents')).status, { timeout: 5_000 }).toBe(401)
   })
 
-  it('does not work once it has expired', async () => {
-    expect((await (await tokenOf(ours.id, 60_000)).call('GET', '/v1/agents')).status).toBe(200)
-    expect((await (await tokenOf(ours.id, -1)).call('GET', '/v1/agents')).status).toBe(401)
+  it('is invalid once it has expired', async () => {
+    expect((await (await createToken(ours.id, 60_000)).call('GET', '/v1/agents')).status).toBe(200)
+    expect((await (await createToken(ours.id, -1)).call('GET', '/v1/agents')).status).toBe(401)
   })
 })

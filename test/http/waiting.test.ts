@@ -3,56 +3,54 @@ import { waitHeaders } from '../../lib/api/parameters/wait-headers.ts'
 import { system } from '../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 
-let own: TestOrganization
+let org: TestOrganization
 
 beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('wait')
+  org = await newOrganization()
+  await org.publish('wait')
 })
 
-const started = async (seconds: number): Promise<string> => {
-  const { json } = await own.call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds } })
-  return json.id
-}
-const read = (id: string, prefer: string) =>
-  own.call('GET', `/v1/agent_executions/${id}`, { headers: { Prefer: prefer } })
+const startExecution = async (seconds: number): Promise<string> =>
+  (await org.run('wait', { seconds }, 'execMode=async')).json.id
+const readExecution = (id: string, prefer: string) =>
+  org.call('GET', `/v1/agent_executions/${id}`, { headers: { Prefer: prefer } })
 
 describe.concurrent('GET an execution with Prefer: wait=N', () => {
-  it('answers when it has ended', async () => {
-    const { status, json, headers } = await read(await started(1), 'wait=20')
+  it('responds when the execution is final', async () => {
+    const { status, json, headers } = await readExecution(await startExecution(1), 'wait=20')
     expect([status, json.status]).toEqual([200, 'SUCCESS'])
     expect(json.output.waitedSeconds).toBeGreaterThan(0)
     expect(headers.get('preference-applied')).toBe('wait=20')
   })
 
-  it('answers after N seconds with what there is', async () => {
-    const id = await started(60)
+  it('responds after N seconds with the record in progress', async () => {
+    const id = await startExecution(60)
     const startedAt = performance.now()
-    const { json, headers } = await read(id, 'wait=1')
+    const { json, headers } = await readExecution(id, 'wait=1')
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_000)
     expect([json.status, headers.get('retry-after')]).toEqual(['IN_PROGRESS', '1'])
-    await own.call('POST', `/v1/agent_executions/${id}/cancel`)
+    await org.call('POST', `/v1/agent_executions/${id}/cancel`)
   })
 
-  it('answers at once for one that has ended, and for none', async () => {
-    const id = await started(0)
-    await read(id, 'wait=20')
-    expect((await read(id, 'wait=20')).json.status).toBe('SUCCESS')
-    expect((await read(system.newId(), 'wait=20')).status).toBe(404)
+  it('responds at once if the execution is final or missing', async () => {
+    const id = await startExecution(0)
+    await readExecution(id, 'wait=20')
+    expect((await readExecution(id, 'wait=20')).json.status).toBe('SUCCESS')
+    expect((await readExecution(system.newId(), 'wait=20')).status).toBe(404)
   })
 
-  it('waits for nobody else’s execution', async () => {
+  it('does not wait for an execution of another organization', async () => {
     const other = await newOrganization()
-    const id = await started(30)
+    const id = await startExecution(30)
     const { status } = await other.call('GET', `/v1/agent_executions/${id}`, {
       headers: { Prefer: 'wait=20' },
     })
     expect(status).toBe(404)
-    await own.call('POST', `/v1/agent_executions/${id}/cancel`)
+    await org.call('POST', `/v1/agent_executions/${id}/cancel`)
   })
 })
 
-describe('the preference', () => {
+describe('the Prefer header', () => {
   it.each([
     ['wait=7', 7],
     ['respond-async, wait=7', 7],
@@ -69,7 +67,7 @@ describe('the preference', () => {
     ['wait=9999999999', 0],
     ['waiting=7', 0],
     ['', 0],
-  ])('%s is %i seconds', (prefer, seconds) => {
+  ])('"%s" waits %i seconds', (prefer, seconds) => {
     expect(waitHeaders.parse({ Prefer: prefer })).toEqual({ Prefer: seconds })
   })
 })
