@@ -38,7 +38,7 @@ function addCreateCommand(tokens: Command): void {
           await store.tokens.create({ token })
           const { id, organizationId, name, expiresAt } = token
           const note = [
-            `Created token "${name}" for ${organization.name}. It ${expiresAt ? `expires at ${expiresAt}` : 'never expires'}.`,
+            `Created token "${name}" for ${organization.name}. It ${expiresAt ? `expires on ${expiresAt}` : 'never expires'}.`,
             'Save it now: it is not shown again. Send it in the header "Authorization: Bearer <token>".',
             `Revoke it: ${formatCommand(options, `tokens revoke ${id}`)}`,
           ].join('\n')
