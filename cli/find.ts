@@ -1,8 +1,8 @@
-import { closest, distance } from 'fastest-levenshtein'
 import { resolveAgent, resolveVersion } from '../lib/agents/resolve-agent.ts'
 import type { Agent, Organization, Version } from '../lib/core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../lib/core/errors.ts'
 import type { Page, PageRequest } from '../lib/core/ports.ts'
+import { findSimilarName } from '../lib/schema/similar-names.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../local/development.ts'
 import { UserError } from './errors.ts'
 import { formatCommand } from './format.ts'
@@ -60,7 +60,7 @@ export async function findAgent({ store, organization, idOrSlug, options }: Agen
       limit: PAGE_SIZE,
       after: null,
     })
-    const similar = findSimilar(
+    const similar = findSimilarName(
       idOrSlug,
       items.map(({ slug }) => slug),
     )
@@ -103,10 +103,4 @@ export async function readAllPages<T>(readPage: (page: PageRequest) => Promise<P
     if (!next) return all
     after = next
   }
-}
-
-function findSimilar(text: string, candidates: string[]): string | undefined {
-  if (candidates.length === 0) return undefined
-  const nearest = closest(text, candidates)
-  return distance(text, nearest) <= Math.max(2, text.length / 3) ? nearest : undefined
 }

@@ -1,8 +1,8 @@
-import { closest, distance } from 'fastest-levenshtein'
 import type * as z from 'zod'
 import { isJsonObject } from '../core/json.ts'
 import type { SchemaProblem } from '../schema/check-declared-schema.ts'
 import { withArticle } from '../schema/message-text.ts'
+import { findSimilarName } from '../schema/similar-names.ts'
 import { getKnownToolFields } from '../tools/document/tool-fields.ts'
 import { documentSchema, settingsSchema } from './document.ts'
 
@@ -80,6 +80,6 @@ function getHint(key: string, input: unknown, known: string[]): string {
 
 function suggest(text: unknown, candidates: readonly unknown[]): string | null {
   if (typeof text !== 'string') return null
-  const nearest = closest(text, candidates.map(String))
-  return distance(text, nearest) <= Math.max(2, text.length / 3) ? `; did you mean "${nearest}"?` : null
+  const similar = findSimilarName(text, candidates.map(String))
+  return similar === undefined ? null : `; did you mean "${similar}"?`
 }
