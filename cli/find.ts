@@ -2,23 +2,24 @@ import { resolveAgent, resolveVersion } from '../lib/agents/resolve-agent.ts'
 import type { Agent, Organization, Version } from '../lib/core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../lib/core/errors.ts'
 import type { Page, PageRequest } from '../lib/core/ports.ts'
+import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../local/development.ts'
 import { UserError } from './errors.ts'
 import { formatCommand } from './format.ts'
 import type { SharedOptions } from './options.ts'
-import { type Store, withStore } from './store.ts'
+import { withStores } from './stores.ts'
 
 const PAGE_SIZE = 100
 
-type AgentParams = { store: Store; organization: Organization; idOrSlug: string; options: SharedOptions }
+type AgentParams = { stores: Stores; organization: Organization; idOrSlug: string; options: SharedOptions }
 
 /** Opens the stores and finds the organization that a command works on. */
 export function withOrganization<T>(
   options: SharedOptions,
-  work: (store: Store, organization: Organization) => Promise<T>,
+  work: (stores: Stores, organization: Organization) => Promise<T>,
 ): Promise<T> {
-  return withStore(options, async (store) => work(store, await findOrganization(store, options)))
+  return withStores(options, async (stores) => work(stores, await findOrganization(stores, options)))
 }
 
 /**
@@ -26,7 +27,7 @@ export function withOrganization<T>(
  * @throws UserError that lists the organizations or tells how to create one
  */
 export async function findOrganization(
-  { organizations }: Store,
+  { organizations }: Stores,
   { org, stack }: SharedOptions,
 ): Promise<Organization> {
   const id = org ?? (stack ? undefined : DEVELOPMENT_ORGANIZATION.id)
@@ -50,12 +51,12 @@ export async function findOrganization(
 }
 
 /** @throws UserError that suggests a similar slug */
-export async function findAgent({ store, organization, idOrSlug, options }: AgentParams): Promise<Agent> {
+export async function findAgent({ stores, organization, idOrSlug, options }: AgentParams): Promise<Agent> {
   try {
-    return await resolveAgent({ store: store.agents, organizationId: organization.id, idOrSlug })
+    return await resolveAgent({ store: stores.agents, organizationId: organization.id, idOrSlug })
   } catch (error) {
     if (!(error instanceof AgentNotFound)) throw error
-    const { items } = await store.agents.list({
+    const { items } = await stores.agents.list({
       organizationId: organization.id,
       limit: PAGE_SIZE,
       after: null,
@@ -80,9 +81,14 @@ export async function findAgent({ store, organization, idOrSlug, options }: Agen
  * @throws UserError that tells how to list the versions or how to run the draft
  */
 export async function findVersion(params: AgentParams & { versionId: string | undefined }): Promise<Version> {
-  const { store, organization, idOrSlug, versionId, options } = params
+  const { stores, organization, idOrSlug, versionId, options } = params
   try {
-    return await resolveVersion({ store: store.agents, organizationId: organization.id, idOrSlug, versionId })
+    return await resolveVersion({
+      store: stores.agents,
+      organizationId: organization.id,
+      idOrSlug,
+      versionId,
+    })
   } catch (error) {
     if (error instanceof AgentNotFound) await findAgent(params)
     if (!(error instanceof VersionNotFound)) throw error

@@ -13,8 +13,8 @@ export function addListCommand(program: Command): void {
     .addHelpText('after', formatExamples('list'))
     .action(
       toAction((options) =>
-        withOrganization(options, async (store, { id: organizationId, name }) => {
-          const agents = await readAllPages((page) => store.agents.list({ organizationId, ...page }))
+        withOrganization(options, async (stores, { id: organizationId, name }) => {
+          const agents = await readAllPages((page) => stores.agents.list({ organizationId, ...page }))
           const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt }) => [
             slug,
             title,

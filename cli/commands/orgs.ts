@@ -4,7 +4,7 @@ import { readAllPages } from '../find.ts'
 import { formatCommand, formatExamples, relativeTime, textTable } from '../format.ts'
 import { parseName } from '../options.ts'
 import { toAction } from '../output.ts'
-import { withStore } from '../store.ts'
+import { withStores } from '../stores.ts'
 
 export function addOrgsCommand(program: Command): void {
   const orgs = program.command('orgs').description('Manage organizations, which own agents and API tokens.')
@@ -27,8 +27,8 @@ function addCreateCommand(orgs: Command): void {
         options.name ?? argument ?? create.error("error: required option '--name <text>' not specified")
       const id = system.newId()
       const createdAt = new Date(system.now()).toISOString()
-      await withStore(options, (store) =>
-        store.organizations.create({ organization: { id, name, createdAt } }),
+      await withStores(options, (stores) =>
+        stores.organizations.create({ organization: { id, name, createdAt } }),
       )
       const createToken = formatCommand({ ...options, org: id }, 'tokens create --name <text>')
       return {
@@ -46,8 +46,8 @@ function addListCommand(orgs: Command): void {
     .addHelpText('after', formatExamples('orgs list'))
     .action(
       toAction(async (options) => {
-        const organizations = await withStore(options, (store) =>
-          readAllPages((page) => store.organizations.list(page)),
+        const organizations = await withStores(options, (stores) =>
+          readAllPages((page) => stores.organizations.list(page)),
         )
         const rows = organizations.map(({ id, name, createdAt }) => [id, name, relativeTime(createdAt)])
         const text =

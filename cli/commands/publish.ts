@@ -23,9 +23,9 @@ export function addPublishCommand(program: Command): void {
     .action(
       toAction<Options>(async (options, [folder = '']) => {
         const agent = await loadAgent(folder)
-        const version = await withOrganization(options, (store, organization) => {
+        const version = await withOrganization(options, (stores, organization) => {
           const publishing = publishAgent({
-            store: store.agents,
+            store: stores.agents,
             system,
             organizationId: organization.id,
             createdBy: operatorId(),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { CANCELLED, type Execution, type ExecutionError, isFinal } from '../../lib/core/execution.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
 import * as engine from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
@@ -10,7 +11,6 @@ import { onInterrupt } from '../interrupt.ts'
 import { orgOption, parseTenantId, parseUuid } from '../options.ts'
 import { toAction, withProgress } from '../output.ts'
 import { readInput } from '../read-input.ts'
-import type { Store } from '../store.ts'
 
 type Options = { input: string; version?: string; tenant?: string; strict?: true }
 
@@ -37,12 +37,12 @@ export function addRunCommand(program: Command): void {
     .action(
       toAction<Options>(async (options, [idOrSlug = '']) => {
         const input = await readInput(options.input)
-        return withOrganization(options, async (store, organization) => {
+        return withOrganization(options, async (stores, organization) => {
           const versionId = options.version
-          const version = await findVersion({ store, organization, idOrSlug, versionId, options })
+          const version = await findVersion({ stores, organization, idOrSlug, versionId, options })
           const overrides = { enforceInputSchema: options.strict, tenantId: options.tenant }
           const request = buildRunRequest(version, input, overrides)
-          const execution = await withProgress(`Running ${version.slug}`, runInProcess(store, request))
+          const execution = await withProgress(`Running ${version.slug}`, runInProcess(stores, request))
           const output = outputOf(execution)
           const note = `execution ${execution.id}, version ${version.id}`
           return { json: output, text: JSON.stringify(output, null, 2), note }
@@ -56,7 +56,7 @@ export function addRunCommand(program: Command): void {
  * sweeper does not requeue it. The agent's output on stdout goes to stderr, because stdout is for the result.
  */
 async function runInProcess(
-  { agents, executions, steps, cache }: Store,
+  { agents, executions, steps, cache }: Stores,
   request: RunRequest,
 ): Promise<Execution> {
   let id: string | undefined

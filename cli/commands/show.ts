@@ -17,8 +17,8 @@ export function addShowCommand(program: Command): void {
     .addHelpText('after', formatExamples('show redact-pii'))
     .action(
       toAction((options, [idOrSlug = '']) =>
-        withOrganization(options, async (store, organization) => {
-          const agent = await findAgent({ store, organization, idOrSlug, options })
+        withOrganization(options, async (stores, organization) => {
+          const agent = await findAgent({ stores, organization, idOrSlug, options })
           return { json: toAgentRecord(agent), text: describeAgent(agent, options) }
         }),
       ),

@@ -8,7 +8,7 @@ import { findOrganization, readAllPages, withOrganization } from '../find.ts'
 import { formatCommand, formatExamples, relativeTime, textTable } from '../format.ts'
 import { orgOption, parseLifetime, parseName, parseUuid } from '../options.ts'
 import { toAction } from '../output.ts'
-import { withStore } from '../store.ts'
+import { withStores } from '../stores.ts'
 
 export function addTokensCommand(program: Command): void {
   const tokens = program.command('tokens').description("Manage an organization's API tokens.")
@@ -27,7 +27,7 @@ function addCreateCommand(tokens: Command): void {
     .addHelpText('after', formatExamples('tokens create --name ci --expires 90'))
     .action(
       toAction<{ name: string; expires?: number }>((options) =>
-        withOrganization(options, async (store, organization) => {
+        withOrganization(options, async (stores, organization) => {
           const { token, text } = newToken({
             system,
             organizationId: organization.id,
@@ -35,7 +35,7 @@ function addCreateCommand(tokens: Command): void {
             createdBy: operatorId(),
             lifetimeMs: options.expires ?? null,
           })
-          await store.tokens.create({ token })
+          await stores.tokens.create({ token })
           const { id, organizationId, name, expiresAt } = token
           const note = [
             `Created token "${name}" for ${organization.name}. It ${expiresAt ? `expires on ${expiresAt}` : 'never expires'}.`,
@@ -56,8 +56,8 @@ function addListCommand(tokens: Command): void {
     .addHelpText('after', formatExamples('tokens list'))
     .action(
       toAction((options) =>
-        withOrganization(options, async (store, { id: organizationId, name }) => {
-          const tokens = await readAllPages((page) => store.tokens.list({ organizationId, ...page }))
+        withOrganization(options, async (stores, { id: organizationId, name }) => {
+          const tokens = await readAllPages((page) => stores.tokens.list({ organizationId, ...page }))
           const rows = tokens.map((token) => [
             token.id,
             token.name,
@@ -92,10 +92,10 @@ function addRevokeCommand(tokens: Command): void {
     .action(
       toAction(async (options, [argument = '']) => {
         const id = argument.toLowerCase()
-        const isRevoked = await withStore(options, async (store) => {
-          const organizationId = options.org ? (await findOrganization(store, options)).id : null
+        const isRevoked = await withStores(options, async (stores) => {
+          const organizationId = options.org ? (await findOrganization(stores, options)).id : null
           const revokedAt = new Date(system.now()).toISOString()
-          return store.tokens.revoke({ organizationId, id, revokedAt })
+          return stores.tokens.revoke({ organizationId, id, revokedAt })
         })
         if (!isRevoked) {
           throw new UserError(

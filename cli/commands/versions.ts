@@ -15,10 +15,10 @@ export function addVersionsCommand(program: Command): void {
     .addHelpText('after', formatExamples('versions redact-pii'))
     .action(
       toAction((options, [idOrSlug = '']) =>
-        withOrganization(options, async (store, organization) => {
-          const agent = await findAgent({ store, organization, idOrSlug, options })
+        withOrganization(options, async (stores, organization) => {
+          const agent = await findAgent({ stores, organization, idOrSlug, options })
           const ids = { organizationId: organization.id, agentId: agent.id }
-          const versions = await readAllPages((page) => store.agents.listVersions({ ...ids, ...page }))
+          const versions = await readAllPages((page) => stores.agents.listVersions({ ...ids, ...page }))
           const rows = versions.map((version) => [
             version.id,
             describeStatus(version, agent),

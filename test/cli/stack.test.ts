@@ -70,10 +70,12 @@ describe('--stack', () => {
   it('lists the tables it found unless exactly one matches', async () => {
     const none = await cli.run(['list', '--stack', unique], { environment })
     expect(none.code).toBe(1)
-    expect(none.stderr).toContain(`has no table of a stack ${unique}, only `)
+    expect(none.stderr).toContain(
+      `No table found for stack ${unique} in this AWS account and region. Similar tables: `,
+    )
     for (const table of tables) expect(none.stderr).toContain(table)
     const several = await cli.run(['list', '--stack', twin], { environment })
-    expect(several.stderr).toContain(`Several tables are named after ${twin}: ${tables[2]}, ${tables[3]}.`)
+    expect(several.stderr).toContain(`Stack ${twin} matches several tables: ${tables[2]}, ${tables[3]}.`)
     const named = await cli.json(['orgs', 'list', '--stack', tables[3] as string], { environment })
     expect(named).toEqual([])
   })
