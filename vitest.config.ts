@@ -1,5 +1,9 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+
+// Compiling what they import is most of the work of the services and commands that tests start.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url))
 
 /**
  * `npm test` leaves out `*.slow.test.ts` and runs each property a few times. `npm run test:all` (mode `all`) runs every

@@ -9,7 +9,8 @@ import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { LOCAL_TABLE, openStore } from '../../local/open-store.ts'
-import { type Child, startChild } from './child-process.ts'
+import type { ReadyProcess } from '../../test/support/ready-process.ts'
+import { startChild } from './child-process.ts'
 import { type Call, call, type Response } from './client.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -17,7 +18,7 @@ const TOKEN = 'aes_bench'
 
 type RequestOptions = { status: number; body?: unknown; token?: string; headers?: Record<string, string> }
 
-export type Service = Child & {
+export type Service = ReadyProcess & {
   dynamodbEndpoint: string
   table: Table
   request: (method: Call['method'], path: string, options: RequestOptions) => Promise<Response>

@@ -153,7 +153,7 @@ describe('npm start', () => {
   it('ends when npm is told to end, and the next start waits for it', async () => {
     const folder = newFolder()
     const npm = spawn('npm', ['start'], {
-      env: { ...process.env, PORT: '0', DATA_DIR: folder },
+      env: { ...process.env, NODE_COMPILE_CACHE: '', PORT: '0', DATA_DIR: folder },
       stdio: 'pipe',
     })
     let printed = ''
