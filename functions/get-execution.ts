@@ -13,9 +13,9 @@ async function getExecution({ organizationId, executionId, headers }: Request<'g
   if (seconds > 0) await waitForCompletion({ executions, organizationId, id, timeoutMs: seconds * 1000 })
   const execution = await executions.get({ organizationId, id })
   if (!execution) throw new ExecutionNotFound()
-  const reply = toRecordResponse(execution)
-  if (seconds === 0) return reply
-  return { ...reply, headers: { ...reply.headers, 'Preference-Applied': `wait=${seconds}` } }
+  const response = toRecordResponse(execution)
+  if (seconds === 0) return response
+  return { ...response, headers: { ...response.headers, 'Preference-Applied': `wait=${seconds}` } }
 }
 
 export const handler = endpoint('get-execution', getExecution, { headers: waitHeaders })

@@ -9,7 +9,7 @@ import { system } from '../lib/system.ts'
 const { executions } = openStores()
 const queue = openRunQueue()
 
-/** Of the dead-letter queue: ends the execution of a message that was delivered in vain as often as it may be. */
+/** Ends the executions whose messages exceeded maxReceiveCount and were moved to the dead-letter queue. */
 export function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   return processRecords(event, async ({ body }) => {
     const { executionId, organizationId } = parseRunMessage(body)

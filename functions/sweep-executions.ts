@@ -11,7 +11,7 @@ const { executions } = openStores()
 const queue = openRunQueue()
 const times = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS))
 
-/** Runs every minute: no accepted execution is left behind by a crash. */
+/** Runs every minute, so that no accepted execution is lost in a crash. */
 export async function handler(): Promise<void> {
   const result = await sweep({ executions, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('swept', result)

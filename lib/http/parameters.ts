@@ -12,14 +12,16 @@ export function queryParameters(schema?: z.ZodMiniObject): MiddlewareObj<Service
       const given = Object.entries(event.multiValueQueryStringParameters ?? {})
       const repeated = given.filter(([, values]) => (values?.length ?? 0) > 1)
       if (repeated.length > 0) {
-        throw new InvalidQueryParameter(repeated.map(([name]) => violation(name, 'must be given only once')))
+        throw new InvalidQueryParameter(
+          repeated.map(([name]) => toViolation(name, 'must be given only once')),
+        )
       }
-      const texts = Object.fromEntries(given.map(([name, values]) => [name, values?.[0]]))
-      const result = schema?.safeParse(texts)
-      const unknown = Object.keys(texts).filter((name) => !known.includes(name))
+      const query = Object.fromEntries(given.map(([name, values]) => [name, values?.[0]]))
+      const result = schema?.safeParse(query)
+      const unknown = Object.keys(query).filter((name) => !known.includes(name))
       const violations = [
-        ...(result?.error ? violationsOf(result.error) : []),
-        ...unknown.map((name) => violation(name, `is not a parameter of this route${hint(name, known)}`)),
+        ...(result?.error ? toViolations(result.error) : []),
+        ...unknown.map((name) => toViolation(name, `is not a parameter of this route${toHint(name, known)}`)),
       ]
       if (violations.length > 0) throw new InvalidQueryParameter(violations)
       event.query = result?.data ?? {}
@@ -27,7 +29,7 @@ export function queryParameters(schema?: z.ZodMiniObject): MiddlewareObj<Service
   }
 }
 
-const hint = (name: string, known: string[]): string =>
+const toHint = (name: string, known: string[]): string =>
   known.length > 0 ? `; did you mean ${closest(name, known)}?` : '; it takes no query parameters'
 
 /** Validates the headers in the schema and ignores all others. */
@@ -36,18 +38,18 @@ export function requestHeaders(schema: z.ZodMiniObject): MiddlewareObj<ServiceEv
   return {
     before: ({ event }) => {
       const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, getHeader(event, name)])))
-      if (result.error) throw new InvalidHeader(violationsOf(result.error))
+      if (result.error) throw new InvalidHeader(toViolations(result.error))
       event.validHeaders = result.data
     },
   }
 }
 
-function violationsOf({ issues }: z.core.$ZodError): Violation[] {
-  return issues.map(({ path, message }) => violation(String(path[0]), message))
+function toViolations({ issues }: z.core.$ZodError): Violation[] {
+  return issues.map(({ path, message }) => toViolation(String(path[0]), message))
 }
 
 /** Names come from the client, so they are truncated to keep the response small. */
-function violation(name: string, message: string): Violation {
+function toViolation(name: string, message: string): Violation {
   const path = name.length > 64 ? `${name.slice(0, 64)}…` : name
   return { path, message: `${path} ${message}${message.endsWith('?') ? '' : '.'}` }
 }

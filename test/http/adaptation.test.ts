@@ -3,7 +3,7 @@ import { system } from '../../lib/system.ts'
 import { getExecutionId } from '../support/client.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 /** Returns its input as text. */
 const CODE = 'export default (input) => ({ got: JSON.stringify(input) })'
@@ -52,7 +52,7 @@ describe('an input that does not match its schema', () => {
   it('is adapted in an asynchronous run', async () => {
     const { json } = await org.call('POST', `${RUN}?execMode=async`, { body: sent })
     expect(json.inputAdaptations).toHaveLength(3)
-    expect(JSON.parse((await finalExecution(org.call, json.id)).output.got)).toEqual(effective)
+    expect(JSON.parse((await waitForExecution(org.call, json.id)).output.got)).toEqual(effective)
   })
 
   it('is rejected in strict mode with every violation', async () => {

@@ -6,7 +6,7 @@ import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
 import { type ApiResponse, getExecutionId } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-cache-'))
 /** For an entry with a TTL of one second. */
@@ -64,7 +64,7 @@ describe.concurrent('a run with useCache', () => {
       const input = createInput({ ms: 1_500 })
       const responses = await Promise.all(Array.from({ length: 50 }, () => run(input, query)))
       const records = await Promise.all(
-        responses.map((response) => finalExecution(org.call, getExecutionId(response), 60_000)),
+        responses.map((response) => waitForExecution(org.call, getExecutionId(response), 60_000)),
       )
       expect(countRuns(input)).toBe(1)
       const originals = records.filter(({ cached }) => !cached)

@@ -9,7 +9,7 @@ import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { createClient, getExecutionId, getNextLink } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 let org: TestOrganization
 let echo: Version
@@ -111,7 +111,7 @@ describe('POST executions', () => {
         finishedAt: null,
       })
       expect(response.json).not.toHaveProperty('cachedDocumentExecutionId')
-      const ended = await finalExecution(org.call, response.json.id)
+      const ended = await waitForExecution(org.call, response.json.id)
       expect(ended).toMatchObject({ status: 'SUCCESS', output: { text: 'later' }, error: null })
       expect(Date.parse(ended.finishedAt)).toBeGreaterThanOrEqual(Date.parse(ended.startedAt))
     },

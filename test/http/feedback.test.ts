@@ -4,7 +4,7 @@ import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
 import { getExecutionId } from '../support/client.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 import * as bad from './bad-values.ts'
 
 let org: TestOrganization
@@ -110,7 +110,7 @@ describe('PUT feedback', () => {
       expect(refused.json).toMatchObject({ status: 409, code: 'ExecutionInProgress', executionId: json.id })
     }
     await org.call('POST', `/v1/agent_executions/${json.id}/cancel`)
-    expect((await finalExecution(org.call, json.id)).feedback).toBeNull()
+    expect((await waitForExecution(org.call, json.id)).feedback).toBeNull()
     expect((await giveFeedback(json.id, { rating: -1 })).json.feedback.rating).toBe(-1)
   })
 

@@ -1,10 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { IDEMPOTENCY_MS } from '../../lib/core/limits.ts'
-import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
-import { system } from '../../lib/system.ts'
 import { getExecutionId } from '../support/client.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
+import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 let org: TestOrganization
 const ECHO = '/v1/agents/echo/executions'
@@ -33,7 +30,7 @@ describe.concurrent('an Idempotency-Key', () => {
     )
     const [id, ...others] = new Set(responses.map(({ json }) => json.id))
     expect(others).toEqual([])
-    expect(await finalExecution(by.call, id)).toMatchObject({ status: 'SUCCESS', output: { text: 'x' } })
+    expect(await waitForExecution(by.call, id)).toMatchObject({ status: 'SUCCESS', output: { text: 'x' } })
     expect(await executionsOf(by)).toHaveLength(1)
   })
 
@@ -127,33 +124,5 @@ describe.concurrent('an Idempotency-Key', () => {
 
   it('may have 255 characters', async () => {
     expect((await post(ECHO, 'k'.repeat(255), { text: 'x' })).status).toBe(200)
-  })
-})
-
-describe('idempotencyStore', () => {
-  const store = idempotencyStore(sharedTable())
-  const reserve = (overrides: Partial<Parameters<typeof store.reserve>[0]>) =>
-    store.reserve({
-      agentId: 'agent',
-      key: 'key',
-      executionId: 'first',
-      requestHash: 'a',
-      now: 1_000,
-      expiresAt: 1_000 + IDEMPOTENCY_MS,
-      ...overrides,
-    })
-
-  it('keeps the first reservation of a key for its time, then the next', async () => {
-    const agentId = system.newId()
-    expect(await reserve({ agentId })).toMatchObject({ executionId: 'first', requestHash: 'a' })
-    const late = { agentId, executionId: 'second', requestHash: 'b' }
-    expect(await reserve({ ...late, now: 1_000 + IDEMPOTENCY_MS - 1 })).toMatchObject({
-      executionId: 'first',
-      requestHash: 'a',
-    })
-    expect(await reserve({ ...late, now: 1_000 + IDEMPOTENCY_MS })).toMatchObject({
-      executionId: 'second',
-      requestHash: 'b',
-    })
   })
 })

@@ -8,9 +8,9 @@ import { system } from '../../lib/system.ts'
 import { type ApiClient, createLocalClient, getExecutionId, readDevToken } from '../support/client.ts'
 import { finalAnswer } from '../support/model-agent.ts'
 import { sharedTable } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 import { type Service, startService } from '../support/service.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-models-'))
 const SUMMARIZE = '/v1/agents/summarize-text/executions'
@@ -68,7 +68,7 @@ describe('the sample agents', () => {
     const { json } = await call('POST', `${TRIAGE}?execMode=async&model=${model}&useDynamicLearning=true`, {
       body: { subject: 'Help', body: 'I am ada@example.com.' },
     })
-    const ended = await finalExecution(call, json.id)
+    const ended = await waitForExecution(call, json.id)
     scripted.assertDone(name)
     expect(ended).toMatchObject({ status: 'SUCCESS', output: triage, steps: 2, source: 'API' })
 

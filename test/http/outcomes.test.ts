@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { getExecutionId } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 let org: TestOrganization
 const RUN = '/v1/agents/misbehave/executions'
@@ -40,7 +40,7 @@ describe('an agent that misbehaves', () => {
 
     const async = await org.call('POST', `${RUN}?execMode=async`, { body: { how } })
     expect(async.status).toBe(202)
-    expect(await finalExecution(org.call, async.json.id)).toMatchObject({
+    expect(await waitForExecution(org.call, async.json.id)).toMatchObject({
       status: 'ERROR',
       error: sync.json.error,
     })
@@ -53,7 +53,7 @@ describe('an agent that misbehaves', () => {
     expect(sync.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'AgentFailed' } })
     expect(sync.json.error.message).toContain('agent.ts cannot be loaded')
     const async = await org.call('POST', `${path}?execMode=async`, { body: { text: 'a' } })
-    expect(await finalExecution(org.call, async.json.id)).toMatchObject({ error: sync.json.error })
+    expect(await waitForExecution(org.call, async.json.id)).toMatchObject({ error: sync.json.error })
   })
 
   it.each(['throw later', 'reject unseen'])(

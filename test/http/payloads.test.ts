@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { executionKey } from '../../lib/dynamodb/keys.ts'
 import { getExecutionId, getNextLink } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 const MB = 1024 * 1024
 let org: TestOrganization
@@ -41,7 +41,7 @@ describe('a payload', () => {
       expect(record.input.text === text && record.output.text === text).toBe(true)
 
       const async = await org.run('echo', { text }, 'execMode=async')
-      const ended = await finalExecution(org.call, async.json.id)
+      const ended = await waitForExecution(org.call, async.json.id)
       expect(ended.output.text === text).toBe(true)
 
       expect(await countItems(id)).toBeGreaterThan(1)

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it, test } from 'vitest'
 import { SIMPLE_EMAIL_PATTERNS } from '../agents/redact-pii/email/simple-email-patterns.ts'
 import { findInvalidOffsets, redactWith } from '../agents/redact-pii/redaction.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
 import { realTexts } from '../support/real-texts.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 const texts = realTexts()
 let org: TestOrganization
@@ -28,7 +28,7 @@ describe('redact-pii over HTTP', () => {
 
     const async = await org.run('redact-pii', { content }, 'execMode=async')
     expect(async.status).toBe(202)
-    const ended = await finalExecution(org.call, async.json.id)
+    const ended = await waitForExecution(org.call, async.json.id)
     expect(ended.status).toBe('SUCCESS')
     expect(ended.output).toEqual(sync.json)
     expect(ended.input).toEqual({ content })

@@ -5,7 +5,7 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { anExecution } from '../support/executions.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 let org: TestOrganization
 let echo: Version
@@ -41,7 +41,7 @@ async function createAbandoned({
 describe.concurrent('the sweeper', () => {
   it('requeues an execution that was recorded but never enqueued', async () => {
     const id = await createAbandoned({ agoMs: 61_000, lease: null })
-    expect(await finalExecution(org.call, id)).toMatchObject({
+    expect(await waitForExecution(org.call, id)).toMatchObject({
       status: 'SUCCESS',
       output: { text: 'abandoned' },
     })
@@ -52,7 +52,7 @@ describe.concurrent('the sweeper', () => {
       agoMs: 90_000,
       lease: { owner: system.newId(), expiresAt: Date.now() - 1 },
     })
-    expect(await finalExecution(org.call, id)).toMatchObject({
+    expect(await waitForExecution(org.call, id)).toMatchObject({
       status: 'SUCCESS',
       output: { text: 'abandoned' },
     })
@@ -60,7 +60,7 @@ describe.concurrent('the sweeper', () => {
 
   it('ends an execution past its deadline', async () => {
     const id = await createAbandoned({ agoMs: 120_000, lease: null, deadlineMs: 1_000 })
-    expect(await finalExecution(org.call, id)).toMatchObject({
+    expect(await waitForExecution(org.call, id)).toMatchObject({
       status: 'ERROR',
       error: { code: 'DeadlineExceeded' },
     })

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import { startSqs } from '../../local/sqs.ts'
 import { createLocalClient } from '../support/client.ts'
-import { finalExecution } from '../support/poll.ts'
 import { startService } from '../support/service.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-endpoints-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -22,7 +22,10 @@ describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
     const sync = await call('POST', '/v1/agents/redact-pii/executions', { body: { content } })
     expect(sync.json.redactedContent).toBe('Mail [EMAIL_ADDRESS].')
     const async = await call('POST', '/v1/agents/redact-pii/executions?execMode=async', { body: { content } })
-    expect(await finalExecution(call, async.json.id)).toMatchObject({ status: 'SUCCESS', output: sync.json })
+    expect(await waitForExecution(call, async.json.id)).toMatchObject({
+      status: 'SUCCESS',
+      output: sync.json,
+    })
     const listed = await call('GET', '/v1/agent_executions?limit=1')
     expect(listed.json[0].id).toBe(async.json.id)
     expect(listed.headers.get('link')).toContain('rel="next"')

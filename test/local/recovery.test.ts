@@ -7,10 +7,10 @@ import { until } from '../../local/until.ts'
 import { type ApiClient, createClient } from '../support/client.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { newOrganization } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
 import { childrenOf } from '../support/processes.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 import { type Service, startService } from '../support/service.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 const LEASE_MS = 6_000
 const MARKING = '/v1/agents/marking/executions'
@@ -62,7 +62,7 @@ describe.concurrent('a run whose process is killed', () => {
       const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
       process.kill(runner, 'SIGKILL')
       const killedAt = Date.now()
-      const record = await finalExecution(call, json.id, 4 * LEASE_MS)
+      const record = await waitForExecution(call, json.id, 4 * LEASE_MS)
       expect(record).toMatchObject({ status: 'SUCCESS', output: { begun: 2 } })
       expect(Date.parse(record.finishedAt) - killedAt).toBeLessThanOrEqual(1.5 * LEASE_MS)
     })
@@ -82,7 +82,7 @@ describe.concurrent('a run whose process is killed', () => {
     await withService(async (service) => {
       const call = createClient(service.url, own.token)
       const [record] = (await call('GET', '/v1/agent_executions')).json
-      expect(await finalExecution(call, record.id, 4 * LEASE_MS)).toMatchObject({
+      expect(await waitForExecution(call, record.id, 4 * LEASE_MS)).toMatchObject({
         status: 'SUCCESS',
         output: { begun: 2 },
       })
@@ -99,7 +99,7 @@ describe('a sync run', () => {
         expect([status, json.code]).toEqual([504, 'ExecutionStillRunning'])
         expect(headers.get('location')).toBe(`/v1/agent_executions/${json.executionId}`)
         expect(headers.get('retry-after')).toBe('1')
-        expect(await finalExecution(call, json.executionId)).toMatchObject({
+        expect(await waitForExecution(call, json.executionId)).toMatchObject({
           status: 'SUCCESS',
           output: { begun: 2 },
         })
@@ -118,7 +118,7 @@ describe('a model that stays away', () => {
         const query = `execMode=async&model=${scripted.modelFor('openai-compatible', name)}`
         const path = `/v1/agents/model-agent/executions?${query}`
         const { json } = await call('POST', path, { body: { question: 'Why?' } })
-        const { status, error } = await finalExecution(call, json.id, 60_000)
+        const { status, error } = await waitForExecution(call, json.id, 60_000)
         expect([status, error.code]).toEqual(['ERROR', 'ModelUnavailable'])
         expect(error.message).toContain('Gone fishing.')
         // Four tries for each of five deliveries.

@@ -12,9 +12,9 @@ import { hashToken } from '../../lib/tokens/token.ts'
 import { until } from '../../local/until.ts'
 import { createClient, createLocalClient, readDevToken } from '../support/client.ts'
 import { sharedTable } from '../support/organization.ts'
-import { finalExecution } from '../support/poll.ts'
 import { childrenOf } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
 
 const run = promisify(execFile)
 const running: Service[] = []
@@ -41,7 +41,7 @@ afterAll(async () => {
 async function runnerOf(service: Service, folder: string): Promise<number> {
   const call = createLocalClient(service.url, folder)
   const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
-  await finalExecution(call, json.id)
+  await waitForExecution(call, json.id)
   const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
   expect(runner).toBeGreaterThan(0)
   return runner
@@ -128,7 +128,7 @@ describe('npm start', () => {
     expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
     expect(await childrenOf(service.pid, 'runner.ts')).toEqual([])
     const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
-    expect(await finalExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
+    expect(await waitForExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
     expect(await childrenOf(service.pid, 'runner.ts')).toHaveLength(1)
     await service.stop()
   })
@@ -146,7 +146,7 @@ describe('npm start', () => {
       limitMs: 10_000,
     })
     const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
-    expect(await finalExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
+    expect(await waitForExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
     await service.stop()
   })
 

@@ -3,24 +3,24 @@ import type { StepRecord } from '../schemas/step-record.ts'
 
 export function toStepRecord({ step, results }: RecordedStep): StepRecord {
   const { number, startedAt, finishedAt } = step
-  const times = { startedAt, finishedAt, durationMs: durationOf(step) }
+  const times = { startedAt, finishedAt, durationMs: getDurationMs(step) }
   if (step.kind === 'CODE') return { number, name: step.name, result: step.value, ...times }
   const toolCalls = step.calls.map(({ id, name, input, error }) => ({
     id,
     name,
     input,
     ...(error !== null && { error }),
-    ...outcomeOf(results.get(id)),
+    ...toOutcome(results.get(id)),
   }))
   return { number, text: step.text, toolCalls, usage: step.usage, ...times }
 }
 
-function outcomeOf(recorded: CallResult | undefined) {
+function toOutcome(recorded: CallResult | undefined) {
   if (!recorded) return {}
   const { result } = recorded
   const outcome = result.ok ? { result: result.value } : { error: result.error }
-  return { ...outcome, durationMs: durationOf(recorded) }
+  return { ...outcome, durationMs: getDurationMs(recorded) }
 }
 
-const durationOf = ({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }) =>
+const getDurationMs = ({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }) =>
   Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)

@@ -11,7 +11,7 @@ export const runParameters = z.object({
   enforceInputSchema: describe(flag(), 'Reject input that does not exactly match the input schema.'),
   useCache: describe(
     flag(),
-    'Reuse the result of an earlier execution with the same version, tenant and input.',
+    'Reuse the result of an earlier execution with the same version, tenant and input. Overrides the setting of the version.',
   ),
   maxAgentSteps: describe(integer(MAX_AGENT_STEPS), 'The maximum number of steps of the execution.'),
   version: describe(
@@ -38,6 +38,6 @@ export const runHeaders = z.object({
         }),
       ),
     ),
-    'A unique value that the client chooses. For 24 hours, requests with the same key and body lead to the same execution.',
+    'A unique value, chosen by the client. For 24 hours, requests with the same key and body lead to the same execution.',
   ),
 })
