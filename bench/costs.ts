@@ -1,5 +1,5 @@
 /** `npm run costs`: what AWS charges for a million runs, beyond the model and the agent's own time. docs/costs.md explains it. */
-import { settingsOf } from '../infra/functions/function-settings.ts'
+import { getFunctionSettings } from '../infra/functions/function-settings.ts'
 import { unitsPerRun } from './keys/hot-keys.ts'
 import { findScenario, type Scenario, simulate } from './keys/workload.ts'
 import { markdownTable, type Row } from './report.ts'
@@ -117,7 +117,7 @@ async function billOf({ scenario, invocations, isQueued }: Kind): Promise<Record
 
 function gigabyteSeconds({ function: name, roundTrips, waitMs = 0 }: Invocation): number {
   const ms = PROCESSING_MS + roundTrips * ROUND_TRIP_MS + waitMs
-  return (ms / 1000) * (settingsOf(name).memoryMb / 1024)
+  return (ms / 1000) * (getFunctionSettings(name).memoryMb / 1024)
 }
 
 function sum(values: number[]): number {

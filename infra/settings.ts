@@ -2,7 +2,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Node } from 'constructs'
 import { MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
-import { settingsOf } from './functions/function-settings.ts'
+import { getFunctionSettings } from './functions/function-settings.ts'
 
 /** A CDK context value that operators can set. Each one is a row of the table in `docs/operations.md`. */
 export type Setting<T> = {
@@ -79,7 +79,7 @@ export const SETTINGS = {
       'Messages per runner invocation. Executions that mostly wait for a model then share the cost of one invocation, but also its memory and its 900 s. If one of them crashes the process, all of them are resumed.',
   }),
   agentMemoryMb: integerSetting({
-    default: settingsOf('process-execution').memoryMb,
+    default: getFunctionSettings('process-execution').memoryMb,
     min: 256,
     max: 10_240,
     description:

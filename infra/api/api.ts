@@ -11,7 +11,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import { getOperation, type OperationName, operations, routes } from '../../lib/api/routes.ts'
-import { settingsOf } from '../functions/function-settings.ts'
+import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'
 import { addGatewayResponses } from './gateway-responses.ts'
@@ -98,6 +98,6 @@ function createIntegration(
     // Streamed integrations can take up to 15 minutes, but API Gateway closes a stream that is idle for 5. The run
     // function responds before that (SYNC_DEADLINE_MS).
     // https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
-    timeout: Duration.seconds(settingsOf(name).timeoutSeconds),
+    timeout: Duration.seconds(getFunctionSettings(name).timeoutSeconds),
   })
 }

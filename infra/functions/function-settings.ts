@@ -48,4 +48,4 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'sweep-executions': { timeoutSeconds: 60, memoryMb: 512 },
 }
 
-export const settingsOf = (name: FunctionName): FunctionSettings => OVERRIDES[name] ?? DEFAULT
+export const getFunctionSettings = (name: FunctionName): FunctionSettings => OVERRIDES[name] ?? DEFAULT

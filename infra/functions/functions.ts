@@ -35,8 +35,8 @@ import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
   type FunctionName,
+  getFunctionSettings,
   RECURSIVE_FUNCTIONS,
-  settingsOf,
 } from './function-settings.ts'
 import { applyGrant, GRANTS } from './grants.ts'
 
@@ -59,7 +59,7 @@ export function createFunctions(scope: Construct, props: FunctionsProps): Functi
 /** Each function has its own role and log group, so that its policy contains all of its permissions and no others. */
 function createFunction(parent: Construct, name: FunctionName, props: FunctionsProps): Lambda {
   const { table, queue, bundles, settings } = props
-  const { timeoutSeconds, memoryMb } = settingsOf(name)
+  const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
   const scope = new Construct(parent, toPascalCase(name))
   const logGroup = new LogGroup(scope, 'Logs', {
     retention: settings.logRetentionDays,

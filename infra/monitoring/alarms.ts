@@ -14,7 +14,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
-import { FUNCTION_NAMES, settingsOf } from '../functions/function-settings.ts'
+import { FUNCTION_NAMES, getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'
 import { deadLetterMetric, executionMetric, PERIOD, throttleMetric } from './metrics.ts'
@@ -73,7 +73,7 @@ function alarmDefinitions({
   functions,
 }: MonitoredResources): AlarmDefinition[] {
   const sum = { statistic: 'Sum', period: PERIOD }
-  const runnerTimeout = settingsOf('process-execution').timeoutSeconds
+  const runnerTimeout = getFunctionSettings('process-execution').timeoutSeconds
   return [
     {
       name: 'DeadLetters',

@@ -3,7 +3,7 @@ import type { Key } from 'aws-cdk-lib/aws-kms'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
-import { settingsOf } from '../functions/function-settings.ts'
+import { getFunctionSettings } from '../functions/function-settings.ts'
 
 /** The maximum retention period of SQS. */
 const DEAD_LETTER_RETENTION = Duration.days(14)
@@ -20,13 +20,13 @@ export function createQueues(scope: Construct, key: Key | null): { queue: Queue;
     ...security,
     retentionPeriod: DEAD_LETTER_RETENTION,
     // Six times the function timeout, as AWS recommends for event source mappings.
-    visibilityTimeout: Duration.seconds(6 * settingsOf('process-dead-letter').timeoutSeconds),
+    visibilityTimeout: Duration.seconds(6 * getFunctionSettings('process-dead-letter').timeoutSeconds),
   })
   const queue = new Queue(scope, 'Queue', {
     ...security,
     // Lambda requires at least the function timeout. The heartbeat of the runner shortens it to the lease duration, so
     // that the message of a dead worker is redelivered earlier.
-    visibilityTimeout: Duration.seconds(settingsOf('process-execution').timeoutSeconds),
+    visibilityTimeout: Duration.seconds(getFunctionSettings('process-execution').timeoutSeconds),
     deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_ATTEMPTS },
   })
   return { queue, deadLetterQueue }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FUNCTION_NAMES, settingsOf } from '../../../infra/functions/function-settings.ts'
+import { FUNCTION_NAMES, getFunctionSettings } from '../../../infra/functions/function-settings.ts'
 import { INDEXES } from '../../../lib/dynamodb/schema.ts'
 import { NAMESPACE, UNITS } from '../../../lib/metrics.ts'
 import { readSection } from '../operations.ts'
@@ -63,7 +63,9 @@ describe('the alarms', () => {
   })
 
   it('allow a message at least the maximum run time of a runner', () => {
-    expect(alarms.get('QueueAge')?.Threshold).toBeGreaterThan(settingsOf('process-execution').timeoutSeconds)
+    expect(alarms.get('QueueAge')?.Threshold).toBeGreaterThan(
+      getFunctionSettings('process-execution').timeoutSeconds,
+    )
   })
 
   it('treat missing data as breaching only for the sweeper', () => {

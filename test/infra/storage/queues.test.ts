@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { settingsOf } from '../../../infra/functions/function-settings.ts'
+import { getFunctionSettings } from '../../../infra/functions/function-settings.ts'
 import { SETTINGS } from '../../../infra/settings.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { findResource, findResources, synthesize } from '../synthesize.ts'
@@ -38,7 +38,9 @@ describe('the queues', () => {
     ['process-execution', queueId],
     ['process-dead-letter', deadLetterId],
   ] as const)('have a visibility timeout of at least the function timeout: %s', (name, id) => {
-    expect(queues[id]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(settingsOf(name).timeoutSeconds)
+    expect(queues[id]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(
+      getFunctionSettings(name).timeoutSeconds,
+    )
   })
 
   it('retain dead letters for 14 days', () => {
