@@ -14,6 +14,6 @@ export function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   return processRecords(event, async ({ body }) => {
     const { executionId, organizationId } = parseRunMessage(body)
     const outcome = await processDeadLetter({ executions, queue, system, organizationId, id: executionId })
-    logger.warn('dead letter', { executionId, organizationId, outcome })
+    logger.warn('dead letter processed', { executionId, organizationId, outcome })
   })
 }

@@ -14,5 +14,5 @@ const times = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS))
 /** Runs every minute, so that no accepted execution is lost in a crash. */
 export async function handler(): Promise<void> {
   const result = await sweep({ executions, queue, system, times })
-  if (result.ended + result.enqueued > 0) logger.info('swept', result)
+  if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
 }
