@@ -6,101 +6,101 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { type Item, openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/provision.ts'
-import { type Event, orderOf, trespasses } from '../support/lifecycle/history.ts'
-import { begin, modelPort, readOf, type State } from '../support/lifecycle/model.ts'
-import { itemsOf, portOn, scheduledTable } from '../support/lifecycle/tables.ts'
-import { anExecutionOfTheWorld, lives, World } from '../support/lifecycle/world.ts'
+import { type Event, findLeaseViolations, findLinearization } from '../support/lifecycle/history.ts'
+import { initialState, modelPort, recordedSteps, type State } from '../support/lifecycle/reference-model.ts'
+import { lifecycles, Simulation, simulatedExecution } from '../support/lifecycle/simulation.ts'
+import { readItems, scheduledTable, storePort } from '../support/lifecycle/tables.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 describe.each([
   ['dynamodb', 1],
   ['dynalite', 0.2],
-] as const)('the life of an execution on %s', (emulator, share) => {
+] as const)('the lifecycle of an execution on %s', (emulator, share) => {
   const name = `lifecycle-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
-  // Interrupted before the test's own time is up, a failure is reported with the seed and path that repeat it.
+  // Interrupted before the test times out, so that a failure is reported with the seed and path that reproduce it.
   const runs = (numRuns: number) => ({
     numRuns: propertyRuns(numRuns * share),
     interruptAfterTimeLimit: 20_000,
   })
 
-  const created = async (isSync: boolean) => {
-    const execution = anExecutionOfTheWorld(isSync)
+  const create = async (isSync: boolean) => {
+    const execution = simulatedExecution(isSync)
     expect(await executionStore(table).create({ execution })).toBe(true)
     return execution
   }
 
-  it('is what the pure core says, command by command', async () => {
-    const property = fc.asyncProperty(lives, async ({ isSync, end, batches }) => {
-      const execution = await created(isSync)
-      const [port, model] = [portOn(table, execution), modelPort(execution)]
-      const [real, pure] = [new World(port, execution), new World(model, execution)]
+  it('matches the reference model, command by command', async () => {
+    const property = fc.asyncProperty(lifecycles, async ({ isSync, end, batches }) => {
+      const execution = await create(isSync)
+      const [port, model] = [storePort(table, execution), modelPort(execution)]
+      const [actual, expected] = [new Simulation(port, execution), new Simulation(model, execution)]
       for (const command of batches.flat()) {
-        const told = await real.run(command)
-        expect(told).toEqual(await pure.run(command))
+        const result = await actual.run(command)
+        expect(result).toEqual(await expected.run(command))
         expect(await port.get(execution)).toEqual(await model.get(execution))
-        if (told === 'deleted') expect(await itemsOf(table, execution)).toEqual(new Map())
+        if (result === 'deleted') expect(await readItems(table, execution)).toEqual(new Map())
       }
       const { id } = execution
       expect(await port.read({ executionId: id })).toEqual(await model.read({ executionId: id }))
-      expect(real.queue).toEqual(pure.queue)
-      await real.settle(end)
-      expectOneEnd(real, await port.get(execution))
+      expect(actual.queue).toEqual(expected.queue)
+      await actual.recover(end)
+      expectOneEnd(actual, await port.get(execution))
     })
     await fc.assert(property, runs(20))
   })
 
-  it('goes on in some order that the pure core allows when commands meet', async () => {
-    const property = fc.asyncProperty(lives, async ({ isSync, end, batches }) => {
-      const execution = await created(isSync)
-      const port = portOn(table, execution)
-      const world = new World(port, execution)
-      const checked = checkedBy(table, execution)
+  it('is linearizable when commands run concurrently', async () => {
+    const property = fc.asyncProperty(lifecycles, async ({ isSync, end, batches }) => {
+      const execution = await create(isSync)
+      const port = storePort(table, execution)
+      const simulation = new Simulation(port, execution)
+      const expectLinearizable = linearizabilityCheck(table, execution)
       for (const commands of batches) {
-        await Promise.all(commands.map((command) => world.run(command)))
-        await checked(world)
+        await Promise.all(commands.map((command) => simulation.run(command)))
+        await expectLinearizable(simulation)
       }
-      await world.settle(end)
-      expectOneEnd(world, await port.get(execution))
+      await simulation.recover(end)
+      expectOneEnd(simulation, await port.get(execution))
     })
     await fc.assert(property, runs(30))
   })
 
-  it('does so however the requests of commands that meet take turns', async () => {
-    const property = fc.asyncProperty(lives, fc.scheduler(), async (life, scheduler) => {
-      const execution = await created(life.isSync)
-      const queued = scheduledTable(table, scheduler)
-      const world = new World(portOn(queued, execution), execution)
-      const checked = checkedBy(table, execution)
-      for (const commands of life.batches) {
-        await scheduler.waitFor(Promise.all(commands.map((command) => world.run(command))))
-        await checked(world)
+  it('is linearizable in any order of the requests of concurrent commands', async () => {
+    const property = fc.asyncProperty(lifecycles, fc.scheduler(), async (lifecycle, scheduler) => {
+      const execution = await create(lifecycle.isSync)
+      const scheduled = scheduledTable(table, scheduler)
+      const simulation = new Simulation(storePort(scheduled, execution), execution)
+      const expectLinearizable = linearizabilityCheck(table, execution)
+      for (const commands of lifecycle.batches) {
+        await scheduler.waitFor(Promise.all(commands.map((command) => simulation.run(command))))
+        await expectLinearizable(simulation)
       }
-      await scheduler.waitFor(world.settle(life.end))
-      expectOneEnd(world, await portOn(table, execution).get(execution))
+      await scheduler.waitFor(simulation.recover(lifecycle.end))
+      expectOneEnd(simulation, await storePort(table, execution).get(execution))
     })
     await fc.assert(property, runs(30))
   })
 })
 
-/** Whether what a world has done since it was last asked can be explained, and left what was written as it was. */
-function checkedBy(table: Table, execution: Execution) {
-  const port = portOn(table, execution)
-  let state = begin(execution)
+/** Checks that the calls since the last check are linearizable, respect the lease and keep existing checkpoints. */
+function linearizabilityCheck(table: Table, execution: Execution) {
+  const port = storePort(table, execution)
+  let state = initialState(execution)
   let checkpoints = new Map<unknown, Item>()
   const order: Event[] = []
-  return async ({ history }: World) => {
+  return async ({ history }: Simulation) => {
     const since = history.slice(order.length)
     const record = await port.get(execution)
-    const items = await itemsOf(table, execution)
+    const items = await readItems(table, execution)
     const steps = await port.read({ executionId: execution.id })
-    const isEnd = (end: State) =>
-      isDeepStrictEqual(end.execution, record) && (!record || isDeepStrictEqual(readOf(end), steps))
-    const found = orderOf(since, state, isEnd)
-    if (!found) throw new Error(`nothing explains this: ${since.map(({ method }) => method)}`)
+    const isStored = (end: State) =>
+      isDeepStrictEqual(end.execution, record) && (!record || isDeepStrictEqual(recordedSteps(end), steps))
+    const found = findLinearization(since, state, isStored)
+    if (!found) throw new Error(`Not linearizable: ${since.map(({ method }) => method)}`)
     order.push(...found.order)
-    expect(trespasses(order, execution.lease)).toEqual([])
+    expect(findLeaseViolations(order, execution.lease)).toEqual([])
     state = found.state
     if (!record) return
     for (const [key, item] of checkpoints) expect(items.get(key)).toEqual(item)
@@ -108,19 +108,19 @@ function checkedBy(table: Table, execution: Execution) {
   }
 }
 
-/** One end was reported, and it is what the record says as long as there is one. */
-function expectOneEnd({ history }: World, record: Execution | null): void {
-  const [report, ...repeated] = history.flatMap(({ method, answer }) =>
-    (method === 'finish' || method === 'end') && answer ? [answer] : [],
+/** Callers saw exactly one end, and it is the stored one unless the execution was deleted. */
+function expectOneEnd({ history }: Simulation, record: Execution | null): void {
+  const [first, ...others] = history.flatMap(({ method, result }) =>
+    (method === 'finish' || method === 'end') && result ? [result] : [],
   )
-  for (const other of repeated) expect(other).toEqual(report)
-  if (history.some(({ answer }) => answer === 'deleted')) expect(record).toBeNull()
-  else expect(record).toMatchObject(reported(report))
+  for (const other of others) expect(other).toEqual(first)
+  if (history.some(({ result }) => result === 'deleted')) expect(record).toBeNull()
+  else expect(record).toMatchObject(comparable(first))
 }
 
-/** Of how often others were idle before it, a worker that finishes knows what it was told when it began. */
-function reported(report: Execution | undefined) {
-  if (!report) throw new Error('nobody was told of an end')
-  const { attemptsSinceProgress, lastError, ...rest } = report
+/** `finish` returns the attempt counters as they were at the claim; later attempts may have changed them. */
+function comparable(end: Execution | undefined) {
+  if (!end) throw new Error('No caller saw an end.')
+  const { attemptsSinceProgress, lastError, ...rest } = end
   return rest
 }

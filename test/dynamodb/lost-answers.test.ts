@@ -15,9 +15,9 @@ import { type SubmitEngine, submitAsync, submitSync } from '../../lib/engine/sub
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/provision.ts'
 import { anExecution, leased } from '../support/executions.ts'
-import { modelPort } from '../support/lifecycle/model.ts'
-import { portOn, resendingTable } from '../support/lifecycle/tables.ts'
-import { anExecutionOfTheWorld, lives, World } from '../support/lifecycle/world.ts'
+import { modelPort } from '../support/lifecycle/reference-model.ts'
+import { lifecycles, Simulation, simulatedExecution } from '../support/lifecycle/simulation.ts'
+import { retryingTable, storePort } from '../support/lifecycle/tables.ts'
 import { newOrganization, sharedTable } from '../support/organization.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
@@ -46,7 +46,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
   const store = executionStore(table)
-  const resending = executionStore(resendingTable(table))
+  const resending = executionStore(retryingTable(table))
   const created = async (overrides: Parameters<typeof anExecution>[0] = {}) => {
     const execution = anExecution({ now: NOW, deadlineMs: 3_600_000, ...overrides })
     await store.create({ execution })
@@ -63,7 +63,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
   it('is a claim that came to nothing when another worker, or a cancellation, was there meanwhile', async () => {
     const claimWhile = async (between: (id: string, organizationId: string) => Promise<unknown>) => {
       const { id, organizationId } = await created()
-      const slow = resendingTable(table, { between: () => between(id, organizationId) })
+      const slow = retryingTable(table, { between: () => between(id, organizationId) })
       return executionStore(slow).claim({ id, lease: mine, now: NOW })
     }
     const taken = claimWhile((id) => store.claim({ id, lease: yours, now: mine.expiresAt + 1 }))
@@ -97,7 +97,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
     const { id: executionId } = await created({ lease: mine })
     const steps = stepStore(table)
     const appendYours = () => steps.append({ executionId, owner: 'you', step: stepBy('you') })
-    const slow = stepStore(resendingTable(table, { between: appendYours }))
+    const slow = stepStore(retryingTable(table, { between: appendYours }))
     expect(await slow.append({ executionId, owner: 'me', step: stepBy('me') })).toBe(true)
     expect(await appendYours()).toBe(false)
     expect(await steps.read({ executionId })).toEqual([{ step: stepBy('me'), results: new Map() }])
@@ -113,7 +113,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
     })
     const appendYours = () =>
       stepStore(table).appendResult({ executionId, number: 1, result: resultOf('you') })
-    const slow = stepStore(resendingTable(table, { between: appendYours }))
+    const slow = stepStore(retryingTable(table, { between: appendYours }))
     expect(await slow.appendResult({ executionId, number: 1, result: resultOf('me') })).toEqual(
       resultOf('me'),
     )
@@ -143,24 +143,26 @@ describe.each(['dynamodb', 'dynalite'] as const)('a write whose answer was lost 
 
   it('changes the record once, whatever it was', async () => {
     const losses = fc.infiniteStream(fc.boolean())
-    const property = fc.asyncProperty(lives, losses, async ({ isSync, end, batches }, lost) => {
-      const execution = anExecutionOfTheWorld(isSync)
+    const property = fc.asyncProperty(lifecycles, losses, async ({ isSync, end, batches }, lost) => {
+      const execution = simulatedExecution(isSync)
       let isLost = true
-      const lossy = resendingTable(table, { isLost: () => isLost })
+      const lossy = retryingTable(table, { isResponseLost: () => isLost })
       // The creation's answer is lost too: it says that the record was there.
       expect(await executionStore(lossy).create({ execution })).toBe(false)
-      const [port, model] = [portOn(lossy, execution), modelPort(execution)]
-      const [real, pure] = [new World(port, execution), new World(model, execution)]
+      const [port, model] = [storePort(lossy, execution), modelPort(execution)]
+      const [real, pure] = [new Simulation(port, execution), new Simulation(model, execution)]
       for (const command of batches.flat()) {
         isLost = lost.next().value === true
         const [told, expected] = [await real.run(command), await pure.run(command)]
         // Those do not know their own writes again: they say that nothing was done, and it was.
-        const isUnsure = isLost && ['cancel', 'release', 'giveUp', 'sweep', 'bury'].includes(command.kind)
+        const isUnsure =
+          isLost &&
+          ['cancel', 'release', 'release-after-error', 'sweep', 'dead-letter'].includes(command.kind)
         if (!isUnsure) expect(told).toEqual(expected)
         expect(await port.get(execution)).toEqual(await model.get(execution))
       }
       isLost = false
-      await real.settle(end)
+      await real.recover(end)
       const ended = await port.get(execution)
       if (ended) expect(isFinal(ended)).toBe(true)
     })
@@ -176,7 +178,7 @@ describe('an accepted run whose record’s answer was lost', () => {
   const sent: QueuedExecution[] = []
   const intake: SubmitEngine = {
     agents: agentStore(table),
-    executions: executionStore(resendingTable(table)),
+    executions: executionStore(retryingTable(table)),
     steps: stepStore(table),
     cache: cacheStore(table),
     idempotency: idempotencyStore(table),

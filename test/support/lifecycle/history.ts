@@ -1,74 +1,73 @@
 import { isDeepStrictEqual } from 'node:util'
 import { CANCELLED, type Lease } from '../../../lib/core/execution.ts'
 import {
-  type Answer,
-  type Call,
-  carriedOut,
+  applyOperation,
+  createPort,
   type Method,
+  type Operation,
   type Params,
   type Port,
-  portOf,
+  type Result,
   type State,
-} from './model.ts'
+} from './reference-model.ts'
 
-/** An operation on a store, when it began and ended among all others, and what its caller was told. */
-type EventOf<M extends Method> = { method: M; params: Params<M>; answer: Answer<M> }
+/** A call of a store: its position among all calls and what it returned. */
+type EventOf<M extends Method> = { method: M; params: Params<M>; result: Result<M> }
 export type Event = { [M in Method]: EventOf<M> }[Method] & {
-  began: number
-  ended: number
-  /** What the model makes of it, and whether it would have told its caller the same. */
+  startedAt: number
+  endedAt: number
+  /** The state after the call in the reference model, and whether the model returns the same result. */
   replay: (state: State) => { next: State; isSame: boolean }
 }
 
-/** A port that keeps a history of what is done through it. */
-export function recorded(port: Port): { port: Port; history: Event[] } {
+/** A port that records every call. */
+export function recordHistory(port: Port): { port: Port; history: Event[] } {
   const history: Event[] = []
   let time = 0
-  const methodOf =
-    <M extends Method>(method: M): Call<M> =>
+  const toOperation =
+    <M extends Method>(method: M): Operation<M> =>
     async (params) => {
-      const began = ++time
-      const call: Call<M> = port[method]
-      const answer = await call(params)
+      const startedAt = ++time
+      const operation: Operation<M> = port[method]
+      const result = await operation(params)
       const replay = (state: State) => {
-        const [next, expected] = carriedOut(method, state, params)
-        return { next, isSame: isIdle(method, state) || isDeepStrictEqual(answer, expected) }
+        const [next, expected] = applyOperation(method, state, params)
+        return { next, isSame: isUnspecified(method, state) || isDeepStrictEqual(result, expected) }
       }
-      history.push({ method, params, answer, began, ended: ++time, replay } as Event)
-      return answer
+      history.push({ method, params, result, startedAt, endedAt: ++time, replay } as Event)
+      return result
     }
-  return { port: portOf(methodOf), history }
+  return { port: createPort(toOperation), history }
 }
 
-/** A deletion takes several writes: while they last, it is of no consequence what is said of what they remove. */
-function isIdle(method: Method, state: State): boolean {
+/** A deletion takes several writes. Until the last, results about the deleted items are unspecified. */
+function isUnspecified(method: Method, state: State): boolean {
   return state.execution === null && ['delete', 'append', 'appendResult', 'read'].includes(method)
 }
 
+type Linearization = { order: Event[]; state: State }
+
 /**
- * An order in which the operations, one at a time, have the answers that they had and lead to such a state; null when
- * there is none. One that had ended before another began stays before it (linearizability: Herlihy and Wing, 1990).
+ * A sequential order of the calls in which each returns what it returned and the last state is accepted; null if there
+ * is none. A call that ended before another started stays before it (linearizability: Herlihy and Wing, 1990).
  */
-export function orderOf(
+export function findLinearization(
   events: Event[],
   state: State,
-  isEnd: (state: State) => boolean,
-): { order: Event[]; state: State } | null {
-  const inVain = new Set<string>()
-  const search = (left: Event[], from: State): { order: Event[]; state: State } | null => {
-    if (left.length === 0) return isEnd(from) ? { order: [], state: from } : null
-    const place = JSON.stringify([left.map(({ began }) => began), from])
-    if (inVain.has(place)) return null
-    inVain.add(place)
-    const firstEnd = Math.min(...left.map(({ ended }) => ended))
-    for (const event of left.filter(({ began }) => began < firstEnd)) {
+  isAccepted: (state: State) => boolean,
+): Linearization | null {
+  const visited = new Set<string>()
+  const search = (remaining: Event[], from: State): Linearization | null => {
+    if (remaining.length === 0) return isAccepted(from) ? { order: [], state: from } : null
+    const key = JSON.stringify([remaining.map(({ startedAt }) => startedAt), from])
+    if (visited.has(key)) return null
+    visited.add(key)
+    const firstEnd = Math.min(...remaining.map(({ endedAt }) => endedAt))
+    for (const event of remaining.filter(({ startedAt }) => startedAt < firstEnd)) {
       const { next, isSame } = event.replay(from)
-      const rest = isSame
-        ? search(
-            left.filter((other) => other !== event),
-            next,
-          )
-        : null
+      if (!isSame) continue
+      const others = remaining.filter((other) => other !== event)
+      const rest = search(others, next)
       if (rest) return { order: [event, ...rest.order], state: rest.state }
     }
     return null
@@ -76,40 +75,40 @@ export function orderOf(
   return search(events, state)
 }
 
-/** Where a worker was let do what only the holder of the lease may, or what only one may do once. No model is asked. */
-export function trespasses(order: Event[], first: Lease | null): Event[] {
-  let holder = first
-  let hasEnded = false
-  let endedBy: string | null = null
-  return order.filter(({ method, params, answer }) => {
-    const isOwner = (owner: string) => !hasEnded && holder?.owner === owner
-    if (method === 'claim' && typeof answer !== 'string') {
-      const isFree = !hasEnded && (holder === null || holder.expiresAt < params.now)
+/** Calls that succeeded although only the lease's owner may make them, or only one may. Independent of the model. */
+export function findLeaseViolations(order: Event[], firstLease: Lease | null): Event[] {
+  let holder = firstLease
+  let isFinal = false
+  let finishedBy: string | null = null
+  return order.filter(({ method, params, result }) => {
+    const isOwner = (owner: string) => !isFinal && holder?.owner === owner
+    if (method === 'claim' && typeof result !== 'string') {
+      const isFree = !isFinal && (holder === null || holder.expiresAt < params.now)
       holder = params.lease
       return !isFree
     }
-    if (method === 'renew' && answer) {
-      const isOurs = isOwner(params.lease.owner)
+    if (method === 'renew' && result) {
+      const isAllowed = isOwner(params.lease.owner)
       holder = params.lease
-      return !isOurs
+      return !isAllowed
     }
-    if (method === 'release' && answer) {
-      const isOurs = isOwner(params.owner)
+    if (method === 'release' && result) {
+      const isAllowed = isOwner(params.owner)
       holder = null
-      return !isOurs
+      return !isAllowed
     }
-    if (method === 'finish' && answer) {
+    if (method === 'finish' && result) {
       const { owner } = params.execution.lease
-      const isOurs = isOwner(owner) || endedBy === owner
-      hasEnded = true
-      endedBy = owner
-      return !isOurs
+      const isAllowed = isOwner(owner) || finishedBy === owner
+      isFinal = true
+      finishedBy = owner
+      return !isAllowed
     }
-    if (method === 'end' && answer) {
-      const isLive = holder !== null && holder.expiresAt >= Date.parse(params.finishedAt)
-      const isTooMuch = hasEnded || (isLive && params.error.code !== CANCELLED.code)
-      hasEnded = true
-      return isTooMuch
+    if (method === 'end' && result) {
+      const isLeased = holder !== null && holder.expiresAt >= Date.parse(params.finishedAt)
+      const isForbidden = isFinal || (isLeased && params.error.code !== CANCELLED.code)
+      isFinal = true
+      return isForbidden
     }
     return false
   })

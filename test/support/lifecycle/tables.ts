@@ -4,18 +4,18 @@ import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
 import { executionKey } from '../../../lib/dynamodb/keys.ts'
 import { stepStore } from '../../../lib/dynamodb/step-store.ts'
 import type { Item, Table } from '../../../lib/dynamodb/table.ts'
-import type { Port } from './model.ts'
+import type { Port } from './reference-model.ts'
 
-/** Both stores, for one execution: what runs before have left open is none of this one's. */
-export function portOn(table: Table, { id }: Execution): Port {
+/** The stores, restricted to one execution: stale executions of other tests are not listed. */
+export function storePort(table: Table, { id }: Execution): Port {
   const store = executionStore(table)
   const listStale: Port['listStale'] = async (params) =>
     (await store.listStale(params)).filter((stale) => stale.id === id)
   return { ...store, ...stepStore(table), listStale }
 }
 
-/** All that is stored of an execution, by sort key. */
-export async function itemsOf(table: Table, { id }: Execution): Promise<Map<unknown, Item>> {
+/** Every item of an execution, by sort key. */
+export async function readItems(table: Table, { id }: Execution): Promise<Map<unknown, Item>> {
   const { items } = await table.query({
     KeyConditionExpression: 'pk = :pk',
     ExpressionAttributeValues: { ':pk': executionKey(id).pk },
@@ -24,7 +24,7 @@ export async function itemsOf(table: Table, { id }: Execution): Promise<Map<unkn
   return new Map(items.map((item) => [item.sk, item]))
 }
 
-/** A table whose requests wait for a scheduler, which lets one after the other through in an order of its own. */
+/** A table whose requests run one at a time, in the order that the scheduler chooses. */
 export function scheduledTable(table: Table, scheduler: Scheduler): Table {
   return {
     ...table,
@@ -38,24 +38,24 @@ export function scheduledTable(table: Table, scheduler: Scheduler): Table {
 }
 
 /**
- * A table that answers a write as the SDK does when it has sent it twice because the first answer was lost: the first
- * was carried out, and it is the second that is answered. `between` is what others do meanwhile.
+ * A table whose writes are sent twice, as by the SDK when the first response is lost: the first write is carried out,
+ * the second one's result is returned. `between` runs between the two.
  */
-export function resendingTable(
+export function retryingTable(
   table: Table,
-  { isLost = () => true, between = async () => undefined }: Resending = {},
+  { isResponseLost = () => true, between = async () => undefined }: Retrying = {},
 ): Table {
   return {
     ...table,
     async put(item, condition) {
-      if (isLost() && (await table.put(item, condition))) await between()
+      if (isResponseLost() && (await table.put(item, condition))) await between()
       return table.put(item, condition)
     },
     async update(key, change) {
-      if (isLost() && (await table.update(key, change))) await between()
+      if (isResponseLost() && (await table.update(key, change))) await between()
       return table.update(key, change)
     },
   }
 }
 
-type Resending = { isLost?: () => boolean; between?: () => Promise<unknown> }
+type Retrying = { isResponseLost?: () => boolean; between?: () => Promise<unknown> }

@@ -21,22 +21,21 @@ export type Method = (typeof METHODS)[number]
 
 type Stores = ExecutionStore & StepStore
 type Signatures = {
-  [M in Method]: { params: Parameters<Stores[M]>[0]; answer: Awaited<ReturnType<Stores[M]>> }
+  [M in Method]: { params: Parameters<Stores[M]>[0]; result: Awaited<ReturnType<Stores[M]>> }
 }
 export type Params<M extends Method> = Signatures[M]['params']
-export type Answer<M extends Method> = Signatures[M]['answer']
+export type Result<M extends Method> = Signatures[M]['result']
 
-export type Call<M extends Method> = (params: Params<M>) => Promise<Answer<M>>
+export type Operation<M extends Method> = (params: Params<M>) => Promise<Result<M>>
 
-/** What workers, clients and the system do to an execution: both stores in one. */
-export type Port = { [M in Method]: Call<M> }
+/** The methods of both stores that change or read a running execution. */
+export type Port = { [M in Method]: Operation<M> }
 
-/** A port each of whose methods is made by one function. */
-export function portOf(methodOf: <M extends Method>(method: M) => Call<M>): Port {
-  return Object.fromEntries(METHODS.map((method) => [method, methodOf(method)])) as Port
+export function createPort(toOperation: <M extends Method>(method: M) => Operation<M>): Port {
+  return Object.fromEntries(METHODS.map((method) => [method, toOperation(method)])) as Port
 }
 
-/** One execution and its checkpoints. `execution` is null when it was deleted. */
+/** One execution and its checkpoints. `execution` is null after its deletion. */
 export type State = {
   execution: Execution | null
   finishedBy: string | null
@@ -44,57 +43,61 @@ export type State = {
   results: { number: number; result: CallResult }[]
 }
 
-export const begin = (execution: Execution): State => ({
+export const initialState = (execution: Execution): State => ({
   execution,
   finishedBy: null,
   steps: [],
   results: [],
 })
 
-/** What an operation makes of a state, and what its caller is told. */
-export function carriedOut<M extends Method>(method: M, state: State, params: Params<M>): [State, Answer<M>] {
-  const rule: Rules[M] = RULES[method]
-  return rule(state, params)
+/** The state after an operation, and the operation's result. */
+export function applyOperation<M extends Method>(
+  method: M,
+  state: State,
+  params: Params<M>,
+): [State, Result<M>] {
+  const operation: Operations[M] = OPERATIONS[method]
+  return operation(state, params)
 }
 
-/** The stores as they should be, in memory and with one operation at a time. */
+/** The reference model of both stores: in memory, one operation at a time. */
 export function modelPort(execution: Execution): Port {
-  let state = begin(execution)
-  return portOf((method) => async (params) => {
-    const [next, answer] = carriedOut(method, state, params)
+  let state = initialState(execution)
+  return createPort((method) => async (params) => {
+    const [next, result] = applyOperation(method, state, params)
     state = next
-    return answer
+    return result
   })
 }
 
-type Rules = { [M in Method]: (state: State, params: Params<M>) => [State, Answer<M>] }
+type Operations = { [M in Method]: (state: State, params: Params<M>) => [State, Result<M>] }
 
-const RULES: Rules = {
+const OPERATIONS: Operations = {
   get(state, { organizationId }) {
     return [state, state.execution?.organizationId === organizationId ? state.execution : null]
   },
   claim(state, { lease, now }) {
-    const next = changed(state, transitions.claim(lease, now))
+    const next = applyIfPermitted(state, transitions.claim(lease, now))
     if (next) return [next, { ...next.execution, lease }]
     if (!state.execution || isFinal(state.execution)) return [state, 'closed']
     return [state, state.execution.lease?.owner === lease.owner ? { ...state.execution, lease } : 'held']
   },
   renew(state, { lease, progress }) {
-    return told(state, changed(state, transitions.renew(lease, progress)))
+    return toBoolean(state, applyIfPermitted(state, transitions.renew(lease, progress)))
   },
-  release(state, { owner, ...given }) {
-    return told(state, changed(state, transitions.release(owner, given)))
+  release(state, { owner, ...params }) {
+    return toBoolean(state, applyIfPermitted(state, transitions.release(owner, params)))
   },
   finish(state, { execution, outcome, finishedAt }) {
     const { owner } = execution.lease
     const transition = transitions.finish(owner, outcome, finishedAt)
-    const next = changed(state, transition)
+    const next = applyIfPermitted(state, transition)
     if (!next && state.finishedBy !== owner) return [state, null]
     return [{ ...(next ?? state), finishedBy: owner }, transitions.applyTransition(execution, transition)]
   },
   end(state, { organizationId, error, finishedAt, unleasedAt }) {
     const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
-    const next = changed(state, transitions.end(guard, error, finishedAt))
+    const next = applyIfPermitted(state, transitions.end(guard, error, finishedAt))
     return [next ?? state, next?.execution ?? null]
   },
   delete(state, { organizationId }) {
@@ -109,39 +112,39 @@ const RULES: Rules = {
     return [state, [{ id, organizationId, tenantId, createdAt, deadlineAt, openUntil }]]
   },
   postpone(state, { stale, until }) {
-    return told(state, changed(state, transitions.postpone(stale.openUntil, until)))
+    return toBoolean(state, applyIfPermitted(state, transitions.postpone(stale.openUntil, until)))
   },
   append(state, { owner, step }) {
-    const kept = state.steps.find((other) => other.step.number === step.number)
-    if (kept) return [state, kept.owner === owner]
+    const existing = state.steps.find((other) => other.step.number === step.number)
+    if (existing) return [state, existing.owner === owner]
     return [{ ...state, steps: [...state.steps, { owner, step }] }, true]
   },
   appendResult(state, { number, result }) {
-    const isSame = (other: State['results'][number]) =>
-      other.number === number && other.result.callId === result.callId
-    const kept = state.results.find(isSame)
-    if (kept) return [state, kept.result]
+    const existing = state.results.find(
+      (other) => other.number === number && other.result.callId === result.callId,
+    )
+    if (existing) return [state, existing.result]
     return [{ ...state, results: [...state.results, { number, result }] }, result]
   },
   read(state) {
-    return [state, readOf(state)]
+    return [state, recordedSteps(state)]
   },
 }
 
-/** The checkpoints as the step store gives them back. */
-export function readOf({ steps, results }: State): RecordedStep[] {
-  const inOrder = [...steps].sort((a, b) => a.step.number - b.step.number)
-  const resultsOf = (wanted: number) => results.filter(({ number }) => number === wanted)
-  return inOrder.map(({ step }) => ({
+/** The checkpoints as the step store returns them. */
+export function recordedSteps({ steps, results }: State): RecordedStep[] {
+  const sorted = [...steps].sort((a, b) => a.step.number - b.step.number)
+  const resultsOf = (step: Step) => results.filter(({ number }) => number === step.number)
+  return sorted.map(({ step }) => ({
     step,
-    results: new Map(resultsOf(step.number).map(({ result }) => [result.callId, result])),
+    results: new Map(resultsOf(step).map(({ result }) => [result.callId, result])),
   }))
 }
 
-function changed(state: State, transition: transitions.Transition) {
+function applyIfPermitted(state: State, transition: transitions.Transition) {
   const { execution } = state
   if (!execution || !transitions.isPermitted(execution, transition.guard)) return null
   return { ...state, execution: transitions.applyTransition(execution, transition) }
 }
 
-const told = (before: State, after: State | null): [State, boolean] => [after ?? before, after !== null]
+const toBoolean = (before: State, after: State | null): [State, boolean] => [after ?? before, after !== null]
