@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Command, type OutputConfiguration } from 'commander'
-import { dataFolder } from '../local/open-store.ts'
+import { dataFolder } from '../local/emulators/open-database.ts'
 import { addListCommand } from './commands/list.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'

@@ -3,7 +3,8 @@ import { openStores, type Stores } from '../lib/dynamodb/open-stores.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
 import { ensureDevelopmentOrganization } from '../local/development.ts'
-import { LOCAL_TABLE, openStore } from '../local/open-store.ts'
+import { openDatabase } from '../local/emulators/open-database.ts'
+import { LOCAL_TABLE } from '../local/emulators/provision.ts'
 import { UserError } from './errors.ts'
 import { onInterrupt } from './interrupt.ts'
 import type { SharedOptions } from './options.ts'
@@ -42,7 +43,7 @@ export async function withStores<T>(
 }
 
 async function openLocal(): Promise<Opened> {
-  const emulator = await openStore('command').catch((error: unknown) => {
+  const emulator = await openDatabase('command').catch((error: unknown) => {
     throw new UserError(`Cannot open the local table. ${describeError(error)}`)
   })
   const stores = openStores(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: emulator.endpoint }))

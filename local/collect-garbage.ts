@@ -1,19 +1,19 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** By then a service that has just started has answered who waited for it. */
-const AFTER_MS = 2_000
+/** Late enough not to delay the first requests after a start. */
+const DELAY_MS = 2_000
 
-type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void
+type CollectGarbage = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void
 
 /**
- * Gives back, once, the memory that loading took and nothing needs any more: V8 has grown its space for new objects
- * meanwhile, and keeps that for as long as a process is idle (24 MB of a service's 121, measured). It takes 20 to 100 ms.
+ * Collects garbage once after the start. Loading makes V8 enlarge its space for new objects, and an idle process keeps it:
+ * 24 of a service's 121 MB (measured). The collection takes 20 to 100 ms.
  */
 export function collectGarbage(): void {
   setTimeout(() => {
     setFlagsFromString('--expose-gc')
-    const collect: Collect = runInNewContext('gc')
+    const collect: CollectGarbage = runInNewContext('gc')
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-  }, AFTER_MS).unref()
+  }, DELAY_MS).unref()
 }

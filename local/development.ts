@@ -6,13 +6,13 @@ import type { OrganizationStore, TokenStore } from '../lib/core/ports.ts'
 import { system } from '../lib/system.ts'
 import { isTokenFormat, newToken, verifyToken } from '../lib/tokens/token.ts'
 
-/** The organization of this machine, always the same so that every start finds it. */
+/** The organization of local use. Its id is constant, so that every start finds it. */
 export const DEVELOPMENT_ORGANIZATION = { id: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48', name: 'Development' }
 
-/** Stands for the person at this machine or in CI wherever a creator's UUID is asked for. */
+/** The `createdBy` of local commands: a UUID that identifies the user of this machine. */
 export const operatorId = (): string => v5(`operator/${userName()}`, DEVELOPMENT_ORGANIZATION.id)
 
-/** A container may run as a user that the system has no name for. */
+/** In a container, the user may have no name. */
 function userName(): string {
   try {
     return userInfo().username
@@ -27,18 +27,19 @@ export async function ensureDevelopmentOrganization(organizations: OrganizationS
 }
 
 /**
- * A token of the development organization that works: `DEV_TOKEN` when given, else the one of the last start, else a
- * new one. It is kept in the data folder, readable by its owner only, so that scripts outlive a restart.
+ * A valid token of the development organization: `DEV_TOKEN` if given, otherwise the one of the last start, otherwise a new
+ * one. It is stored in the data folder, readable by its owner only, so that scripts survive a restart.
+ * @throws an Error when `DEV_TOKEN` is invalid
  */
 export async function ensureDevelopmentToken(
   tokens: TokenStore,
   folder: string,
-  wanted?: string,
+  devToken?: string,
 ): Promise<string> {
-  if (wanted && !isTokenFormat(wanted))
-    throw new Error('DEV_TOKEN may hold letters, digits and ._~+/=- only, at most 200.')
+  if (devToken && !isTokenFormat(devToken))
+    throw new Error('DEV_TOKEN may contain only letters, digits and ._~+/=-, at most 200 characters.')
   const file = join(folder, 'dev-token')
-  const text = wanted ?? (await readFile(file, 'utf8').catch(() => '')).trim()
+  const text = devToken ?? (await readFile(file, 'utf8').catch(() => '')).trim()
   const isValid = text !== '' && (await verifyToken(tokens, `Bearer ${text}`, system.now())) !== null
   if (isValid) return text
   const created = newToken({
@@ -47,11 +48,11 @@ export async function ensureDevelopmentToken(
     name: 'development',
     createdBy: operatorId(),
     lifetimeMs: null,
-    text: wanted,
+    text: devToken,
   })
   if (!(await tokens.create({ token: created.token }))) {
-    throw new Error('The token of DEV_TOKEN was revoked or has expired. Choose another one.')
+    throw new Error('The token in DEV_TOKEN is revoked or expired. Choose another one.')
   }
-  if (!wanted) await writeFile(file, `${created.text}\n`, { mode: 0o600 })
+  if (!devToken) await writeFile(file, `${created.text}\n`, { mode: 0o600 })
   return created.text
 }

@@ -1,6 +1,4 @@
 import { mkdir } from 'node:fs/promises'
-import type { Server } from 'node:http'
-import { type AddressInfo, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { leaseTimes } from '../lib/core/lease-times.ts'
@@ -17,63 +15,59 @@ import {
   TABLE_NAME,
 } from '../lib/environment.ts'
 import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
-import type { Emulator } from './dynamodb.ts'
-import { localFunctions } from './functions.ts'
-import { createGateway } from './gateway.ts'
-import { dataFolder, LOCAL_TABLE, openStore } from './open-store.ts'
-import { provisionQueues, QUEUE_NAME } from './provision.ts'
-import { publishFolder } from './publish-folder.ts'
-import { runnerOnDemand } from './runner-process.ts'
-import { startSqs } from './sqs.ts'
+import { dataFolder, openDatabase } from './emulators/open-database.ts'
+import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision.ts'
+import { type Emulator, startSqs } from './emulators/start-emulators.ts'
+import { localFunctions } from './gateway/functions.ts'
+import { createGateway } from './gateway/gateway.ts'
+import { closeServer, listen, parsePort, urlOf } from './gateway/server.ts'
+import { publishFolder } from './publish/publish-folder.ts'
+import { createRunner } from './runner/runner-process.ts'
 
 const AGENTS = fileURLToPath(new URL('../agents', import.meta.url))
-/** Answers to requests whose run goes on in the runner: accepted, or still running at the deadline. */
-const QUEUED = [202, 504]
-/** How long requests in flight may take to end after SIGTERM. */
-const DRAIN_MS = 5_000
+/** Statuses of requests that leave the run to the runner: accepted, or still running at the deadline. */
+const LEFT_TO_RUNNER = [202, 504]
 
 /**
- * The whole service on this machine, in the order in which its parts need each other.
- * @param say prints a line for the person who started it
+ * Starts the whole service on this machine.
+ * @param print prints a line for the user
  */
-export async function runService(environment: Environment, say: (line: string) => void) {
+export async function runService(environment: Environment, print: (line: string) => void) {
   const host = environment.HOST || '127.0.0.1'
-  const port = portOf(environment.PORT)
-  // The environment is changed below.
-  const hasForeignQueue = Boolean(environment[SQS_ENDPOINT])
-  const stops: (() => Promise<void>)[] = []
-  let announceEnd = async () => {}
+  const port = parsePort(environment.PORT)
+  const cleanups: (() => Promise<void>)[] = []
+  let announceStop = async () => {}
   const stop = async () => {
-    await announceEnd()
-    for (const stopPart of stops.splice(0).reverse()) await stopPart()
+    await announceStop()
+    for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp()
   }
   try {
-    const opening = [openStore('service', environment), openQueue(environment)] as const
-    for (const part of opening) stops.push(async () => (await part).stop())
-    const [store, queue] = await Promise.all(opening)
-    announceEnd = store.announceEnd
+    const opening = [openDatabase('service', environment), openQueues(environment)] as const
+    for (const emulator of opening) cleanups.push(async () => (await emulator).stop())
+    const [database, sqs] = await Promise.all(opening)
+    announceStop = database.announceStop
     const { visibilityMs, heartbeatMs } = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS, environment))
-    const queues = await provisionQueues(queue.endpoint, QUEUE_NAME, Math.ceil(visibilityMs / 1000))
+    const queues = await provisionQueues(sqs.endpoint, LOCAL_QUEUE, Math.ceil(visibilityMs / 1000))
+    const isSharedQueue = Boolean(environment[SQS_ENDPOINT])
     // The functions read their configuration from the environment when they are loaded, as on Lambda.
     Object.assign(process.env, {
       POWERTOOLS_LOG_LEVEL: environment.POWERTOOLS_LOG_LEVEL || 'WARN',
       [TABLE_NAME]: LOCAL_TABLE,
-      [DYNAMODB_ENDPOINT]: store.endpoint,
-      [SQS_ENDPOINT]: queue.endpoint,
+      [DYNAMODB_ENDPOINT]: database.endpoint,
+      [SQS_ENDPOINT]: sqs.endpoint,
       [QUEUE_URL]: queues.runs,
     })
-    const runner = runnerOnDemand({
+    const runner = createRunner({
       deadLetters: queues.deadLetters,
-      onDeath: say,
-      onWorked: emitCompleted,
+      onExit: print,
+      onProcessed: emitCompleted,
     })
-    stops.push(runner.stop)
+    cleanups.push(runner.stop)
 
     const { agents, executions, organizations, tokens } = openStores()
-    /** Whether executions are open that nobody has worked on since then. */
-    const isAnyLeft = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
-    // In a queue that is not its own, somebody may have left messages.
-    if (hasForeignQueue || (await isAnyLeft(Number.MAX_SAFE_INTEGER))) runner.need()
+    const hasStale = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
+    // Executions of the last start may be open, and a shared queue may contain messages.
+    if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await mkdir(folder, { recursive: true })
@@ -81,30 +75,31 @@ export async function runService(environment: Environment, say: (line: string) =
     const published = await publishFolder(agents, AGENTS, join(folder, 'published.json'))
 
     const { handlers, authorizer, sweep } = localFunctions()
-    const sweepOnce = async () => {
-      if (!(await isAnyLeft(Date.now()))) return
-      runner.need()
+    const sweepIfStale = async () => {
+      if (!(await hasStale(Date.now()))) return
+      runner.ensureStarted()
       await sweep()
     }
-    const sweeping = setInterval(() => sweepOnce().catch(complain), heartbeatMs)
-    stops.push(async () => clearInterval(sweeping))
+    const onSweepError = (error: unknown) => console.error('The sweeper failed:', error)
+    const sweeping = setInterval(() => sweepIfStale().catch(onSweepError), heartbeatMs)
+    cleanups.push(async () => clearInterval(sweeping))
 
     const gateway = createGateway({
       handlers,
       authorizer,
-      onAnswer: ({ method, path, status, ms }) => {
-        if (QUEUED.includes(status)) runner.need()
-        say(`${method} ${path} ${status} ${ms.toFixed(0)} ms`)
+      onResponse: ({ method, path, status, ms }) => {
+        if (LEFT_TO_RUNNER.includes(status)) runner.ensureStarted()
+        print(`${method} ${path} ${status} ${ms.toFixed(0)} ms`)
       },
     })
     await listen(gateway, host, port)
-    stops.push(() => close(gateway))
+    cleanups.push(() => closeServer(gateway))
 
     const url = urlOf(gateway, host)
-    say(`data in ${store.name}, queue in ${queue.name}`)
-    for (const { slug, isNew } of published) say(`agent ${slug}${isNew ? ', published' : ''}`)
-    say(`\nTry it:\n${curlLine(url, token)}\n`)
-    say(`ready ${url}`)
+    print(`data in ${database.name}, queue in ${sqs.name}`)
+    for (const { slug, isNew } of published) print(`agent ${slug}${isNew ? ', published' : ''}`)
+    print(`\nTry it:\n${exampleCommand(url, token)}\n`)
+    print(`ready ${url}`)
     return { url, token, stop }
   } catch (error) {
     await stop()
@@ -112,7 +107,7 @@ export async function runService(environment: Environment, say: (line: string) =
   }
 }
 
-function curlLine(url: string, token: string): string {
+function exampleCommand(url: string, token: string): string {
   const input = { content: 'Write to ada@example.com or call +44 20 7946 0958.' }
   return [
     `curl -sS ${url}/v1/agents/redact-pii/executions`,
@@ -122,42 +117,7 @@ function curlLine(url: string, token: string): string {
   ].join(' ')
 }
 
-async function openQueue(environment: Environment): Promise<Emulator> {
+async function openQueues(environment: Environment): Promise<Emulator> {
   const endpoint = environment[SQS_ENDPOINT]
   return endpoint ? { name: endpoint, endpoint, stop: async () => undefined } : startSqs()
 }
-
-function portOf(text: string | undefined): number {
-  const port = Number(text || 3000)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new Error(`PORT is "${text}"; it must be a whole number from 0 to 65535 (0 takes any free port).`)
-  }
-  return port
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const isTaken = error.code === 'EADDRINUSE'
-      reject(isTaken ? new Error(`Port ${port} of ${host} is taken. Set PORT to another one.`) : error)
-    })
-    server.listen(port, host, resolve)
-  })
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve))
-  server.closeIdleConnections()
-  const killer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-  await closed
-  clearTimeout(killer)
-}
-
-/** An address that a client on this machine can call, also when the server listens on all of them. */
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
-}
-
-const complain = (error: unknown) => console.error('The sweeper failed:', error)

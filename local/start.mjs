@@ -3,18 +3,19 @@ import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
 /**
- * What `npm start` runs. Keeps compiled code in the data folder, for this process and the runner: the next start is
- * faster, and neither process loads Node's compiler of TypeScript. That is why this one file is plain JavaScript.
+ * Entry point of `npm start`. Caches compiled code in the data folder, for this process and the runner: the next start is
+ * faster, and neither process loads Node's TypeScript compiler. This file is JavaScript so that it does not need the
+ * compiler itself.
  */
 const folder = join(process.env.DATA_DIR || '.local', 'compile-cache')
 
-/** Code agents are added to it at every start that runs them, and nothing is taken away: then it is begun anew. */
+/** Node never removes a file, and every run of a changed code agent adds one: a large cache is deleted. */
 const MAX_FILES = 3_000
 
 try {
   if (readdirSync(folder, { recursive: true }).length > MAX_FILES) rmSync(folder, { recursive: true })
 } catch {
-  // There is none yet, or another process is at it.
+  // The folder does not exist yet, or another process is deleting it.
 }
 process.env.NODE_COMPILE_CACHE ||= folder
 enableCompileCache()

@@ -8,7 +8,8 @@ import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
-import { LOCAL_TABLE, openStore } from '../../local/open-store.ts'
+import { openDatabase } from '../../local/emulators/open-database.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import type { ReadyProcess } from '../../test/support/ready-process.ts'
 import { startChild } from './child-process.ts'
 import { type Call, call, type Response } from './client.ts'
@@ -39,7 +40,7 @@ export async function startService(workspace: Workspace, options: Options = {}):
   }
   const command = options.npm ? { command: 'npm', args: ['start'] } : { args: ['local/start.mjs'] }
   const child = await startChild(workspace, { ...command, environment })
-  const { endpoint } = await openStore('command', { DATA_DIR: folder })
+  const { endpoint } = await openDatabase('command', { DATA_DIR: folder })
   const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint })
   return {
     ...child,

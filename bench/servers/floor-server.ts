@@ -16,7 +16,7 @@ import { openTable } from '../../lib/dynamodb/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
-import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { serveAsChild } from '../harness/child-process.ts'
 
 const FLOOR_TABLE = 'floor'

@@ -1,6 +1,6 @@
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { provisionTable } from '../../local/provision.ts'
+import { provisionTable } from '../../local/emulators/provision.ts'
 import { sdkConfig } from '../support/sdk.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 

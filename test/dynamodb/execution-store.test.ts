@@ -7,7 +7,7 @@ import { agentShard, executionKey, SHARDS, shardOf } from '../../lib/dynamodb/ke
 import { INDEXES } from '../../lib/dynamodb/schema.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
-import { provisionTable } from '../../local/provision.ts'
+import { provisionTable } from '../../local/emulators/provision.ts'
 import { anExecution, leased } from '../support/executions.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../lib/core/json.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
-import { provisionTable } from '../../local/provision.ts'
+import { provisionTable } from '../../local/emulators/provision.ts'
 import { anExecution, leased } from '../support/executions.ts'
 
 const at = '2027-01-15T08:00:00.000Z'

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Organization } from '../../lib/core/agent.ts'
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import { system } from '../../lib/system.ts'
-import { provisionTable } from '../../local/provision.ts'
+import { provisionTable } from '../../local/emulators/provision.ts'
 import { EMULATORS, race, readPages, tableOn } from '../support/emulators.ts'
 
 const anOrganization = (name = 'Example Ltd'): Organization => ({

@@ -8,7 +8,7 @@ import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { EXECUTION_RETENTION_DAYS } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
-import { provisionTable } from '../../local/provision.ts'
+import { provisionTable } from '../../local/emulators/provision.ts'
 import { anExecution, leased } from '../support/executions.ts'
 
 const DAY_MS = 86_400_000

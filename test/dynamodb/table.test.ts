@@ -6,7 +6,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
-import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 
 const values = fc.letrec((tie) => ({
   value: fc.oneof(

@@ -9,10 +9,8 @@ import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { DYNAMODB_ENDPOINT, QUEUE_URL, SQS_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
-import { freePort, startDynamoDB } from '../../local/dynamodb.ts'
-import { LOCAL_TABLE } from '../../local/open-store.ts'
-import { provisionQueues, provisionTable, QUEUE_NAME } from '../../local/provision.ts'
-import { startSqs } from '../../local/sqs.ts'
+import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues, provisionTable } from '../../local/emulators/provision.ts'
+import { freePort, startDynamoDB, startSqs } from '../../local/emulators/start-emulators.ts'
 import { createClient } from '../support/client.ts'
 import { createOrganization } from '../support/create-organization.ts'
 import { startFaultProxy } from './fault-proxy.ts'
@@ -85,7 +83,7 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
       services.push(service)
     }
     await Promise.all(services.map((service) => service.ready()))
-    const queues = await provisionQueues(proxies.sqs.url, QUEUE_NAME, leaseSeconds + 1)
+    const queues = await provisionQueues(proxies.sqs.url, LOCAL_QUEUE, leaseSeconds + 1)
     const runners = Array.from({ length: EXTRA_RUNNERS }, () =>
       superviseRunner({
         deadLetters: queues.deadLetters,

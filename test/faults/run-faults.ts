@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import type { ApiResponse } from '../support/client.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type Observation, requestRun } from './load/run-client.ts'

@@ -2,9 +2,9 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { getOperation, type OperationName, operations } from '../../lib/api/routes.ts'
 import { system } from '../../lib/system.ts'
-import { localFunctions } from '../../local/functions.ts'
-import type { Handlers } from '../../local/gateway.ts'
-import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { localFunctions } from '../../local/gateway/functions.ts'
+import type { Handlers } from '../../local/gateway/gateway.ts'
 
 let handlers: Handlers
 

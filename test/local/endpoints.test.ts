@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { startSqs } from '../../local/sqs.ts'
+import { startSqs } from '../../local/emulators/start-emulators.ts'
 import { createLocalClient } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { waitForExecution } from '../support/wait-for-execution.ts'
@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'aes-endpoints-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
-  it('are used instead of the embedded emulators: here dynalite and a fauxqs of its own', async () => {
+  it('replace the embedded emulators', async () => {
     const queue = await startSqs()
     const service = await startService({
       dataDir: folder,
@@ -35,13 +35,10 @@ describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
     await queue.stop()
   })
 
-  it.each(['DYNAMODB_ENDPOINT', 'SQS_ENDPOINT'])(
-    'where nothing answers at %s the start says so',
-    async (name) => {
-      const environment = { DYNAMODB_ENDPOINT: inject('dynamodb'), [name]: 'http://127.0.0.1:1' }
-      await expect(startService({ dataDir: folder, environment })).rejects.toThrow(
-        new RegExp(`answers at http://127.0.0.1:1 \\(${name}\\)`),
-      )
-    },
-  )
+  it.each(['DYNAMODB_ENDPOINT', 'SQS_ENDPOINT'])('must be reachable at the start: %s', async (name) => {
+    const environment = { DYNAMODB_ENDPOINT: inject('dynamodb'), [name]: 'http://127.0.0.1:1' }
+    await expect(startService({ dataDir: folder, environment })).rejects.toThrow(
+      new RegExp(`responds at http://127.0.0.1:1 \\(${name}\\)`),
+    )
+  })
 })

@@ -1,9 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { system } from '../../lib/system.ts'
-import { until } from '../../local/until.ts'
 import { type ApiClient, createClient } from '../support/client.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { newOrganization } from '../support/organization.ts'
@@ -25,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A service of its own, with short times, on the shared table: its queue is its own, and so are its processes. */
+/** A service of its own on the shared table, with its own queue and processes and a short lease. */
 async function withService(
   use: (service: Service, call: ApiClient) => Promise<void>,
   environment: Record<string, string> = {},
@@ -50,11 +49,11 @@ async function withService(
   }
 }
 
-const begun = (log: string) => until(() => existsSync(log), { what: 'the run to begin', limitMs: 20_000 })
+const begun = (log: string) => vi.waitUntil(() => existsSync(log), { timeout: 20_000 })
 const newLog = () => join(folder, system.newId())
 
 describe.concurrent('a run whose process is killed', () => {
-  it('in the runner is taken up again within one and a half leases', async () => {
+  it('is resumed within one and a half leases if the runner was killed', async () => {
     await withService(async (service, call) => {
       const log = newLog()
       const { json } = await call('POST', `${MARKING}?execMode=async`, { body: { log, ms: 600_000 } })
@@ -68,7 +67,7 @@ describe.concurrent('a run whose process is killed', () => {
     })
   })
 
-  it('in the gateway, where it was sync, is handed to a runner by the sweeper', async () => {
+  it('is re-enqueued by the sweeper if the gateway was killed during a synchronous run', async () => {
     const own = await newOrganization()
     await own.publish('marking')
     const log = newLog()
@@ -90,8 +89,8 @@ describe.concurrent('a run whose process is killed', () => {
   })
 })
 
-describe('a sync run', () => {
-  it('that lasts longer than the deadline gets 504, and goes on as if async', async () => {
+describe('a synchronous run', () => {
+  it('that exceeds the deadline is 504, and continues as if it were asynchronous', async () => {
     await withService(
       async (_, call) => {
         const log = newLog()
@@ -109,19 +108,19 @@ describe('a sync run', () => {
   })
 })
 
-describe('a model that stays away', () => {
-  it('ends an async run in ERROR with its last words when the message is dead', async () => {
+describe('a model that is unavailable', () => {
+  it('ends an asynchronous run in ERROR with its last error when the message exceeded maxReceiveCount', async () => {
     await withService(
       async (_, call) => {
         const name = system.newId()
-        scripted.script(name, () => ({ status: 503, message: 'Gone fishing.' }))
+        scripted.script(name, () => ({ status: 503, message: 'Overloaded.' }))
         const query = `execMode=async&model=${scripted.modelFor('openai-compatible', name)}`
         const path = `/v1/agents/model-agent/executions?${query}`
         const { json } = await call('POST', path, { body: { question: 'Why?' } })
         const { status, error } = await waitForExecution(call, json.id, 60_000)
         expect([status, error.code]).toEqual(['ERROR', 'ModelUnavailable'])
-        expect(error.message).toContain('Gone fishing.')
-        // Four tries for each of five deliveries.
+        expect(error.message).toContain('Overloaded.')
+        // Four attempts in each of five deliveries.
         expect(scripted.requests(name)).toHaveLength(20)
       },
       { LEASE_SECONDS: '1' },
@@ -129,11 +128,11 @@ describe('a model that stays away', () => {
   })
 })
 
-describe('the cap on open executions', () => {
+describe('the limit of open executions', () => {
   const start = (call: ApiClient) =>
     call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 600 } })
 
-  it('refuses with 429 beyond it, also after a crash, and not when executions have ended', async () => {
+  it('is enforced with 429, after a crash too, until executions have ended', async () => {
     const own = await newOrganization()
     await own.publish('wait')
     const environment = { MAX_OPEN_EXECUTIONS: '3', LEASE_SECONDS: '60' }
@@ -141,18 +140,18 @@ describe('the cap on open executions', () => {
     await withService(async (service) => {
       const call = createClient(service.url, own.token)
       const answers = await Promise.all(Array.from({ length: 20 }, () => start(call)))
-      const refused = answers.filter(({ status }) => status === 429)
+      const rejected = answers.filter(({ status }) => status === 429)
       ids = answers.filter(({ status }) => status === 202).map(({ json }) => json.id)
-      expect([ids.length, refused.length]).toEqual([3, 17])
-      expect(refused[0]?.json.code).toBe('TooManyRequests')
-      expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect([ids.length, rejected.length]).toEqual([3, 17])
+      expect(rejected[0]?.json.code).toBe('TooManyRequests')
+      expect(Number(rejected[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
     }, environment)
     await withService(async (service) => {
       const call = createClient(service.url, own.token)
       const sync = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
       expect(sync.status).toBe(429)
       await call('POST', `/v1/agent_executions/${ids[0]}/cancel`)
-      await until(async () => (await start(call)).status === 202, { what: 'room', limitMs: 10_000 })
+      await vi.waitUntil(async () => (await start(call)).status === 202, { timeout: 10_000 })
       expect((await start(call)).status).toBe(429)
     }, environment)
   })

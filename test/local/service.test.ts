@@ -5,11 +5,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, describe, expect, inject, it, vi } from 'vitest'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { hashToken } from '../../lib/tokens/token.ts'
-import { until } from '../../local/until.ts'
 import { createClient, createLocalClient, readDevToken } from '../support/client.ts'
 import { sharedTable } from '../support/organization.ts'
 import { childrenOf } from '../support/processes.ts'
@@ -57,7 +56,7 @@ const isAlive = (pid: number) => {
 }
 
 describe('npm start', () => {
-  it('prints a curl line that works when pasted', async () => {
+  it('prints a curl command that works when pasted', async () => {
     const service = await start(newFolder())
     const line = service
       .output()
@@ -73,7 +72,7 @@ describe('npm start', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  it('keeps agents, tokens and executions when it is restarted, and publishes unchanged agents no second time', async () => {
+  it('keeps agents, tokens and executions across a restart, and does not publish unchanged agents again', async () => {
     const folder = newFolder()
     const first = await start(folder)
     const token = readDevToken(folder)
@@ -94,7 +93,7 @@ describe('npm start', () => {
     await second.stop()
   })
 
-  it('loses nothing that it has answered when it is killed', async () => {
+  it('keeps the executions that it has responded with when it is killed', async () => {
     const folder = newFolder()
     const first = await start(folder)
     const call = createLocalClient(first.url, folder)
@@ -107,7 +106,7 @@ describe('npm start', () => {
     await second.stop()
   })
 
-  it('leaves no process behind when it is killed', async () => {
+  it('leaves no child process running when it is killed', async () => {
     const folder = newFolder()
     const service = await start(folder)
     const runners = [await runnerOf(service, folder)]
@@ -115,13 +114,10 @@ describe('npm start', () => {
     const databases = (await Promise.all(shells.map((pid) => childrenOf(pid, 'dynoxide')))).flat()
     expect(shells).toHaveLength(1)
     await service.kill()
-    await until(() => ![...runners, ...shells, ...databases].some(isAlive), {
-      what: 'the children to end',
-      limitMs: 10_000,
-    })
+    await vi.waitUntil(() => ![...runners, ...shells, ...databases].some(isAlive), { timeout: 10_000 })
   })
 
-  it('starts its runner with the first run that is queued', async () => {
+  it('starts its runner when the first run is enqueued', async () => {
     const folder = newFolder()
     const service = await start(folder)
     const call = createLocalClient(service.url, folder)
@@ -133,24 +129,24 @@ describe('npm start', () => {
     await service.stop()
   })
 
-  it('survives the death of its runner, which is replaced', async () => {
+  it('restarts its runner when it is killed', async () => {
     const folder = newFolder()
-    // A message that is sent while the dead runner's long poll still counts as one is its, and comes back after the lease.
+    // SQS may deliver a message to the long poll of the dead runner; it becomes visible again after the lease.
     const service = await start(folder, { LEASE_SECONDS: '3' })
     const call = createLocalClient(service.url, folder)
     const runner = await runnerOf(service, folder)
     process.kill(runner, 'SIGKILL')
     expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
-    await until(async () => (await childrenOf(service.pid, 'runner.ts')).some((pid) => pid !== runner), {
-      what: 'a new runner',
-      limitMs: 10_000,
-    })
+    await vi.waitUntil(
+      async () => (await childrenOf(service.pid, 'runner.ts')).some((pid) => pid !== runner),
+      { timeout: 10_000 },
+    )
     const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
     expect(await waitForExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
     await service.stop()
   })
 
-  it('ends when npm is told to end, and the next start waits for it', async () => {
+  it('stops when npm is stopped, and the next start waits for it', async () => {
     const folder = newFolder()
     const npm = spawn('npm', ['start'], {
       env: { ...process.env, NODE_COMPILE_CACHE: '', PORT: '0', DATA_DIR: folder },
@@ -160,7 +156,7 @@ describe('npm start', () => {
     npm.stdout.on('data', (chunk) => {
       printed += chunk
     })
-    await until(() => printed.includes('\nready '), { what: 'npm start to be ready', limitMs: 30_000 })
+    await vi.waitUntil(() => printed.includes('\nready '), { timeout: 30_000 })
     const exited = once(npm, 'exit')
     npm.kill('SIGTERM')
     await exited
@@ -171,7 +167,7 @@ describe('npm start', () => {
     await next.stop()
   })
 
-  it('begins the cache of compiled code anew when it has grown large', async () => {
+  it('deletes the compile cache when it has grown large', async () => {
     const folder = newFolder()
     const cache = join(folder, 'compile-cache')
     const begin = () =>
@@ -185,13 +181,13 @@ describe('npm start', () => {
     expect(existsSync(join(cache, 'kept'))).toBe(false)
   })
 
-  it('takes the development token of DEV_TOKEN', async () => {
+  it('accepts the token in DEV_TOKEN', async () => {
     const service = await start(newFolder(), { DEV_TOKEN: 'my-own-token' })
     expect((await createClient(service.url, 'my-own-token')('GET', '/v1/agents')).status).toBe(200)
     await service.stop()
   })
 
-  it('refuses a DEV_TOKEN that was revoked', async () => {
+  it('rejects a DEV_TOKEN that was revoked', async () => {
     const dataDir = newFolder()
     const environment = { DEV_TOKEN: `my-own-${system.newId()}`, DYNAMODB_ENDPOINT: inject('dynamodb') }
     await (await start(dataDir, environment)).stop()
@@ -199,42 +195,42 @@ describe('npm start', () => {
     const token = await tokens.getByHash({ hash: hashToken(environment.DEV_TOKEN) })
     const revokedAt = new Date().toISOString()
     expect(await tokens.revoke({ organizationId: null, id: token?.id ?? '', revokedAt })).toBe(true)
-    await expect(startService({ dataDir, environment })).rejects.toThrow(/DEV_TOKEN was revoked/)
+    await expect(startService({ dataDir, environment })).rejects.toThrow(/DEV_TOKEN is revoked/)
   })
 
-  it('keeps its development token readable by its owner only', async () => {
+  it('makes its development token readable by the owner only', async () => {
     const folder = newFolder()
     const service = await start(folder)
     expect(statSync(join(folder, 'dev-token')).mode & 0o077).toBe(0)
     await service.stop()
   })
 
-  const refusals: [string, Record<string, string>, RegExp][] = [
+  const rejected: [string, Record<string, string>, RegExp][] = [
     [
-      'a port that is no number',
+      'a port that is not a number',
       { PORT: 'http' },
-      /PORT is "http"; it must be a whole number from 0 to 65535/,
+      /PORT is "http"; it must be an integer between 0 and 65535/,
     ],
-    ['a token with a space', { DEV_TOKEN: 'a b' }, /DEV_TOKEN may hold/],
+    ['a token with a space', { DEV_TOKEN: 'a b' }, /DEV_TOKEN may contain only/],
   ]
-  it.each(refusals)('refuses %s, and says so in one line', async (_, environment, message) => {
+  it.each(rejected)('rejects %s with one line', async (_, environment, message) => {
     const folder = newFolder()
-    const refused = startService({ dataDir: folder, environment })
-    await expect(refused).rejects.toThrow(message)
-    await expect(refused).rejects.not.toThrow(/at .*\.ts:\d+/)
+    const start = startService({ dataDir: folder, environment })
+    await expect(start).rejects.toThrow(message)
+    await expect(start).rejects.not.toThrow(/at .*\.ts:\d+/)
   })
 
-  it('says which port is taken', async () => {
+  it('names the port that is in use', async () => {
     const blocker = createServer()
     await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
     const { port } = blocker.address() as { port: number }
     await expect(startService({ dataDir: newFolder(), environment: { PORT: String(port) } })).rejects.toThrow(
-      `Port ${port} of 127.0.0.1 is taken. Set PORT to another one.`,
+      `Port ${port} on 127.0.0.1 is in use. Set PORT to another port.`,
     )
     blocker.close()
   })
 
-  it('does not run twice on one data folder', async () => {
+  it('does not start a second time on one data folder', async () => {
     const folder = newFolder()
     const service = await start(folder)
     await expect(startService({ dataDir: folder })).rejects.toThrow(/already runs on/)

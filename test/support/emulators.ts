@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import type { Page, PageRequest } from '../../lib/core/ports.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
-import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 
 /** The databases that every store must work on. */
 export const EMULATORS = ['dynamodb', 'dynalite'] as const

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
-import { startDynalite, startDynamoDB } from '../../local/dynamodb.ts'
-import { LOCAL_TABLE } from '../../local/open-store.ts'
-import { provisionTable } from '../../local/provision.ts'
+import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
+import { startDynalite, startDynamoDB } from '../../local/emulators/start-emulators.ts'
 import { startService } from './service.ts'
 
 declare module 'vitest' {

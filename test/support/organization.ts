@@ -8,7 +8,7 @@ import type { Version } from '../../lib/core/agent.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
-import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { type ApiClient, type ApiResponse, createClient } from './client.ts'
 import { createOrganization } from './create-organization.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import type { Environment } from '../../lib/environment.ts'
-import { LOCAL_TABLE } from '../../local/open-store.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 
 const RUNNER = fileURLToPath(new URL('dying-runner.ts', import.meta.url))
 

@@ -18,7 +18,7 @@ import {
 import { SHARDS } from '../../../lib/dynamodb/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table.ts'
 import { system } from '../../../lib/system.ts'
-import { LOCAL_TABLE } from '../../../local/open-store.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { type Meter, startMeter } from '../../support/meter.ts'
 
 const SAMPLE = { runs: 1_024, seed: 1 }

@@ -5,7 +5,7 @@ import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../../lib/dynamodb/table.ts'
 import { admission } from '../../../lib/engine/submit/admission.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/provision.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/executions.ts'
 
 const CAP = 7

@@ -12,7 +12,7 @@ import { buildRunRequest, type RunOverrides } from '../../../lib/engine/submit/r
 import { submitAsync, submitSync } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { LOCAL_TABLE } from '../../../local/open-store.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { engineOn } from '../../support/engine.ts'
 import { type Meter, type Spent, startMeter } from '../../support/meter.ts'
 import { newOrganization, type TestOrganization } from '../../support/organization.ts'

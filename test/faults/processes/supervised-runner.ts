@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const RUNNER = fileURLToPath(new URL('../../../local/runner.ts', import.meta.url))
+const RUNNER = fileURLToPath(new URL('../../../local/runner/runner.ts', import.meta.url))
 const RESTART_MS = 500
 
 type Options = { environment: Record<string, string>; deadLetters: string }

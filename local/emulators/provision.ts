@@ -7,37 +7,33 @@ import {
   type KeySchemaElement,
   ResourceInUseException,
   UpdateTableCommand,
+  waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { clientConfig } from '../lib/aws-sdk.ts'
-import { MAX_ATTEMPTS } from '../lib/core/limits.ts'
-import { INDEXES, TABLE } from '../lib/dynamodb/schema.ts'
-import { SQS_ENDPOINT } from '../lib/environment.ts'
-import { until } from './until.ts'
+import { clientConfig } from '../../lib/aws-sdk.ts'
+import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
+import { INDEXES, TABLE } from '../../lib/dynamodb/schema.ts'
+import { SQS_ENDPOINT } from '../../lib/environment.ts'
 
-/** On the embedded emulator, or on that of `SQS_ENDPOINT`. */
-export const QUEUE_NAME = 'agent-executions'
+/** Names on the emulators, embedded or not. */
+export const LOCAL_TABLE = 'agent-execution-service'
+export const LOCAL_QUEUE = 'agent-executions'
 
 /** Creates the table that the stack would create, unless it exists; a table of an earlier version gets the missing indexes. */
 export async function provisionTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(clientConfig(endpoint))
   try {
     await client.send(new CreateTableCommand(tableDefinition(name)))
-    const isActive = async () => (await describeTable(client, name))?.TableStatus === 'ACTIVE'
-    await until(isActive, { what: `table ${name} to be active`, limitMs: 30_000 })
+    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.1, maxDelay: 1 }, { TableName: name })
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error
     await addMissingIndexes(client, name)
   }
 }
 
-async function describeTable(client: DynamoDBClient, name: string) {
-  return (await client.send(new DescribeTableCommand({ TableName: name }))).Table
-}
-
 async function addMissingIndexes(client: DynamoDBClient, name: string): Promise<void> {
-  const indexes = (await describeTable(client, name))?.GlobalSecondaryIndexes
-  const known = new Set(indexes?.map(({ IndexName }) => IndexName))
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }))
+  const known = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName))
   const { AttributeDefinitions, GlobalSecondaryIndexes } = tableDefinition(name)
   for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !known.has(IndexName))) {
     const GlobalSecondaryIndexUpdates = [{ Create: index }]
@@ -47,12 +43,12 @@ async function addMissingIndexes(client: DynamoDBClient, name: string): Promise<
   }
 }
 
-/** Addresses of the run queue and its dead-letter queue. */
+/** URLs of the run queue and its dead-letter queue. */
 export type Queues = { runs: string; deadLetters: string }
 
 /**
- * Makes the run queue and its dead-letter queue, unless they are there. A message that was received is hidden for `visibilitySeconds`.
- * @throws an Error when no SQS answers at the endpoint
+ * Creates the run queue and its dead-letter queue, unless they exist.
+ * @throws an Error when no SQS responds at the endpoint
  */
 export async function provisionQueues(
   endpoint: string,
@@ -65,7 +61,7 @@ export async function provisionQueues(
     return QueueUrl
   }
   const deadLetters = await create(`${name}-dead`).catch((cause) => {
-    throw new Error(`No SQS answers at ${endpoint} (${SQS_ENDPOINT}).`, { cause })
+    throw new Error(`No SQS responds at ${endpoint} (${SQS_ENDPOINT}).`, { cause })
   })
   const { Attributes } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: deadLetters, AttributeNames: ['QueueArn'] }),

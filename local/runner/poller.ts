@@ -1,35 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
-import { clientConfig, createRequestHandler } from '../lib/aws-sdk.ts'
+import { clientConfig, createRequestHandler } from '../../lib/aws-sdk.ts'
 
 type Options = {
   endpoint: string
   queueUrl: string
   handler: (event: SQSEvent) => Promise<SQSBatchResponse>
-  /** Messages in work at the same time. */
+  /** Messages in process at the same time. */
   concurrency: number
   onError: (error: unknown) => void
 }
 
 const RECEIVE_SECONDS = 10
-const MAX_BATCH = 10
-const PAUSE_AFTER_ERROR_MS = 500
-/** A long poll is silent until a message arrives. */
+const MAX_MESSAGES = 10
+const DELAY_AFTER_ERROR_MS = 500
+/** SQS responds to a long poll when a message arrives or the poll ends. */
 const TIMEOUT_MS = (RECEIVE_SECONDS + 5) * 1000
 
-/**
- * Lambda's event source mapping on this machine: receives messages by long poll, calls the handler for each, deletes
- * those that it did not report as failed.
- */
+/** Lambda's event source mapping on this machine: calls the handler for each message, and deletes those that succeed. */
 export function startPoller({ endpoint, queueUrl, handler, concurrency, onError }: Options) {
   const client = new SQSClient({
     ...clientConfig(endpoint),
     requestHandler: createRequestHandler(TIMEOUT_MS),
   })
   const stopping = new AbortController()
-  const inWork = new Set<Promise<void>>()
+  const inProcess = new Set<Promise<void>>()
 
-  const work = async (message: Message) => {
+  const processMessage = async (message: Message) => {
     try {
       const { batchItemFailures } = await handler({ Records: [toRecord(message)] })
       if (batchItemFailures.length > 0) return
@@ -41,12 +39,12 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
     }
   }
 
-  const receive = async (free: number): Promise<Message[]> => {
+  const receive = async (max: number): Promise<Message[]> => {
     try {
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({
           QueueUrl: queueUrl,
-          MaxNumberOfMessages: Math.min(free, MAX_BATCH),
+          MaxNumberOfMessages: Math.min(max, MAX_MESSAGES),
           WaitTimeSeconds: RECEIVE_SECONDS,
           MessageSystemAttributeNames: ['All'],
         }),
@@ -56,32 +54,32 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
     } catch (error) {
       if (stopping.signal.aborted) return []
       onError(error)
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_ERROR_MS))
+      await sleep(DELAY_AFTER_ERROR_MS)
       return []
     }
   }
 
   const loop = (async () => {
     while (!stopping.signal.aborted) {
-      if (inWork.size >= concurrency) await Promise.race(inWork)
-      for (const message of await receive(concurrency - inWork.size)) {
-        const task = work(message).finally(() => inWork.delete(task))
-        inWork.add(task)
+      if (inProcess.size >= concurrency) await Promise.race(inProcess)
+      for (const message of await receive(concurrency - inProcess.size)) {
+        const task = processMessage(message).finally(() => inProcess.delete(task))
+        inProcess.add(task)
       }
     }
   })()
 
   return {
-    /** Takes no more messages, and waits for those in work. */
+    /** Stops receiving, and waits for the messages in process. */
     async stop(): Promise<void> {
       stopping.abort()
       await loop
-      await Promise.all(inWork)
+      await Promise.all(inProcess)
     },
   }
 }
 
-/** A message as the event source mapping hands it to a function. */
+/** A message as Lambda's event source mapping passes it to a function. */
 export function toRecord(message: Message): SQSRecord {
   return {
     messageId: message.MessageId ?? '',

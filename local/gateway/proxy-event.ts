@@ -1,21 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import type { Authorization } from './authorize.ts'
-import type { Match } from './match-route.ts'
+import type { AuthorizerContext } from './authorizer.ts'
+import type { RouteMatch } from './match-route.ts'
 
-export type Call = {
+type AuthorizedRequest = {
   request: IncomingMessage
   requestId: string
-  match: Match
-  authorization: Authorization
+  match: RouteMatch
+  authorizerContext: AuthorizerContext
   body: Buffer
 }
 
-/** The event that API Gateway's REST API sends to a function (Lambda proxy integration). */
-export function toProxyEvent({ request, requestId, match, authorization, body }: Call): APIGatewayProxyEvent {
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html */
+export function toProxyEvent({
+  request,
+  requestId,
+  match,
+  authorizerContext,
+  body,
+}: AuthorizedRequest): APIGatewayProxyEvent {
   const { route, path, search, parameters } = match
   const query = multiValues(new URLSearchParams(search))
-  const text = decodedText(body)
+  const text = decodeUtf8(body)
   return {
     resource: route.path,
     path,
@@ -29,7 +35,7 @@ export function toProxyEvent({ request, requestId, match, authorization, body }:
     stageVariables: null,
     requestContext: {
       requestId,
-      authorizer: authorization,
+      authorizer: authorizerContext,
       path,
       resourcePath: route.path,
       httpMethod: route.method,
@@ -51,8 +57,8 @@ export function toProxyEvent({ request, requestId, match, authorization, body }:
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Null for bytes that are no UTF-8: they travel as base64. */
-function decodedText(body: Buffer): string | null {
+/** Null for bytes that are not UTF-8: these are sent as base64. */
+function decodeUtf8(body: Buffer): string | null {
   try {
     return utf8.decode(body)
   } catch {

@@ -1,6 +1,5 @@
 import { DYNAMODB_ENDPOINT, QUEUE_URL, SQS_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
-import { LOCAL_TABLE } from './open-store.ts'
-import { QUEUE_NAME } from './provision.ts'
+import { LOCAL_QUEUE, LOCAL_TABLE } from './emulators/provision.ts'
 
 export type Template = {
   Resources: Record<string, { Type: string; Properties: ReturnType<typeof JSON.parse> }>
@@ -8,16 +7,16 @@ export type Template = {
 
 type Endpoints = { dynamodb: string; sqs: string }
 
-/** The account that emulators of SQS put into the addresses of queues. */
+/** The account id in the queue URLs of SQS emulators. */
 const ACCOUNT = '000000000000'
 
-/** A template whose functions use the table and the queue that `npm start` makes on emulators. */
-export function forSam(
+/** The template with functions that use the table and the queue of `npm start` on emulators. */
+export function toSamTemplate(
   { Resources, ...rest }: Template,
   { dynamodb, sqs }: Endpoints,
   arch: string,
 ): Template {
-  const changed = Object.entries(Resources).map(([id, resource]) => {
+  const resources = Object.entries(Resources).map(([id, resource]) => {
     if (resource.Type !== 'AWS::Lambda::Function') return [id, resource] as const
     const { Variables } = resource.Properties.Environment
     const Environment = {
@@ -26,7 +25,7 @@ export function forSam(
         [TABLE_NAME]: LOCAL_TABLE,
         [DYNAMODB_ENDPOINT]: dynamodb,
         ...(QUEUE_URL in Variables && {
-          [QUEUE_URL]: `${sqs}/${ACCOUNT}/${QUEUE_NAME}`,
+          [QUEUE_URL]: `${sqs}/${ACCOUNT}/${LOCAL_QUEUE}`,
           [SQS_ENDPOINT]: sqs,
         }),
       },
@@ -34,5 +33,5 @@ export function forSam(
     const Architectures = [arch === 'arm64' ? 'arm64' : 'x86_64']
     return [id, { ...resource, Properties: { ...resource.Properties, Architectures, Environment } }] as const
   })
-  return { ...rest, Resources: Object.fromEntries(changed) }
+  return { ...rest, Resources: Object.fromEntries(resources) }
 }

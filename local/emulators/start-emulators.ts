@@ -1,28 +1,27 @@
 import { spawn } from 'node:child_process'
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import { clientConfig } from '../lib/aws-sdk.ts'
-import { until } from './until.ts'
+import pRetry from 'p-retry'
+import { clientConfig } from '../../lib/aws-sdk.ts'
 
-/** A running emulator. Stopping it keeps what it has stored. */
+/** A running emulator. `stop` keeps the stored data. */
 export type Emulator = { name: string; endpoint: string; stop: () => Promise<void> }
 
 const require = createRequire(import.meta.url)
 
 /**
- * Starts the embedded DynamoDB: dynoxide where its binary is installed (linux-x64), else dynalite.
- * @param folder where the data is kept; null for memory only
+ * Starts the embedded DynamoDB: dynoxide where its binary is installed (linux-x64), otherwise dynalite.
+ * @param folder where the data is stored; null to keep it in memory
  */
 export async function startDynamoDB(folder: string | null): Promise<Emulator> {
-  const binary = dynoxideBinary()
+  const binary = findDynoxide()
   return binary ? startDynoxide(binary, folder) : startDynalite(folder)
 }
 
-function dynoxideBinary(): string | null {
+function findDynoxide(): string | null {
   try {
     return join(dirname(require.resolve('@dynoxide/linux-x64/package.json')), 'dynoxide')
   } catch {
@@ -30,21 +29,24 @@ function dynoxideBinary(): string | null {
   }
 }
 
-/** Ends the emulator when its standard input closes, which it does however this process dies. */
-const TIED_TO_PARENT = '"$@" & child=$!; read -r _; kill $child; wait $child'
+const MAX_START_MS = 10_000
+
+/** Stops the emulator when its standard input closes, which happens however this process dies. */
+const STOP_WITH_PARENT = '"$@" & child=$!; read -r _; kill $child; wait $child'
 
 async function startDynoxide(binary: string, folder: string | null): Promise<Emulator> {
   const port = await freePort()
   const options = ['serve', '--host', '127.0.0.1', '--port', String(port)]
   if (folder) options.push('--db-path', join(folder, 'dynoxide.sqlite'))
-  const child = spawn('sh', ['-c', TIED_TO_PARENT, 'sh', binary, ...options], {
+  const child = spawn('sh', ['-c', STOP_WITH_PARENT, 'sh', binary, ...options], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    // Its own process group: an interrupt from the terminal must not stop the database before the service.
+    // A process group of its own: an interrupt from the terminal must not stop the database before the service.
     detached: true,
   })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const endpoint = `http://127.0.0.1:${port}`
-  await until(() => answers(endpoint), { what: 'dynoxide to answer', limitMs: 10_000 })
+  const ping = createPing(endpoint)
+  await pRetry(ping, { retries: MAX_START_MS, minTimeout: 15, factor: 1, maxRetryTime: MAX_START_MS })
   const stop = async () => {
     child.stdin.end()
     await exited
@@ -68,18 +70,20 @@ export async function startDynalite(folder: string | null): Promise<Emulator> {
   return { name: 'dynalite', endpoint, stop }
 }
 
-/** Whether a DynamoDB answers there. */
-export async function answers(endpoint: string): Promise<boolean> {
-  const client = new DynamoDBClient({ ...clientConfig(endpoint), maxAttempts: 1 })
-  try {
-    await client.send(new ListTablesCommand({ Limit: 1 }))
-    return true
-  } catch {
-    return false
-  }
+/** Starts the embedded SQS, in memory. The sweeper enqueues again what was queued when it stopped. */
+export async function startSqs(): Promise<Emulator> {
+  const { startFauxqs } = await import('fauxqs')
+  const server = await startFauxqs({ port: 0, host: '127.0.0.1', logger: false })
+  return { name: 'fauxqs', endpoint: `http://127.0.0.1:${server.port}`, stop: () => server.stop() }
 }
 
-/** A port of this machine that nobody listens on at the moment. */
+/** A call that throws the SDK's error when no DynamoDB responds at the endpoint. */
+export function createPing(endpoint: string): () => Promise<unknown> {
+  const client = new DynamoDBClient({ ...clientConfig(endpoint), maxAttempts: 1 })
+  return () => client.send(new ListTablesCommand({ Limit: 1 }))
+}
+
+/** A port of this machine that is not in use. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Bytes that Lambda takes in one event. */
+/** Lambda's limit for an event. */
 const MAX_BYTES = 6 * 1024 * 1024
-/** A client that sends more than this is cut off; up to here it gets to read why it is refused. */
+/** A body that is larger than this is not read to its end: the connection is closed. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024
 
-/** The whole body. One that is too large is read to its end, so that its sender can read the answer. Never rejects. */
-export function readBody(request: IncomingMessage): Promise<Buffer | 'too large' | 'gone'> {
+/**
+ * The whole body. A body that is too large is read to its end too: many clients read a response only after they have sent
+ * the request. Never rejects.
+ */
+export function readBody(request: IncomingMessage): Promise<Buffer | 'too large' | 'aborted'> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -17,7 +20,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer | 'too large'
       if (length > MAX_DRAINED_BYTES) request.destroy()
     })
     request.once('end', () => resolve(length > MAX_BYTES ? 'too large' : Buffer.concat(chunks)))
-    request.once('error', () => resolve('gone'))
-    request.once('close', () => resolve('gone'))
+    request.once('error', () => resolve('aborted'))
+    request.once('close', () => resolve('aborted'))
   })
 }

@@ -1,13 +1,14 @@
-import { type Route, routes } from '../lib/api/routes.ts'
+import { type Route, routes } from '../../lib/api/routes.ts'
 
-export type Match = { route: Route; path: string; search: string; parameters: Record<string, string> }
+/** A route, with the path and the query of the request that it matches. */
+export type RouteMatch = { route: Route; path: string; search: string; parameters: Record<string, string> }
 
 const table = routes.map((route) => ({ route, segments: route.path.split('/') }))
 
-/** The route of a request line. One slash at the end makes no difference, as in API Gateway. */
-export function matchRoute(method: string, url: string): Match | null {
-  const target = url.replace(/^https?:\/\/[^/?]*/i, '')
-  const [path = '', ...rest] = target.split('?')
+/** The route of a request. A trailing slash makes no difference, as in API Gateway. */
+export function matchRoute(method: string, url: string): RouteMatch | null {
+  const pathAndQuery = url.replace(/^https?:\/\/[^/?]*/i, '')
+  const [path = '', ...rest] = pathAndQuery.split('?')
   const given = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
   for (const { route, segments } of table) {
     if (route.method !== method || segments.length !== given.length) continue
@@ -25,13 +26,13 @@ function matchSegments(pattern: string[], given: string[]): Record<string, strin
       if (segment !== expected) return null
     } else {
       if (segment === '') return null
-      parameters[expected.slice(1, -1)] = decoded(segment)
+      parameters[expected.slice(1, -1)] = decodeSegment(segment)
     }
   }
   return parameters
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {

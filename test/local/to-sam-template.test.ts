@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { forSam, type Template } from '../../local/for-sam.ts'
+import { type Template, toSamTemplate } from '../../local/to-sam-template.ts'
 import { findResources, synthesize } from '../infra/synthesize.ts'
 
 const endpoints = { dynamodb: 'http://127.0.0.1:8000', sqs: 'http://127.0.0.1:9324' }
 
-describe('forSam', () => {
+describe('toSamTemplate', () => {
   const template = synthesize({ responseStreaming: false })
-  const changed = forSam(template.toJSON() as Template, endpoints, 'x64')
-  const before = findResources(template, 'AWS::Lambda::Function')
+  const samTemplate = toSamTemplate(template.toJSON() as Template, endpoints, 'x64')
+  const functions = findResources(template, 'AWS::Lambda::Function')
 
-  it('gives every function the emulators, and the queue to those that have one', () => {
-    for (const [id, { Properties }] of Object.entries(before)) {
-      const { Architectures, Environment } = changed.Resources[id]?.Properties ?? {}
+  it('sets the endpoints of the emulators in every function, that of the queue where it is used', () => {
+    for (const [id, { Properties }] of Object.entries(functions)) {
+      const { Architectures, Environment } = samTemplate.Resources[id]?.Properties ?? {}
       expect(Environment.Variables).toEqual({
         ...Properties.Environment.Variables,
         TABLE_NAME: 'agent-execution-service',
@@ -25,10 +25,13 @@ describe('forSam', () => {
     }
   })
 
-  it('changes nothing else', () => {
+  it('leaves all other resources unchanged', () => {
     const { Resources, ...rest } = template.toJSON()
-    const others = Object.entries(Resources).filter(([id]) => !(id in before))
+    const others = Object.entries(Resources).filter(([id]) => !(id in functions))
     expect(others.length).toBeGreaterThan(50)
-    expect(changed).toEqual({ ...rest, Resources: { ...changed.Resources, ...Object.fromEntries(others) } })
+    expect(samTemplate).toEqual({
+      ...rest,
+      Resources: { ...samTemplate.Resources, ...Object.fromEntries(others) },
+    })
   })
 })

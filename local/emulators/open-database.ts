@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DYNAMODB_ENDPOINT, type Environment } from '../../lib/environment.ts'
+import { acquireLock, type DatabaseLock } from './database-lock.ts'
+import { LOCAL_TABLE, provisionTable } from './provision.ts'
+import { createPing, type Emulator, startDynamoDB } from './start-emulators.ts'
+
+export const dataFolder = (environment: Environment = process.env): string => environment.DATA_DIR || '.local'
+
+/** Longer than a CLI command uses the database, and than a service takes to stop. */
+const MAX_WAIT_MS = 20_000
+/** How long a service waits for another one, which may have lost its parent and be about to notice it. */
+const MAX_WAIT_FOR_SERVICE_MS = 1_000
+const POLL_MS = 50
+
+export type Database = Emulator & {
+  /** Tells other processes that the lock will be released soon. */
+  announceStop: () => Promise<void>
+}
+
+/**
+ * The provisioned table on this machine: that of `DYNAMODB_ENDPOINT`, otherwise that of the data folder. A CLI command
+ * uses the database of a running service. Two services cannot share one.
+ * @throws an Error when another service uses the data folder
+ */
+export async function openDatabase(
+  role: 'service' | 'command',
+  environment: Environment = process.env,
+): Promise<Database> {
+  const endpoint = environment[DYNAMODB_ENDPOINT]
+  const database = endpoint
+    ? await connect(endpoint)
+    : await openFolder(role === 'command', dataFolder(environment))
+  await provisionTable(database.endpoint, LOCAL_TABLE)
+  return database
+}
+
+async function connect(endpoint: string): Promise<Database> {
+  try {
+    await createPing(endpoint)()
+  } catch (cause) {
+    throw new Error(`No DynamoDB responds at ${endpoint} (${DYNAMODB_ENDPOINT}).`, { cause })
+  }
+  return externalDatabase(endpoint)
+}
+
+async function openFolder(isCommand: boolean, folder: string): Promise<Database> {
+  const startedAt = performance.now()
+  const waitedMs = () => performance.now() - startedAt
+  for (;;) {
+    const lock = await acquireLock(folder, { isShortLived: isCommand })
+    if ('release' in lock) return startOn(folder, lock)
+    const { pid, endpoint, isShortLived } = lock
+    if (isCommand && endpoint && !isShortLived) return externalDatabase(endpoint)
+    const limitMs = isCommand || isShortLived ? MAX_WAIT_MS : MAX_WAIT_FOR_SERVICE_MS
+    if (waitedMs() > limitMs) {
+      throw new Error(
+        isShortLived
+          ? `Process ${pid} still uses ${folder}. Wait until it exits.`
+          : `The service already runs on ${folder} (process ${pid}). Stop it, or set DATA_DIR.`,
+      )
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+async function startOn(folder: string, lock: DatabaseLock): Promise<Database> {
+  try {
+    const emulator = await startDynamoDB(folder)
+    await lock.update({ endpoint: emulator.endpoint })
+    return {
+      name: `${folder} (${emulator.name})`,
+      endpoint: emulator.endpoint,
+      announceStop: () => lock.update({ isShortLived: true }),
+      stop: async () => {
+        await emulator.stop()
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+/** A database that another process started and will stop. */
+function externalDatabase(endpoint: string): Database {
+  const doNothing = async () => undefined
+  return { name: endpoint, endpoint, announceStop: doNothing, stop: doNothing }
+}

@@ -1,0 +1,41 @@
+import type { Server } from 'node:http'
+import { type AddressInfo, isIPv6 } from 'node:net'
+
+/** How long requests in flight may take after SIGTERM. */
+const DRAIN_MS = 5_000
+
+/** @throws an Error that names the variable */
+export function parsePort(text: string | undefined): number {
+  const port = Number(text || 3000)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new Error(`PORT is "${text}"; it must be an integer between 0 and 65535 (0 selects any free port).`)
+  }
+  return port
+}
+
+/** @throws an Error that names the port when it is in use */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const isInUse = error.code === 'EADDRINUSE'
+      reject(isInUse ? new Error(`Port ${port} on ${host} is in use. Set PORT to another port.`) : error)
+    })
+    server.listen(port, host, resolve)
+  })
+}
+
+/** Waits for requests in flight, then closes their connections. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  await closed
+  clearTimeout(timer)
+}
+
+/** A URL that clients on this machine can call, even if the server listens on all addresses. */
+export function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
+}

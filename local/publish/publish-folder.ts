@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DOCUMENT_FILE } from '../../lib/agents/document-file.ts'
+import { agentIdOf } from '../../lib/core/ids.ts'
+import type { AgentStore } from '../../lib/core/ports.ts'
+import { system } from '../../lib/system.ts'
+import { DEVELOPMENT_ORGANIZATION, operatorId } from '../development.ts'
+import { hashSources, sourcesOutside } from './source-hash.ts'
+
+export type PublishedAgent = { slug: string; isNew: boolean }
+
+/** What was last published from a folder. `sources` are the source files outside the folder. */
+type Publication = { slug: string; digest: string; sources: string[]; sourceHash: string }
+
+/**
+ * Publishes every agent below a folder whose document or code differs from its current version. An agent whose files are
+ * unchanged since the last start is neither checked nor bundled; if all are unchanged, the bundler is not loaded.
+ * @param stateFile stores what was published
+ * @throws an Error with the problems of invalid documents
+ */
+export async function publishFolder(
+  store: AgentStore,
+  folder: string,
+  stateFile: string,
+): Promise<PublishedAgent[]> {
+  const entries = existsSync(folder) ? await readdir(folder) : []
+  const folders = entries
+    .map((name) => join(folder, name))
+    .filter((path) => existsSync(join(path, DOCUMENT_FILE)))
+  const state = await readState(stateFile)
+  const results = await Promise.all(
+    folders.map(async (path) => (await findUnchanged(store, path, state[path])) ?? publish(store, path)),
+  )
+  if (results.some(({ isChecked }) => isChecked)) {
+    const { stopBundler } = await import('../../lib/agents/bundle-code.ts')
+    await stopBundler()
+    const entries = results.map(({ publication }, index) => [folders[index], publication])
+    await writeFile(stateFile, JSON.stringify(Object.fromEntries(entries)))
+  }
+  return results.map(({ publication: { slug }, isNew }) => ({ slug, isNew }))
+}
+
+type Result = { publication: Publication; isNew: boolean; isChecked: boolean }
+
+/** Null when the folder has to be checked. */
+async function findUnchanged(
+  store: AgentStore,
+  folder: string,
+  publication: Publication | undefined,
+): Promise<Result | null> {
+  if (!publication || (await hashSources(folder, publication.sources)) !== publication.sourceHash) return null
+  const isCurrent = (await currentDigest(store, publication.slug)) === publication.digest
+  return isCurrent ? { publication, isNew: false, isChecked: false } : null
+}
+
+async function publish(store: AgentStore, folder: string): Promise<Result> {
+  const { formatProblem, loadFolder } = await import('../../lib/agents/load-folder.ts')
+  const { agent, problems } = await loadFolder(folder)
+  if (!agent) throw new Error(problems.map(formatProblem).join('\n'))
+  const { digest, document } = agent
+  const sources = sourcesOutside(folder, agent.sources)
+  const sourceHash = await hashSources(folder, sources)
+  const publication = { slug: document.slug, digest, sources, sourceHash }
+  const isNew = (await currentDigest(store, document.slug)) !== digest
+  if (isNew) {
+    const { publishAgent } = await import('../../lib/agents/publish-agent.ts')
+    const organizationId = DEVELOPMENT_ORGANIZATION.id
+    await publishAgent({ store, system, organizationId, createdBy: operatorId(), agent, draft: false })
+  }
+  return { publication, isNew, isChecked: true }
+}
+
+async function currentDigest(store: AgentStore, slug: string): Promise<string | undefined> {
+  const organizationId = DEVELOPMENT_ORGANIZATION.id
+  const agent = await store.get({ organizationId, id: agentIdOf(organizationId, slug) })
+  return agent?.current?.digest
+}
+
+/** Empty if the file is missing or invalid: then every folder is checked. */
+async function readState(file: string): Promise<Record<string, Publication>> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'))
+  } catch {
+    return {}
+  }
+}

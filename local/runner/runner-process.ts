@@ -1,0 +1,52 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const RUNNER = fileURLToPath(new URL('./runner.ts', import.meta.url))
+const RESTART_DELAY_MS = 500
+
+/** How long the runner may take to finish its messages before it is killed. Their leases expire then. */
+const MAX_STOP_MS = 5_000
+
+type Options = {
+  /** URL of the dead-letter queue. */
+  deadLetters: string
+  onExit: (message: string) => void
+  /** Called when the runner has processed a message of this execution. */
+  onProcessed: (executionId: string) => void
+}
+
+/** A runner process that starts when it is first needed. It is restarted if it exits. */
+export function createRunner({ deadLetters, onExit, onProcessed }: Options) {
+  let isStopping = false
+  let child: ChildProcess | undefined
+  let restart: NodeJS.Timeout | undefined
+
+  function spawnRunner() {
+    child = fork(RUNNER, [deadLetters], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    child.on('message', ({ processed }: { processed: string }) => onProcessed(processed))
+    child.once('exit', (code, signal) => {
+      if (isStopping) return
+      onExit(`The runner exited (${signal ?? `code ${code}`}). A new one resumes its executions.`)
+      restart = setTimeout(spawnRunner, RESTART_DELAY_MS)
+    })
+  }
+
+  return {
+    /** Starts the runner, unless it was started before. */
+    ensureStarted(): void {
+      if (!child && !isStopping) spawnRunner()
+    },
+
+    async stop(): Promise<void> {
+      isStopping = true
+      clearTimeout(restart)
+      const running = child
+      if (!running || running.exitCode !== null || running.signalCode !== null) return
+      const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
+      running.kill('SIGTERM')
+      const killer = setTimeout(() => running.kill('SIGKILL'), MAX_STOP_MS)
+      await exited
+      clearTimeout(killer)
+    },
+  }
+}

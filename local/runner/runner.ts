@@ -1,0 +1,49 @@
+/**
+ * The runner's process, started with the URL of the dead-letter queue as argument. An agent that crashes it crashes nothing
+ * else.
+ */
+import type { SQSEvent } from 'aws-lambda'
+import { QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../../lib/environment.ts'
+import { parseRunMessage } from '../../lib/sqs/run-queue.ts'
+import { collectGarbage } from '../collect-garbage.ts'
+import { startPoller } from './poller.ts'
+
+const CONCURRENCY = 16
+
+const [deadLetters = ''] = process.argv.slice(2)
+const endpoint = requireEnv(SQS_ENDPOINT)
+
+/** Loads the function with the first message. Reports each processed execution to the service. */
+const processExecution = async (event: SQSEvent) => {
+  const { handler } = await import('../../functions/process-execution.ts')
+  const response = await handler(event)
+  for (const { body } of event.Records) process.send?.({ processed: parseRunMessage(body).executionId })
+  return response
+}
+const processDeadLetter = async (event: SQSEvent) => {
+  const { handler } = await import('../../functions/process-dead-letter.ts')
+  return handler(event)
+}
+const onError = (error: unknown) => console.error('The runner failed to process a message:', error)
+
+const pollers = [
+  startPoller({
+    endpoint,
+    queueUrl: requireEnv(QUEUE_URL),
+    handler: processExecution,
+    concurrency: CONCURRENCY,
+    onError,
+  }),
+  startPoller({ endpoint, queueUrl: deadLetters, handler: processDeadLetter, concurrency: 1, onError }),
+]
+
+async function stop() {
+  await Promise.all(pollers.map((poller) => poller.stop()))
+  process.exit(0)
+}
+
+// Ctrl-C sends SIGINT to every process of the terminal's group. The service decides when the runner stops.
+process.on('SIGINT', () => undefined)
+process.once('SIGTERM', stop)
+process.once('disconnect', () => process.exit(0))
+collectGarbage()

@@ -1,0 +1,128 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { loadFolder } from '../../../lib/agents/load-folder.ts'
+import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
+import { system } from '../../../lib/system.ts'
+import { publishFolder } from '../../../local/publish/publish-folder.ts'
+import { hashSources, sourcesOutside } from '../../../local/publish/source-hash.ts'
+import { sharedTable } from '../../support/organization.ts'
+
+vi.mock('../../../lib/agents/load-folder.ts', { spy: true })
+
+const store = agentStore(sharedTable())
+let folder: string
+let slug: string
+
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+const stateFile = () => join(folder, 'published.json')
+const document = (title: string) => `---
+title: ${title}
+slug: ${slug}
+code: true
+input: { text: { type: string } }
+output: { text: { type: string } }
+---
+`
+
+beforeEach(() => {
+  slug = `agent-${system.newId().slice(-12)}`
+  folder = mkdtempSync(join(tmpdir(), 'aes-publish-'))
+  mkdirSync(join(folder, 'agents', 'one'), { recursive: true })
+  write('agents/one/agent.md', document('One'))
+  write(
+    'agents/one/agent.ts',
+    `import { words } from '../../words.ts'\nexport default () => ({ text: words })\n`,
+  )
+  write('words.ts', `export const words = 'before'\n`)
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** What was published, and how many folders were checked and bundled. */
+async function publish() {
+  vi.mocked(loadFolder).mockClear()
+  const agents = await publishFolder(store, join(folder, 'agents'), stateFile())
+  return { agents, loaded: vi.mocked(loadFolder).mock.calls.length }
+}
+
+const published = () => ({ agents: [{ slug, isNew: true }], loaded: 1 })
+const unchanged = () => ({ agents: [{ slug, isNew: false }], loaded: 0 })
+
+describe('publishFolder', () => {
+  it('publishes a folder once, and does not check it again while it is unchanged', async () => {
+    expect(await publish()).toEqual(published())
+    expect(await publish()).toEqual(unchanged())
+    expect(await publish()).toEqual(unchanged())
+  })
+
+  it.each([
+    ['its document', () => write('agents/one/agent.md', document('Two'))],
+    ['its code', () => write('agents/one/agent.ts', `export default () => ({ text: 'new' })`)],
+    [
+      'a file outside the folder that its code imports',
+      () => write('words.ts', `export const words = 'after'`),
+    ],
+  ])('publishes it again when %s changes', async (_, change) => {
+    await publish()
+    change()
+    expect(await publish()).toEqual(published())
+    expect(await publish()).toEqual(unchanged())
+  })
+
+  it('checks a folder with a new file, and publishes nothing if the file is not used', async () => {
+    await publish()
+    write('agents/one/unused.ts', 'export {}')
+    expect(await publish()).toEqual({ agents: [{ slug, isNew: false }], loaded: 1 })
+    expect(await publish()).toEqual(unchanged())
+  })
+
+  it('publishes again when another version has become current', async () => {
+    await publish()
+    const before = join(folder, 'agents', 'one')
+    write('agents/one/agent.md', document('Other'))
+    await publishFolder(store, join(before, '..'), join(folder, 'other.json'))
+    write('agents/one/agent.md', document('One'))
+    expect(await publish()).toEqual(published())
+  })
+
+  it('checks every folder when its state file is invalid', async () => {
+    await publish()
+    write('published.json', '{')
+    expect(await publish()).toEqual({ agents: [{ slug, isNew: false }], loaded: 1 })
+    expect(await publish()).toEqual(unchanged())
+  })
+
+  it('checks an invalid folder again at the next start', async () => {
+    write('agents/one/agent.md', '---\ntitle: One\n---\n')
+    await expect(publish()).rejects.toThrow(/agents\/one\/agent\.md:\d+: input/)
+    await expect(publish()).rejects.toThrow(/agents\/one\/agent\.md:\d+: input/)
+  })
+})
+
+describe('hashSources', () => {
+  it('changes when a file is renamed or removed', async () => {
+    const own = join(folder, 'agents', 'one')
+    const seen = [await hashSources(own, [])]
+    write('agents/one/note', 'x')
+    seen.push(await hashSources(own, []))
+    rmSync(join(own, 'note'))
+    write('agents/one/notes', 'x')
+    seen.push(await hashSources(own, []), await hashSources(own, [join(folder, 'words.ts')]))
+    rmSync(join(folder, 'words.ts'))
+    seen.push(await hashSources(own, [join(folder, 'words.ts')]))
+    expect(new Set(seen).size).toBe(seen.length)
+  })
+})
+
+describe('sourcesOutside', () => {
+  it('leaves out the folder and packages, whose versions are in the lock file', () => {
+    const sources = [
+      '/a/agents/one/agent.ts',
+      '/a/agents/one-more/x.ts',
+      '/a/node_modules/p/index.js',
+      '/b.ts',
+    ]
+    expect(sourcesOutside('/a/agents/one', sources)).toEqual(['/a/agents/one-more/x.ts', '/b.ts'])
+  })
+})
