@@ -70,11 +70,15 @@ export async function startDynalite(folder: string | null): Promise<Emulator> {
   return { name: 'dynalite', endpoint, stop }
 }
 
-/** Starts the embedded SQS, in memory. The sweeper enqueues again what was queued when it stopped. */
+/**
+ * Starts the embedded SQS, in memory. The sweeper enqueues again what was queued when it stopped. `startFauxqs` is not
+ * used, because it listens on all addresses whatever its option `host` says.
+ */
 export async function startSqs(): Promise<Emulator> {
-  const { startFauxqs } = await import('fauxqs')
-  const server = await startFauxqs({ port: 0, host: '127.0.0.1', logger: false })
-  return { name: 'fauxqs', endpoint: `http://127.0.0.1:${server.port}`, stop: () => server.stop() }
+  const { buildApp } = await import('fauxqs')
+  const app = buildApp({ logger: false })
+  const endpoint = await app.listen({ port: 0, host: '127.0.0.1' })
+  return { name: 'fauxqs', endpoint, stop: async () => app.close() }
 }
 
 /** A call that throws the SDK's error when no DynamoDB responds at the endpoint. */
