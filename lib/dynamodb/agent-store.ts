@@ -41,8 +41,8 @@ export function agentStore(table: Table): AgentStore {
     },
 
     async listVersions({ organizationId, agentId, limit, after }) {
-      // One more than the page to know whether there is a next one; the place itself is in the range, and not in the page.
-      const { items: found, lastKey } = await table.query({
+      // BETWEEN includes the position, which is not on the page. One more item shows whether there is a next page.
+      const { items, lastKey } = await table.query({
         KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
         ExpressionAttributeValues: {
           ':pk': agentKey(agentId).pk,
@@ -53,14 +53,14 @@ export function agentStore(table: Table): AgentStore {
         ConsistentRead: true,
         Limit: limit + 2,
       })
-      const rest = found
+      const versions = items
         .filter((item) => item.id !== after?.order && item.organizationId === organizationId)
-        .map((item): Item => ({ ...item, listOrder: item.id }))
-      const shown = rest.slice(0, limit)
-      const hasMore = rest.length > limit || lastKey !== null
-      const next = hasMore && shown.length > 0 ? { order: String(shown.at(-1)?.id) } : null
-      const page = cutPage({ items: shown, next }, shown, schemaBytes)
-      return { items: page.items.map(versionFromItem), next: page.next }
+        .map(versionFromItem)
+      const page = versions.slice(0, limit)
+      // DynamoDB returns 1 MB at most, which fits a response: the page needs no other limit in bytes.
+      const hasMore = versions.length > limit || lastKey !== null
+      const last = page.at(-1)
+      return { items: page, next: hasMore && last ? { order: last.id } : null }
     },
 
     async getCode({ agentId, versionId }) {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Agent, Version } from '../../lib/core/agent.ts'
@@ -15,7 +15,8 @@ function aVersion(overrides: Partial<Version> = {}): Version {
   clock += 1_000
   return {
     id: system.newId(),
-    agentId: system.newId(),
+    // Derived from the slug in production: its order is not that of time.
+    agentId: randomUUID(),
     organizationId: system.newId(),
     slug: 'summarize',
     status: 'PUBLISHED',
@@ -246,7 +247,7 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       const first = aVersion({ inputSchema: { text: { type: 'string', description } } })
       const count = Math.ceil(MAX_PAGE_BYTES / description.length) + 1
       const versions = Array.from({ length: count }, (): Version => {
-        const agentId = method === 'list' ? system.newId() : first.agentId
+        const agentId = method === 'list' ? randomUUID() : first.agentId
         return { ...first, id: system.newId(), agentId }
       })
       for (const version of versions) await store.publish({ version, code: null })

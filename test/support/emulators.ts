@@ -17,7 +17,7 @@ const RACERS = 32
 export const race = <T>(call: (racer: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: RACERS }, (_, racer) => call(racer)))
 
-/** All items of a list, read by pages of `limit`. Every page but the last has a next one, and none exceeds the limit. */
+/** All items of a list, read in pages of `limit`. No page exceeds the limit, and none but the first is empty. */
 export async function readPages<T>(
   list: (page: PageRequest) => Promise<Page<T>>,
   limit: number,
@@ -27,6 +27,7 @@ export async function readPages<T>(
   for (let pages = 1; ; pages++) {
     const page: Page<T> = await list({ limit, after })
     if (page.items.length > limit) throw new Error(`A page of ${limit} has ${page.items.length} items.`)
+    if (page.items.length === 0 && pages > 1) throw new Error(`Page ${pages} is empty.`)
     items.push(...page.items)
     if (!page.next) return { items, pages }
     after = page.next
