@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { clientConfig, createRequestHandler } from '../lib/aws-sdk.ts'
+import { clientConfig, createRequestHandler, isRetryable } from '../lib/aws-sdk.ts'
 import { Unavailable } from '../lib/core/errors.ts'
 import { openTable } from '../lib/dynamodb/table.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
@@ -47,10 +47,17 @@ const truncated: Responder = (response) => {
 }
 const stalled: Responder = (response) => void response.writeHead(200, { 'content-length': 100 }).write('{')
 const silent: Responder = () => undefined
+/** Never inactive, and never complete. */
+const endless: Responder = (_, { socket }) => {
+  socket.write('HTTP/1.1 200 OK\r\n')
+  const timer = setInterval(() => socket.write('x-more: 1\r\n'), 20)
+  socket.once('close', () => clearInterval(timer))
+}
 
 const key = { pk: 'a', sk: 'b' }
 const retryable: [string, Responder][] = [
   ['a throttled request', error(400, 'ProvisionedThroughputExceededException')],
+  ['an error that is marked as retryable', error(400, 'ReplicatedWriteConflictException')],
   ['a server error', error(500, 'InternalServerError')],
   ['a 503 without a body', (response) => response.writeHead(503).end()],
   ['a 502 with an HTML body', (response) => response.writeHead(502).end('<html>Bad gateway</html>')],
@@ -125,11 +132,14 @@ describe('the run queue', () => {
 describe('createRequestHandler', () => {
   it.each([
     ['no response', silent],
+    ['no complete head of a response', endless],
     ['no more of the response', stalled],
-  ])('ends an attempt when %s arrives in time', async (_, responder) => {
+  ])('ends an attempt with a retryable error when %s arrives in time', async (_, responder) => {
     const { url, requests } = await startStub(responder)
     const client = new DynamoDBClient({ ...clientConfig(url), requestHandler: createRequestHandler(100) })
-    await expect(client.send(new ListTablesCommand({}))).rejects.toMatchObject({ name: 'TimeoutError' })
+    const failure = await client.send(new ListTablesCommand({})).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ name: 'TimeoutError' })
+    expect(isRetryable(failure)).toBe(true)
     expect(requests).toHaveLength(3)
   })
 })
