@@ -8,14 +8,15 @@ import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
 import { executionKey } from '../../../lib/dynamodb/keys.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine.ts'
 import { anExecution, leased } from '../../support/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/model-agent.ts'
 import { sharedTable } from '../../support/organization.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
-import { runInChildProcess } from '../../support/run-in-process.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { runWorker } from '../../support/worker-process.ts'
 
 const QUESTION = 'When will my parcel arrive?'
 const table = sharedTable()
@@ -41,7 +42,7 @@ type Past = {
   cached?: boolean
 }
 
-/** Something that a version has done before: `answer: null` for a run that ended in ERROR. */
+/** A past execution of a version. `answer: null`: it ended in ERROR. */
 async function past(version: Version, given: Past = {}): Promise<Execution> {
   const { question = QUESTION, answer = 'Tomorrow.', feedback, tenantId = null, cached = false } = given
   const { organizationId, agentId, id: versionId } = version
@@ -70,15 +71,15 @@ async function rate({ organizationId, id }: Execution, given: Partial<Feedback>)
   await executions.giveFeedback({ organizationId, id, feedback, writer: system.newId() })
 }
 
-type Asking = { question?: string; tenantId?: string | null; learns?: boolean; model?: string | null }
+type RunOptions = { question?: string; tenantId?: string | null; learns?: boolean; model?: string | null }
 
-const optionsOf = ({ learns = true, model = null }: Asking) => ({
+const optionsOf = ({ learns = true, model = null }: RunOptions) => ({
   maxAgentSteps: 100,
   model,
   useDynamicLearning: learns,
 })
 
-/** The examples in what a model was told, as it reads them. */
+/** The examples in a model's instructions. */
 function examplesIn(instructions: string | undefined): { input: JsonObject; output: JsonObject }[] {
   const [, list] = /<examples>\n([\s\S]*)\n<\/examples>/.exec(instructions ?? '') ?? []
   return (list ?? '').split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)))
@@ -87,13 +88,13 @@ function examplesIn(instructions: string | undefined): { input: JsonObject; outp
 const answersIn = (instructions: string | undefined) =>
   examplesIn(instructions).map(({ output }) => output.answer)
 
-/** Runs the version on a model that answers at once. */
-async function run(version: Version, asking: Asking = {}) {
-  const { question = QUESTION, tenantId = null } = asking
+/** Runs the version on a model that answers in its first step. */
+async function run(version: Version, runOptions: RunOptions = {}) {
+  const { question = QUESTION, tenantId = null } = runOptions
   const name = system.newId()
   scripted.script(name, [{ calls: [finalAnswer({ answer: `Of ${name}.` })] }])
   const model = scripted.modelFor('openai-compatible', name)
-  const options = optionsOf({ ...asking, model })
+  const options = optionsOf({ ...runOptions, model })
   const execution = await runInProcess(engine, { version, input: { question }, tenantId, options })
   scripted.assertDone(name)
   expect(execution.status).toBe('SUCCESS')
@@ -102,20 +103,20 @@ async function run(version: Version, asking: Asking = {}) {
   return { execution, instructions: request?.instructions, body: JSON.stringify(request?.body) }
 }
 
-describe('a run that learns', () => {
-  it('shows its model the past that is like it, behind the instructions, and keeps the ids', async () => {
+describe('a run with dynamic learning', () => {
+  it('adds similar past executions to the instructions and records their ids', async () => {
     const version = await aModelAgent()
-    const like = await past(version, { question: 'When does the parcel arrive?', answer: 'On Monday.' })
+    const similar = await past(version, { question: 'When does the parcel arrive?', answer: 'On Monday.' })
     await past(version, { question: 'Do you sell gift vouchers?', answer: 'Yes.' })
     const { execution, instructions } = await run(version)
-    expect(examplesIn(instructions)).toEqual([{ input: like.input, output: { answer: 'On Monday.' } }])
-    expect(execution.learnedFrom).toEqual([like.id])
+    expect(examplesIn(instructions)).toEqual([{ input: similar.input, output: { answer: 'On Monday.' } }])
+    expect(execution.learnedFrom).toEqual([similar.id])
     expect(instructions?.indexOf('Answer the question.')).toBeLessThan(
       instructions?.indexOf('<examples>') ?? -1,
     )
   })
 
-  it('learns from what it has just done itself', async () => {
+  it('uses the execution before it', async () => {
     const version = await aModelAgent()
     const first = await run(version)
     expect([first.execution.learnedFrom, answersIn(first.instructions)]).toEqual([[], []])
@@ -124,7 +125,7 @@ describe('a run that learns', () => {
     expect(answersIn(second.instructions)).toEqual([first.execution.output?.answer])
   })
 
-  it('is told of corrections first, in the place of what was wrong, also where the run had failed', async () => {
+  it('lists corrected outputs first, then liked ones, including corrections of failed executions', async () => {
     const version = await aModelAgent()
     await past(version, { question: 'When will your parcel arrive?', answer: 'Plain.' })
     await past(version, {
@@ -143,32 +144,32 @@ describe('a run that learns', () => {
   })
 
   const excluded: [string, Past][] = [
-    ['rated bad', { feedback: { rating: -1 } }],
-    ['a copy from the cache', { cached: true }],
+    ['was rated bad', { feedback: { rating: -1 } }],
+    ['was a cache hit', { cached: true }],
     ['failed', { answer: null }],
-    ['failed and rated', { answer: null, feedback: { rating: 1 } }],
-    ['of another form than the current version gives', { output: { text: 'Tomorrow.' } }],
-    ['of another tenant', { tenantId: 'acme' }],
-    ['too large', { answer: 'x'.repeat(9_000) }],
-    ['far too large', { answer: 'x'.repeat(100_000) }],
+    ['failed and was rated good', { answer: null, feedback: { rating: 1 } }],
+    ['does not match the current output schema', { output: { text: 'Tomorrow.' } }],
+    ['belongs to another tenant', { tenantId: 'acme' }],
+    ['is too large for an example', { answer: 'x'.repeat(9_000) }],
+    ['is too large for the index', { answer: 'x'.repeat(100_000) }],
   ]
-  it.each(excluded)('is not shown what is %s', async (_, given) => {
+  it.each(excluded)('ignores an execution that %s', async (_, overrides) => {
     const version = await aModelAgent()
-    await past(version, given)
+    await past(version, overrides)
     const { execution, instructions } = await run(version)
     expect(instructions).not.toContain('<examples>')
     expect(execution.learnedFrom).toEqual([])
   })
 
-  it('learns from what earlier versions did, where it fits', async () => {
+  it('uses executions of earlier versions whose output matches the current schema', async () => {
     const old = await aModelAgent()
-    const fits = await past(old, { question: 'When will a parcel arrive?' })
+    const matching = await past(old, { question: 'When will a parcel arrive?' })
     await past(old, { output: { answer: 'Tomorrow.', extra: 1 } })
     const current = await aModelAgent({ organizationId: old.organizationId, instructions: 'Anew.' })
-    expect((await run(current)).execution.learnedFrom).toEqual([fits.id])
+    expect((await run(current)).execution.learnedFrom).toEqual([matching.id])
   })
 
-  it('does so for a tenant from that tenant alone', async () => {
+  it('uses only executions of its own tenant', async () => {
     const version = await aModelAgent()
     for (const tenantId of [null, 'a', 'b']) await past(version, { tenantId, answer: `Of ${tenantId}.` })
     for (const tenantId of [null, 'a', 'b']) {
@@ -178,8 +179,8 @@ describe('a run that learns', () => {
   })
 })
 
-describe('a run that is cancelled while it chooses', () => {
-  it('asks no model, and keeps no ids', async () => {
+describe('a run that is cancelled while it chooses examples', () => {
+  it('sends no model request and records no ids', async () => {
     const version = await aModelAgent()
     await past(version)
     const name = system.newId()
@@ -206,8 +207,8 @@ describe('a run that is cancelled while it chooses', () => {
   })
 })
 
-describe('a run that does not learn', () => {
-  it('shows its model nothing of the past', async () => {
+describe('a run without dynamic learning', () => {
+  it('sends no examples to the model', async () => {
     const version = await aModelAgent()
     await past(version, { answer: 'From the past.' })
     const { execution, body } = await run(version, { learns: false })
@@ -215,7 +216,7 @@ describe('a run that does not learn', () => {
     expect(execution.learnedFrom).toBeNull()
   })
 
-  it('is one of a code agent, whatever was asked', async () => {
+  it('is every run of a code agent, whatever the option says', async () => {
     const code = "export default () => ({ answer: 'Computed.' })"
     const version = await aModelAgent({ code: true }, code)
     await past(version)
@@ -226,8 +227,8 @@ describe('a run that does not learn', () => {
   })
 })
 
-describe('what belongs to others', () => {
-  it('is in no request to a model, of however many tenants, agents and organizations', async () => {
+describe('executions of other tenants, agents and organizations', () => {
+  it('appear in no model request', async () => {
     const place = fc.record({
       organization: fc.integer({ min: 0, max: 2 }),
       agent: fc.integer({ min: 0, max: 1 }),
@@ -264,9 +265,9 @@ describe('what belongs to others', () => {
   })
 })
 
-describe('a run that is killed', () => {
-  /** An execution that waits for its worker; `asked` is what its model was told, request by request. */
-  async function waiting(version: Version) {
+describe('a run whose worker is killed', () => {
+  /** A queued execution. `shown` are the answers of the examples in each model request. */
+  async function queued(version: Version) {
     const name = system.newId()
     scripted.script(name, ({ history }) =>
       history.length > 1 ? { calls: [finalAnswer({ answer: 'Done.' })] } : { text: 'Hm.' },
@@ -280,76 +281,79 @@ describe('a run that is killed', () => {
       options: optionsOf({ model: scripted.modelFor('openai-compatible', name) }),
     })
     await executions.create({ execution })
-    const asked = () => scripted.requests(name).map(({ instructions }) => answersIn(instructions))
-    return { execution, asked }
+    const shown = () => scripted.requests(name).map(({ instructions }) => answersIn(instructions))
+    return { execution, shown }
   }
-  const runFor = ({ id }: Execution, writes: number) =>
-    runInChildProcess(id, writes, scripted.environmentFor())
+  /** Processes the execution in a child process that is killed after its nth write. */
+  const runKilled = async ({ id }: Execution, killAfterWrites: number) => {
+    const { signal } = await runWorker(id, { killAfterWrites, environment: scripted.environmentFor() })
+    expect(signal).toBe('SIGKILL')
+  }
   const resume = async (execution: Execution) => {
     await table.update(executionKey(execution.id), { set: { leaseExpiresAt: Date.now() - 1 } })
-    expect((await runFor(execution, 0)).report.result).toBe('processed')
+    expect(await processMessage(engine, execution.id)).toBe('processed')
     expect(await executions.get(execution)).toMatchObject({ status: 'SUCCESS', steps: 2 })
   }
   const better = { feedback: { rating: 1 as const, correctedOutput: { answer: 'Better.' } } }
 
-  /** Claim, the examples' ids, then the first step's renewal and the step itself. */
-  const kills: [when: string, writes: number, askedBefore: number][] = [
-    ['between choosing and asking', 2, 0],
-    ['between asking and storing', 3, 1],
-    ['after its first step', 4, 1],
+  /** The writes: claim, ids of the examples, lease renewal of the first step, first step. */
+  const kills: [when: string, killAfterWrites: number, requestsBefore: number][] = [
+    ['after choosing examples', 2, 0],
+    ['before storing the first step', 3, 1],
+    ['after storing the first step', 4, 1],
   ]
-  it.each(kills)('%s shows the same examples again, whatever came in between', async (_, writes, before) => {
+  it.each(kills)('%s shows the same examples again, despite new feedback', async (_, writes, before) => {
     const version = await aModelAgent()
     const first = await past(version, { answer: 'First.' })
-    const { execution, asked } = await waiting(version)
-    expect((await runFor(execution, writes)).signal).toBe('SIGKILL')
-    expect(asked()).toHaveLength(before)
+    const { execution, shown } = await queued(version)
+    await runKilled(execution, writes)
+    expect(shown()).toHaveLength(before)
     expect((await executions.get(execution))?.learnedFrom).toEqual([first.id])
     await past(version, better)
     await rate(first, { rating: -1 })
     await resume(execution)
-    expect(asked().length).toBeGreaterThan(before)
-    for (const answers of asked()) expect(answers).toEqual(['First.'])
+    expect(shown().length).toBeGreaterThan(before)
+    for (const answers of shown()) expect(answers).toEqual(['First.'])
     expect((await executions.get(execution))?.learnedFrom).toEqual([first.id])
   })
 
-  it('with no example shows none afterwards either', async () => {
+  it('and that had no examples gets none afterwards', async () => {
     const version = await aModelAgent()
-    const { execution, asked } = await waiting(version)
-    await runFor(execution, 2)
+    const { execution, shown } = await queued(version)
+    await runKilled(execution, 2)
     await past(version, better)
     await resume(execution)
-    expect(asked()).toEqual([[], []])
+    expect(shown()).toEqual([[], []])
   })
 
-  it('after a step that was taken before there was learning is shown nothing', async () => {
+  it('and whose first step was stored before learning existed gets no examples', async () => {
     const version = await aModelAgent()
     await past(version, { answer: 'First.' })
-    const { execution, asked } = await waiting(version)
-    await runFor(execution, 4)
+    const { execution, shown } = await queued(version)
+    await runKilled(execution, 4)
     await table.update(executionKey(execution.id), { remove: ['learnedFrom'] })
     await resume(execution)
-    expect(asked()).toEqual([['First.'], []])
+    expect(shown()).toEqual([['First.'], []])
   })
 
-  it('before it has chosen chooses anew', async () => {
+  it('before choosing examples chooses them later', async () => {
     const version = await aModelAgent()
-    const { execution, asked } = await waiting(version)
-    await runFor(execution, 1)
+    const { execution, shown } = await queued(version)
+    await runKilled(execution, 1)
     await past(version, better)
     await resume(execution)
-    expect(asked()).toEqual([['Better.'], ['Better.']])
+    expect(shown()).toEqual([['Better.'], ['Better.']])
   })
 
-  it('leaves out an example that was deleted meanwhile', async () => {
+  it('omits an example that was deleted in the meantime', async () => {
     const version = await aModelAgent()
     const kept = await past(version, { question: 'When will his parcel arrive?', answer: 'Kept.' })
-    const gone = await past(version, { answer: 'Gone.' })
-    const { execution, asked } = await waiting(version)
-    await runFor(execution, 2)
-    expect((await executions.get(execution))?.learnedFrom).toEqual([gone.id, kept.id])
-    expect(await executions.delete(gone)).toBe('deleted')
+    const deleted = await past(version, { answer: 'Deleted.' })
+    const { execution, shown } = await queued(version)
+    await runKilled(execution, 2)
+    expect((await executions.get(execution))?.learnedFrom).toEqual([deleted.id, kept.id])
+    expect(await executions.delete(deleted)).toBe('deleted')
     await resume(execution)
-    expect(asked()).toEqual([['Kept.'], ['Kept.']])
+    expect(shown()).toEqual([['Kept.'], ['Kept.']])
   })
 })

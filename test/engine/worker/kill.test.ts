@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { executionKey } from '../../../lib/dynamodb/keys.ts'
-import { stepStore } from '../../../lib/dynamodb/step-store.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { engineOn } from '../../support/engine.ts'
 import { anExecution } from '../../support/executions.ts'
 import {
   aModelAgent,
@@ -12,16 +12,19 @@ import {
   type ToolServer,
 } from '../../support/model-agent.ts'
 import { sharedTable } from '../../support/organization.ts'
-import { runInChildProcess as runIn } from '../../support/run-in-process.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { runWorker } from '../../support/worker-process.ts'
 
 const STEPS = 5
-/** Claim; for each step the renewal and the step, and for all but the last two results; finish. */
+/** The claim; for each step, the lease renewal and the step; two tool results for all but the last; the end. */
 const WRITES = 1 + 2 * STEPS + 2 * (STEPS - 1) + 1
+/** In `npm test`: after the claim, a step, its first and its second tool result, and the end. */
+const KILL_AFTER = inject('isFullRun')
+  ? Array.from({ length: WRITES }, (_, i) => i + 1)
+  : [1, 3, 4, 5, WRITES]
 
 const table = sharedTable()
-const executions = executionStore(table)
-const steps = stepStore(table)
+const engine = engineOn(table)
 let scripted: ScriptedModel
 let server: ToolServer
 
@@ -34,15 +37,13 @@ afterAll(async () => {
   await server.stop()
 })
 
-const runInChildProcess = (id: string, killAfter: number) => runIn(id, killAfter, scripted.environmentFor())
-
-/** A five-step run that waits for a worker; the script answers by what it is shown, as a model does. */
-async function waitingExecution() {
+/** A queued run of five steps. The model's responses depend only on the history. */
+async function queuedExecution() {
   const name = system.newId()
   scripted.script(name, (request) => {
-    const answered = request.history.filter(({ type }) => type === 'result').length / 2
-    const id = String(answered + 1)
-    if (answered === STEPS - 1) return { calls: [finalAnswer({ answer: 'Done.' })] }
+    const stepsBefore = request.history.filter(({ type }) => type === 'result').length / 2
+    const id = String(stepsBefore + 1)
+    if (stepsBefore === STEPS - 1) return { calls: [finalAnswer({ answer: 'Done.' })] }
     return {
       calls: [
         { id: `a${id}`, name: 'left', input: { id } },
@@ -56,42 +57,47 @@ async function waitingExecution() {
   })
   const { organizationId, agentId, id: versionId } = version
   const execution = anExecution({ organizationId, agentId, versionId, input: { question: '?' } })
-  await executions.create({ execution })
-  const toolCalls = () => server.calls.filter(({ path }) => path.startsWith(`/${name}/`))
-  return { execution, toolCalls, asked: () => scripted.requests(name).length }
+  await engine.executions.create({ execution })
+  return {
+    execution,
+    modelRequests: () => scripted.requests(name).length,
+    toolCalls: () => server.calls.filter(({ path }) => path.startsWith(`/${name}/`)),
+  }
 }
 
 describe('a run of five steps', () => {
-  it(`takes ${WRITES} writes when nobody is killed`, async () => {
-    const { execution, toolCalls, asked } = await waitingExecution()
-    const { code, report } = await runInChildProcess(execution.id, 0)
+  it(`takes ${WRITES} writes when its worker is not killed`, async () => {
+    const { execution, toolCalls, modelRequests } = await queuedExecution()
+    const { code, report } = await runWorker(execution.id, { environment: scripted.environmentFor() })
     expect([code, report]).toEqual([0, { result: 'processed', writes: WRITES }])
-    expect(asked()).toBe(STEPS)
+    expect(modelRequests()).toBe(STEPS)
     expect(toolCalls()).toHaveLength(2 * (STEPS - 1))
   })
 
-  it.concurrent.each(Array.from({ length: WRITES }, (_, i) => i + 1))(
-    'killed after write %i goes on in a new process, which asks and calls nothing again that is stored',
-    async (killAfter) => {
-      const { execution, toolCalls, asked } = await waitingExecution()
-      const killed = await runInChildProcess(execution.id, killAfter)
+  it.concurrent.each(KILL_AFTER)(
+    'whose worker is killed after write %i continues without repeating stored model requests and tool calls',
+    async (killAfterWrites) => {
+      const { execution, toolCalls, modelRequests } = await queuedExecution()
+      const environment = scripted.environmentFor()
+      const killed = await runWorker(execution.id, { killAfterWrites, environment })
       expect(killed.signal).toBe('SIGKILL')
-      const stored = await steps.read({ executionId: execution.id })
-      const storedCalls = stored.flatMap(({ results }) => [...results.keys()])
-      const [askedBefore, calledBefore] = [asked(), toolCalls().length]
+      const stored = await engine.steps.read({ executionId: execution.id })
+      const storedResults = stored.flatMap(({ results }) => [...results.keys()])
+      const [requestsBefore, callsBefore] = [modelRequests(), toolCalls().length]
 
-      const isEnded = (await executions.get(execution))?.status === 'SUCCESS'
-      if (!isEnded) {
+      const isCompleted = (await engine.executions.get(execution))?.status === 'SUCCESS'
+      expect(isCompleted).toBe(killAfterWrites === WRITES)
+      if (!isCompleted) {
         await table.update(executionKey(execution.id), { set: { leaseExpiresAt: Date.now() - 1 } })
-        expect((await runInChildProcess(execution.id, 0)).report.result).toBe('processed')
-        expect(asked() - askedBefore).toBe(STEPS - stored.length)
-        expect(toolCalls().length - calledBefore).toBe(2 * (STEPS - 1) - storedCalls.length)
+        expect(await processMessage({ ...engine, environment }, execution.id)).toBe('processed')
+        expect(modelRequests() - requestsBefore).toBe(STEPS - stored.length)
+        expect(toolCalls().length - callsBefore).toBe(2 * (STEPS - 1) - storedResults.length)
       }
-      const ended = await executions.get(execution)
-      expect(ended).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' }, steps: STEPS })
-      expect(ended?.usage).toEqual({ inputTokens: 10 * STEPS, outputTokens: 5 * STEPS })
-      const keys = new Set(toolCalls().map(({ key }) => key))
-      expect(keys.size).toBe(2 * (STEPS - 1))
+      const completed = await engine.executions.get(execution)
+      expect(completed).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' }, steps: STEPS })
+      expect(completed?.usage).toEqual({ inputTokens: 10 * STEPS, outputTokens: 5 * STEPS })
+      const idempotencyKeys = new Set(toolCalls().map(({ key }) => key))
+      expect(idempotencyKeys.size).toBe(2 * (STEPS - 1))
     },
     120_000,
   )
