@@ -13,9 +13,9 @@ const loadedBy = (...files: string[]) => {
   return packagesLoaded(`for (const url of ${JSON.stringify(urls)}) await import(url)`, env)
 }
 
-describe('the search for examples', () => {
+describe('minisearch', () => {
   it.each(['functions/run-agent.ts', 'functions/process-execution.ts'])(
-    'is not loaded by %s, nor by the run of a model agent that does not learn',
+    'is not loaded by %s and a model agent without dynamic learning',
     (file) => {
       const loaded = loadedBy(file, 'lib/engine/model-agent/run.ts')
       expect(loaded).toContain('lru-cache')
@@ -23,7 +23,7 @@ describe('the search for examples', () => {
     },
   )
 
-  it('is loaded by a run that learns', () => {
+  it('is loaded by dynamic learning', () => {
     expect(loadedBy('lib/engine/learning/recall.ts')).toContain('minisearch')
   })
 })

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { Json } from '../../lib/core/json.ts'
 import type { ModelResponse } from '../../lib/core/model.ts'
 import { PROVIDERS } from '../../lib/models/model-name.ts'
+import { countReads } from '../support/count-reads.ts'
 import type { ScriptedCall } from '../support/scripted-model/turn.ts'
-import { watched } from '../support/watched.ts'
 import { ADD, openScripted, requestOf, throughJson, useScriptedModel } from './support.ts'
 
 const scripted = useScriptedModel()
@@ -150,7 +150,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     const reads: number[] = []
     for (let step = 0; step <= 20; step++) {
       let count = 0
-      const history = messages.map((message) => watched(message, () => count++))
+      const history = messages.map((message) => countReads(message, () => count++))
       const response = await model.respond(requestOf(model, { messages: history }))
       reads.push(count)
       messages.push(...withResults(model, response, [ok({ sum: 3 })]).slice(1))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { CANCELLED } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
@@ -6,7 +6,6 @@ import type { Engine } from '../../../lib/engine/engine.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import type { Provider } from '../../../lib/models/model-name.ts'
 import { system } from '../../../lib/system.ts'
-import { until } from '../../../local/until.ts'
 import { engineOn } from '../../support/engine.ts'
 import {
   aModelAgent,
@@ -43,7 +42,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** Runs an agent on a script of its own; `provider` says in which format. */
+/** Runs an agent on a new script, in the provider's format. */
 async function runScript(
   script: Script,
   {
@@ -104,21 +103,21 @@ describe.each(PROVIDERS)('a model agent on %s', (provider) => {
     expect(steps.map(({ results }) => results.size)).toEqual([2, 1, 0])
   })
 
-  it('may mend an answer that does not fit', async () => {
+  it('can correct an answer that does not match the output schema', async () => {
     const version = await aModelAgent()
     const { execution, requests, done } = await runScript(
-      [{ calls: [finalAnswer({ answer: 42 })] }, { calls: [finalAnswer({ answer: 'Mended.' })] }],
+      [{ calls: [finalAnswer({ answer: 42 })] }, { calls: [finalAnswer({ answer: 'Corrected.' })] }],
       { version, provider },
     )
     done()
-    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Mended.' }, steps: 2 })
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Corrected.' }, steps: 2 })
     const told = requests[1]?.history.find((item) => item.type === 'result')
     expect(told?.type === 'result' && told.output).toContain('/answer')
   })
 })
 
 describe('the answer of a model agent', () => {
-  it('ends in ERROR OutputSchemaMismatch after two repairs that do not fit either', async () => {
+  it('ends the run in ERROR OutputSchemaMismatch after two failed repairs', async () => {
     const bad = { calls: [finalAnswer({ answer: 42, other: 1 })] }
     const { execution, done } = await runScript([bad, bad, bad], { version: await aModelAgent() })
     done()
@@ -126,7 +125,7 @@ describe('the answer of a model agent', () => {
     expect(execution.error?.errors).toContainEqual(expect.objectContaining({ path: '/answer' }))
   })
 
-  it('is asked for again when the model only talks', async () => {
+  it('is requested again when the model responds with text', async () => {
     const { execution, requests, done } = await runScript(
       [{ text: 'The answer is: because.' }, { calls: [finalAnswer({ answer: 'Because.' })] }],
       { version: await aModelAgent() },
@@ -138,7 +137,7 @@ describe('the answer of a model agent', () => {
   })
 
   it.each(['{"answer":"Plain."}', '```json\n{"answer":"Plain."}\n```'])(
-    'is taken from a text that is %j',
+    'is read from the text %j',
     async (text) => {
       const { execution, done } = await runScript([{ text }], { version: await aModelAgent() })
       done()
@@ -147,13 +146,13 @@ describe('the answer of a model agent', () => {
   )
 })
 
-describe('a tool that goes wrong', () => {
-  const cases: [what: string, path: string, more: object, tells: RegExp][] = [
-    ['fails', '/broken/{id}', {}, /500/],
+describe('a failing tool call', () => {
+  const cases: [failure: string, path: string, more: object, expected: RegExp][] = [
+    ['returns 500', '/broken/{id}', {}, /500/],
     ['times out', '/slow/{id}', { timeoutSeconds: 1 }, /timed out after 1 s/],
     ['returns 2 MB', '/huge/{id}', {}, /Truncated: \d+ of \d+ characters omitted/],
   ]
-  it.each(cases)('because it %s is a result that the model sees', async (_, path, more, tells) => {
+  it.each(cases)('that %s is a result that the model sees', async (_, path, more, expected) => {
     const version = await aModelAgent({ tools: [httpTool(server, 'ask', path, more)] })
     const { execution, steps, requests, done } = await runScript(
       [{ calls: [{ name: 'ask', input: { id: '1' } }] }, { calls: [finalAnswer({ answer: 'Anyway.' })] }],
@@ -163,12 +162,12 @@ describe('a tool that goes wrong', () => {
     expect(execution.status).toBe('SUCCESS')
     const told = requests[1]?.history.find((item) => item.type === 'result')
     const output = told?.type === 'result' ? told.output : ''
-    expect(output).toMatch(tells)
+    expect(output).toMatch(expected)
     expect(output.length).toBeLessThan(300_000)
     expect(steps[0]?.results.size).toBe(1)
   })
 
-  it('because the model calls none that exists, or with bad input, is told so', async () => {
+  it('with an unknown name or invalid input is reported to the model', async () => {
     const version = await aModelAgent({ tools: [httpTool(server, 'ask', '/ok/{id}')] })
     const { execution, done } = await runScript(
       [
@@ -185,8 +184,8 @@ describe('a tool that goes wrong', () => {
 })
 
 describe('maxAgentSteps', () => {
-  it.each([1, 2, 100, 500])(
-    'of %i asks for exactly as many responses',
+  it.each(inject('isFullRun') ? [1, 2, 100, 500] : [1, 2, 100])(
+    'of %i limits the model responses to that number',
     async (maxAgentSteps) => {
       const version = await aModelAgent({ tools: [httpTool(server, 'ask', '/ok/{id}')] })
       const { execution, requests } = await runScript(
@@ -204,7 +203,7 @@ describe('maxAgentSteps', () => {
   )
 })
 
-describe('a provider that goes wrong', () => {
+describe('a provider that fails', () => {
   const good = { calls: [finalAnswer({ answer: 'Yes.' })] }
 
   it.each([
@@ -213,13 +212,13 @@ describe('a provider that goes wrong', () => {
     ['a dropped connection', { drop: 'before' as const }],
     ['a connection dropped in the middle', { drop: 'middle' as const }],
     ['garbage', { garbage: '<html>' }],
-  ])('with %s is asked again, and the run succeeds', async (_, fault) => {
+  ])('with %s is retried, and the run succeeds', async (_, fault) => {
     const { execution, done } = await runScript([fault, good], { version: await aModelAgent() })
     done()
     expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Yes.' }, steps: 1 })
   })
 
-  it('for good ends the run in ERROR ModelUnavailable, with what it said', async () => {
+  it('repeatedly ends the run in ERROR ModelUnavailable with its message', async () => {
     const { execution, requests } = await runScript(
       () => ({ status: 503, headers: { 'retry-after': '0' } }),
       {
@@ -231,18 +230,18 @@ describe('a provider that goes wrong', () => {
     expect(execution.error?.message).toContain('503')
   })
 
-  it.each([400, 401, 404])('with %i ends the run at once in ERROR ModelFailed', async (status) => {
+  it.each([400, 401, 404])('with %i ends the run in ERROR ModelFailed without a retry', async (status) => {
     const { execution, requests } = await runScript(() => ({ status }), { version: await aModelAgent() })
     expect(requests).toHaveLength(1)
     expect(execution).toMatchObject({ status: 'ERROR', error: { code: 'ModelFailed' } })
   })
 })
 
-describe('a model that cannot be used', () => {
+describe('a run without a usable model', () => {
   it.each([
     ['unknown provider', 'acme/best'],
     ['unknown level', 'anthropic/claude-sonnet-4-5:hihg'],
-  ])('(%s) ends the run in ERROR ModelNotConfigured before anything is spent', async (_, model) => {
+  ])('(%s) ends in ERROR ModelNotConfigured before any request', async (_, model) => {
     const version = await aModelAgent({ model })
     const request = { version, input: { question: '?' }, tenantId: null }
     const plain = { ...engine, environment: { ANTHROPIC_API_KEY: 'k' } }
@@ -251,7 +250,7 @@ describe('a model that cannot be used', () => {
     expect(execution).toMatchObject({ status: 'ERROR', steps: 0, error: { code: 'ModelNotConfigured' } })
   })
 
-  it('(none at all) says which variable names one', async () => {
+  it('(none configured) names the environment variable to set', async () => {
     const version = await aModelAgent()
     const options = { maxAgentSteps: 5, model: null, useDynamicLearning: false }
     const execution = await runInProcess(
@@ -266,7 +265,7 @@ describe('a model that cannot be used', () => {
 })
 
 describe('an agent as a tool', () => {
-  it('runs as an execution of its own, whose parent is on its record', async () => {
+  it('runs as a separate execution whose record names its parent', async () => {
     const organizationId = system.newId()
     const childScript = system.newId()
     scripted.script(childScript, [{ calls: [finalAnswer({ answer: 'From below.' })] }])
@@ -321,7 +320,7 @@ describe('an agent as a tool', () => {
     expect(told?.type === 'result' && told.output).toContain('cycle')
   })
 
-  it('is cancelled with its caller', async () => {
+  it('is cancelled with its parent', async () => {
     const organizationId = system.newId()
     const code =
       'export default (_, { signal }) => new Promise((_, no) => signal.addEventListener("abort", no))'
@@ -345,15 +344,12 @@ describe('an agent as a tool', () => {
     const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
     const bySource = async (source: string) =>
       (await engine.executions.list(page)).items.find((execution) => execution.source === source)
-    await until(async () => (await bySource('AGENT')) !== undefined, { what: 'the call', limitMs: 10_000 })
+    await vi.waitUntil(() => bySource('AGENT'), { timeout: 10_000 })
     const parent = await bySource('API')
     const finishedAt = new Date().toISOString()
     await engine.executions.end({ organizationId, id: parent?.id ?? '', error: CANCELLED, finishedAt })
     expect(await running).toMatchObject({ status: 'ERROR', error: CANCELLED })
-    await until(async () => (await bySource('AGENT'))?.status === 'ERROR', {
-      what: 'the call to end',
-      limitMs: 10_000,
-    })
+    await vi.waitUntil(async () => (await bySource('AGENT'))?.status === 'ERROR', { timeout: 10_000 })
     expect((await bySource('AGENT'))?.error).toEqual(CANCELLED)
   })
 })

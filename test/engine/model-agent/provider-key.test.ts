@@ -7,7 +7,7 @@ import { json, serve } from '../../tools/serve.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-describe('a run whose API key is in a parameter', () => {
+describe('a run whose API key is an SSM parameter', () => {
   it.each([
     [
       'AccessDeniedException',

@@ -3,16 +3,16 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { aMessage, answer, lookup, startWorkbench } from '../../support/workbench.ts'
+import { aMessage, answer, lookup, startTestEngine } from '../../support/test-engine.ts'
 
-const { engine, aLookingAgent, waiting, deadLetter, stop } = await startWorkbench()
+const { engine, aToolAgent, queued, deadLetter, stop } = await startTestEngine()
 afterAll(stop)
 
 describe('a retryable error', () => {
   const down = { status: 503, message: 'Overloaded.' }
 
   it('redelivers the message with a growing delay until the run succeeds', async () => {
-    const { execution, stored } = await waiting((_, index) => (index < 8 ? down : answer))
+    const { execution, stored } = await queued((_, index) => (index < 8 ? down : answer))
     const first = aMessage(1)
     const second = aMessage(2)
     const waits = [
@@ -38,15 +38,15 @@ describe('a retryable error', () => {
 
   it('waits as long as Retry-After says', async () => {
     const headers = { 'retry-after': '300' }
-    const { execution, asked } = await waiting([{ ...down, status: 429, headers }])
+    const { execution, modelRequests } = await queued([{ ...down, status: 429, headers }])
     const result = await processMessage(engine, execution.id, aMessage(1))
     expect(result).toEqual({ retryInMs: 300_000 })
-    expect(asked()).toBe(1)
+    expect(modelRequests()).toBe(1)
   })
 
   it('after progress sends a new message with a new receive count', async () => {
-    const version = await aLookingAgent()
-    const { execution, stored } = await waiting((_, index) => (index === 0 ? lookup : down), version)
+    const version = await aToolAgent()
+    const { execution, stored } = await queued((_, index) => (index === 0 ? lookup : down), version)
     const { message, sent } = aMessage(MAX_ATTEMPTS)
     expect(await processMessage(engine, execution.id, { message })).toBe('processed')
     expect(sent).toHaveLength(1)
@@ -55,7 +55,7 @@ describe('a retryable error', () => {
   })
 
   it('that persists ends the execution with the last error when the message is dead-lettered', async () => {
-    const { execution, stored } = await waiting(() => down)
+    const { execution, stored } = await queued(() => down)
     for (let count = 1; count <= MAX_ATTEMPTS; count++) {
       expect(await processMessage(engine, execution.id, aMessage(count))).toHaveProperty('retryInMs')
     }
@@ -67,7 +67,7 @@ describe('a retryable error', () => {
   })
 
   it('of the database releases the run, too', async () => {
-    const { execution, stored } = await waiting([answer])
+    const { execution, stored } = await queued([answer])
     const append = () => Promise.reject(new Unavailable(new Error('throttled')))
     const result = await processMessage(
       { ...engine, steps: { ...engine.steps, append } },
@@ -83,13 +83,13 @@ describe('a retryable error', () => {
   })
 
   it('of the database during the final write does not discard the result', async () => {
-    const { execution, stored, asked } = await waiting([answer])
+    const { execution, stored, modelRequests } = await queued([answer])
     let refused = 0
     const finish: typeof engine.executions.finish = (params) =>
       ++refused < 3 ? Promise.reject(new Unavailable(undefined)) : engine.executions.finish(params)
     const executions = { ...engine.executions, finish }
     expect(await processMessage({ ...engine, executions }, execution.id, aMessage(1))).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'SUCCESS' })
-    expect(asked()).toBe(1)
+    expect(modelRequests()).toBe(1)
   })
 })

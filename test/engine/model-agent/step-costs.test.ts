@@ -5,9 +5,9 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { type Exchange, type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
 import { engineOn } from '../../support/engine.ts'
-import { aMessage, answer, lookup, startWorkbench } from '../../support/workbench.ts'
+import { aMessage, answer, lookup, startTestEngine } from '../../support/test-engine.ts'
 
-const { engine: shared, aLookingAgent, waiting, stop } = await startWorkbench()
+const { engine: shared, aToolAgent, queued, stop } = await startTestEngine()
 
 const exchanges: Exchange[] = []
 let proxy: FaultProxy
@@ -29,18 +29,18 @@ afterAll(async () => {
   await stop()
 })
 
-/** What a run asks of the table for each of its steps, from one question to the model to the next. */
+/** The requests of each step to the table: those between two model requests. */
 async function costsOf(steps: number) {
-  const asked: number[] = []
+  const starts: number[] = []
   const script = (_: unknown, index: number) => {
-    asked.push(exchanges.length)
+    starts.push(exchanges.length)
     return index === steps ? answer : lookup
   }
-  const { execution, stored } = await waiting(script, await aLookingAgent())
+  const { execution, stored } = await queued(script, await aToolAgent())
   await processMessage(engine, execution.id)
   expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: steps + 1 })
-  return asked.slice(0, -1).map((start, index) => {
-    const ofStep = exchanges.slice(start, asked[index + 1])
+  return starts.slice(0, -1).map((start, index) => {
+    const ofStep = exchanges.slice(start, starts[index + 1])
     return {
       operations: ofStep.map(({ operation }) => operation),
       sent: ofStep.reduce((sum, { request }) => sum + request.length, 0),
@@ -50,23 +50,23 @@ async function costsOf(steps: number) {
 }
 
 describe('a long run', () => {
-  it('sends as much to the table for its hundredth step as for its tenth: nothing of what it has written', async () => {
+  it('exchanges as many bytes with the table for its hundredth step as for its tenth', async () => {
     const costs = await costsOf(101)
     const [tenth, hundredth] = [costs[9], costs[99]]
     expect(tenth?.operations).toEqual(['UpdateItem', 'PutItem', 'PutItem'])
     expect(hundredth?.operations).toEqual(tenth?.operations)
-    // Numbers have a digit or two more: of the step, of the tokens, and of the call's id, which is there five times.
+    // Some numbers have more digits: those of the step, of the tokens, and of the call's id, which occurs five times.
     expect(Math.abs((hundredth?.sent ?? 0) - (tenth?.sent ?? 0))).toBeLessThanOrEqual(20)
     expect(Math.abs((hundredth?.received ?? 0) - (tenth?.received ?? 0))).toBeLessThanOrEqual(20)
   })
 
-  it('that another worker goes on with is read once', async () => {
+  it('is read once by the worker that continues it', async () => {
     const [before, after] = [20, 20]
-    const down = { status: 503 }
-    const isDown = (index: number) => index >= before && index < before + 4
+    const unavailable = { status: 503 }
+    const isUnavailable = (index: number) => index >= before && index < before + 4
     const script = (_: unknown, index: number) =>
-      isDown(index) ? down : index === before + 4 + after ? answer : lookup
-    const { execution, stored } = await waiting(script, await aLookingAgent())
+      isUnavailable(index) ? unavailable : index === before + 4 + after ? answer : lookup
+    const { execution, stored } = await queued(script, await aToolAgent())
     await processMessage(engine, execution.id, aMessage())
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, steps: before })
     const start = exchanges.length

@@ -7,15 +7,15 @@ import { INLINE } from '../../../lib/engine/checkpoints/retry-policy.ts'
 import { outputValidatorOf } from '../../../lib/engine/compiled-schemas.ts'
 import { runStepLoop } from '../../../lib/engine/model-agent/step-loop.ts'
 import { system } from '../../../lib/system.ts'
+import { countReads } from '../../support/count-reads.ts'
 import { anExecution, leased } from '../../support/executions.ts'
 import { aModelAgent } from '../../support/model-agent.ts'
-import { watched } from '../../support/watched.ts'
 
 const STEPS = 30
 
 const usage = { inputTokens: 10, outputTokens: 5 }
 
-/** A response that calls a tool, the last one the answer. */
+/** A response that calls a tool; the last one returns the answer. */
 function responseOf(number: number): ModelResponse {
   const isLast = number === STEPS
   const name = isLast ? 'final_answer' : 'look_up'
@@ -24,7 +24,7 @@ function responseOf(number: number): ModelResponse {
   return { messages: [{ said: number }], text: '', toolCalls, usage, finishReason: 'tool-calls' }
 }
 
-/** Runs a model of `STEPS` steps from where the journal ends, and counts what is done to them. */
+/** Runs a model of `STEPS` steps after the recorded ones, and counts the reads of each step. */
 async function run(recorded: RecordedStep[] = []) {
   const reads = Array.from({ length: STEPS }, () => 0)
   const read = (number: number) => () => {
@@ -36,12 +36,12 @@ async function run(recorded: RecordedStep[] = []) {
     name: 'stub/model',
     async respond({ messages }) {
       const number = recorded.length + sent.push([...messages])
-      return watched(responseOf(number), read(number))
+      return countReads(responseOf(number), read(number))
     },
     userMessage: (text) => ({ user: ++made.user, text }),
     toolMessage: () => ({ tool: ++made.tool }),
   }
-  const kept = recorded.map(({ step, results }) => ({ step: watched(step, read(step.number)), results }))
+  const kept = recorded.map(({ step, results }) => ({ step: countReads(step, read(step.number)), results }))
   const steps: StepStore = {
     append: async () => true,
     appendResult: async ({ result }) => result,
@@ -73,24 +73,24 @@ async function run(recorded: RecordedStep[] = []) {
 }
 
 describe('runStepLoop', () => {
-  it('looks at the first step of a long run as often as at one of the last', async () => {
+  it('reads the first step of a long run as often as one of the last', async () => {
     const { reads } = await run()
     const ofStepsBefore = reads.slice(0, -1)
     expect(ofStepsBefore[0]).toBeGreaterThan(0)
     expect(new Set(ofStepsBefore).size).toBe(1)
   })
 
-  it('makes the messages of a step once, and sends them again as they are', async () => {
+  it('creates the messages of a step once and sends the same objects again', async () => {
     const { sent, made } = await run()
     expect(made).toEqual({ user: 1, tool: STEPS - 1 })
     for (const [index, messages] of sent.entries()) {
       expect(messages).toHaveLength(1 + 2 * index)
       const before = sent[index - 1] ?? []
-      expect(before.every((message, place) => message === messages[place])).toBe(true)
+      expect(before.every((message, position) => message === messages[position])).toBe(true)
     }
   })
 
-  it('looks at the steps of the workers before once, and goes on as they would have', async () => {
+  it('reads recorded steps once and continues with the same requests', async () => {
     const whole = await run()
     const given = whole.journal.recorded.slice(0, STEPS / 2)
     const { reads, sent, made } = await run(given)

@@ -8,13 +8,13 @@ import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/executions.ts'
 
-const CAP = 7
+const LIMIT = 7
 const name = `admission-${system.newId()}`
 const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') })
 const store = executionStore(table)
 beforeAll(() => provisionTable(inject('dynamodb'), name))
 
-/** Processes with one clock, one organization and one store; each admits by a memory of its own. */
+/** Processes that share a clock, an organization and a store, but not the counts that they keep in memory. */
 function aService() {
   let now = 1_800_000_000_000
   let counts = 0
@@ -37,7 +37,7 @@ function aService() {
     record,
     process: (max: number) =>
       admission({ executions: { countOpen }, system: { ...system, now: () => now } }, max),
-    pass: (ms: number) => {
+    advance: (ms: number) => {
       now += ms
     },
     failNextCount: (error: Error) => {
@@ -51,7 +51,7 @@ function aService() {
 const times = <T>(n: number, start: (i: number) => Promise<T>) =>
   Promise.allSettled(Array.from({ length: n }, (_, i) => start(i)))
 
-function sorted<T>(results: PromiseSettledResult<T>[]) {
+function partition<T>(results: PromiseSettledResult<T>[]) {
   const passed = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   return { passed, errors }
@@ -61,39 +61,39 @@ const end = ({ id, organizationId }: Execution) =>
   store.end({ id, organizationId, error: CANCELLED, finishedAt: new Date().toISOString() })
 
 describe('admission', () => {
-  it('lets as many of 200 at once through as the cap allows, and tells the others when to come again', async () => {
+  it('admits no more than the limit of 200 concurrent runs, and rejects the others with Retry-After', async () => {
     const { organizationId, process, record, open } = aService()
-    const admit = process(CAP)
-    const { passed, errors } = sorted(await times(200, () => admit(organizationId, record)))
-    expect(passed).toHaveLength(CAP)
-    expect(errors).toHaveLength(200 - CAP)
+    const admit = process(LIMIT)
+    const { passed, errors } = partition(await times(200, () => admit(organizationId, record)))
+    expect(passed).toHaveLength(LIMIT)
+    expect(errors).toHaveLength(200 - LIMIT)
     for (const error of errors) {
       expect(error).toBeInstanceOf(TooManyRequests)
       expect(error).toMatchObject({ status: 429, headers: { 'Retry-After': expect.stringMatching(/^\d+$/) } })
     }
-    expect(await open()).toBe(CAP)
+    expect(await open()).toBe(LIMIT)
   })
 
-  it('lets as many more through as have ended', async () => {
-    const { organizationId, process, record, open, pass } = aService()
-    const admit = process(CAP)
-    const { passed } = sorted(await times(20, () => admit(organizationId, record)))
+  it('admits one run for each that has ended', async () => {
+    const { organizationId, process, record, open, advance } = aService()
+    const admit = process(LIMIT)
+    const { passed } = partition(await times(20, () => admit(organizationId, record)))
     await Promise.all(passed.slice(0, 3).map(end))
-    // It is refused without a count for so short a time only.
-    pass(1_000)
-    expect(sorted(await times(20, () => admit(organizationId, record))).passed).toHaveLength(3)
-    expect(await open()).toBe(CAP)
+    // Until then, runs are rejected without a new count.
+    advance(1_000)
+    expect(partition(await times(20, () => admit(organizationId, record))).passed).toHaveLength(3)
+    expect(await open()).toBe(LIMIT)
   })
 
-  it('counts what is open when its process is a new one', async () => {
+  it('counts open executions in a new process', async () => {
     const { organizationId, process, record } = aService()
-    const begun = sorted(await times(CAP - 2, () => process(CAP)(organizationId, record)))
-    expect(begun.passed).toHaveLength(CAP - 2)
-    const admit = process(CAP)
-    expect(sorted(await times(20, () => admit(organizationId, record))).passed).toHaveLength(2)
+    const admitted = partition(await times(LIMIT - 2, () => process(LIMIT)(organizationId, record)))
+    expect(admitted.passed).toHaveLength(LIMIT - 2)
+    const admit = process(LIMIT)
+    expect(partition(await times(20, () => admit(organizationId, record))).passed).toHaveLength(2)
   })
 
-  it('seldom counts while the cap is far', async () => {
+  it('rarely counts far below the limit', async () => {
     const { organizationId, process, record, counts, open } = aService()
     const admit = process(1_000)
     for (let i = 0; i < 200; i++) await admit(organizationId, record)
@@ -101,76 +101,81 @@ describe('admission', () => {
     expect(counts()).toBeLessThanOrEqual(5)
   })
 
-  it('lets as many through as the cap allows when it comes near from afar', async () => {
+  it('admits exactly the limit when runs approach it one by one', async () => {
     const { organizationId, process, record, open } = aService()
     const admit = process(60)
     const results = []
     for (let i = 0; i < 90; i++) results.push(...(await times(1, () => admit(organizationId, record))))
-    expect(sorted(results).passed).toHaveLength(60)
+    expect(partition(results).passed).toHaveLength(60)
     expect(await open()).toBe(60)
   })
 
-  it('counts again after a while, for others begin and end runs too', async () => {
-    const { organizationId, process, record, counts, pass } = aService()
+  it('counts again after a while, because other processes start and end runs too', async () => {
+    const { organizationId, process, record, counts, advance } = aService()
     const admit = process(1_000)
     for (let i = 0; i < 3; i++) {
       await admit(organizationId, record)
       await admit(organizationId, record)
-      pass(60_000)
+      advance(60_000)
     }
     expect(counts()).toBe(3)
   })
 
-  it('keeps to the cap near it when two processes take turns', async () => {
-    const { organizationId, process, record, open, pass } = aService()
-    const [first, second] = [process(CAP), process(CAP)]
+  it('respects the limit when two processes alternate', async () => {
+    const { organizationId, process, record, open, advance } = aService()
+    const [first, second] = [process(LIMIT), process(LIMIT)]
     const running: Execution[] = []
-    let begun = 0
+    let admitted = 0
     for (let i = 0; i < 60; i++) {
-      const { passed } = sorted(await times(1, () => (i % 2 === 0 ? first : second)(organizationId, record)))
+      const { passed } = partition(
+        await times(1, () => (i % 2 === 0 ? first : second)(organizationId, record)),
+      )
       running.push(...passed)
-      begun += passed.length
-      expect(await open()).toBeLessThanOrEqual(CAP)
+      admitted += passed.length
+      expect(await open()).toBeLessThanOrEqual(LIMIT)
       if (i % 10 !== 9) continue
       await Promise.all(running.splice(0, 1).map(end))
-      pass(1_000)
+      advance(1_000)
     }
-    // Each place that was free again was taken, but for the last.
-    expect(begun).toBe(CAP + 5)
+    // Every run that ended was replaced, except the last.
+    expect(admitted).toBe(LIMIT + 5)
   })
 
-  it('does not let one organization’s runs count for another', async () => {
+  it('counts each organization separately', async () => {
     const { organizationId, process, record } = aService()
-    const admit = process(CAP)
+    const admit = process(LIMIT)
     const other = system.newId()
     const [ours, theirs] = await Promise.all([
       times(20, () => admit(organizationId, record)),
-      times(CAP, () => admit(other, () => record(other))),
+      times(LIMIT, () => admit(other, () => record(other))),
     ])
-    expect(sorted(ours).passed).toHaveLength(CAP)
-    expect(sorted(theirs).passed).toHaveLength(CAP)
+    expect(partition(ours).passed).toHaveLength(LIMIT)
+    expect(partition(theirs).passed).toHaveLength(LIMIT)
   })
 
-  it.each([CAP, 1_000])('tells one caller that it could not count, below a cap of %i', async (cap) => {
+  it.each([LIMIT, 1_000])('rejects only the caller whose count failed, with a limit of %i', async (limit) => {
     const { organizationId, process, record, failNextCount } = aService()
-    const admit = process(cap)
+    const admit = process(limit)
     const fault = new Unavailable(new Error('no answer'))
     failNextCount(fault)
-    const { passed, errors } = sorted(await times(CAP + 1, () => admit(organizationId, record)))
+    const { passed, errors } = partition(await times(LIMIT + 1, () => admit(organizationId, record)))
     expect(errors).toEqual([fault])
-    expect(passed).toHaveLength(CAP)
+    expect(passed).toHaveLength(LIMIT)
   })
 
-  it.each([CAP, 1_000])('tells one caller that it could not record, below a cap of %i', async (cap) => {
-    const { organizationId, process, record, open } = aService()
-    const admit = process(cap)
-    const fault = new Unavailable(new Error('no answer'))
-    const recordOrFail = (i: number) => (i === 2 ? Promise.reject(fault) : record())
-    const { passed, errors } = sorted(
-      await times(CAP + 1, (i) => admit(organizationId, () => recordOrFail(i))),
-    )
-    expect(errors).toEqual([fault])
-    expect(passed).toHaveLength(CAP)
-    expect(await open()).toBe(CAP)
-  })
+  it.each([LIMIT, 1_000])(
+    'rejects only the caller whose record failed, with a limit of %i',
+    async (limit) => {
+      const { organizationId, process, record, open } = aService()
+      const admit = process(limit)
+      const fault = new Unavailable(new Error('no answer'))
+      const recordOrFail = (i: number) => (i === 2 ? Promise.reject(fault) : record())
+      const { passed, errors } = partition(
+        await times(LIMIT + 1, (i) => admit(organizationId, () => recordOrFail(i))),
+      )
+      expect(errors).toEqual([fault])
+      expect(passed).toHaveLength(LIMIT)
+      expect(await open()).toBe(LIMIT)
+    },
+  )
 })

@@ -3,9 +3,9 @@ import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { deadlineIn, NEVER, type WorkerDeadline } from '../../../lib/engine/checkpoints/deadline.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { aModelAgent } from '../../support/model-agent.ts'
-import { aMessage, answer, lookup, startWorkbench } from '../../support/workbench.ts'
+import { aMessage, answer, lookup, startTestEngine } from '../../support/test-engine.ts'
 
-const { engine, aLookingAgent, waiting, stop } = await startWorkbench()
+const { engine, aToolAgent, queued, stop } = await startTestEngine()
 afterAll(stop)
 
 /** A deadline that begins to drain with the nth response of a model. */
@@ -19,9 +19,9 @@ function drainingAt(n: number) {
 
 describe('a worker close to its deadline', () => {
   it('releases the run at a checkpoint, and the next worker continues from there', async () => {
-    const version = await aLookingAgent()
+    const version = await aToolAgent()
     const { deadline, script } = drainingAt(2)
-    const { execution, stored, asked } = await waiting((_, index) => {
+    const { execution, stored, modelRequests } = await queued((_, index) => {
       script(index)
       return index < 4 ? lookup : answer
     }, version)
@@ -30,16 +30,16 @@ describe('a worker close to its deadline', () => {
     const { id: executionId, organizationId } = execution
     expect(sent).toEqual([{ executionId, organizationId, tenantId: null, delayMs: 0 }])
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, steps: 2 })
-    expect(asked()).toBe(2)
+    expect(modelRequests()).toBe(2)
     expect(await processMessage(engine, execution.id, { message })).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: 5, attempts: 2 })
-    expect(asked()).toBe(5)
+    expect(modelRequests()).toBe(5)
   })
 
   it('may release the run after every step', async () => {
-    const version = await aLookingAgent()
+    const version = await aToolAgent()
     const drain = { current: new AbortController() }
-    const { execution, stored, asked } = await waiting((_, index) => {
+    const { execution, stored, modelRequests } = await queued((_, index) => {
       drain.current.abort()
       return index < 3 * MAX_ATTEMPTS ? lookup : answer
     }, version)
@@ -49,12 +49,12 @@ describe('a worker close to its deadline', () => {
       await processMessage(engine, execution.id, { message: aMessage().message, deadline })
     }
     expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: 3 * MAX_ATTEMPTS + 1 })
-    expect(asked()).toBe(3 * MAX_ATTEMPTS + 1)
+    expect(modelRequests()).toBe(3 * MAX_ATTEMPTS + 1)
   })
 
   it('abandons a step that does not finish in time', async () => {
     const stop = new AbortController()
-    const { execution, stored, asked } = await waiting((_, index) => {
+    const { execution, stored, modelRequests } = await queued((_, index) => {
       if (index === 0) stop.abort()
       return index === 0 ? { ...answer, delayMs: 60_000 } : answer
     })
@@ -64,7 +64,7 @@ describe('a worker close to its deadline', () => {
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, steps: 0 })
     await processMessage(engine, execution.id, { message })
     expect(await stored()).toMatchObject({ status: 'SUCCESS' })
-    expect(asked()).toBe(2)
+    expect(modelRequests()).toBe(2)
   })
 
   it('stops a code agent between two steps without failing it', async () => {
@@ -74,7 +74,7 @@ describe('a worker close to its deadline', () => {
       return { answer: 'both' }
     }`
     const version = await aModelAgent({ code: true }, code)
-    const { execution, stored } = await waiting([], version)
+    const { execution, stored } = await queued([], version)
     const drain = new AbortController()
     const steps = {
       ...engine.steps,

@@ -4,9 +4,9 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { aMessage, answer, startWorkbench } from '../../support/workbench.ts'
+import { aMessage, answer, startTestEngine } from '../../support/test-engine.ts'
 
-const { engine, waiting, deadLetter, stop } = await startWorkbench()
+const { engine, queued, deadLetter, stop } = await startTestEngine()
 afterAll(stop)
 
 /** After the leases of this test have expired; the shared service's sweeper ignores what is open until then. */
@@ -16,16 +16,16 @@ const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
 
 describe('processMessage', () => {
   it('sets the visibility timeout beyond the lease before it does anything else', async () => {
-    const { execution, stored } = await waiting([answer])
-    const { message, hidden } = aMessage()
+    const { execution, stored } = await queued([answer])
+    const { message, visibility } = aMessage()
     await processMessage(engine, execution.id, { message })
-    expect(hidden).toEqual([leaseTimes().visibilityMs])
+    expect(visibility).toEqual([leaseTimes().visibilityMs])
     expect(leaseTimes().visibilityMs).toBeGreaterThan(leaseTimes().leaseMs)
     expect((await stored()).status).toBe('SUCCESS')
   })
 
   it('ignores an execution with a live lease, and a dead letter does not end it', async () => {
-    const { execution, stored } = await waiting([])
+    const { execution, stored } = await queued([])
     const lease = { owner: 'another', expiresAt: Date.now() + 60_000 }
     await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
     expect(await processMessage(engine, execution.id, aMessage())).toBe('held')
@@ -35,7 +35,7 @@ describe('processMessage', () => {
   })
 
   it('ends a run after MAX_ATTEMPTS attempts without progress', async () => {
-    const { execution, stored, asked } = await waiting([])
+    const { execution, stored, modelRequests } = await queued([])
     for (let now = Date.now(), n = 0; n < MAX_ATTEMPTS; n++, now += 100_000) {
       await engine.executions.claim({ id: execution.id, lease: { owner: `${n}`, expiresAt: now + 1 }, now })
     }
@@ -43,11 +43,11 @@ describe('processMessage', () => {
     expect(await processMessage(then, execution.id, aMessage())).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'ERROR', error: { code: 'AttemptsExhausted' } })
     expect((await stored()).error?.message).toContain(`${MAX_ATTEMPTS} attempts`)
-    expect(asked()).toBe(0)
+    expect(modelRequests()).toBe(0)
   })
 
   it('requeues a dead-lettered run that progressed between the deaths of its workers', async () => {
-    const { execution, stored } = await waiting([answer])
+    const { execution, stored } = await queued([answer])
     let now = Date.now()
     const die = async () => {
       now += 100_000

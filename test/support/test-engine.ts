@@ -12,21 +12,21 @@ import { sharedTable } from './organization.ts'
 import { startScriptedModel } from './scripted-model/start-scripted-model.ts'
 import type { Script } from './scripted-model/turn.ts'
 
-/** What the tools of `aLookingAgent` are asked, and what ends its run. */
+/** Model responses: a call of the tool of `aToolAgent`, and the final answer. */
 export const lookup = { calls: [{ name: 'look_up', input: { id: 'x' } }] }
 export const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
 
 /** A queue that records what is sent, and a message received from it. */
 export function aMessage(receiveCount = 1) {
   const sent: (QueuedExecution & { delayMs?: number })[] = []
-  const hidden: number[] = []
+  const visibility: number[] = []
   const queue = { send: async (message: QueuedExecution & { delayMs?: number }) => void sent.push(message) }
-  const changeVisibility = async (ms: number) => void hidden.push(ms)
-  return { sent, hidden, message: { queue, receiveCount, changeVisibility } }
+  const changeVisibility = async (ms: number) => void visibility.push(ms)
+  return { sent, visibility, message: { queue, receiveCount, changeVisibility } }
 }
 
-/** An engine on the shared table with a scripted model and a tool server, for tests that play the runner by hand. */
-export async function startWorkbench() {
+/** An engine on the shared table with a scripted model and a tool server, for tests that act as the runner. */
+export async function startTestEngine() {
   const table = sharedTable()
   const scripted = await startScriptedModel()
   const server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
@@ -39,10 +39,10 @@ export async function startWorkbench() {
   return {
     engine,
 
-    aLookingAgent: () => aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')] }),
+    aToolAgent: () => aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')] }),
 
-    /** An execution of a model agent that waits for its worker, which follows the script. */
-    async waiting(script: Script, version?: Version) {
+    /** A queued execution of a model agent whose model follows the script. */
+    async queued(script: Script, version?: Version) {
       const { organizationId, agentId, id: versionId } = version ?? (await aModelAgent())
       const model = system.newId()
       scripted.script(model, script)
@@ -56,13 +56,13 @@ export async function startWorkbench() {
       await engine.executions.create({ execution })
       const stored = async () => {
         const found = await engine.executions.get(execution)
-        if (!found) throw new Error('The execution is gone.')
+        if (!found) throw new Error('The execution does not exist.')
         return found
       }
-      return { execution, stored, asked: () => scripted.requests(model).length }
+      return { execution, stored, modelRequests: () => scripted.requests(model).length }
     },
 
-    /** What the dead-letter function does with the execution's message. */
+    /** Processes the execution's dead-lettered message. */
     deadLetter: ({ id, organizationId }: Execution, now = system.now) =>
       processDeadLetter({
         executions: engine.executions,
