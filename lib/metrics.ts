@@ -1,6 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { CANCELLED, type Execution, isFinal } from './core/execution.ts'
-import type { ExecutionStore } from './core/ports.ts'
+import type { ExecutionStore, QueuedExecution } from './core/ports.ts'
 import { type Environment, METRICS } from './environment.ts'
 
 export const NAMESPACE = 'AgentExecutionService'
@@ -17,6 +17,9 @@ export const UNITS = {
   CacheHits: 'Count',
 } as const
 
+/** Messages that SQS did not accept. Published without a dimension. */
+export const ENQUEUE_FAILURES = 'EnqueueFailures'
+
 /** A cancelled execution has the status ERROR, but is not a failure to investigate. */
 export const OUTCOMES = ['SUCCESS', 'ERROR', 'CANCELLED'] as const
 type MetricOutcome = (typeof OUTCOMES)[number]
@@ -27,9 +30,7 @@ type MetricOutcome = (typeof OUTCOMES)[number]
  */
 export function measured(executions: ExecutionStore, environment: Environment = process.env): ExecutionStore {
   if (environment[METRICS] !== 'on') return executions
-  // Powertools adds a dimension `service` to every metric, which would rename the metrics of existing dashboards.
-  const metrics = new Metrics({ namespace: NAMESPACE })
-  metrics.clearDefaultDimensions()
+  const metrics = createMetrics()
   const publish = <T extends Execution | null>(execution: T): T => {
     if (execution && isFinal(execution)) publishMetrics(metrics, execution)
     return execution
@@ -44,6 +45,28 @@ export function measured(executions: ExecutionStore, environment: Environment = 
     finish: async (params) => publish(await executions.finish(params)),
     end: async (params) => publish(await executions.end(params)),
   }
+}
+
+/** Counts a message that SQS did not accept, if the environment has `METRICS=on`. */
+export function countEnqueueFailure(
+  { executionId, organizationId }: Pick<QueuedExecution, 'executionId' | 'organizationId'>,
+  environment: Environment = process.env,
+): void {
+  if (environment[METRICS] !== 'on') return
+  const metrics = createMetrics()
+  metrics.addMetric(ENQUEUE_FAILURES, 'Count', 1)
+  metrics
+    .addDimensions({})
+    .addMetadata('executionId', executionId)
+    .addMetadata('organizationId', organizationId)
+  metrics.publishStoredMetrics()
+}
+
+/** Powertools adds a dimension `service` to every metric, which would rename the metrics of existing dashboards. */
+function createMetrics(): Metrics {
+  const metrics = new Metrics({ namespace: NAMESPACE })
+  metrics.clearDefaultDimensions()
+  return metrics
 }
 
 /** Writes one line of the embedded metric format. It has ids, outcome and numbers: no input, output or error message. */

@@ -17,7 +17,7 @@ import type { Construct } from 'constructs'
 import { FUNCTION_NAMES, getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'
-import { deadLetterMetric, executionMetric, PERIOD, throttleMetric } from './metrics.ts'
+import { deadLetterMetric, enqueueFailureMetric, executionMetric, PERIOD, throttleMetric } from './metrics.ts'
 
 export type MonitoredResources = {
   table: Table
@@ -79,6 +79,12 @@ function alarmDefinitions({
       name: 'DeadLetters',
       description: 'Messages of executions exceeded maxReceiveCount.',
       metric: deadLetterMetric(deadLetterQueue),
+      threshold: 0,
+    },
+    {
+      name: 'EnqueueFailures',
+      description: 'SQS does not accept messages of executions.',
+      metric: enqueueFailureMetric(),
       threshold: 0,
     },
     {

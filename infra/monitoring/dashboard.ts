@@ -13,7 +13,7 @@ import type { Construct } from 'constructs'
 import { OUTCOMES } from '../../lib/metrics.ts'
 import { FUNCTION_NAMES } from '../functions/function-settings.ts'
 import type { MonitoredResources } from './alarms.ts'
-import { deadLetterMetric, executionMetric, PERIOD, throttleMetric } from './metrics.ts'
+import { deadLetterMetric, enqueueFailureMetric, executionMetric, PERIOD, throttleMetric } from './metrics.ts'
 
 type DashboardProps = MonitoredResources & { api: RestApi; alarms: Alarm[] }
 
@@ -109,7 +109,7 @@ const queueGraphs = ({ queue, deadLetterQueue }: DashboardProps) =>
       'Age of the oldest message (s)',
       [queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: PERIOD })],
     ],
-    ['Dead letters', [deadLetterMetric(deadLetterQueue)]],
+    ['Dead letters and messages not sent', [deadLetterMetric(deadLetterQueue), enqueueFailureMetric()]],
   )
 
 const functionGraphs = ({ functions }: DashboardProps) =>

@@ -3,7 +3,7 @@ import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { INDEXES } from '../../lib/dynamodb/schema.ts'
-import { NAMESPACE, type OUTCOMES, type UNITS } from '../../lib/metrics.ts'
+import { ENQUEUE_FAILURES, NAMESPACE, type OUTCOMES, type UNITS } from '../../lib/metrics.ts'
 
 /** The period of all metrics on the dashboard and in alarms, unless they set another one. */
 export const PERIOD = Duration.minutes(5)
@@ -26,6 +26,16 @@ export const executionMetric = (
     period,
     ...(outcome && { dimensionsMap: { Outcome: outcome } }),
     ...options,
+  })
+
+/** Messages that SQS did not accept. */
+export const enqueueFailureMetric = (): Metric =>
+  new Metric({
+    namespace: NAMESPACE,
+    metricName: ENQUEUE_FAILURES,
+    statistic: 'Sum',
+    period: PERIOD,
+    label: 'Messages not sent',
   })
 
 /** Throttled reads or writes of the table and its indexes. */

@@ -1,9 +1,12 @@
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { clientConfig, orUnavailable } from '../aws-sdk.ts'
+import { clientConfig, isRetryable, orUnavailable } from '../aws-sdk.ts'
+import { Unavailable } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
 import type { RunQueue } from '../core/ports.ts'
 import { type Environment, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../environment.ts'
+import { logger } from '../logger.ts'
+import { countEnqueueFailure } from '../metrics.ts'
 
 /** The body of a message. Everything else is in the execution's record. */
 export type RunMessage = { executionId: string; organizationId: string }
@@ -11,21 +14,29 @@ export type RunMessage = { executionId: string; organizationId: string }
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
 const MAX_DELAY_SECONDS = 900
 
-/** The queue of executions that wait for the runner. */
+/**
+ * The queue of executions that wait for the runner. A message that SQS does not accept is logged and counted here, because
+ * most callers leave it to the sweeper.
+ */
 export function openRunQueue(environment: Environment = process.env) {
   const queueUrl = requireEnv(QUEUE_URL, environment)
   const client = new SQSClient(clientConfig(environment[SQS_ENDPOINT]))
   const send: RunQueue['send'] = async ({ executionId, organizationId, tenantId, delayMs = 0 }) => {
-    await orUnavailable(
-      client.send(
-        new SendMessageCommand({
-          QueueUrl: queueUrl,
-          MessageBody: JSON.stringify({ executionId, organizationId } satisfies RunMessage),
-          MessageGroupId: messageGroupId(organizationId, tenantId),
-          DelaySeconds: Math.min(Math.ceil(delayMs / 1000), MAX_DELAY_SECONDS),
-        }),
-      ),
-    )
+    const body: RunMessage = { executionId, organizationId }
+    const command = new SendMessageCommand({
+      QueueUrl: queueUrl,
+      MessageBody: JSON.stringify(body),
+      MessageGroupId: messageGroupId(organizationId, tenantId),
+      DelaySeconds: Math.min(Math.ceil(delayMs / 1000), MAX_DELAY_SECONDS),
+    })
+    try {
+      await client.send(command)
+    } catch (error) {
+      const { name, message } = error as Error
+      logger.error('message not sent', { ...body, cause: { name, message } })
+      countEnqueueFailure(body, environment)
+      throw isRetryable(error) ? new Unavailable(error) : error
+    }
   }
 
   return {

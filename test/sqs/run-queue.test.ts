@@ -1,22 +1,31 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../lib/core/limits.ts'
 import type { StaleExecution } from '../../lib/core/ports.ts'
 import { sweep } from '../../lib/engine/maintenance/sweep.ts'
+import { logger } from '../../lib/logger.ts'
+import { NAMESPACE } from '../../lib/metrics.ts'
 import { openRunQueue, parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 
 /** What SQS was asked, in order. */
 const asked: { action: string; body: ReturnType<typeof JSON.parse> }[] = []
+let isRejecting = false
 const server = createServer(async (request, response) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const action = String(request.headers['x-amz-target']).replace('AmazonSQS.', '')
   const body = JSON.parse(Buffer.concat(chunks).toString())
   asked.push({ action, body })
+  if (isRejecting) {
+    const __type = 'com.amazonaws.sqs#KmsAccessDenied'
+    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
+    response.end(JSON.stringify({ __type, message: 'The ciphertext refers to a key that is disabled.' }))
+    return
+  }
   // The client checks that the message arrived whole.
   const MD5OfMessageBody = createHash('md5').update(String(body.MessageBody)).digest('hex')
   response.setHeader('content-type', 'application/x-amz-json-1.0').end(JSON.stringify({ MD5OfMessageBody }))
@@ -112,5 +121,47 @@ describe('a message of the run queue', () => {
       action: 'ChangeMessageVisibility',
       body: { ReceiptHandle: 'receipt', VisibilityTimeout: 66 },
     })
+  })
+})
+
+describe('send, when SQS rejects the message', () => {
+  beforeEach(() => {
+    isRejecting = true
+  })
+  afterEach(() => {
+    isRejecting = false
+    vi.restoreAllMocks()
+  })
+  const send = (more: Record<string, string> = {}) =>
+    openRunQueue({ ...environment, ...more }).send({ executionId, organizationId, tenantId: 'acme' })
+
+  it('logs an error with the ids and the cause, and throws it', async () => {
+    const error = vi.spyOn(logger, 'error').mockReturnValue()
+    await expect(send()).rejects.toThrow(/a key that is disabled/)
+    expect(error.mock.calls).toEqual([
+      [
+        'message not sent',
+        {
+          executionId,
+          organizationId,
+          cause: { name: 'KmsAccessDenied', message: 'The ciphertext refers to a key that is disabled.' },
+        },
+      ],
+    ])
+  })
+
+  it('publishes the metric EnqueueFailures where metrics are on', async () => {
+    vi.spyOn(logger, 'error').mockReturnValue()
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const documents = () =>
+      write.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('_aws'))
+    await expect(send()).rejects.toThrow()
+    expect(documents()).toEqual([])
+    await expect(send({ METRICS: 'on' })).rejects.toThrow()
+    const [document] = documents().map((text) => JSON.parse(text))
+    expect(document).toMatchObject({ EnqueueFailures: 1, executionId, organizationId })
+    expect(document._aws.CloudWatchMetrics).toMatchObject([
+      { Namespace: NAMESPACE, Dimensions: [[]], Metrics: [{ Name: 'EnqueueFailures', Unit: 'Count' }] },
+    ])
   })
 })

@@ -14,23 +14,37 @@ export type SweepResult = { ended: number; enqueued: number }
 const BATCH_SIZE = 200
 const MAX_BATCHES = 25
 
-/** Re-enqueues executions without a live lease, and ends those past their deadline. */
+/**
+ * Re-enqueues executions without a live lease, and ends those past their deadline. A failure does not stop the sweep of the
+ * other executions; the next sweep lists the execution again.
+ * @throws an AggregateError at the end if some executions could not be swept
+ */
 export async function sweep(params: Sweep): Promise<SweepResult> {
   const total: SweepResult = { ended: 0, enqueued: 0 }
+  const errors: unknown[] = []
+  let listed = 0
   const now = params.system.now()
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const stale = await params.executions.listStale({ now, limit: BATCH_SIZE })
-    // One failure must not stop the others; the execution is listed again by the next sweep.
-    const results = await Promise.allSettled(stale.map((execution) => sweepOne(params, execution)))
-    const count = (value: string) =>
-      results.filter((result) => result.status === 'fulfilled' && result.value === value).length
-    const [ended, enqueued] = [count('ended'), count('enqueued')]
-    total.ended += ended
-    total.enqueued += enqueued
+    listed += stale.length
+    let swept = 0
+    for (const result of await Promise.allSettled(stale.map((execution) => sweepOne(params, execution)))) {
+      if (result.status === 'rejected') errors.push(result.reason)
+      else if (result.value !== 'ignored') {
+        total[result.value]++
+        swept++
+      }
+    }
     // Without progress, the next batch would list the same executions.
-    if (stale.length < BATCH_SIZE || ended + enqueued === 0) break
+    if (stale.length < BATCH_SIZE || swept === 0) break
   }
+  if (errors.length > 0) throw new AggregateError(errors, describeErrors(errors, listed))
   return total
+}
+
+function describeErrors([first, ...others]: unknown[], listed: number): string {
+  const reason = first instanceof Error ? first.message : String(first)
+  return `${others.length + 1} of ${listed} stale executions could not be swept. First error: ${reason}`
 }
 
 async function sweepOne(

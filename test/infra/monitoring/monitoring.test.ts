@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES, getFunctionSettings } from '../../../infra/functions/function-settings.ts'
 import { INDEXES } from '../../../lib/dynamodb/schema.ts'
-import { NAMESPACE, UNITS } from '../../../lib/metrics.ts'
+import { ENQUEUE_FAILURES, NAMESPACE, UNITS } from '../../../lib/metrics.ts'
 import { readSection } from '../operations.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
@@ -30,8 +30,8 @@ describe('the alarms', () => {
   it('are exactly these', () => {
     expect([...alarms.keys()].sort()).toEqual(
       [
-        ...['DeadLetters', 'ExecutionErrorRate', 'FunctionThrottles', 'QueueAge', 'SweeperNotRunning'],
-        ...['TableReadThrottles', 'TableWriteThrottles'],
+        ...['DeadLetters', 'EnqueueFailures', 'ExecutionErrorRate', 'FunctionThrottles', 'QueueAge'],
+        ...['SweeperNotRunning', 'TableReadThrottles', 'TableWriteThrottles'],
         ...monitored.map((name) => `FunctionErrors-${name}`),
       ].sort(),
     )
@@ -49,6 +49,7 @@ describe('the alarms', () => {
       'ApproximateNumberOfMessagesVisible',
       'NumberOfMessagesReceived',
     ])
+    expect(findMetrics('EnqueueFailures')).toEqual([ENQUEUE_FAILURES])
     expect(findMetrics('QueueAge')).toEqual(['ApproximateAgeOfOldestMessage'])
     expect(findMetrics('ExecutionErrorRate')).toEqual(['Runs', 'Runs'])
     expect(findMetrics('SweeperNotRunning')).toEqual(['Invocations'])
@@ -144,7 +145,7 @@ describe('the dashboard', () => {
       'Cache hit ratio of executions with useCache (%)',
       'Messages in the queue',
       'Age of the oldest message (s)',
-      'Dead letters',
+      'Dead letters and messages not sent',
       'Errors by function',
       'Throttles by function',
       'API requests and latency',

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { DEADLINE_MS } from '../../../lib/core/limits.ts'
+import type { QueuedExecution, StaleExecution } from '../../../lib/core/ports.ts'
+import { sweep } from '../../../lib/engine/maintenance/sweep.ts'
+import { system } from '../../../lib/system.ts'
+
+const NOW = Date.now()
+
+const aStaleExecution = (): StaleExecution => ({
+  id: system.newId(),
+  organizationId: system.newId(),
+  tenantId: null,
+  createdAt: new Date(NOW - 120_000).toISOString(),
+  openUntil: NOW - 1,
+  deadlineAt: NOW + DEADLINE_MS,
+})
+
+describe('sweep', () => {
+  it('fails when the queue rejects messages, after it has swept the other executions', async () => {
+    const stale = [aStaleExecution(), aStaleExecution(), aStaleExecution()]
+    const rejected = stale[0]?.id
+    const sent: string[] = []
+    const send = async ({ executionId }: QueuedExecution) => {
+      if (executionId === rejected) throw new Error('Access denied.')
+      sent.push(executionId)
+    }
+    const executions = { listStale: async () => stale, postpone: async () => true, end: async () => null }
+    await expect(sweep({ executions, queue: { send }, system, times: leaseTimes() })).rejects.toThrow(
+      '1 of 3 stale executions could not be swept. First error: Access denied.',
+    )
+    expect(sent).toEqual(stale.slice(1).map(({ id }) => id))
+  })
+})
