@@ -1,4 +1,5 @@
-import { resolveAgent, resolveVersion } from '../lib/agents/resolve-agent.ts'
+import { resolveAgent } from '../lib/agents/resolve-agent.ts'
+import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import type { Agent, Organization, Version } from '../lib/core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../lib/core/errors.ts'
 import type { Page, PageRequest } from '../lib/core/ports.ts'

@@ -1,4 +1,4 @@
-import { resolveVersion } from '../lib/agents/resolve-agent.ts'
+import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
 import { leaseTimes } from '../lib/core/lease-times.ts'
 import * as limits from '../lib/core/limits.ts'

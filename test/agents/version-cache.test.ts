@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
-import { resolveVersion } from '../../lib/agents/resolve-agent.ts'
+import { resolveVersion } from '../../lib/agents/resolve-version.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../../lib/core/errors.ts'
 import type { AgentStore } from '../../lib/core/ports.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { v7 } from 'uuid'
-import { resolveVersion } from '../../agents/resolve-agent.ts'
+import { resolveVersion } from '../../agents/resolve-version.ts'
 import type { Version } from '../../core/agent.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { CANCELLED, type Execution, type LeasedExecution, newExecution } from '../../core/execution.ts'
