@@ -110,17 +110,24 @@ export function applyTransition(execution: Execution, { set, claimedAt }: Transi
   return { ...execution, ...set, ...claimed }
 }
 
-/** The error of an execution whose message exceeded maxReceiveCount. */
-export function attemptsExhausted({ lastError, attempts }: Execution): ExecutionError {
-  if (lastError) return lastError
-  const message =
-    attempts === 0
-      ? `The message was received ${MAX_ATTEMPTS} times (maxReceiveCount), but no worker could claim the execution.`
-      : `${MAX_ATTEMPTS} attempts failed without progress: the worker died each time.`
-  return { code: 'AttemptsExhausted', message }
+export const DEADLINE_EXCEEDED: ExecutionError = {
+  code: 'DeadlineExceeded',
+  message: 'The execution did not finish before its deadline.',
 }
 
-/** Whether a run made progress between the deaths of its workers, so that its dead-lettered message is replaced by a new one. */
-export function hasProgressed({ lastError, attempts, attemptsSinceProgress }: Execution): boolean {
-  return lastError === null && attempts > 0 && attemptsSinceProgress < MAX_ATTEMPTS
+/** The error of a run whose attempts without progress are used up. */
+export function attemptsExhausted({ lastError }: Execution): ExecutionError {
+  return (
+    lastError ?? {
+      code: 'AttemptsExhausted',
+      message: `${MAX_ATTEMPTS} attempts failed without progress: the worker died each time.`,
+    }
+  )
 }
+
+/**
+ * Whether a dead-lettered message is replaced by a new one. A message can exceed maxReceiveCount with fewer attempts at its
+ * run: the run made progress in between, or workers could not claim it because DynamoDB or Lambda throttled them.
+ */
+export const hasAttemptsLeft = ({ attemptsSinceProgress }: Execution): boolean =>
+  attemptsSinceProgress < MAX_ATTEMPTS

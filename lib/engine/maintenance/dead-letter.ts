@@ -1,5 +1,6 @@
+import { isFinal } from '../../core/execution.ts'
 import type { ExecutionStore, RunQueue, System } from '../../core/ports.ts'
-import { attemptsExhausted, hasProgressed } from '../../core/transitions.ts'
+import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../../core/transitions.ts'
 
 type Params = {
   executions: Pick<ExecutionStore, 'get' | 'end'>
@@ -12,21 +13,26 @@ type Params = {
 export type DeadLetterResult = 'ended' | 'enqueued' | 'ignored'
 
 /**
- * Ends an execution whose message exceeded maxReceiveCount, with the last retryable error. An execution with a live
- * lease is ignored: if its worker dies, the sweeper re-enqueues it. One that has progressed since its message was sent
- * gets a new message.
+ * Ends an execution whose message exceeded maxReceiveCount, with the last retryable error, if its attempts are used up or
+ * its deadline has passed. Otherwise sends a new message. An execution with a live lease is never ended: if its worker
+ * dies, the sweeper re-enqueues it.
  */
 export async function processDeadLetter(params: Params): Promise<DeadLetterResult> {
   const { executions, queue, system, organizationId, id } = params
   const execution = await executions.get({ organizationId, id })
-  if (!execution) return 'ignored'
-  if (execution.status === 'IN_PROGRESS' && hasProgressed(execution)) {
+  if (!execution || isFinal(execution)) return 'ignored'
+  const now = system.now()
+  const isOverdue = execution.deadlineAt <= now
+  if (hasAttemptsLeft(execution) && !isOverdue) {
     await queue.send({ executionId: id, organizationId, tenantId: execution.tenantId })
     return 'enqueued'
   }
-  const now = system.now()
-  const finishedAt = new Date(now).toISOString()
-  const error = attemptsExhausted(execution)
-  const ended = await executions.end({ organizationId, id, error, finishedAt, unleasedAt: now })
+  const ended = await executions.end({
+    organizationId,
+    id,
+    error: isOverdue ? DEADLINE_EXCEEDED : attemptsExhausted(execution),
+    finishedAt: new Date(now).toISOString(),
+    unleasedAt: now,
+  })
   return ended ? 'ended' : 'ignored'
 }

@@ -1,5 +1,6 @@
 import { type LeaseTimes, nextSweep } from '../../core/lease-times.ts'
 import type { ExecutionStore, RunQueue, StaleExecution, System } from '../../core/ports.ts'
+import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
 
 type Sweep = {
   executions: Pick<ExecutionStore, 'listStale' | 'postpone' | 'end'>
@@ -54,9 +55,8 @@ async function sweepOne(
   const now = system.now()
   const { id, organizationId, tenantId, createdAt, deadlineAt } = stale
   if (deadlineAt <= now) {
-    const error = { code: 'DeadlineExceeded', message: 'The execution did not finish before its deadline.' }
-    const finishedAt = new Date(now).toISOString()
-    const ended = await executions.end({ organizationId, id, error, finishedAt, unleasedAt: now })
+    const end = { error: DEADLINE_EXCEEDED, finishedAt: new Date(now).toISOString(), unleasedAt: now }
+    const ended = await executions.end({ organizationId, id, ...end })
     return ended ? 'ended' : 'ignored'
   }
   const until = nextSweep(times, Date.parse(createdAt), now)

@@ -50,7 +50,7 @@ describe('processMessage', () => {
     const { execution, stored } = await queued([answer])
     let now = Date.now()
     const die = async () => {
-      now += 100_000
+      now += 10
       const lease = { owner: system.newId(), expiresAt: now + 1 }
       await engine.executions.claim({ id: execution.id, lease, now })
       return lease
@@ -61,7 +61,22 @@ describe('processMessage', () => {
     expect(await deadLetter(execution)).toBe('enqueued')
     expect((await stored()).status).toBe('IN_PROGRESS')
     for (let n = 0; n < MAX_ATTEMPTS; n++) await die()
-    expect(await deadLetter(execution, later)).toBe('ended')
+    expect(await deadLetter(execution, () => now + 10)).toBe('ended')
     expect((await stored()).error?.code).toBe('AttemptsExhausted')
+  })
+
+  it('requeues a dead-lettered run that no worker could claim, until its deadline', async () => {
+    const { execution, stored } = await queued([answer])
+    expect(await deadLetter(execution)).toBe('enqueued')
+    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', attempts: 0 })
+    expect(await deadLetter(execution, () => execution.deadlineAt)).toBe('ended')
+    expect((await stored()).error?.code).toBe('DeadlineExceeded')
+  })
+
+  it('requeues a dead-lettered run that failed once and could not be claimed after that', async () => {
+    const { execution, stored } = await queued(() => ({ status: 503, message: 'Overloaded.' }))
+    expect(await processMessage(engine, execution.id, aMessage())).toHaveProperty('retryInMs')
+    expect(await deadLetter(execution)).toBe('enqueued')
+    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', attempts: 1 })
   })
 })
