@@ -59,8 +59,8 @@ export function countingTable(): { table: Table; usage: Usage } {
     }
   }
 
-  const table: Pick<Table, 'keptUntil' | 'get' | 'put' | 'update'> = {
-    keptUntil: () => null,
+  const table: Pick<Table, 'expiryOf' | 'get' | 'put' | 'update'> = {
+    expiryOf: () => null,
     async get(key, { consistent }) {
       const item = items.get(toMapKey(key))
       count('table', key.pk, key, { reads: readUnitsOf(item) * (consistent ? 1 : 0.5) })

@@ -1,13 +1,11 @@
-import type { Version } from '../core/agent.ts'
+import type { Agent, Version } from '../core/agent.ts'
 import type { AgentStore } from '../core/ports.ts'
-import { agentFromItem, versionFromItem, versionToItem } from './agent-item.ts'
 import { readChunks, writeChunks } from './chunks.ts'
 import { agentKey, codeKey, ownedShard, shardOf, VERSION_PREFIX, versionKey } from './keys.ts'
-import { cutPage } from './page-bytes.ts'
-import { readRecords, readShardedPage } from './sharded-list.ts'
+import { listRecords } from './sharded-list.ts'
 import type { Change, Item, Table } from './table.ts'
 
-/** Agents with their versions and code, one partition an agent. */
+/** Agents with their versions and code. An agent is one partition. */
 export function agentStore(table: Table): AgentStore {
   return {
     async publish({ version, code }) {
@@ -16,7 +14,7 @@ export function agentStore(table: Table): AgentStore {
         code === null ? 0 : await writeChunks(table, code, (chunk) => codeKey(agentId, id, chunk))
       const item = { ...versionToItem(version), codeChunks }
       await table.put({ ...versionKey(agentId, id), ...item })
-      await table.update(agentKey(agentId), pointing(version, item))
+      await table.update(agentKey(agentId), toAgentChange(version, item))
     },
 
     async get({ organizationId, id }) {
@@ -24,14 +22,16 @@ export function agentStore(table: Table): AgentStore {
       return item?.organizationId === organizationId ? agentFromItem(item) : null
     },
 
-    async list({ organizationId, limit, after }) {
-      const page = await readShardedPage(table, {
-        index: 'owned-by-organization',
-        shard: (shard) => ownedShard(organizationId, 'AGENT', shard),
-        limit,
-        after,
-      })
-      const { items, next } = cutPage(page, await readRecords(table, page), schemaBytes)
+    async list({ organizationId, ...page }) {
+      const { items, next } = await listRecords(
+        table,
+        {
+          index: 'owned-by-organization',
+          shard: (shard) => ownedShard(organizationId, 'AGENT', shard),
+          ...page,
+        },
+        ({ inputSchema, outputSchema }) => String(inputSchema).length + String(outputSchema).length,
+      )
       return { items: items.map(agentFromItem), next }
     },
 
@@ -71,11 +71,8 @@ export function agentStore(table: Table): AgentStore {
   }
 }
 
-const schemaBytes = ({ inputSchema, outputSchema }: Item) =>
-  String(inputSchema).length + String(outputSchema).length
-
-/** The one write that makes a version the agent's own: a reader sees the agent before or after it, never between. */
-function pointing(version: Version, item: Item): Change {
+/** The single write that publishes a version: readers see the agent before or after it, never in between. */
+function toAgentChange(version: Version, item: Item): Change {
   const { organizationId, agentId: id, slug, title, createdAt, createdBy, status } = version
   const { description, inputSchema, outputSchema } = item
   const identity = {
@@ -87,13 +84,79 @@ function pointing(version: Version, item: Item): Change {
     ownerShard: ownedShard(organizationId, 'AGENT', shardOf(id)),
     listOrder: `${createdAt}#${id}`,
   }
-  const face = { title, description, inputSchema, outputSchema }
+  const shown = { title, description, inputSchema, outputSchema }
   if (status === 'DRAFT') {
-    return { setOnce: { ...identity, ...face }, set: { draftVersionId: version.id, updatedAt: createdAt } }
+    return { setOnce: { ...identity, ...shown }, set: { draftVersionId: version.id, updatedAt: createdAt } }
   }
   return {
     setOnce: identity,
-    set: { ...face, current: item, updatedAt: createdAt },
+    set: { ...shown, current: item, updatedAt: createdAt },
     remove: description === undefined ? ['draftVersionId', 'description'] : ['draftVersionId'],
+  }
+}
+
+/** Schemas, settings and tools are stored as JSON text, which keeps the order of keys and the form of numbers. */
+function versionToItem(version: Version): Item {
+  return {
+    ...version,
+    description: version.description ?? undefined,
+    model: version.model ?? undefined,
+    inputSchema: JSON.stringify(version.inputSchema),
+    outputSchema: JSON.stringify(version.outputSchema),
+    execution: JSON.stringify(version.execution),
+    tools: JSON.stringify(version.tools),
+  }
+}
+
+function versionFromItem(item: Item): Version {
+  const {
+    id,
+    agentId,
+    organizationId,
+    slug,
+    status,
+    title,
+    createdAt,
+    createdBy,
+    code,
+    instructions,
+    digest,
+  } = item as Version
+  return {
+    id,
+    agentId,
+    organizationId,
+    slug,
+    status,
+    title,
+    description: (item.description as string | undefined) ?? null,
+    createdAt,
+    createdBy,
+    inputSchema: JSON.parse(String(item.inputSchema)),
+    outputSchema: JSON.parse(String(item.outputSchema)),
+    model: (item.model as string | undefined) ?? null,
+    tools: JSON.parse(String(item.tools ?? '[]')),
+    code,
+    instructions,
+    execution: JSON.parse(String(item.execution)),
+    digest,
+  }
+}
+
+function agentFromItem(item: Item): Agent {
+  const { id, organizationId, slug, title, createdAt, createdBy, updatedAt } = item as Agent
+  return {
+    id,
+    organizationId,
+    slug,
+    title,
+    description: (item.description as string | undefined) ?? null,
+    createdAt,
+    createdBy,
+    updatedAt,
+    inputSchema: JSON.parse(String(item.inputSchema)),
+    outputSchema: JSON.parse(String(item.outputSchema)),
+    current: item.current ? versionFromItem(item.current as Item) : null,
+    draftVersionId: (item.draftVersionId as string | undefined) ?? null,
   }
 }

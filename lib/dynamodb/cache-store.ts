@@ -6,7 +6,7 @@ import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
 import { timeToLive } from './retention.ts'
 import type { Condition, Item, Table } from './table.ts'
 
-/** What a cache key leads to: the execution that is at work for it, then its output. */
+/** Cache entries. An execution reserves a key while it runs, then stores its output. */
 export function cacheStore(table: Table): CacheStore {
   return {
     async get({ key, now }) {
@@ -15,8 +15,8 @@ export function cacheStore(table: Table): CacheStore {
     },
 
     async reserve({ key, executionId, replaces, now }) {
-      // Long after the execution's own deadline: nothing reads such an entry any more.
-      const item = { ...cacheKey(key), executionId, ...validUntil(now + 2 * DEADLINE_MS) }
+      // Long after the execution's own deadline.
+      const item = { ...cacheKey(key), executionId, ...expiresAtMs(now + 2 * DEADLINE_MS) }
       const isFree: Condition = {
         expression: `attribute_not_exists(pk) OR #expiresAt <= :now${replaces === null ? '' : ' OR #executionId = :replaces'}`,
         names: ['expiresAt', ...(replaces === null ? [] : ['executionId'])],
@@ -24,38 +24,38 @@ export function cacheStore(table: Table): CacheStore {
       }
       const own = { executionId, output: null }
       if (await table.put(item, isFree)) return own
-      // Also its own, when the answer to the first write was lost. Gone in between: then nobody is at work.
+      // This execution's own if the response to a first write was lost. The entry may also have been deleted meanwhile.
       const found = await table.get(cacheKey(key), { consistent: true })
       return found ? fromItem(table, found) : own
     },
 
     async store({ key, executionId, output, expiresAt }) {
       const stored = await storePayload(table, executionId, 'cache', output)
-      const ends = [expiresAt, table.keptUntil(executionId)].filter((end) => end !== null)
+      const expiries = [expiresAt, table.expiryOf(executionId)].filter((expiry) => expiry !== null)
       const item = {
         ...cacheKey(key),
         executionId,
         output: stored,
-        ...(ends.length > 0 && validUntil(Math.min(...ends))),
+        ...(expiries.length > 0 && expiresAtMs(Math.min(...expiries))),
       }
-      await table.put(item, isOf(executionId))
+      await table.put(item, belongsTo(executionId))
     },
 
     async drop({ key, executionId }) {
-      await table.delete(cacheKey(key), isOf(executionId))
+      await table.delete(cacheKey(key), belongsTo(executionId))
     },
   }
 }
 
-/** The condition of an entry that leads to this execution: one that was deleted must not come back. */
-export const isOf = (executionId: string): Condition => ({
+/** The entry exists and belongs to this execution: a deleted entry is not created again. */
+export const belongsTo = (executionId: string): Condition => ({
   expression: '#executionId = :executionId',
   names: ['executionId'],
   values: { executionId },
 })
 
-/** DynamoDB deletes what is past its time within days, so the time itself is looked at too. */
-const validUntil = (ms: number) => ({ expiresAt: ms, ...timeToLive(ms) })
+/** DynamoDB deletes expired items within days. Readers check `expiresAt`. */
+const expiresAtMs = (ms: number) => ({ expiresAt: ms, ...timeToLive(ms) })
 
 const isExpired = ({ expiresAt }: Item, now: number) => typeof expiresAt === 'number' && expiresAt <= now
 

@@ -3,7 +3,7 @@ import { gunzip, gzip } from 'node:zlib'
 import type { Key } from './keys.ts'
 import type { Item, Table } from './table.ts'
 
-/** Bytes of one chunk: below DynamoDB's 400 KB an item, with room for its key. */
+/** Below DynamoDB's limit of 400 KB for an item, with room for the key. */
 const CHUNK_BYTES = 380_000
 
 const compress = promisify(gzip)
@@ -11,7 +11,7 @@ const decompress = promisify(gunzip)
 
 type KeyOf = (chunk: number) => Key
 
-/** Writes a text of any length as compressed items. Returns how many. */
+/** Writes a text of any length as compressed items. Returns the number of items. */
 export async function writeChunks(table: Table, text: string, keyOf: KeyOf): Promise<number> {
   const bytes = await compress(text)
   const chunks = Math.ceil(bytes.length / CHUNK_BYTES)
@@ -22,11 +22,11 @@ export async function writeChunks(table: Table, text: string, keyOf: KeyOf): Pro
   return chunks
 }
 
-/** @throws an Error when one of the chunks is missing. */
+/** @throws an Error when a chunk is missing */
 export async function readChunks(table: Table, chunks: number, keyOf: KeyOf): Promise<string> {
   const keys = Array.from({ length: chunks }, (_, chunk) => keyOf(chunk))
   const items = await table.getMany(keys, { consistent: true })
-  if (items.length !== chunks) throw new Error(`${keys[0]?.pk} has ${items.length} of ${chunks} chunks.`)
+  if (items.length !== chunks) throw new Error(`Found ${items.length} of ${chunks} chunks of ${keys[0]?.pk}.`)
   return (await decompress(Buffer.concat(items.map(dataOf)))).toString()
 }
 

@@ -9,13 +9,13 @@ import type {
   Usage,
 } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Transition } from '../core/transitions.ts'
-import type { Change } from './expressions.ts'
+import type { Guard, Transition } from '../core/transitions.ts'
+import type { Change, Condition } from './expressions.ts'
 import { agentShard, executionKey, openShard, ownedShard, shardOf } from './keys.ts'
 import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
 import type { Item, Table } from './table.ts'
 
-/** An execution's record as it is stored: payloads by value or by reference, absent attributes for null. */
+/** The stored record of an execution. Payloads are stored by value or by reference; null is an absent attribute. */
 export type ExecutionItem = {
   id: string
   organizationId: string
@@ -35,7 +35,7 @@ export type ExecutionItem = {
   createdAt: string
   startedAt?: string
   finishedAt?: string
-  /** The owner that ended it, so that a finish whose answer was lost knows itself. */
+  /** The worker that finished it. Shows a worker whose write was repeated that its own write succeeded. */
   finishedBy?: string
   steps: number
   usage: Usage
@@ -55,14 +55,14 @@ export type ExecutionItem = {
   inputAdaptations?: string
   idempotencyId?: string
   cache?: { key: string; ttlSeconds: number | null }
-  /** Set at the start of a deletion that takes several writes: it is gone for every reader from then on. */
+  /** Set when a deletion begins: from then on the execution is invisible. */
   deleted?: true
 }
 
-/** The attributes that keep an execution in the lists of its organization and agent. */
+/** Index keys of the lists of executions. */
 export const LIST_ATTRIBUTES = ['ownerShard', 'agentShard', 'listOrder']
 
-/** The attributes that keep an execution in the indexes of open ones. */
+/** Index keys of the open executions. */
 const OPEN_ATTRIBUTES = ['openShard', 'openOwner', 'openUntil']
 
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
@@ -85,14 +85,14 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     output: output ? await storePayload(table, id, 'output', output) : undefined,
     inputAdaptations: inputAdaptations.length > 0 ? JSON.stringify(inputAdaptations) : undefined,
     feedback: feedback ? await storePayload(table, id, 'feedback', feedback) : undefined,
-    error: jsonOrNone(error),
-    lastError: jsonOrNone(lastError),
+    error: toJson(error),
+    lastError: toJson(lastError),
     leaseOwner: lease?.owner,
     leaseExpiresAt: lease?.expiresAt,
   }
 }
 
-/** The update that carries a transition out, but for its guard and its output, which may be too large for the item. */
+/** The update of a transition, without its guard and its output (which may be stored in chunks). */
 export function toChange({ set, claimedAt }: Transition): Change {
   const { lease, error, lastError, output: _, ...plain } = set
   const values = {
@@ -102,11 +102,34 @@ export function toChange({ set, claimedAt }: Transition): Change {
     ...('lease' in set && { leaseOwner: lease?.owner ?? null, leaseExpiresAt: lease?.expiresAt ?? null }),
   }
   const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'
-  const gone = Object.entries(values).flatMap(([name, value]) => (value === null ? [name] : []))
+  const cleared = Object.entries(values).flatMap(([name, value]) => (value === null ? [name] : []))
   return {
     set: withoutNulls(values),
-    remove: isFinal ? [...new Set([...gone, ...OPEN_ATTRIBUTES])] : gone,
+    remove: isFinal ? [...new Set([...cleared, ...OPEN_ATTRIBUTES])] : cleared,
     ...(claimedAt && { setOnce: { startedAt: claimedAt }, add: { attempts: 1, attemptsSinceProgress: 1 } }),
+  }
+}
+
+/** The condition of a write that a transition's guard requires: `isPermitted`, as an expression. */
+export function toCondition({ organizationId, owner, unleasedAt, openUntil }: Guard): Condition {
+  const terms: [string, unknown, string][] = [
+    ['status', 'IN_PROGRESS', '#status = :isStatus'],
+    ['organizationId', organizationId, '#organizationId = :isOrganizationId'],
+    ['leaseOwner', owner, '#leaseOwner = :isLeaseOwner'],
+    [
+      'leaseExpiresAt',
+      unleasedAt,
+      '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :isLeaseExpiresAt)',
+    ],
+    ['openUntil', openUntil, '#openUntil = :isOpenUntil'],
+  ]
+  const present = terms.filter(([, value]) => value !== undefined)
+  return {
+    expression: present.map(([, , expression]) => expression).join(' AND '),
+    names: present.map(([name]) => name),
+    values: Object.fromEntries(
+      present.map(([name, value]) => [`is${name[0]?.toUpperCase()}${name.slice(1)}`, value]),
+    ),
   }
 }
 
@@ -156,7 +179,7 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
   }
 }
 
-const jsonOrNone = (value: ExecutionError | null) => (value ? JSON.stringify(value) : undefined)
+const toJson = (value: ExecutionError | null) => (value ? JSON.stringify(value) : undefined)
 
 function withoutNulls(item: Item): Item {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null))

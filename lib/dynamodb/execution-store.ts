@@ -1,104 +1,90 @@
-import type { ExecutionFilter, ExecutionStore, StaleExecution } from '../core/ports.ts'
+import type { ExecutionFilter, ExecutionStore } from '../core/ports.ts'
 import * as transitions from '../core/transitions.ts'
-import { isOf } from './cache-store.ts'
-import { type ExecutionItem, fromItem, LIST_ATTRIBUTES, toChange, toItem } from './execution-item.ts'
+import { belongsTo } from './cache-store.ts'
 import {
-  agentShard,
-  cacheKey,
-  executionIdOf,
-  executionKey,
-  idempotencyKey,
-  type Key,
-  openShard,
-  ownedShard,
-  SHARDS,
-} from './keys.ts'
+  type ExecutionItem,
+  fromItem,
+  LIST_ATTRIBUTES,
+  toChange,
+  toCondition,
+  toItem,
+} from './execution-item.ts'
+import { agentShard, cacheKey, executionKey, idempotencyKey, type Key, ownedShard } from './keys.ts'
 import { learningStore } from './learning-store.ts'
-import { cutPage } from './page-bytes.ts'
+import { openExecutions } from './open-executions.ts'
 import { payloadBytes, storePayload } from './payload.ts'
-import { readRecords, readShardedPage } from './sharded-list.ts'
-import type { Condition, Item, Table } from './table.ts'
+import { listRecords } from './sharded-list.ts'
+import { type Condition, type Item, NOT_EXISTS, type Table } from './table.ts'
 
-/** Executions, each a collection of its own: the record, the chunks of large payloads, the steps. */
+/** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {
-  /** Also tells a write whose answer was lost from one that was refused: its condition fails when it is sent again. */
   const read = async (id: string): Promise<Item | null> => {
     const item = await table.get(executionKey(id), { consistent: true })
     return item && !item.deleted ? item : null
   }
-  const hydrate = (item: Item) => fromItem(table, item)
-  /** The item as it is then, or null when the guard did not permit it. */
-  const apply = (id: string, transition: transitions.Transition, more: Item = {}) => {
+  const toExecution = (item: Item) => fromItem(table, item)
+  /** The updated item, or null when the guard failed. It fails too when the SDK repeats a write whose response was lost. */
+  const apply = (id: string, transition: transitions.Transition, attributes: Item = {}) => {
     const { set, ...change } = toChange(transition)
     return table.update(executionKey(id), {
       ...change,
-      set: { ...set, ...more },
-      condition: conditionOf(transition.guard),
+      set: { ...set, ...attributes },
+      condition: toCondition(transition.guard),
     })
   }
 
   return {
     ...learningStore(table),
+    ...openExecutions(table),
 
     async create({ execution }) {
-      return table.put(await toItem(table, execution), { expression: 'attribute_not_exists(pk)' })
+      return table.put(await toItem(table, execution), NOT_EXISTS)
     },
 
     async get({ organizationId, id }) {
       const item = await read(id)
-      return item?.organizationId === organizationId ? hydrate(item) : null
+      return item?.organizationId === organizationId ? toExecution(item) : null
     },
 
     async getStatus({ organizationId, id }) {
       const attributes = ['organizationId', 'status', 'deleted']
       const item = await table.get(executionKey(id), { consistent: true, attributes })
-      const isTheirs = item?.organizationId === organizationId && !item.deleted
-      return isTheirs ? (item as ExecutionItem).status : null
-    },
-
-    async countOpen({ organizationId, max }) {
-      const count = (shard: number) =>
-        table.count('open-executions-of-organization', ownedShard(organizationId, 'OPEN', shard))
-      const sampled = Math.floor(Math.random() * SHARDS)
-      const sample = await count(sampled)
-      if (isFarFrom(max, sample)) return sample * SHARDS
-      const others = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => shard !== sampled)
-      const counts = await Promise.all(others.map(count))
-      return counts.reduce((sum, open) => sum + open, sample)
+      const isVisible = item?.organizationId === organizationId && !item.deleted
+      return isVisible ? (item as ExecutionItem).status : null
     },
 
     async list({ organizationId, agentId, status, tenantId, limit, after }) {
-      const page = await readShardedPage(table, {
-        index: agentId ? 'executions-of-agent' : 'owned-by-organization',
-        shard: (shard) => (agentId ? agentShard(agentId, shard) : ownedShard(organizationId, 'EXEC', shard)),
-        filter: filterOf({ status, tenantId }),
-        limit,
-        after,
-      })
-      const records = await readRecords(table, page)
-      const { items, next } = cutPage(
-        page,
-        records as (Item & ExecutionItem)[],
+      const { items, next } = await listRecords<Item & ExecutionItem>(
+        table,
+        {
+          index: agentId ? 'executions-of-agent' : 'owned-by-organization',
+          shard: (shard) =>
+            agentId ? agentShard(agentId, shard) : ownedShard(organizationId, 'EXEC', shard),
+          filter: toFilter({ status, tenantId }),
+          limit,
+          after,
+        },
         ({ input, output, feedback }) => payloadBytes(input) + payloadBytes(output) + payloadBytes(feedback),
       )
+      // The index may lag behind: check the records too.
       const visible = items.filter((item) => !item.deleted && (!status || item.status === status))
-      return { items: await Promise.all(visible.map(hydrate)), next }
+      return { items: await Promise.all(visible.map(toExecution)), next }
     },
 
     async claim({ id, lease, now }) {
       const item = await apply(id, transitions.claim(lease, now))
-      if (item) return { ...(await hydrate(item)), lease }
+      if (item) return { ...(await toExecution(item)), lease }
       const current = await read(id)
       if (current?.status !== 'IN_PROGRESS') return 'closed'
-      return current.leaseOwner === lease.owner ? { ...(await hydrate(current)), lease } : 'held'
+      return current.leaseOwner === lease.owner ? { ...(await toExecution(current)), lease } : 'held'
     },
 
     async renew({ id, lease, progress, learnedFrom }) {
       return (await apply(id, transitions.renew(lease, progress, learnedFrom))) !== null
     },
 
-    async release({ id, owner, ...given }) {
-      return (await apply(id, transitions.release(owner, given))) !== null
+    async release({ id, owner, ...params }) {
+      return (await apply(id, transitions.release(owner, params))) !== null
     },
 
     async finish({ execution, outcome, finishedAt }) {
@@ -118,14 +104,14 @@ export function executionStore(table: Table): ExecutionStore {
     async end({ organizationId, id, error, finishedAt, unleasedAt }) {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
       const item = await apply(id, transitions.end(guard, error, finishedAt))
-      return item && hydrate(item)
+      return item && toExecution(item)
     },
 
     async delete({ organizationId, id }) {
       const item = (await table.get(executionKey(id), { consistent: true })) as ExecutionItem | null
       if (item?.organizationId !== organizationId) return 'missing'
       if (item.status === 'IN_PROGRESS') return 'open'
-      if (item.cache) await table.delete(cacheKey(item.cache.key), isOf(id))
+      if (item.cache) await table.delete(cacheKey(item.cache.key), belongsTo(id))
       if (item.idempotencyId) await table.delete(idempotencyKey(item.idempotencyId))
       await table.update(executionKey(id), {
         set: { deleted: true },
@@ -136,69 +122,23 @@ export function executionStore(table: Table): ExecutionStore {
       return 'deleted'
     },
 
-    async listStale({ now, limit }) {
-      const shards = await Promise.all(
-        Array.from({ length: SHARDS }, (_, shard) =>
-          table.query({
-            IndexName: 'open-executions',
-            KeyConditionExpression: 'openShard = :shard AND openUntil < :now',
-            ExpressionAttributeValues: { ':shard': openShard(shard), ':now': now },
-            Limit: limit,
-          }),
-        ),
-      )
-      return shards
-        .flatMap((shard) => shard.items.map(toStale))
-        .sort((a, b) => a.openUntil - b.openUntil)
-        .slice(0, limit)
-    },
-
     async postpone({ stale, until }) {
       return (await apply(stale.id, transitions.postpone(stale.openUntil, until))) !== null
     },
   }
 }
 
-/**
- * Whether one shard's count says enough. Ids are spread evenly, so that of 1,000 executions a shard has 125, and hardly
- * ever (10 standard deviations) as few as the 58 up to which this holds for a cap of 1,000.
- */
-const isFarFrom = (max: number, sample: number): boolean => 2 * SHARDS * sample + 64 < max
-
-/** The guard as DynamoDB sees to it, at the moment of the write: what `permits` says of an execution in memory. */
-function conditionOf({ organizationId, owner, unleasedAt, openUntil }: transitions.Guard): Condition {
-  const terms: [string, unknown, string][] = [
-    ['status', 'IN_PROGRESS', '#status = :isStatus'],
-    ['organizationId', organizationId, '#organizationId = :isOrganizationId'],
-    ['leaseOwner', owner, '#leaseOwner = :isLeaseOwner'],
-    [
-      'leaseExpiresAt',
-      unleasedAt,
-      '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :isLeaseExpiresAt)',
-    ],
-    ['openUntil', openUntil, '#openUntil = :isOpenUntil'],
-  ]
-  const given = terms.filter(([, value]) => value !== undefined)
+function toFilter({ status, tenantId }: ExecutionFilter): Condition | undefined {
+  const terms = Object.entries({ status, tenantId }).filter(([, value]) => value !== null)
+  if (terms.length === 0) return undefined
   return {
-    expression: given.map(([, , expression]) => expression).join(' AND '),
-    names: given.map(([name]) => name),
-    values: Object.fromEntries(
-      given.map(([name, value]) => [`is${name[0]?.toUpperCase()}${name.slice(1)}`, value]),
-    ),
+    expression: terms.map(([name]) => `#${name} = :${name}`).join(' AND '),
+    names: terms.map(([name]) => name),
+    values: Object.fromEntries(terms),
   }
 }
 
-function filterOf({ status, tenantId }: ExecutionFilter): Condition | undefined {
-  const given = Object.entries({ status, tenantId }).filter(([, value]) => value !== null)
-  if (given.length === 0) return undefined
-  return {
-    expression: given.map(([name]) => `#${name} = :${name}`).join(' AND '),
-    names: given.map(([name]) => name),
-    values: Object.fromEntries(given),
-  }
-}
-
-/** Deletes everything beside the record first: an interrupted deletion can be asked for again. */
+/** Deletes the record last, so that an interrupted deletion can be repeated. */
 async function deleteCollection(table: Table, record: Key): Promise<void> {
   let lastKey: Item | null = null
   do {
@@ -214,15 +154,4 @@ async function deleteCollection(table: Table, record: Key): Promise<void> {
     lastKey = page.lastKey
   } while (lastKey)
   await table.delete(record)
-}
-
-function toStale(item: Item): StaleExecution {
-  return {
-    id: executionIdOf(String(item.pk)),
-    organizationId: String(item.organizationId),
-    tenantId: item.tenantId === undefined ? null : String(item.tenantId),
-    createdAt: String(item.createdAt),
-    openUntil: Number(item.openUntil),
-    deadlineAt: Number(item.deadlineAt),
-  }
 }

@@ -1,9 +1,12 @@
 export type Item = Record<string, unknown>
 
-/** An expression over `#name`s and `:value`s; `names` and `values` are listed without those signs. */
+/** The expression refers to `#name` and `:value`; `names` and `values` omit these prefixes. */
 export type Condition = { expression: string; names?: string[]; values?: Item }
 
-/** `setOnce` sets only what is absent. Undefined values are left out. */
+/** Writes only if the item does not exist. */
+export const NOT_EXISTS: Condition = { expression: 'attribute_not_exists(pk)' }
+
+/** `setOnce` sets attributes that do not exist yet. Undefined values are ignored. */
 export type Change = {
   set?: Item
   setOnce?: Item
@@ -52,7 +55,7 @@ export function expressions(change: Change) {
   }
 }
 
-/** DynamoDB refuses empty maps of names or values: none at all instead. */
+/** Undefined instead of an empty map, which DynamoDB rejects. */
 function prefixed<T>(prefix: string, entries: [string, T][]): Record<string, T> | undefined {
   if (entries.length === 0) return undefined
   return Object.fromEntries(entries.map(([name, value]) => [`${prefix}${name}`, value]))

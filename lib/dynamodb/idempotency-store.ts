@@ -4,7 +4,7 @@ import { idempotencyKey } from './keys.ts'
 import { timeToLive } from './retention.ts'
 import type { Item, Table } from './table.ts'
 
-/** Idempotency keys of clients, each kept for the execution that its first request was given. */
+/** Idempotency keys of clients, each bound to the execution of its first request. */
 export function idempotencyStore(table: Table): IdempotencyStore {
   return {
     async reserve({ agentId, key, executionId, requestHash, now, expiresAt }) {
@@ -14,7 +14,7 @@ export function idempotencyStore(table: Table): IdempotencyStore {
         executionId,
         requestHash,
         expiresAt,
-        // DynamoDB deletes what is past its time within days, so the condition looks at the time itself.
+        // DynamoDB deletes expired items within days. The condition checks `expiresAt`.
         ...timeToLive(expiresAt),
       }
       const isFree = {
@@ -24,7 +24,7 @@ export function idempotencyStore(table: Table): IdempotencyStore {
       }
       if (await table.put(item, isFree)) return { id, executionId, requestHash }
       const kept = await table.get(idempotencyKey(id), { consistent: true })
-      // Gone in between: its execution was deleted. Then this request's own is as good as any.
+      // The execution, and with it the key, may have been deleted meanwhile.
       return kept ? fromItem(id, kept) : { id, executionId, requestHash }
     },
   }

@@ -1,14 +1,14 @@
 /** Key builders. Prefixes appear nowhere else. */
 export type Key = { pk: string; sk: string }
 
-/** Partitions that one list is spread over, so that no organization is bound by one partition's throughput. */
+/** Partitions of one list: an organization is not limited to the throughput of one partition. */
 export const SHARDS = 8
 
 export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' })
 
 export const tokenKey = (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' })
 
-/** Leads from a token's id to its hash, for the operator who knows only the id. */
+/** The item has the token's hash: operators revoke a token by its id. */
 export const tokenIdKey = (id: string): Key => ({ pk: `TOKEN-ID#${id}`, sk: 'TOKEN-ID' })
 
 export const agentKey = (id: string): Key => ({ pk: `AGENT#${id}`, sk: 'AGENT' })
@@ -31,19 +31,19 @@ export const stepKey = (executionId: string, number: number): Key => ({
   pk: `EXEC#${executionId}`,
   sk: `STEP#${String(number).padStart(5, '0')}`,
 })
-/** A call's id comes from a model: it is hashed by the caller into something that a key can hold. */
+/** @param call a hash of the call id, which a model chose and which may not fit a key */
 export const callKey = (executionId: string, number: number, call: string): Key => ({
   pk: `EXEC#${executionId}`,
   sk: `${stepKey(executionId, number).sk}#CALL#${call}`,
 })
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
-/** Whether an item belongs to an execution: its record, a step, a chunk. */
+/** Whether the item is an execution's record, step or chunk. */
 export const isOfExecution = ({ pk }: Key): boolean => pk.startsWith('EXEC#')
 export const isExecutionRecord = (key: Key): boolean => isOfExecution(key) && key.sk === 'RECORD'
 
 export const cacheKey = (key: string): Key => ({ pk: `CACHE#${key}`, sk: 'CACHE' })
 
-/** Keys of clients are hashed: they may be long, and they may hold anything. */
+/** @param id a hash of the client's key, which may be long and contain any characters */
 export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'IDEMPOTENCY' })
 
 export const ownedShard = (
@@ -55,7 +55,7 @@ export const organizationsShard = (shard: number): string => `ORGS#${shard}`
 export const agentShard = (agentId: string, shard: number): string => `AGENT#${agentId}#EXEC#${shard}`
 export const openShard = (shard: number): string => `OPEN#${shard}`
 
-/** The shard of an item: the last byte of its UUID, which is random in every version in use. */
+/** Derived from the last byte of the UUID, which is random in all UUID versions in use. */
 export const shardOf = (id: string): number => Number.parseInt(id.slice(-2), 16) % SHARDS
 
 const padded = (chunk: number): string => String(chunk).padStart(4, '0')

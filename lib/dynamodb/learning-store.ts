@@ -9,14 +9,14 @@ import {
 } from '../core/learning.ts'
 import { type ExecutionItem, fromItem } from './execution-item.ts'
 import { agentShard, executionKey } from './keys.ts'
-import { payloadBytes, removePayload, type StoredPayload, storePayload } from './payload.ts'
-import { readRecords, readShardedPage } from './sharded-list.ts'
+import { deletePayload, payloadBytes, type StoredPayload, storePayload } from './payload.ts'
+import { listRecords } from './sharded-list.ts'
 import type { Condition, Item, Table } from './table.ts'
 
-/** Entries of the index that a query looks at: a tenant with a tenth of its agent's runs is found in the first round. */
-const BITE = 250
+/** One round of queries finds the executions of a tenant that has at least a tenth of its agent's executions. */
+const QUERY_LIMIT = 250
 
-/** Feedback on executions, and the executions that others learn from. */
+/** Feedback on executions, and the executions that runs learn from. */
 export function learningStore(table: Table): LearningStore {
   return {
     async giveFeedback({ organizationId, id, feedback, writer }) {
@@ -32,53 +32,53 @@ export function learningStore(table: Table): LearningStore {
           names: ['deleted'],
         },
       })
-      await removePayload(table, id, item ? before.feedback : stored)
+      await deletePayload(table, id, item ? before.feedback : stored)
       return item ? fromItem(table, item) : 'missing'
     },
 
-    async listExamples({ limit, ...learner }) {
-      const page = await readShardedPage(table, {
+    async listExamples({ limit, ...scope }) {
+      const { items } = await listRecords(table, {
         index: 'executions-of-agent',
-        shard: (shard) => agentShard(learner.agentId, shard),
-        filter: endedOf(learner),
-        bite: BITE,
+        shard: (shard) => agentShard(scope.agentId, shard),
+        filter: isFinalIn(scope),
+        queryLimit: QUERY_LIMIT,
         limit,
         after: null,
       })
-      return examplesIn(await readRecords(table, page), learner)
+      return toExamples(items, scope)
     },
 
-    async getExamples({ ids, ...learner }) {
-      return examplesIn(await table.getMany(ids.map(executionKey), { consistent: true }), learner)
+    async getExamples({ ids, ...scope }) {
+      return toExamples(await table.getMany(ids.map(executionKey), { consistent: true }), scope)
     },
   }
 }
 
-function endedOf({ tenantId }: LearningScope): Condition {
-  const ofTenant = tenantId === null ? 'attribute_not_exists(#tenantId)' : '#tenantId = :tenantId'
+function isFinalIn({ tenantId }: LearningScope): Condition {
+  const isTenant = tenantId === null ? 'attribute_not_exists(#tenantId)' : '#tenantId = :tenantId'
   return {
-    expression: `#status <> :open AND ${ofTenant}`,
+    expression: `#status <> :open AND ${isTenant}`,
     names: ['status', 'tenantId'],
     values: { open: 'IN_PROGRESS', ...(tenantId !== null && { tenantId }) },
   }
 }
 
-function examplesIn(items: Item[], learner: LearningScope): Example[] {
-  return items.flatMap((item) => exampleIn(item as ExecutionItem, learner) ?? [])
+function toExamples(items: Item[], scope: LearningScope): Example[] {
+  return items.flatMap((item) => toExample(item as ExecutionItem, scope) ?? [])
 }
 
-/** Null for what has no output to learn from, or belongs to another, or is too large; chunks are not read to find out. */
-function exampleIn(
+/** Null if the execution has no output, is outside the scope or is too large. Does not read chunks: these are too large. */
+function toExample(
   item: ExecutionItem,
   { organizationId, agentId, tenantId }: LearningScope,
 ): Example | null {
-  const isOwn =
+  const isInScope =
     item.organizationId === organizationId && item.agentId === agentId && (item.tenantId ?? null) === tenantId
-  if (!isOwn || item.deleted || item.status === 'IN_PROGRESS') return null
+  if (!isInScope || item.deleted || item.status === 'IN_PROGRESS') return null
   if (item.feedback && !('json' in item.feedback)) return null
   const feedback = item.feedback ? (JSON.parse(item.feedback.json) as Feedback) : null
-  const input = smallOf(item.input)
-  const output = feedback?.correctedOutput ?? smallOf(item.output)
+  const input = parseIfSmall(item.input)
+  const output = feedback?.correctedOutput ?? parseIfSmall(item.output)
   if (!input || !output) return null
   return {
     id: item.id,
@@ -93,7 +93,7 @@ function exampleIn(
   }
 }
 
-const smallOf = (payload: StoredPayload | undefined): JsonObject | null =>
+const parseIfSmall = (payload: StoredPayload | undefined): JsonObject | null =>
   payload && 'json' in payload && payloadBytes(payload) <= EXAMPLES_TOKENS * BYTES_PER_TOKEN
     ? (JSON.parse(payload.json) as JsonObject)
     : null

@@ -1,14 +1,14 @@
 import type { Organization } from '../core/agent.ts'
 import type { OrganizationStore } from '../core/ports.ts'
 import { organizationKey, organizationsShard, shardOf } from './keys.ts'
-import { readRecords, readShardedPage } from './sharded-list.ts'
-import type { Item, Table } from './table.ts'
+import { listRecords } from './sharded-list.ts'
+import { type Item, NOT_EXISTS, type Table } from './table.ts'
 
-/** Organizations: who owns agents, executions and tokens. */
+/** Organizations, which own agents, executions and tokens. */
 export function organizationStore(table: Table): OrganizationStore {
   return {
     async create({ organization }) {
-      await table.put(toItem(organization), { expression: 'attribute_not_exists(pk)' })
+      await table.put(toItem(organization), NOT_EXISTS)
     },
 
     async get({ id }) {
@@ -17,12 +17,9 @@ export function organizationStore(table: Table): OrganizationStore {
     },
 
     async list(page) {
-      const found = await readShardedPage(table, {
-        index: 'owned-by-organization',
-        shard: organizationsShard,
-        ...page,
-      })
-      return { items: (await readRecords(table, found)).map(fromItem), next: found.next }
+      const query = { index: 'owned-by-organization', shard: organizationsShard, ...page } as const
+      const { items, next } = await listRecords(table, query)
+      return { items: items.map(fromItem), next }
     },
   }
 }

@@ -2,17 +2,17 @@ import { readChunks, writeChunks } from './chunks.ts'
 import { payloadKey } from './keys.ts'
 import type { Table } from './table.ts'
 
-/** Payloads up to this many bytes of JSON stand in the record itself, so that a small run costs no further item. */
+/** Payloads of up to this many bytes of JSON are stored in the record, so that a small run needs no other item. */
 const INLINE_BYTES = 16_000
 
-/** A payload's JSON, or where it is: the name and number of its chunks in the execution's partition. */
+/** The JSON of a payload, or the name and the number of its chunks in the execution's partition. */
 export type StoredPayload =
   | { json: string }
   | { name: string; chunks: number; encoding: 'gzip'; bytes: number }
 
 /**
- * Writes what does not fit the record. `name` must be the writer's own (an output's holds the lease's owner), so that
- * a worker that has lost its lease cannot overwrite the chunks of the one that took over.
+ * Writes a large payload as chunks. `name` must be unique to the writer (the name of an output contains the lease owner), so
+ * that a worker that has lost its lease cannot overwrite the chunks of the worker that took over.
  */
 export async function storePayload(
   table: Table,
@@ -27,7 +27,7 @@ export async function storePayload(
   return { name, chunks, encoding: 'gzip', bytes }
 }
 
-/** @throws an Error when a chunk is missing. */
+/** @throws an Error when a chunk is missing */
 export async function loadPayload(
   table: Table,
   executionId: string,
@@ -39,7 +39,7 @@ export async function loadPayload(
   )
 }
 
-export async function removePayload(
+export async function deletePayload(
   table: Table,
   executionId: string,
   payload: StoredPayload | undefined,
@@ -50,7 +50,7 @@ export async function removePayload(
   await table.writeMany(keys.map((key) => ({ delete: key })))
 }
 
-/** Bytes of JSON that a stored payload comes to. */
+/** Size of the payload's JSON in bytes. */
 export function payloadBytes(payload: StoredPayload | undefined): number {
   if (!payload) return 0
   return 'json' in payload ? payload.json.length : payload.bytes

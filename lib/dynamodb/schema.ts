@@ -1,6 +1,6 @@
 /**
- * The single table: what infra creates on AWS and on this machine, and what the stores rely on.
- * Indexes are named by the question that they answer; the README of this folder lists who asks.
+ * The table that the stack and the local service create. Indexes are named after the question that they answer; the README
+ * of this folder lists the access patterns.
  */
 export const TABLE = {
   partitionKey: 'pk',
@@ -17,7 +17,7 @@ export type IndexName =
 export type Index = {
   partitionKey: { name: string; type: 'S' }
   sortKey: { name: string; type: 'S' | 'N' }
-  /** What is copied beside the keys: only what filters need, never a payload. */
+  /** Attributes copied beside the keys: those that filters need, never a payload. */
   projection: string[]
 }
 

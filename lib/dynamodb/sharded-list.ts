@@ -1,9 +1,10 @@
+import { MAX_PAGE_BYTES } from '../core/limits.ts'
 import type { Page, PageRequest } from '../core/ports.ts'
 import { type Key, SHARDS } from './keys.ts'
 import { INDEXES, type IndexName } from './schema.ts'
 import type { Condition, Item, Table } from './table.ts'
 
-/** Query pages of one shard that one request may read; with a filter that matches little, a page comes back short. */
+/** Query pages of one shard that one request may read. A page is short when its filter matches few entries. */
 const MAX_QUERIES_PER_SHARD = 4
 const FILTERED_QUERY_LIMIT = 2_000
 
@@ -12,40 +13,60 @@ export type ShardedQuery = PageRequest & {
   /** The partition key of a shard. */
   shard: (shard: number) => string
   filter?: Condition | undefined
-  /** Entries of the index that one query looks at. */
-  bite?: number
+  /** Index entries that one query reads. */
+  queryLimit?: number
 }
 
 /**
- * One page of a sharded index, newest first: every shard is read in parallel from the same place, and merged by sort
- * value. A shard that answers fewer than a page is asked again only when the merge has used up what it gave.
+ * One page of the records that a sharded index lists, newest first. Ends the page early when its records would exceed what a
+ * response can carry; one record is always on it, however large.
  */
-export async function readShardedPage(table: Table, query: ShardedQuery): Promise<Page<Item>> {
-  const streams = await Promise.all(
-    Array.from({ length: SHARDS }, (_, shard) => ShardStream.open(table, query, shard)),
+export async function listRecords<T extends Item>(
+  table: Table,
+  query: ShardedQuery,
+  bytesOf: (record: T) => number = () => 0,
+): Promise<Page<T>> {
+  const page = await readShardedPage(table, query)
+  const keys = page.items.map(({ pk, sk }) => ({ pk, sk }) as Key)
+  // Consistent: an index may lag behind the table.
+  const records = (await table.getMany(keys, { consistent: true })) as T[]
+  let bytes = 0
+  const end = records.findIndex((record) => {
+    bytes += bytesOf(record)
+    return bytes > MAX_PAGE_BYTES
+  })
+  if (end === -1) return { items: records, next: page.next }
+  const items = records.slice(0, Math.max(end, 1))
+  if (items.length === records.length) return { items, next: page.next }
+  const last = items.at(-1)
+  const entry = page.items.find(({ pk, sk }) => pk === last?.pk && sk === last?.sk)
+  return { items, next: { order: sortValueOf(entry) } }
+}
+
+/**
+ * One page of a sharded index: reads all shards in parallel from the same position and merges them by sort value. A shard is
+ * queried again only when the merge has consumed its entries.
+ */
+async function readShardedPage(table: Table, query: ShardedQuery): Promise<Page<Item>> {
+  const shards = await Promise.all(
+    Array.from({ length: SHARDS }, (_, shard) => ShardReader.open(table, query, shard)),
   )
   const items: Item[] = []
   for (;;) {
-    const first = streams.reduce((a, b) => (b.head > a.head ? b : a))
-    if (first.head === '') return { items, next: null }
-    if (first.isEmpty) {
-      if (first.isSpent) return { items, next: { order: first.head } }
-      await first.fill()
+    const newest = shards.reduce((a, b) => (b.nextSortValue > a.nextSortValue ? b : a))
+    if (newest.nextSortValue === '') return { items, next: null }
+    if (newest.isEmpty) {
+      if (newest.isExhausted) return { items, next: { order: newest.nextSortValue } }
+      await newest.readMore()
       continue
     }
-    if (items.length === query.limit) return { items, next: { order: orderOf(items.at(-1) ?? {}) } }
-    items.push(...first.take())
+    if (items.length === query.limit) return { items, next: { order: sortValueOf(items.at(-1)) } }
+    items.push(newest.take())
   }
 }
 
-/** The records that a page of an index names, in its order. Consistent: the index never knows what the table does not. */
-export function readRecords(table: Table, page: Page<Item>): Promise<Item[]> {
-  const keys = page.items.map(({ pk, sk }) => ({ pk, sk }) as Key)
-  return table.getMany(keys, { consistent: true })
-}
-
-/** One shard's items, newest first. `head` is the sort value that it cannot exceed any more; '' when it is done. */
-class ShardStream {
+/** Reads one shard's entries, newest first. */
+class ShardReader {
   private items: Item[] = []
   private lastKey: Item | null = null
   private queries = 0
@@ -59,18 +80,18 @@ class ShardStream {
     this.partition = partition
   }
 
-  static async open(table: Table, query: ShardedQuery, shard: number): Promise<ShardStream> {
-    const stream = new ShardStream(table, query, query.shard(shard))
-    await stream.fill()
-    return stream
+  static async open(table: Table, query: ShardedQuery, shard: number): Promise<ShardReader> {
+    const reader = new ShardReader(table, query, query.shard(shard))
+    await reader.readMore()
+    return reader
   }
 
-  get head(): string {
-    const next = this.items[0] ?? this.lastKey
-    return next ? orderOf(next) : ''
+  /** Upper bound of the sort values that follow; '' at the end of the shard. */
+  get nextSortValue(): string {
+    return sortValueOf(this.items[0] ?? this.lastKey)
   }
 
-  get isSpent(): boolean {
+  get isExhausted(): boolean {
     return this.queries >= MAX_QUERIES_PER_SHARD
   }
 
@@ -78,42 +99,42 @@ class ShardStream {
     return this.items.length === 0
   }
 
-  take(): Item[] {
-    return this.items.splice(0, 1)
+  take(): Item {
+    return this.items.shift() ?? {}
   }
 
-  async fill(): Promise<void> {
-    const { index, after, limit, filter, bite } = this.query
+  async readMore(): Promise<void> {
+    const { index, after, limit, filter, queryLimit } = this.query
     const { partitionKey, sortKey } = INDEXES[index]
-    const place = this.lastKey ? orderOf(this.lastKey) : after?.order
+    const position = this.lastKey ? sortValueOf(this.lastKey) : after?.order
     this.queries++
-    const answer = await this.table.query({
+    const { items, lastKey } = await this.table.query({
       IndexName: index,
-      KeyConditionExpression: place
-        ? `#partition = :partition AND #${sortKey.name} < :place`
+      KeyConditionExpression: position
+        ? `#partition = :partition AND #${sortKey.name} < :position`
         : '#partition = :partition',
       FilterExpression: filter?.expression,
       ExpressionAttributeNames: {
         '#partition': partitionKey.name,
-        ...(place && { [`#${sortKey.name}`]: sortKey.name }),
+        ...(position && { [`#${sortKey.name}`]: sortKey.name }),
         ...Object.fromEntries((filter?.names ?? []).map((name) => [`#${name}`, name])),
       },
       ExpressionAttributeValues: {
         ':partition': this.partition,
-        ...(place && { ':place': place }),
+        ...(position && { ':position': position }),
         ...Object.fromEntries(
           Object.entries(filter?.values ?? {}).map(([name, value]) => [`:${name}`, value]),
         ),
       },
       ScanIndexForward: false,
-      Limit: bite ?? (filter ? FILTERED_QUERY_LIMIT : firstBite(limit)),
+      Limit: queryLimit ?? (filter ? FILTERED_QUERY_LIMIT : defaultQueryLimit(limit)),
     })
-    this.items = answer.items
-    this.lastKey = answer.lastKey
+    this.items = items
+    this.lastKey = lastKey
   }
 }
 
-/** Twice a shard's even share: enough for the whole page in nearly every draw, at a fraction of `limit` items a shard. */
-const firstBite = (limit: number): number => Math.ceil((limit + 1) / SHARDS) * 2 + 2
+/** Twice a shard's share of the page: nearly always enough, and far less than `limit` entries from each shard. */
+const defaultQueryLimit = (limit: number): number => Math.ceil((limit + 1) / SHARDS) * 2 + 2
 
-const orderOf = (item: Item): string => String(item.listOrder)
+const sortValueOf = (entry: Item | null | undefined): string => (entry ? String(entry.listOrder) : '')

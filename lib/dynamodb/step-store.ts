@@ -2,25 +2,25 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { CallResult, RecordedStep, Step, StepStore } from '../core/step.ts'
 import { callKey, stepKey } from './keys.ts'
 import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
-import type { Item, Table } from './table.ts'
+import { type Item, NOT_EXISTS, type Table } from './table.ts'
 
-/** Checkpoints, each an item of its execution's collection: a long run never writes again what it has written. */
+/** Checkpoints. Each is an item of its own, so that a long run never rewrites earlier steps. */
 export function stepStore(table: Table): StepStore {
   return {
     async append({ executionId, owner, step }) {
       const key = stepKey(executionId, step.number)
       const content = await storePayload(table, executionId, `step-${step.number}-${owner}`, step)
-      const written = await table.put({ ...key, owner, content }, { expression: 'attribute_not_exists(pk)' })
+      const written = await table.put({ ...key, owner, content }, NOT_EXISTS)
       return written || (await table.get(key, { consistent: true }))?.owner === owner
     },
 
     async appendResult({ executionId, number, result }) {
       const call = createHash('sha256').update(result.callId).digest('hex').slice(0, 32)
-      // Two workers may get different results of the same call; each has chunks of its own.
+      // Two workers may get different results for one call: each writes its own chunks.
       const name = `step-${number}-call-${call}-${randomUUID()}`
       const content = await storePayload(table, executionId, name, result)
       const key = callKey(executionId, number, call)
-      if (await table.put({ ...key, content }, { expression: 'attribute_not_exists(pk)' })) return result
+      if (await table.put({ ...key, content }, NOT_EXISTS)) return result
       const kept = await table.get(key, { consistent: true })
       return kept
         ? ((await loadPayload(table, executionId, kept.content as StoredPayload)) as CallResult)

@@ -19,7 +19,7 @@ import type { Key } from './keys.ts'
 import { retention } from './retention.ts'
 import { INDEXES, type IndexName, TABLE } from './schema.ts'
 
-export type { Change, Condition, Item } from './expressions.ts'
+export { type Change, type Condition, type Item, NOT_EXISTS } from './expressions.ts'
 
 const BATCH_GET_KEYS = 100
 const BATCH_WRITE_ITEMS = 25
@@ -32,7 +32,7 @@ export type Table = ReturnType<typeof openTable>
 
 export function openTable(environment: Environment = process.env) {
   const name = requireEnv(TABLE_NAME, environment)
-  const { endOf, attributesOf } = retention(environment)
+  const { expiryOf, timeToLiveOf } = retention(environment)
   const client = DynamoDBDocumentClient.from(
     new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
     {
@@ -43,8 +43,8 @@ export function openTable(environment: Environment = process.env) {
   return {
     name,
 
-    /** Milliseconds since 1970 until which an execution and its items are kept at least; null without a limit. */
-    keptUntil: endOf,
+    /** When an execution expires, in milliseconds since the epoch; null if it does not. */
+    expiryOf,
 
     /** Of the item, only `attributes` when they are given; DynamoDB reads and bills the whole item. */
     async get(key: Key, options: { consistent: boolean; attributes?: string[] }): Promise<Item | null> {
@@ -68,7 +68,7 @@ export function openTable(environment: Environment = process.env) {
         client.send(
           new PutCommand({
             TableName: name,
-            Item: { ...item, ...attributesOf(item) },
+            Item: { ...item, ...timeToLiveOf(item) },
             ...expressions({ condition }),
           }),
         ),
@@ -145,7 +145,7 @@ export function openTable(environment: Environment = process.env) {
         (write): WriteRequest =>
           'delete' in write
             ? { DeleteRequest: { Key: write.delete } }
-            : { PutRequest: { Item: { ...write.put, ...attributesOf(write.put) } } },
+            : { PutRequest: { Item: { ...write.put, ...timeToLiveOf(write.put) } } },
       )
       await sendInBatches(requests, BATCH_WRITE_ITEMS, async (batch) => {
         const { UnprocessedItems } = await orUnavailable(

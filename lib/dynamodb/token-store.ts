@@ -1,27 +1,24 @@
 import type { Token } from '../core/agent.ts'
 import type { TokenStore } from '../core/ports.ts'
 import { ownedShard, shardOf, tokenIdKey, tokenKey } from './keys.ts'
-import { readRecords, readShardedPage } from './sharded-list.ts'
-import type { Item, Table } from './table.ts'
+import { listRecords } from './sharded-list.ts'
+import { type Item, NOT_EXISTS, type Table } from './table.ts'
 
 /** API tokens. Requests find them by hash; operators by id and by organization. */
 export function tokenStore(table: Table): TokenStore {
-  const list: TokenStore['list'] = async ({ organizationId, limit, after }) => {
-    const page = await readShardedPage(table, {
-      index: 'owned-by-organization',
-      shard: (shard) => ownedShard(organizationId, 'TOKEN', shard),
-      limit,
-      after,
-    })
-    return { items: (await readRecords(table, page)).map(fromItem), next: page.next }
-  }
-
   return {
-    list,
+    async list({ organizationId, ...page }) {
+      const { items, next } = await listRecords(table, {
+        index: 'owned-by-organization',
+        shard: (shard) => ownedShard(organizationId, 'TOKEN', shard),
+        ...page,
+      })
+      return { items: items.map(fromItem), next }
+    },
 
     async create({ token }) {
       await table.put({ ...tokenIdKey(token.id), hash: token.hash })
-      return table.put(toItem(token), { expression: 'attribute_not_exists(pk)' })
+      return table.put(toItem(token), NOT_EXISTS)
     },
 
     async getByHash({ hash }) {

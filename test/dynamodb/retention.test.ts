@@ -100,6 +100,6 @@ describe('a table whose executions are kept', () => {
     const table = open()
     const execution = await aWholeRun(table)
     expect(new Set((await itemsOf(table, execution)).map(({ ttl }) => ttl))).toEqual(new Set([undefined]))
-    expect(table.keptUntil(execution.id)).toBeNull()
+    expect(table.expiryOf(execution.id)).toBeNull()
   })
 })
