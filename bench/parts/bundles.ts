@@ -22,13 +22,13 @@ export async function bundles({ quick, log }: PartContext): Promise<PartResult> 
       runFunctionLoad: slowest((name) => name === 'run-agent'),
     },
     details: {
-      title: 'Loading a bundle in a new process',
+      title: 'Loading a bundle in a new process, processor time',
       rows: [
-        { function: 'client alone', KB: '', 'p50 ms': formatNumber(median(clientAlone)), ratio: 1 },
+        { function: 'client alone', KB: '', 'CPU ms': formatNumber(median(clientAlone)), ratio: 1 },
         ...loads.map(({ name, atStart, times, ratio }) => ({
           function: name,
           KB: Math.round(atStart / 1000),
-          'p50 ms': formatNumber(median(times)),
+          'CPU ms': formatNumber(median(times)),
           ratio: formatSpread(ratio),
         })),
       ],
