@@ -4,7 +4,7 @@ import { LEASE_MS } from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { deadlineIn } from '../lib/engine/checkpoints/deadline.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
-import { LEASE_SECONDS, millisecondsOf } from '../lib/environment.ts'
+import { LEASE_SECONDS, readDurationMs } from '../lib/environment.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
@@ -12,7 +12,7 @@ import { system } from '../lib/system.ts'
 const engine = {
   ...openStores(),
   system,
-  times: leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS)),
+  times: leaseTimes(readDurationMs(LEASE_SECONDS, LEASE_MS)),
 }
 const queue = openRunQueue()
 

@@ -9,8 +9,8 @@ import { submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
 import {
   LEASE_SECONDS,
   MAX_OPEN_EXECUTIONS,
-  millisecondsOf,
-  numberOf,
+  readDurationMs,
+  readInteger,
   SYNC_DEADLINE_SECONDS,
 } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -25,10 +25,10 @@ const intake = {
   system,
   admit: admission(
     { executions: stores.executions, system },
-    numberOf(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS),
+    readInteger(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS),
   ),
-  times: leaseTimes(millisecondsOf(LEASE_SECONDS, limits.LEASE_MS)),
-  syncDeadlineMs: millisecondsOf(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
+  times: leaseTimes(readDurationMs(LEASE_SECONDS, limits.LEASE_MS)),
+  syncDeadlineMs: readDurationMs(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
 }
 
 async function runAgent({ organizationId, agentId, query, headers, body, basePath }: Request<'run-agent'>) {

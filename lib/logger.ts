@@ -1,4 +1,4 @@
 import { Logger } from '@aws-lambda-powertools/logger'
 
-/** Structured logs. Nothing that a client sent or an agent returned ever goes in: ids, outcomes and durations do. */
+/** Structured logs with ids, outcomes and durations. Inputs, outputs and other content of clients must not be logged. */
 export const logger = new Logger({ serviceName: 'agent-execution-service' })

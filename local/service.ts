@@ -9,8 +9,8 @@ import {
   DYNAMODB_ENDPOINT,
   type Environment,
   LEASE_SECONDS,
-  millisecondsOf,
   QUEUE_URL,
+  readDurationMs,
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../lib/environment.ts'
@@ -46,7 +46,7 @@ export async function runService(environment: Environment, print: (line: string)
     for (const emulator of opening) cleanups.push(async () => (await emulator).stop())
     const [database, sqs] = await Promise.all(opening)
     announceStop = database.announceStop
-    const { visibilityMs, heartbeatMs } = leaseTimes(millisecondsOf(LEASE_SECONDS, LEASE_MS, environment))
+    const { visibilityMs, heartbeatMs } = leaseTimes(readDurationMs(LEASE_SECONDS, LEASE_MS, environment))
     const queues = await provisionQueues(sqs.endpoint, LOCAL_QUEUE, Math.ceil(visibilityMs / 1000))
     const isSharedQueue = Boolean(environment[SQS_ENDPOINT])
     // The functions read their configuration from the environment when they are loaded, as on Lambda.

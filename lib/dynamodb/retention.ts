@@ -1,4 +1,4 @@
-import { type Environment, EXECUTION_RETENTION_DAYS, numberOf } from '../environment.ts'
+import { type Environment, EXECUTION_RETENTION_DAYS, readInteger } from '../environment.ts'
 import type { Item } from './expressions.ts'
 import { executionIdOf, isExecutionRecord, isOfExecution, type Key } from './keys.ts'
 import { TABLE } from './schema.ts'
@@ -22,7 +22,7 @@ export type Retention = {
 /** @throws an Error that names the variable when it is not a whole number */
 export function retention(environment: Environment): Retention {
   if (!environment[EXECUTION_RETENTION_DAYS]) return { expiryOf: () => null, timeToLiveOf: () => ({}) }
-  const keptMs = numberOf(EXECUTION_RETENTION_DAYS, 0, environment) * DAY_MS
+  const keptMs = readInteger(EXECUTION_RETENTION_DAYS, 0, environment) * DAY_MS
   const expiryOf = (executionId: string) => createdAt(executionId) + keptMs
   return {
     expiryOf,

@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { logger } from '../logger.ts'
 
-/** Runs one function for each record and reports those that failed, so that only they come back. */
+/** Processes all records and reports those that failed, so that SQS redelivers only these. */
 export async function processRecords(
   event: SQSEvent,
   process: (record: SQSRecord) => Promise<void>,
@@ -11,7 +11,10 @@ export async function processRecords(
     if (result.status === 'fulfilled') return []
     const itemIdentifier = event.Records[index]?.messageId ?? ''
     const { name, message } = result.reason as Error
-    logger.warn('message comes back', { messageId: itemIdentifier, reason: { name, message } })
+    logger.warn('message failed, SQS will redeliver it', {
+      messageId: itemIdentifier,
+      reason: { name, message },
+    })
     return [{ itemIdentifier }]
   })
   return { batchItemFailures }
