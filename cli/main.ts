@@ -4,6 +4,10 @@ import { fileURLToPath } from 'node:url'
 // Compiling the imports dominates short commands: the cache halves their time. It must be on before the first import.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)))
 
-const { runProgram } = await import('./program.ts')
+const [{ runProgram }, { handleSignals }] = await Promise.all([
+  import('./program.ts'),
+  import('./interrupt.ts'),
+])
+handleSignals()
 // An agent may leave timers or sockets open, which would keep the process alive.
-process.exit(await runProgram())
+process.exit(await runProgram(process.argv.slice(2)))

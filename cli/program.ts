@@ -9,17 +9,16 @@ import { addShowCommand } from './commands/show.ts'
 import { addTokensCommand } from './commands/tokens.ts'
 import { addVersionsCommand } from './commands/versions.ts'
 import { reportError } from './errors.ts'
-import { handleSignals, unlessInterrupted } from './interrupt.ts'
+import { unlessInterrupted } from './interrupt.ts'
 import { write } from './output.ts'
 
-/** Runs the command in `process.argv`. Exit codes: 0 success, 1 error, 2 wrong usage. */
-export async function runProgram(): Promise<number> {
-  const asJson = process.argv.includes('--json')
+/** Runs a command. Returns the exit code: 0 success, 1 error, 2 wrong usage. */
+export async function runProgram(args: string[]): Promise<number> {
+  const asJson = args.includes('--json')
   const program = createProgram({ writeErr: (text) => asJson || process.stderr.write(text) })
   restoreWorkingDirectory()
-  handleSignals()
   try {
-    await program.parseAsync()
+    await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
     // After a signal, errors are only a consequence of the cleanup.

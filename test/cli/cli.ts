@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { vi } from 'vitest'
+import { runProgram } from '../../cli/program.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
@@ -23,18 +26,22 @@ export type Started = {
 
 type Options = { stdin?: string; cwd?: string; environment?: Record<string, string> }
 
-/** Runs the CLI in child processes with a new data folder. `folder` is the working directory. */
+let isRunning = false
+
+/** Runs commands with a new data folder. `folder` is the working directory. */
 export function newCli() {
   const folder = mkdtempSync(join(tmpdir(), 'aes-cli-'))
   const dataDir = join(folder, 'data')
 
-  function start(args: string[], { stdin = '', cwd = folder, environment = {} }: Options = {}): Started {
+  const environmentWith = (environment: Record<string, string>) => {
     const { DYNAMODB_ENDPOINT: _, npm_lifecycle_event: __, ...inherited } = process.env
-    const child = spawn(process.execPath, [MAIN, ...args], {
-      cwd,
-      env: { ...inherited, DATA_DIR: dataDir, ...environment },
-      stdio: 'pipe',
-    })
+    return { ...inherited, DATA_DIR: dataDir, ...environment }
+  }
+
+  /** Starts a command in a child process. */
+  function start(args: string[], { stdin = '', cwd = folder, environment = {} }: Options = {}): Started {
+    const env = environmentWith(environment)
+    const child = spawn(process.execPath, [MAIN, ...args], { cwd, env, stdio: 'pipe' })
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -54,7 +61,30 @@ export function newCli() {
     return { pid: child.pid ?? 0, stderr: () => stderr, kill: (signal) => child.kill(signal), ended }
   }
 
-  const run = (args: string[], options?: Options) => start(args, options).ended
+  /** Runs one command at a time in this process, because starting a process takes longer than most commands. */
+  async function run(
+    args: string[],
+    { stdin = '', cwd = folder, environment = {} }: Options = {},
+  ): Promise<Outcome> {
+    if (isRunning) throw new Error('Start concurrent commands with start().')
+    isRunning = true
+    const original = { cwd: process.cwd(), env: process.env }
+    const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)]
+    const input = vi.spyOn(process, 'stdin', 'get')
+    input.mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin)
+    process.env = environmentWith(environment)
+    process.chdir(cwd)
+    try {
+      const code = await runProgram(args)
+      return { code, stdout: stdout.text(), stderr: stderr.text().replace(PROGRESS, '') }
+    } finally {
+      process.chdir(original.cwd)
+      process.env = original.env
+      for (const { restore } of [stdout, stderr]) restore()
+      input.mockRestore()
+      isRunning = false
+    }
+  }
 
   return {
     folder,
@@ -76,6 +106,18 @@ export function newCli() {
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/** Collects what is written to a stream instead of writing it. */
+function capture(stream: NodeJS.WriteStream) {
+  let text = ''
+  const write = vi.spyOn(stream, 'write').mockImplementation((chunk, ...rest) => {
+    text += chunk
+    const onFlushed = rest.find((argument) => typeof argument === 'function')
+    if (onFlushed) queueMicrotask(onFlushed)
+    return true
+  })
+  return { text: () => text, restore: () => write.mockRestore() }
 }
 
 /** An agent that returns `{ said: '<greeting> <name>' }`. */

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../local/until.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
@@ -54,16 +53,19 @@ beforeAll(async () => {
 const run = (slug: string, options: string[] = [], stdin = '{"name":"Ada"}') =>
   cli.run(['run', slug, '--input', '-', ...options], { stdin })
 
+const start = (slug: string, options: string[] = [], stdin = '{"name":"Ada"}') =>
+  cli.start(['run', slug, '--input', '-', ...options], { stdin })
+
 describe('run', () => {
   it('handles 5 MB of input and output', async () => {
     const name = 'é'.repeat(2_500_000)
-    const { code, stdout } = await run('echo', ['--json'], JSON.stringify({ name }))
+    const { code, stdout } = await start('echo', ['--json'], JSON.stringify({ name })).ended
     expect(code).toBe(0)
     expect(JSON.parse(stdout).said === name).toBe(true)
   })
 
   it('redirects console output of the agent to stderr', async () => {
-    const { stdout, stderr } = await run('chatty', ['--json'])
+    const { stdout, stderr } = await start('chatty', ['--json']).ended
     expect(JSON.parse(stdout)).toEqual({ said: 'ADA' })
     expect(stderr).toContain('loaded')
     expect(stderr).toContain('on the console')
@@ -87,7 +89,7 @@ describe('run', () => {
   })
 
   it('exits even if the agent leaves a timer running', async () => {
-    expect(await run('lingers')).toMatchObject({ code: 0, stdout: '{\n  "said": "done"\n}\n' })
+    expect(await start('lingers').ended).toMatchObject({ code: 0, stdout: '{\n  "said": "done"\n}\n' })
   })
 
   it.each([
@@ -107,10 +109,10 @@ describe('run', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('ends the execution and releases the store on %s', async (signal, code) => {
-    const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
+    const started = start('slow')
     const hasPrinted = (text: string) => () => started.stderr().includes(text)
-    await until(hasPrinted('began'), { what: 'the run to start', limitMs: 20_000 })
-    await until(hasPrinted('Running slow…'), { what: 'the progress after a second', limitMs: 20_000 })
+    await vi.waitUntil(hasPrinted('began'), { timeout: 20_000 })
+    await vi.waitUntil(hasPrinted('Running slow…'), { timeout: 20_000 })
     expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(true)
     started.kill(signal)
     expect(await started.ended).toMatchObject({ code, stdout: '' })
