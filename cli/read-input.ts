@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs'
-import { isJsonObject, isWithinDepth, type JsonObject, MAX_JSON_DEPTH } from '../lib/core/json.ts'
+import { isJsonObject, type JsonObject } from '../lib/core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../lib/core/limits.ts'
+import { JsonError, parseJson } from '../lib/core/parse-json.ts'
+import { toJsonPointer } from '../lib/schema/json-pointer.ts'
 import { UserError } from './errors.ts'
 
 /**
@@ -13,10 +15,8 @@ export async function readInput(source: string): Promise<JsonObject> {
     process.stderr.write('Enter the input as a JSON object, then press Ctrl-D on an empty line.\n')
   }
   const bytes = await readBytes(source, name)
-  const value = parseJson(bytes, name)
+  const value = parseInput(bytes, name)
   if (!isJsonObject(value)) throw new UserError(`${name}: expected a JSON object with the input fields.`)
-  if (!isWithinDepth(value))
-    throw new UserError(`${name}: exceeds the maximum nesting depth of ${MAX_JSON_DEPTH} levels.`)
   return value
 }
 
@@ -40,12 +40,14 @@ async function readBytes(source: string, name: string): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-function parseJson(bytes: Buffer, name: string): unknown {
+function parseInput(bytes: Buffer, name: string): unknown {
+  if (bytes.length === 0) throw new UserError(`${name} is empty.`)
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     if (error instanceof TypeError) throw new UserError(`${name}: not valid UTF-8.`)
-    const reason = bytes.length === 0 ? 'the input is empty' : (error as Error).message
-    throw new UserError(`${name}: not valid JSON: ${reason}`)
+    if (!(error instanceof JsonError)) throw error
+    const location = error.names ? `, at ${toJsonPointer(error.names)}` : ''
+    throw new UserError(`${name} ${error.message}${location}.`)
   }
 }

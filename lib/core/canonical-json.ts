@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
+import { isRawJson } from './exact-number.ts'
+import { isJsonObject, type Json, mapExactNumbers } from './json.ts'
 
-/** Canonical JSON (RFC 8785); null for a value that has none, such as text with a lone surrogate. */
+/** Canonical JSON (RFC 8785); null for a value that has none, such as text with a lone surrogate or an exact number. */
 export function canonicalJson(value: unknown): string | null {
+  if (mapExactNumbers(value as Json, () => null) !== value) return null
   try {
     return canonicalize(value) ?? null
   } catch {
@@ -12,10 +15,15 @@ export function canonicalJson(value: unknown): string | null {
 
 /**
  * SHA-256 (hexadecimal) of a JSON value, independent of the order of object keys. A value without a canonical form is
- * hashed as `JSON.stringify` writes it, so that a repeated request still has the same hash.
+ * hashed as `JSON.stringify` writes it with sorted keys, so that a repeated request still has the same hash.
  */
 export function hashJson(value: unknown): string {
-  return sha256(canonicalJson(value) ?? JSON.stringify(value))
+  return sha256(canonicalJson(value) ?? JSON.stringify(value, withSortedKeys))
+}
+
+function withSortedKeys(_: string, value: unknown): unknown {
+  if (!isJsonObject(value) || isRawJson(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

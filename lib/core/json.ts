@@ -1,3 +1,6 @@
+import { ExactNumber } from './exact-number.ts'
+
+/** A JSON value. An input as sent may also contain `ExactNumber`s. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
@@ -5,13 +8,43 @@ export type JsonObject = { [key: string]: Json }
 export const MAX_JSON_DEPTH = 100
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  )
 }
 
 /** Whether a parsed JSON value nests at most `limit` levels. */
 export function isWithinDepth(value: unknown, limit: number = MAX_JSON_DEPTH): boolean {
-  if (typeof value !== 'object' || value === null) return true
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return true
   if (limit === 0) return false
   for (const child of Object.values(value)) if (!isWithinDepth(child, limit - 1)) return false
   return true
+}
+
+type MapNumber = (number: ExactNumber, path: readonly string[]) => Json
+
+/** Replaces each exact number in a value. Returns the value itself if it contains none. */
+export function mapExactNumbers(value: Json, map: MapNumber): Json {
+  const path: string[] = []
+  const mapValue = (part: Json): Json => {
+    if (typeof part !== 'object' || part === null) return part
+    if (part instanceof ExactNumber) return map(part, [...path])
+    return Array.isArray(part) ? mapItems(part) : mapFields(part)
+  }
+  const mapChild = (child: Json, name: string | number): Json => {
+    if (typeof child !== 'object' || child === null) return child
+    path.push(String(name))
+    const mapped = mapValue(child)
+    path.pop()
+    return mapped
+  }
+  const mapItems = (items: Json[]): Json[] => {
+    const mapped = items.map(mapChild)
+    return mapped.some((item, index) => item !== items[index]) ? mapped : items
+  }
+  const mapFields = (fields: JsonObject): JsonObject => {
+    const mapped = Object.entries(fields).map(([name, child]) => [name, mapChild(child, name)] as const)
+    return mapped.some(([name, child]) => child !== fields[name]) ? Object.fromEntries(mapped) : fields
+  }
+  return mapValue(value)
 }

@@ -12,7 +12,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Guard, Transition } from '../core/transitions.ts'
 import type { Change, Condition } from './expressions.ts'
 import { agentShard, executionKey, openShard, ownedShard, shardOf } from './keys.ts'
-import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
+import { loadPayload, loadSentPayload, type StoredPayload, storePayload } from './payload.ts'
 import type { Item, Table } from './table.ts'
 
 /** The stored record of an execution. Payloads are stored by value or by reference; null is an absent attribute. */
@@ -136,9 +136,9 @@ export function toCondition({ organizationId, owner, unleasedAt, openUntil }: Gu
 export async function fromItem(table: Table, stored: Item): Promise<Execution> {
   const item = stored as ExecutionItem
   const [input, output, feedback] = await Promise.all([
-    loadPayload(table, item.id, item.input),
+    loadSentPayload(table, item.id, item.input),
     item.output ? loadPayload(table, item.id, item.output) : null,
-    item.feedback ? loadPayload(table, item.id, item.feedback) : null,
+    item.feedback ? loadSentPayload(table, item.id, item.feedback) : null,
   ])
   return {
     id: item.id,

@@ -7,6 +7,7 @@ import {
   type LearningScope,
   type LearningStore,
 } from '../core/learning.ts'
+import { parseStoredJson } from '../core/parse-json.ts'
 import { type ExecutionItem, fromItem } from './execution-item.ts'
 import { agentShard, executionKey } from './keys.ts'
 import { deletePayload, payloadBytes, type StoredPayload, storePayload } from './payload.ts'
@@ -76,9 +77,9 @@ function toExample(
     item.organizationId === organizationId && item.agentId === agentId && (item.tenantId ?? null) === tenantId
   if (!isInScope || item.deleted || item.status === 'IN_PROGRESS') return null
   if (item.feedback && !('json' in item.feedback)) return null
-  const feedback = item.feedback ? (JSON.parse(item.feedback.json) as Feedback) : null
-  const input = parseIfSmall(item.input)
-  const output = feedback?.correctedOutput ?? parseIfSmall(item.output)
+  const feedback = item.feedback ? (parseStoredJson(item.feedback.json) as unknown as Feedback) : null
+  const input = parseIfSmall(item.input, parseStoredJson)
+  const output = feedback?.correctedOutput ?? parseIfSmall(item.output, JSON.parse)
   if (!input || !output) return null
   return {
     id: item.id,
@@ -93,7 +94,7 @@ function toExample(
   }
 }
 
-const parseIfSmall = (payload: StoredPayload | undefined): JsonObject | null =>
-  payload && 'json' in payload && payloadBytes(payload) <= EXAMPLES_TOKENS * BYTES_PER_TOKEN
-    ? (JSON.parse(payload.json) as JsonObject)
-    : null
+function parseIfSmall(payload: StoredPayload | undefined, parse: (text: string) => unknown): JsonObject | null {
+  const isSmall = payload && 'json' in payload && payloadBytes(payload) <= EXAMPLES_TOKENS * BYTES_PER_TOKEN
+  return isSmall ? (parse(payload.json) as JsonObject) : null
+}

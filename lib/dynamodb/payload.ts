@@ -1,3 +1,4 @@
+import { parseStoredJson } from '../core/parse-json.ts'
 import { readChunks, writeChunks } from './chunks.ts'
 import { payloadKey } from './keys.ts'
 import type { Table } from './table.ts'
@@ -33,10 +34,21 @@ export async function loadPayload(
   executionId: string,
   payload: StoredPayload,
 ): Promise<unknown> {
-  if ('json' in payload) return JSON.parse(payload.json)
-  return JSON.parse(
-    await readChunks(table, payload.chunks, (chunk) => payloadKey(executionId, payload.name, chunk)),
-  )
+  return JSON.parse(await readJson(table, executionId, payload))
+}
+
+/** Loads what a client sent: digits that a double cannot hold are kept. @throws an Error when a chunk is missing. */
+export async function loadSentPayload(
+  table: Table,
+  executionId: string,
+  payload: StoredPayload,
+): Promise<unknown> {
+  return parseStoredJson(await readJson(table, executionId, payload))
+}
+
+async function readJson(table: Table, executionId: string, payload: StoredPayload): Promise<string> {
+  if ('json' in payload) return payload.json
+  return readChunks(table, payload.chunks, (chunk) => payloadKey(executionId, payload.name, chunk))
 }
 
 export async function deletePayload(

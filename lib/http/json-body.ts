@@ -1,7 +1,9 @@
 import type { MiddlewareObj } from '@middy/core'
 import { InvalidJson, PayloadTooLarge, UnsupportedMediaType } from '../core/errors.ts'
-import { isJsonObject, isWithinDepth, type Json, type JsonObject, MAX_JSON_DEPTH } from '../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../core/limits.ts'
+import { JsonError, parseJson } from '../core/parse-json.ts'
+import { toJsonPointer } from '../schema/json-pointer.ts'
 import { jsonTypeOf, withArticle } from '../schema/message-text.ts'
 import { getHeader, type ServiceEvent } from './event.ts'
 
@@ -34,21 +36,20 @@ function parseJsonObject(text: string): JsonObject {
   if (text.length > MAX_PAYLOAD_BYTES || Buffer.byteLength(text) > MAX_PAYLOAD_BYTES) {
     throw new PayloadTooLarge(`The body exceeds the limit of ${MAX_PAYLOAD_BYTES} bytes.`)
   }
-  const value = parseJson(text)
+  const value = parseBody(text)
   if (!isJsonObject(value)) {
     throw new InvalidJson(`The body is ${withArticle(jsonTypeOf(value))}. Send a JSON object.`)
-  }
-  if (!isWithinDepth(value)) {
-    throw new InvalidJson(`The body is nested more than ${MAX_JSON_DEPTH} levels deep.`)
   }
   return value
 }
 
 /** A byte order mark at the start is ignored. */
-function parseJson(text: string): Json {
+function parseBody(text: string): Json {
   try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+    return parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (error) {
-    throw new InvalidJson(`The body is not valid JSON: ${(error as Error).message}.`)
+    if (!(error instanceof JsonError)) throw error
+    const location = error.names ? `, at ${toJsonPointer(error.names)}` : ''
+    throw new InvalidJson(`The body ${error.message}${location}.`)
   }
 }

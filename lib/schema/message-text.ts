@@ -1,3 +1,4 @@
+import { ExactNumber } from '../core/exact-number.ts'
 import type { Json } from '../core/json.ts'
 
 export type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null'
@@ -11,8 +12,9 @@ const TYPES_WITH_ARTICLE = new Map([
   ['array', 'an array'],
 ])
 
-export function jsonTypeOf(value: Json): JsonType {
+export function jsonTypeOf(value: Json | ExactNumber): JsonType {
   if (value === null) return 'null'
+  if (value instanceof ExactNumber) return 'number'
   return Array.isArray(value) ? 'array' : (typeof value as Exclude<JsonType, 'array' | 'null'>)
 }
 

@@ -60,6 +60,7 @@ describe('run with invalid input', () => {
     cli.write({
       'list.json': '[]',
       'cut.json': '{"a": ',
+      'twice.json': '{"a":1,"a":2}',
       'latin.json': Buffer.from('{"a":"\xe9"}', 'latin1'),
     }),
   )
@@ -68,8 +69,9 @@ describe('run with invalid input', () => {
     ['nowhere.json', 'nowhere.json: file not found.'],
     ['.', '.: cannot read the file: EISDIR: illegal operation on a directory, read'],
     ['list.json', 'list.json: expected a JSON object with the input fields.'],
-    ['cut.json', 'cut.json: not valid JSON: Unexpected end of JSON input'],
+    ['cut.json', 'cut.json is not valid JSON: Unexpected end of JSON input.'],
     ['latin.json', 'latin.json: not valid UTF-8.'],
+    ['twice.json', 'twice.json contains the key "a" more than once, at /a.'],
   ])('rejects %s before it opens the store', async (file, message) => {
     expect(await cli.run(['run', 'foo', '--input', file])).toEqual({
       code: 1,
@@ -80,12 +82,9 @@ describe('run with invalid input', () => {
   })
 
   it.each([
-    ['', 'standard input: not valid JSON: the input is empty'],
+    ['', 'standard input is empty.'],
     ['null', 'standard input: expected a JSON object with the input fields.'],
-    [
-      `{"a":${'['.repeat(100)}${']'.repeat(100)}}`,
-      'standard input: exceeds the maximum nesting depth of 100 levels.',
-    ],
+    [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 'standard input is nested more than 100 levels deep.'],
     [`{"a":"${'x'.repeat(6_000_000)}"}`, 'standard input: exceeds the maximum size of 6000000 bytes.'],
   ])('rejects standard input %#.8s', async (stdin, message) => {
     expect(await cli.json(['run', 'foo', '--input', '-'], { stdin, code: 1 })).toEqual({ error: { message } })

@@ -70,8 +70,8 @@ describe('a payload', () => {
     },
   )
 
-  it.each(['1e400', '1e-400', '12345678901234567890', '0.1', '-0', '1.0'])(
-    'with the number %s is returned as JSON parses it',
+  it.each(['1e-400', '12345678901234567890', '0.1', '-0', '1.0'])(
+    'with the number %s is returned unchanged',
     async (n) => {
       const raw = `{"text":"a","n":${n}}`
       const { headers } = await org.call('POST', '/v1/agents/echo/executions', { raw })

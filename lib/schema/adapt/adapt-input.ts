@@ -1,5 +1,12 @@
 import type { InputAdaptation } from '../../core/execution.ts'
-import { isJsonObject, isWithinDepth, type Json, type JsonObject, MAX_JSON_DEPTH } from '../../core/json.ts'
+import {
+  isJsonObject,
+  isWithinDepth,
+  type Json,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+  mapExactNumbers,
+} from '../../core/json.ts'
 import { toJsonSchema } from '../field-map.ts'
 import {
   childOf,
@@ -29,9 +36,12 @@ const NO_RENAMES: ReadonlyMap<string, string> = new Map()
  * unambiguous changes, in this order: names (match-names.ts), envelopes (unwrap-envelope.ts), types and choices
  * (convert-value.ts), defaults. Everything else stays as sent; nothing is removed, overwritten or rejected.
  *
+ * A number that a double cannot hold becomes text in a string field, and otherwise the nearest double; the result never
+ * contains an `ExactNumber`.
+ *
  * In an input that is valid in strict mode, only defaults of missing fields are added, to objects that were sent and
- * inside the defaults themselves (a default that would contain itself is omitted). Adaptation is idempotent. At most 100
- * adaptations are listed.
+ * inside the defaults themselves (a default that would contain itself is omitted), and numbers in fields of any type are
+ * rounded. Adaptation is idempotent. At most 100 adaptations are listed.
  */
 export function compileAdapter(declared: JsonObject): Adapter {
   const { root, shapes } = readShape(toJsonSchema(declared))
@@ -39,10 +49,11 @@ export function compileAdapter(declared: JsonObject): Adapter {
   const defaultOf = (field: DefaultedField) => structuredClone(defaults.get(field))
   return (input) => {
     const adaptations: InputAdaptation[] = []
-    return {
-      input: root.choices ? input : adaptObject(root, input, ROOT, { adaptations, defaultOf }),
-      adaptations,
-    }
+    const context = { adaptations, defaultOf }
+    const adapted = root.choices
+      ? (roundNumbers(input, ROOT, context) as JsonObject)
+      : adaptObject(root, input, ROOT, context)
+    return { input: adapted, adaptations }
   }
 }
 
@@ -67,9 +78,13 @@ function adaptDefaults(fields: DefaultedField[]): Map<DefaultedField, Json | und
 }
 
 function adaptValue(shape: Shape, value: Json, location: Location, context: Context): Json {
-  if (fits(shape, value)) return shape.choices ? value : adaptParts(shape, value, location, context)
+  if (fits(shape, value))
+    return shape.choices
+      ? roundNumbers(value, location, context)
+      : adaptParts(shape, value, location, context)
   const result = convertValue(shape, value)
-  if (result === undefined || !isWithinDepth(result, MAX_JSON_DEPTH - location.depth)) return value
+  if (result === undefined || !isWithinDepth(result, MAX_JSON_DEPTH - location.depth))
+    return roundNumbers(value, location, context)
   record(context, () => converted(location, value, result))
   const isWrapped = Array.isArray(result) && result[0] === value
   return adaptParts(shape, result, location, context, isWrapped)
@@ -96,9 +111,9 @@ function adaptItems(
 ): Json[] {
   const adapted = items.map((item, index) => {
     const itemShape = shape.firstItems[index] ?? shape.items
-    if (!itemShape || isFittingScalar(itemShape, item)) return item
+    if (isScalar(item) && (!itemShape || fits(itemShape, item))) return item
     const child = childOf(location, `${index}`, isWrapped ? undefined : `${index}`)
-    return adaptValue(itemShape, item, child, context)
+    return itemShape ? adaptValue(itemShape, item, child, context) : roundNumbers(item, child, context)
   })
   return adapted.some((item, index) => item !== items[index]) ? adapted : items
 }
@@ -117,8 +132,10 @@ function adaptObject(shape: Shape, sent: JsonObject, location: Location, context
     if (name !== sentName) record(context, () => renamed(childOf(location, name, sentName)))
     const fieldShape =
       shape.fields.get(name)?.shape ?? (matchesPattern(shape, name) ? undefined : shape.others)
-    if (!fieldShape || isFittingScalar(fieldShape, value)) return [name, value]
-    return [name, adaptValue(fieldShape, value, childOf(location, name, sentName), context)]
+    if (isScalar(value) && (!fieldShape || fits(fieldShape, value))) return [name, value]
+    const child = childOf(location, name, sentName)
+    if (!fieldShape) return [name, roundNumbers(value, child, context)]
+    return [name, adaptValue(fieldShape, value, child, context)]
   })
   const added = missingDefaults(shape, new Set(fields.map(([name]) => name)), location, context)
   const isUnchanged =
@@ -147,8 +164,17 @@ const isDeclared = (shape: Shape, name: string) => shape.fields.has(name) || mat
 const matchesPattern = ({ patterns }: Shape, name: string) => patterns.some((pattern) => pattern.test(name))
 
 /** Most values are scalars of the right type; skipping them early keeps adaptation fast. */
-const isFittingScalar = (shape: Shape, value: Json) =>
-  (typeof value !== 'object' || value === null) && fits(shape, value)
+const isScalar = (value: Json) => typeof value !== 'object' || value === null
+
+/** A value that stays as sent, except that its exact numbers become the nearest doubles. */
+function roundNumbers(value: Json, location: Location, context: Context): Json {
+  return mapExactNumbers(value, (number, path) => {
+    const double = number.toDouble()
+    const at = path.reduce((parent, name) => childOf(parent, name, name), location)
+    record(context, () => converted(at, number, double))
+    return double
+  })
+}
 
 function record({ adaptations }: Context, adaptation: () => InputAdaptation): void {
   if (adaptations.length < MAX_ADAPTATIONS) adaptations.push(adaptation())

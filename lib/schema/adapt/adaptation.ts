@@ -1,3 +1,4 @@
+import { ExactNumber } from '../../core/exact-number.ts'
 import type { InputAdaptation } from '../../core/execution.ts'
 import type { Json } from '../../core/json.ts'
 import { toJsonPointer } from '../json-pointer.ts'
@@ -43,9 +44,16 @@ export function unwrapped(location: Location): InputAdaptation {
   }
 }
 
-export function converted(location: Location, sent: Json, result: Json): InputAdaptation {
+export function converted(location: Location, sent: Json | ExactNumber, result: Json): InputAdaptation {
   const path = toPointer(location.path)
   const [from, to] = [jsonTypeOf(sent), jsonTypeOf(result)]
+  if (sent instanceof ExactNumber && typeof result === 'number')
+    return {
+      path,
+      kind: 'converted',
+      from,
+      message: `Rounded ${format(path)} to the nearest double, ${result}.`,
+    }
   const message =
     from === to
       ? `Changed the spelling of ${format(path)} to match an allowed value.`

@@ -1,11 +1,13 @@
-import type { Json } from '../../core/json.ts'
+import { ExactNumber, parseNumber } from '../../core/exact-number.ts'
+import { type Json, mapExactNumbers } from '../../core/json.ts'
+import { JsonError, parseJson } from '../../core/parse-json.ts'
 import { jsonTypeOf } from '../message-text.ts'
 import { foldCase, normalizeText } from '../similar-names.ts'
-import { parseJson, parseNumber } from './lossless-parse.ts'
 import type { Shape } from './shape.ts'
 
 /** Whether a value has a type, or is one of the choices, of a shape. Does not look at the parts of the value. */
 export function fits({ choices, types }: Shape, value: Json): boolean {
+  if (value instanceof ExactNumber) return false
   if (choices) return (typeof value === 'object' && value !== null) || choices.includes(value)
   if (!types) return true
   if (typeof value === 'number')
@@ -26,6 +28,7 @@ export function convertValue(shape: Shape, value: Json): Json | undefined {
   if (value === null) return undefined
   const { choices, types } = shape
   if (choices) return findChoice(choices, value)
+  if (value instanceof ExactNumber && types?.has('string')) return value.text
   const results: Json[] = []
   for (const type of types ?? []) {
     if (type === 'integer' && types?.has('number')) continue
@@ -36,13 +39,27 @@ export function convertValue(shape: Shape, value: Json): Json | undefined {
 }
 
 function toType(type: string, value: Json): Json | undefined {
+  if (value instanceof ExactNumber)
+    return type === 'number' || type === 'integer' ? value.toDouble() : undefined
   if (type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
   if (typeof value !== 'string') return undefined
   if (type === 'number') return parseNumber(value)
   if (type === 'integer') return parseInteger(value)
-  if (type === 'object') return parseJson(value, '{')
+  if (type === 'object') return parseContainer(value, '{')
   if (type === 'boolean' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true'
   return undefined
+}
+
+/** Parses a text that starts with `bracket`; undefined when it is invalid, or when parsing would lose digits or keys. */
+function parseContainer(text: string, bracket: '[' | '{'): Json | undefined {
+  if (!text.trimStart().startsWith(bracket)) return undefined
+  try {
+    const value = parseJson(text)
+    return mapExactNumbers(value, () => null) === value ? value : undefined
+  } catch (error) {
+    if (error instanceof JsonError) return undefined
+    throw error
+  }
 }
 
 function parseInteger(text: string): number | undefined {
@@ -52,7 +69,7 @@ function parseInteger(text: string): number | undefined {
 
 /** Parses a JSON array, or wraps a single value that the array may contain. Never wraps an array. */
 function toArray({ items, firstItems }: Shape, value: Json): Json | undefined {
-  const parsed = typeof value === 'string' ? parseJson(value, '[') : undefined
+  const parsed = typeof value === 'string' ? parseContainer(value, '[') : undefined
   if (parsed !== undefined) return parsed
   if (Array.isArray(value) || firstItems.length > 0) return undefined
   if (!items || fits(items, value)) return [value]
@@ -65,7 +82,7 @@ function toArray({ items, firstItems }: Shape, value: Json): Json | undefined {
  * booleans from strings (and the reverse), then also ignoring separators.
  */
 function findChoice(choices: readonly Json[], value: Json): Json | undefined {
-  if (typeof value === 'object') return undefined
+  if (typeof value === 'object' && !(value instanceof ExactNumber)) return undefined
   const text = String(value)
   const strings = choices.filter((choice) => typeof choice === 'string')
   const sameText: Json[] = strings.filter((choice) => foldCase(choice) === foldCase(text))

@@ -9,7 +9,7 @@ import { errorMessage } from './error-message.ts'
 import { type ErrorNode, toErrorTree } from './error-tree.ts'
 import { explainTypes, matchingAlternatives } from './explain-alternatives.ts'
 
-const MAX_VIOLATIONS = 100
+export const MAX_VIOLATIONS = 100
 
 /** Converts validator errors to one violation per mistake. The validator also reports every enclosing keyword. */
 export function explainErrors(errors: OutputUnit[], schema: JsonObject, lookup: Lookup): Violation[] {

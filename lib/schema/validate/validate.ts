@@ -1,8 +1,10 @@
 import { dereference, type Schema, validate } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { explainErrors } from '../explain/explain-errors.ts'
+import { type Json, type JsonObject, mapExactNumbers } from '../../core/json.ts'
+import { explainErrors, MAX_VIOLATIONS } from '../explain/explain-errors.ts'
 import { toJsonSchema } from '../field-map.ts'
+import { toJsonPointer } from '../json-pointer.ts'
+import { truncate } from '../message-text.ts'
 import type { Lookup } from '../subschemas.ts'
 import { closeObjects } from './close-objects.ts'
 
@@ -12,14 +14,19 @@ export type Validator = (value: unknown) => Violation[]
 /** Compiles a declared schema (field map or JSON Schema). Schemas are themselves checked when an agent is published. */
 export function compileValidator(declared: JsonObject): Validator {
   const schema = toJsonSchema(declared)
-  return toValidator(schema, dereference(schema as Schema))
+  const validateDoubles = toValidator(schema, dereference(schema as Schema))
+  return (value) => validateDoubles(mapExactNumbers(value as Json, (number) => number.toDouble()))
 }
 
-/** Like `compileValidator`, but also rejects undeclared fields where a JSON Schema does not say whether they are allowed. */
+/**
+ * Like `compileValidator`, but also rejects undeclared fields where a JSON Schema does not say whether they are allowed,
+ * and numbers in number fields that a double cannot hold.
+ */
 export function compileStrictValidator(declared: JsonObject): Validator {
   const schema = toJsonSchema(declared)
   const lookup = dereference(schema as Schema)
-  return toValidator(closeObjects(schema, lookup), lookup)
+  const validateDoubles = toValidator(closeObjects(schema, lookup), lookup)
+  return (value) => validateExactNumbers(value as Json, validateDoubles)
 }
 
 function toValidator(schema: JsonObject, lookup: Lookup): Validator {
@@ -36,6 +43,27 @@ function toValidator(schema: JsonObject, lookup: Lookup): Validator {
       return explainErrors(run(value, true).errors, schema, lookup)
     }
   }
+}
+
+/**
+ * Strict mode for a value in which a double cannot hold every number: as the nearest doubles, and then as objects, which no
+ * number field accepts. A field that accepts both has no type that a rounded number would violate.
+ */
+function validateExactNumbers(value: Json, validateDoubles: Validator): Violation[] {
+  const paths: string[] = []
+  const rounded = mapExactNumbers(value, (number, path) => {
+    paths.push(toJsonPointer(path))
+    return number.toDouble()
+  })
+  const violations = validateDoubles(rounded)
+  if (paths.length === 0 || violations.length > 0) return violations
+  const invalid = new Set(validateDoubles(mapExactNumbers(value, () => ({}))).map(({ path }) => path))
+  if (invalid.size === 0) return []
+  const inNumberFields = paths.filter((path) => invalid.has(path))
+  return (inNumberFields.length > 0 ? inNumberFields : paths).slice(0, MAX_VIOLATIONS).map((path) => ({
+    path,
+    message: `${truncate(path, 100)} must be a number that a double can hold exactly.`,
+  }))
 }
 
 /** The validator fails on such a field name (`encodeURI` throws), and a UTF-8 response cannot contain it. */

@@ -1,0 +1,168 @@
+import { ExactNumber, fitsDouble } from './exact-number.ts'
+import { type Json, MAX_JSON_DEPTH } from './json.ts'
+
+/** A text that is not accepted as JSON. The message is a predicate, such as `is not valid JSON: …`. */
+export class JsonError extends Error {
+  /** The path of the member that is wrong, if it is one member. */
+  readonly names: readonly string[] | undefined
+
+  constructor(message: string, names?: readonly string[]) {
+    super(message)
+    this.names = names
+  }
+}
+
+/**
+ * Parses a JSON text that a client wrote. Unlike `JSON.parse`, loses nothing in silence: a number that a double would
+ * change becomes an `ExactNumber`, and duplicate keys are rejected.
+ * @throws JsonError for invalid JSON, a duplicate key, a number beyond the range of a double, or too deep nesting
+ */
+export function parseJson(text: string): Json {
+  const value = parse(text)
+  const members = countMembers(value, MAX_JSON_DEPTH)
+  if (Number.isNaN(members)) throw new JsonError(`is nested more than ${MAX_JSON_DEPTH} levels deep`)
+  const contents = scan(text)
+  if (contents.members !== members) {
+    const names = findDuplicateKey(text)
+    throw new JsonError(
+      `contains the key ${JSON.stringify(shorten(names.at(-1) ?? ''))} more than once`,
+      names,
+    )
+  }
+  return contents.isExact ? value : parseExactNumbers(text)
+}
+
+/** Parses a JSON text of our own that may contain exact numbers. */
+export function parseStoredJson(text: string): Json {
+  return scan(text).isExact ? JSON.parse(text) : parseExactNumbers(text)
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new JsonError(`is not valid JSON: ${(error as Error).message}`)
+  }
+}
+
+type Reviver = (key: string, value: Json, context: { source?: string }) => unknown
+
+function parseExactNumbers(text: string): Json {
+  const reviver: Reviver = (_, value, { source = '' }) => {
+    if (typeof value !== 'number' || fitsDouble(source)) return value
+    if (Number.isFinite(value)) return new ExactNumber(source)
+    throw new JsonError(`contains a number beyond the range of a double: ${shorten(source)}`)
+  }
+  return JSON.parse(text, reviver as (key: string, value: Json) => unknown)
+}
+
+const shorten = (text: string) => (text.length > 40 ? `${text.slice(0, 40).toWellFormed()}…` : text)
+
+/** The number of members of all objects in a value; NaN when it is nested deeper than the limit. */
+function countMembers(value: Json, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (limit === 0) return Number.NaN
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') count += countMembers(item, limit - 1)
+  } else {
+    for (const name in value) {
+      const member = value[name] ?? null
+      count += typeof member === 'object' ? 1 + countMembers(member, limit - 1) : 1
+    }
+  }
+  return count
+}
+
+const QUOTE = 0x22
+const COLON = 0x3a
+const MINUS = 0x2d
+const BACKSLASH = 0x5c
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39
+
+/** A double holds every number with this many characters and no exponent. */
+const SAFE_CHARACTERS = 15
+
+/**
+ * Reads a valid JSON text once: the number of its members, duplicates included, and whether doubles hold all of its
+ * numbers. Much faster than a parser in JavaScript, so that ordinary texts only need `JSON.parse`.
+ */
+function scan(text: string): { members: number; isExact: boolean } {
+  let members = 0
+  let isExact = true
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(text, at)
+    else if (code === COLON) members += 1
+    else if (code === MINUS || isDigit(code)) {
+      const end = endOfNumber(text, at)
+      if (end.hasExponent || end.at - at > SAFE_CHARACTERS) isExact &&= fitsDouble(text.slice(at, end.at))
+      at = end.at - 1
+    }
+  }
+  return { members, isExact }
+}
+
+/** Strings longer than this are skipped with a native search, shorter ones faster without. */
+const LONG_STRING = 32
+
+/** The index of the closing quote of a string that opens at an index. */
+function endOfString(text: string, open: number): number {
+  for (let at = open + 1; at < open + LONG_STRING; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at
+    if (code === BACKSLASH) at += 1
+  }
+  return endOfLongString(text, open)
+}
+
+function endOfLongString(text: string, open: number): number {
+  let at = open
+  for (;;) {
+    at = text.indexOf('"', at + 1)
+    let backslashes = 0
+    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1
+    if (backslashes % 2 === 0) return at
+  }
+}
+
+function endOfNumber(text: string, start: number): { at: number; hasExponent: boolean } {
+  let hasExponent = false
+  let at = start + 1
+  for (; ; at += 1) {
+    const code = text.charCodeAt(at)
+    if (isDigit(code) || code === 0x2b || code === MINUS || code === 0x2e) continue
+    if (code !== 0x65 && code !== 0x45) return { at, hasExponent }
+    hasExponent = true
+  }
+}
+
+/** The path of the first duplicate key in a valid JSON text that has one. */
+function findDuplicateKey(text: string): string[] {
+  const parents: { keys: Set<string> | null; name: string; index: number }[] = []
+  for (let at = 0; at < text.length; at += 1) {
+    const parent = parents.at(-1)
+    const character = text[at]
+    if (character === '{' || character === '[')
+      parents.push({ keys: character === '{' ? new Set() : null, name: '0', index: 0 })
+    else if (character === '}' || character === ']') parents.pop()
+    else if (character === ',' && parent?.keys === null) parent.name = String(++parent.index)
+    else if (character === '"') {
+      const end = endOfString(text, at)
+      if (parent?.keys && isKey(text, end)) {
+        parent.name = JSON.parse(text.slice(at, end + 1))
+        if (parent.keys.has(parent.name)) return parents.map(({ name }) => name)
+        parent.keys.add(parent.name)
+      }
+      at = end
+    }
+  }
+  return []
+}
+
+/** Whether a string that ends at an index is followed by a colon. */
+function isKey(text: string, end: number): boolean {
+  let at = end + 1
+  while (/\s/.test(text[at] ?? '')) at += 1
+  return text.charCodeAt(at) === COLON
+}
