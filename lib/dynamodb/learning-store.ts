@@ -94,7 +94,10 @@ function toExample(
   }
 }
 
-function parseIfSmall(payload: StoredPayload | undefined, parse: (text: string) => unknown): JsonObject | null {
+function parseIfSmall(
+  payload: StoredPayload | undefined,
+  parse: (text: string) => unknown,
+): JsonObject | null {
   const isSmall = payload && 'json' in payload && payloadBytes(payload) <= EXAMPLES_TOKENS * BYTES_PER_TOKEN
   return isSmall ? (parse(payload.json) as JsonObject) : null
 }
