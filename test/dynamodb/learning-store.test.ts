@@ -4,9 +4,9 @@ import type { Feedback } from '../../lib/core/execution.ts'
 import { CANCELLED, type Execution, failure, type NewExecution, NO_USAGE } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
+import { EMULATORS, tableOn } from '../support/emulators.ts'
 import { anExecution, leased } from '../support/executions.ts'
 
 const at = '2027-01-15T08:00:00.000Z'
@@ -22,19 +22,18 @@ const feedbackOf = (overrides: Partial<Feedback> = {}): Feedback => ({
   ...overrides,
 })
 
-/** What the port `LearningStore` promises, on every database that this machine can have. */
-describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulator) => {
+describe.each(EMULATORS)('learningStore on %s', (emulator) => {
   const name = `learning-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
-  const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
+  const table = tableOn(emulator, name)
   const store = executionStore(table)
 
-  const aLearner = (tenantId: string | null = null) => ({
+  const aScope = (tenantId: string | null = null) => ({
     organizationId: system.newId(),
     agentId: system.newId(),
     tenantId,
   })
-  async function ended(given: Partial<NewExecution>, output: JsonObject | null = { text: 'out' }) {
+  async function finished(given: Partial<NewExecution>, output: JsonObject | null = { text: 'out' }) {
     const execution = anExecution({ lease, ...given })
     await store.create({ execution })
     const outcome = output
@@ -55,8 +54,8 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
   }
 
   describe('giveFeedback', () => {
-    it('puts it on the record, in the place of any before', async () => {
-      const execution = await ended({})
+    it('stores feedback, and replaces earlier feedback', async () => {
+      const execution = await finished({})
       const first = feedbackOf({ rating: -1, correctedOutput: { text: 'right' }, note: 'A note.' })
       expect(await give(execution, first)).toMatchObject({ id: execution.id, feedback: first })
       expect((await store.get(execution))?.feedback).toEqual(first)
@@ -66,12 +65,12 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
       expect(after).toMatchObject({ status: 'SUCCESS', output: { text: 'out' } })
     })
 
-    it('says what is missing, open or another’s, and changes none of them', async () => {
+    it('returns `open` or `missing`, and changes nothing, for an open, unknown, deleted or another organization’s execution', async () => {
       const open = anExecution({ lease })
       await store.create({ execution: open })
       expect(await give(open)).toBe('open')
       expect((await store.get(open))?.feedback).toBeNull()
-      const execution = await ended({})
+      const execution = await finished({})
       expect(await give({ ...execution, organizationId: system.newId() })).toBe('missing')
       expect((await store.get(execution))?.feedback).toBeNull()
       expect(await give({ ...execution, id: system.newId() })).toBe('missing')
@@ -80,8 +79,8 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
       expect(await chunksOf(execution)).toBe(0)
     })
 
-    it('leaves nothing behind when the execution is deleted meanwhile', async () => {
-      const execution = await ended({})
+    it('leaves no chunks when the execution is deleted at the same time', async () => {
+      const execution = await finished({})
       const { organizationId, id } = execution
       const racing = executionStore({
         ...table,
@@ -96,8 +95,8 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
       expect(await chunksOf(execution)).toBe(0)
     })
 
-    it('keeps a large correction in chunks, which go when it is replaced and with the execution', async () => {
-      const execution = await ended({})
+    it('stores a large correction in chunks, which are deleted when it is replaced and with the execution', async () => {
+      const execution = await finished({})
       const large = feedbackOf({ correctedOutput: LARGE })
       await give(execution, large)
       expect((await store.get(execution))?.feedback).toEqual(large)
@@ -111,7 +110,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
   })
 
   describe('renew', () => {
-    it('keeps what a run learns from, for the owner of its lease only', async () => {
+    it('stores what a run learns from, for the lease owner only', async () => {
       const execution = anExecution({ lease })
       await store.create({ execution })
       const { id } = execution
@@ -121,11 +120,11 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
       await store.renew({ id, lease, progress: { steps: 1, usage: NO_USAGE, model: null } })
       expect(await store.get(execution)).toMatchObject({ learnedFrom: ['a'], steps: 1 })
       const outcome = failure(CANCELLED)
-      const finished = await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
-      expect(finished?.learnedFrom).toEqual(['a'])
+      const final = await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
+      expect(final?.learnedFrom).toEqual(['a'])
     })
 
-    it('tells a run that learns from nothing from one that has not chosen', async () => {
+    it('distinguishes a run without examples from one that has not chosen yet', async () => {
       const execution = anExecution({ lease })
       await store.create({ execution })
       expect((await store.get(execution))?.learnedFrom).toBeNull()
@@ -135,15 +134,15 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
   })
 
   describe('listExamples', () => {
-    it('gives what an execution said, with what people said of it', async () => {
-      const learner = aLearner('acme')
-      const plain = await ended({ ...learner, input: { text: 'in' } })
-      const rated = await ended(learner)
+    it('returns outputs with their feedback, newest first', async () => {
+      const scope = aScope('acme')
+      const plain = await finished({ ...scope, input: { text: 'in' } })
+      const rated = await finished(scope)
       await give(rated, { rating: -1 })
-      const failed = await ended(learner, null)
+      const failed = await finished(scope, null)
       await give(failed, { rating: -1, correctedOutput: { text: 'right' } })
-      const common = { ...learner, cached: false }
-      const examples = await store.listExamples({ ...learner, limit: 10 })
+      const common = { ...scope, cached: false }
+      const examples = await store.listExamples({ ...scope, limit: 10 })
       expect(examples).toEqual([
         {
           ...common,
@@ -172,54 +171,54 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
       ])
     })
 
-    it('leaves out what has no output, has not ended, or was deleted', async () => {
-      const learner = aLearner()
-      const failed = await ended(learner, null)
+    it('leaves out executions without an output, open ones and deleted ones', async () => {
+      const scope = aScope()
+      const failed = await finished(scope, null)
       await give(failed, { rating: -1 })
-      await store.create({ execution: anExecution({ ...learner, lease }) })
-      await store.delete(await ended(learner))
-      expect(await store.listExamples({ ...learner, limit: 10 })).toEqual([])
+      await store.create({ execution: anExecution({ ...scope, lease }) })
+      await store.delete(await finished(scope))
+      expect(await store.listExamples({ ...scope, limit: 10 })).toEqual([])
     })
 
-    it('gives no tenant what is of another or of none, nor an organization what is of another', async () => {
-      const { organizationId, agentId } = aLearner()
+    it('returns only executions of the same tenant and organization', async () => {
+      const { organizationId, agentId } = aScope()
       const tenants = [null, 'a', 'b', 'A', 'null', ' a']
       for (const tenantId of tenants)
-        await ended({ organizationId, agentId, tenantId, input: { of: tenantId } })
+        await finished({ organizationId, agentId, tenantId, input: { of: tenantId } })
       for (const tenantId of [...tenants, 'c']) {
-        const learner = { organizationId, agentId, tenantId }
-        const seen = (await store.listExamples({ ...learner, limit: 100 })).map(({ input }) => input.of)
+        const scope = { organizationId, agentId, tenantId }
+        const seen = (await store.listExamples({ ...scope, limit: 100 })).map(({ input }) => input.of)
         expect(seen).toEqual(tenants.includes(tenantId) ? [tenantId] : [])
-        const theirs = { ...learner, organizationId: system.newId(), limit: 100 }
-        expect(await store.listExamples(theirs)).toEqual([])
+        const others = { ...scope, organizationId: system.newId(), limit: 100 }
+        expect(await store.listExamples(others)).toEqual([])
       }
     })
 
     it.each(['rare', null])(
-      'looks at the newest of %j, as many as it is told, however many others there are',
+      'returns the newest executions of the tenant %j among many others',
       async (tenantId) => {
-        const learner = aLearner(tenantId)
+        const scope = aScope(tenantId)
         const ids: string[] = []
         for (let i = 0; i < 60; i++) {
-          const execution = await ended({ ...learner, tenantId: i % 4 === 0 ? tenantId : 'busy' })
+          const execution = await finished({ ...scope, tenantId: i % 4 === 0 ? tenantId : 'busy' })
           if (i % 4 === 0) ids.unshift(execution.id)
         }
-        expect(idsOf(await store.listExamples({ ...learner, limit: 200 }))).toEqual(ids)
-        expect(idsOf(await store.listExamples({ ...learner, limit: 7 }))).toEqual(ids.slice(0, 7))
+        expect(idsOf(await store.listExamples({ ...scope, limit: 200 }))).toEqual(ids)
+        expect(idsOf(await store.listExamples({ ...scope, limit: 7 }))).toEqual(ids.slice(0, 7))
       },
     )
 
-    it('reads no chunk, and passes over what is too large for an example', async () => {
-      const learner = aLearner()
-      await ended({ ...learner, input: LARGE })
-      await ended({ ...learner, input: MEDIUM })
-      await ended(learner, LARGE)
-      await ended(learner, MEDIUM)
-      const largeCorrection = await ended(learner)
+    it('reads no chunks, and leaves out executions that are too large', async () => {
+      const scope = aScope()
+      await finished({ ...scope, input: LARGE })
+      await finished({ ...scope, input: MEDIUM })
+      await finished(scope, LARGE)
+      await finished(scope, MEDIUM)
+      const largeCorrection = await finished(scope)
       await give(largeCorrection, { correctedOutput: LARGE })
-      const mended = await ended(learner, LARGE)
-      await give(mended, { correctedOutput: { text: 'short' } })
-      const noted = await ended(learner)
+      const corrected = await finished(scope, LARGE)
+      await give(corrected, { correctedOutput: { text: 'short' } })
+      const noted = await finished(scope)
       await give(noted, { rating: -1, note: '\u0001'.repeat(2_000) })
       let batches = 0
       const counting = executionStore({
@@ -229,28 +228,28 @@ describe.each(['dynamodb', 'dynalite'] as const)('learningStore on %s', (emulato
           return table.getMany(...args)
         },
       })
-      const examples = await counting.listExamples({ ...learner, limit: 10 })
+      const examples = await counting.listExamples({ ...scope, limit: 10 })
       expect(examples.map(({ id, rating }) => [id, rating])).toEqual([
         [noted.id, -1],
-        [mended.id, 1],
+        [corrected.id, 1],
       ])
       expect(batches).toBe(1)
     })
   })
 
   describe('getExamples', () => {
-    it('gives those that are there, in the order of the ids, and none of another', async () => {
-      const learner = aLearner('acme')
-      const [a, b, c] = [await ended(learner), await ended(learner), await ended(learner)]
+    it('returns existing executions of the scope, in the order of the ids', async () => {
+      const scope = aScope('acme')
+      const [a, b, c] = [await finished(scope), await finished(scope), await finished(scope)]
       const others = await Promise.all([
-        ended({ ...learner, tenantId: null }),
-        ended({ ...learner, organizationId: system.newId() }),
-        ended({ ...learner, agentId: system.newId() }),
+        finished({ ...scope, tenantId: null }),
+        finished({ ...scope, organizationId: system.newId() }),
+        finished({ ...scope, agentId: system.newId() }),
       ])
       await store.delete(c)
       const ids = [...idsOf(others), c.id, b.id, a.id, system.newId()]
-      expect(idsOf(await store.getExamples({ ...learner, ids }))).toEqual([b.id, a.id])
-      expect(await store.getExamples({ ...learner, ids: [] })).toEqual([])
+      expect(idsOf(await store.getExamples({ ...scope, ids }))).toEqual([b.id, a.id])
+      expect(await store.getExamples({ ...scope, ids: [] })).toEqual([])
     })
   })
 })

@@ -19,10 +19,10 @@ const open = (days?: string) =>
 
 beforeAll(() => provisionTable(inject('dynamodb'), name))
 
-/** Larger than what stands in a record, compressed too. */
+/** Larger than a record may contain, even compressed. */
 const large = () => ({ text: randomBytes(20_000).toString('base64') })
 
-async function aWholeRun(table: Table): Promise<Execution> {
+async function createRun(table: Table): Promise<Execution> {
   const executions = executionStore(table)
   const execution = anExecution({
     input: large(),
@@ -47,11 +47,11 @@ async function itemsOf(table: Table, { id }: Execution) {
   return items
 }
 
-describe('a table whose executions are kept for 30 days', () => {
-  it('lets the record go then, and what belongs to it a week later', async () => {
+describe('a table with a retention of 30 days', () => {
+  it('expires the record after 30 days, and its steps and chunks a week later', async () => {
     const table = open('30')
     const before = Date.now()
-    const execution = await aWholeRun(table)
+    const execution = await createRun(table)
     const items = await itemsOf(table, execution)
     expect(items.length).toBeGreaterThanOrEqual(5)
     for (const { sk, ttl } of items) {
@@ -60,7 +60,7 @@ describe('a table whose executions are kept for 30 days', () => {
     }
   })
 
-  it('offers no result longer than the execution that it comes from', async () => {
+  it('expires a cache entry with its execution at the latest', async () => {
     const table = open('30')
     const cache = cacheStore(table)
     const end = Date.now() + 30 * DAY_MS
@@ -78,7 +78,7 @@ describe('a table whose executions are kept for 30 days', () => {
     }
   })
 
-  it('keeps everything else', async () => {
+  it('expires nothing else', async () => {
     const table = open('30')
     const key = { pk: `AGENT#${system.newId()}`, sk: 'AGENT' }
     await table.put(key)
@@ -90,15 +90,15 @@ describe('a table whose executions are kept for 30 days', () => {
     expect(items.map(({ ttl }) => ttl)).toEqual([undefined, undefined])
   })
 
-  it('refuses what is no number of days', () => {
+  it('rejects an invalid number of days', () => {
     expect(() => open('a month')).toThrow(`${EXECUTION_RETENTION_DAYS} is "a month"`)
   })
 })
 
-describe('a table whose executions are kept', () => {
-  it('gives nothing a time to live', async () => {
+describe('a table without a retention', () => {
+  it('expires nothing', async () => {
     const table = open()
-    const execution = await aWholeRun(table)
+    const execution = await createRun(table)
     expect(new Set((await itemsOf(table, execution)).map(({ ttl }) => ttl))).toEqual(new Set([undefined]))
     expect(table.expiryOf(execution.id)).toBeNull()
   })

@@ -7,7 +7,7 @@ import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'
 import { startSqs } from '../../local/emulators/start-emulators.ts'
 import { sharedTable } from '../support/organization.ts'
-import { sdkConfig, sqsSdkConfig } from '../support/sdk.ts'
+import { sdkConfig } from '../support/sdk.ts'
 import { type Fault, type FaultProxy, faultSchedule, startFaultProxy } from './fault-proxy.ts'
 
 type Kind = 'dynamodb' | 'sqs'
@@ -63,12 +63,12 @@ async function increment(proxy: FaultProxy) {
 /** Sends a message through the proxy, without retries. `applied` is the number of messages in the queue. */
 async function sendMessage(proxy: FaultProxy) {
   const QueueUrl = await newQueue()
-  const client = new SQSClient({ ...sqsSdkConfig(proxy.url), maxAttempts: 1 })
+  const client = new SQSClient({ ...sdkConfig(proxy.url), maxAttempts: 1 })
   const returned = await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one' })).then(
     ({ MessageId }) => (MessageId ? 'sent' : 'nothing'),
     (error: Error & { code?: string }) => error.code ?? error.name,
   )
-  const direct = new SQSClient(sqsSdkConfig(sqs.endpoint))
+  const direct = new SQSClient(sdkConfig(sqs.endpoint))
   const received = await direct.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))
   direct.destroy()
   return { returned, applied: received.Messages?.length ?? 0 }

@@ -11,22 +11,22 @@ import { NAMESPACE } from '../../lib/metrics.ts'
 import { openRunQueue, parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 
-/** What SQS was asked, in order. */
-const asked: { action: string; body: ReturnType<typeof JSON.parse> }[] = []
+/** The requests to SQS, in order. */
+const requests: { action: string; body: ReturnType<typeof JSON.parse> }[] = []
 let isRejecting = false
 const server = createServer(async (request, response) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const action = String(request.headers['x-amz-target']).replace('AmazonSQS.', '')
   const body = JSON.parse(Buffer.concat(chunks).toString())
-  asked.push({ action, body })
+  requests.push({ action, body })
   if (isRejecting) {
     const __type = 'com.amazonaws.sqs#KmsAccessDenied'
     response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
     response.end(JSON.stringify({ __type, message: 'The ciphertext refers to a key that is disabled.' }))
     return
   }
-  // The client checks that the message arrived whole.
+  // The client verifies the checksum.
   const MD5OfMessageBody = createHash('md5').update(String(body.MessageBody)).digest('hex')
   response.setHeader('content-type', 'application/x-amz-json-1.0').end(JSON.stringify({ MD5OfMessageBody }))
 })
@@ -38,21 +38,21 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 beforeEach(() => {
-  asked.length = 0
+  requests.length = 0
 })
 
 const [organizationId, executionId] = [system.newId(), system.newId()]
 const groupOf = async (organization: string, tenantId: string | null) => {
   await openRunQueue(environment).send({ executionId, organizationId: organization, tenantId })
-  return asked.at(-1)?.body.MessageGroupId
+  return requests.at(-1)?.body.MessageGroupId
 }
 
 describe('a message of the run queue', () => {
-  it('names its execution and nothing of what it holds', async () => {
+  it('contains the ids of the execution, and nothing of its content', async () => {
     await openRunQueue(environment).send({ executionId, organizationId, tenantId: 'acme' })
-    expect(asked[0]).toMatchObject({ action: 'SendMessage', body: { QueueUrl: environment.QUEUE_URL } })
-    expect(JSON.parse(asked[0]?.body.MessageBody)).toEqual({ executionId, organizationId })
-    expect(parseRunMessage(asked[0]?.body.MessageBody)).toEqual({ executionId, organizationId })
+    expect(requests[0]).toMatchObject({ action: 'SendMessage', body: { QueueUrl: environment.QUEUE_URL } })
+    expect(JSON.parse(requests[0]?.body.MessageBody)).toEqual({ executionId, organizationId })
+    expect(parseRunMessage(requests[0]?.body.MessageBody)).toEqual({ executionId, organizationId })
   })
 
   it.each([
@@ -63,11 +63,11 @@ describe('a message of the run queue', () => {
     JSON.stringify({ executionId }),
     JSON.stringify({ executionId, organizationId: 7 }),
     JSON.stringify({ executionId: 'EXEC#1', organizationId }),
-  ])('is not read from %s', (body) => {
+  ])('is invalid: %s', (body) => {
     expect(() => parseRunMessage(body)).toThrow(/JSON|Invalid run message/)
   })
 
-  it('belongs to the group of its organization and tenant, so that SQS can be fair to each', async () => {
+  it('has one group per organization and tenant', async () => {
     const groups = [
       await groupOf(organizationId, 'acme'),
       await groupOf(organizationId, 'globex'),
@@ -79,7 +79,7 @@ describe('a message of the run queue', () => {
   })
 
   it.each(['a b', 'ü/…', 'x'.repeat(128), '日本語'.repeat(40)])(
-    'has a group id that SQS takes for the tenant %s',
+    'has a valid group id for the tenant %s',
     async (tenantId) => {
       expect(await groupOf(organizationId, tenantId)).toMatch(
         /^[A-Za-z0-9!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~]{1,128}$/,
@@ -87,7 +87,7 @@ describe('a message of the run queue', () => {
     },
   )
 
-  it('is in the same group when the sweeper sends it', async () => {
+  it('has the same group when the sweeper sends it', async () => {
     const group = await groupOf(organizationId, 'acme')
     const now = Date.now()
     const stale: StaleExecution = {
@@ -102,7 +102,7 @@ describe('a message of the run queue', () => {
     const queue = openRunQueue(environment)
     const result = await sweep({ executions, queue, system, times: leaseTimes() })
     expect(result).toEqual({ ended: 0, enqueued: 1 })
-    expect(asked.at(-1)?.body.MessageGroupId).toBe(group)
+    expect(requests.at(-1)?.body.MessageGroupId).toBe(group)
   })
 
   it.each([
@@ -110,14 +110,14 @@ describe('a message of the run queue', () => {
     [1, 1],
     [4_200, 5],
     [10_000_000, 900],
-  ])('delayed by %i ms waits %i seconds, at most as long as SQS lets it', async (delayMs, seconds) => {
+  ])('with a delay of %i ms is delayed by %i seconds, 900 at most', async (delayMs, seconds) => {
     await openRunQueue(environment).send({ executionId, organizationId, tenantId: null, delayMs })
-    expect(asked[0]?.body.DelaySeconds).toBe(seconds)
+    expect(requests[0]?.body.DelaySeconds).toBe(seconds)
   })
 
-  it('is hidden for whole seconds, not for less than was asked', async () => {
+  it('becomes visible after whole seconds, rounded up', async () => {
     await openRunQueue(environment).changeVisibility('receipt', 65_001)
-    expect(asked[0]).toMatchObject({
+    expect(requests[0]).toMatchObject({
       action: 'ChangeMessageVisibility',
       body: { ReceiptHandle: 'receipt', VisibilityTimeout: 66 },
     })

@@ -7,7 +7,7 @@ const UNITS = [
 ]
 
 /**
- * What a line of the embedded metric format must be. A dimension set may be empty: the metric is then without any.
+ * JSON Schema of the embedded metric format. An empty dimension set publishes the metric without dimensions.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 export const EMF_SCHEMA = {

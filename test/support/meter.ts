@@ -4,18 +4,18 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Spent = {
-  /** Requests by operation, as AWS names it. */
+  /** Number of requests by operation. */
   requests: Record<string, number>
-  /** Consumed units of table and indexes, as DynamoDB counts them. */
+  /** Consumed capacity units of table and indexes. */
   readUnits: number
   writeUnits: number
-  /** Of the bodies of requests that write. */
+  /** Size of the bodies of write requests. */
   writtenBytes: number
 }
 
 export type Meter = {
   url: string
-  /** What has been spent since the last call of `take`. */
+  /** What was consumed since the last call of `take`. */
   take: () => Spent
   stop: () => Promise<void>
 }
@@ -25,8 +25,8 @@ type Capacity = { CapacityUnits: number }
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan'])
 
 /**
- * Stands between a service and a DynamoDB emulator, and asks with every request what it costs.
- * @param delayMs what the network and DynamoDB's own work would add to each request
+ * A proxy in front of a DynamoDB emulator that counts requests and their consumed capacity.
+ * @param delayMs latency added to each request
  */
 export async function startMeter({
   target,
@@ -37,9 +37,9 @@ export async function startMeter({
 }): Promise<Meter> {
   const { hostname, port } = new URL(target)
   const agent = new Agent({ keepAlive: true })
-  let spent = nothing()
+  let spent = noUsage()
 
-  function note(operation: string, request: Buffer, response: Buffer): void {
+  function record(operation: string, request: Buffer, response: Buffer): void {
     const { ConsumedCapacity = [] } = JSON.parse(String(response)) as {
       ConsumedCapacity?: Capacity | Capacity[]
     }
@@ -54,19 +54,21 @@ export async function startMeter({
 
   const server = createServer(async (request, response) => {
     const operation = String(request.headers['x-amz-target'] ?? '').replace(/^.*\./, '')
-    const asked = await buffer(request)
+    const body = await buffer(request)
     const metered = Buffer.from(
-      JSON.stringify({ ...JSON.parse(String(asked)), ReturnConsumedCapacity: 'TOTAL' }),
+      JSON.stringify({ ...JSON.parse(String(body)), ReturnConsumedCapacity: 'TOTAL' }),
     )
     const { method, url, headers } = request
     if (delayMs > 0) await sleep(delayMs)
     const upstream = send(
       { hostname, port, method, path: url, headers: { ...headers, 'content-length': metered.length }, agent },
-      async (answer) => {
-        const body = await buffer(answer)
-        if (answer.statusCode === 200) note(operation, asked, body)
-        response.writeHead(answer.statusCode ?? 500, { 'content-type': 'application/x-amz-json-1.0' })
-        response.end(body)
+      async (upstreamResponse) => {
+        const responseBody = await buffer(upstreamResponse)
+        if (upstreamResponse.statusCode === 200) record(operation, body, responseBody)
+        response.writeHead(upstreamResponse.statusCode ?? 500, {
+          'content-type': 'application/x-amz-json-1.0',
+        })
+        response.end(responseBody)
       },
     )
     upstream.once('error', () => response.destroy())
@@ -79,7 +81,7 @@ export async function startMeter({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     take: () => {
       const taken = spent
-      spent = nothing()
+      spent = noUsage()
       return taken
     },
     stop: async () => {
@@ -91,4 +93,4 @@ export async function startMeter({
   }
 }
 
-const nothing = (): Spent => ({ requests: {}, readUnits: 0, writeUnits: 0, writtenBytes: 0 })
+const noUsage = (): Spent => ({ requests: {}, readUnits: 0, writeUnits: 0, writtenBytes: 0 })

@@ -1,10 +1,6 @@
-/**
- * What AWS's own SDK needs to call an emulator: tests look at tables and queues with another client than the service's.
- * The queues are found at the emulator's address, whatever host a queue's own names.
- */
+/** Configuration of an SDK client for an emulator, with the SDK's default timeouts, which allow for long polls. */
 export const sdkConfig = (endpoint: string) => ({
   endpoint,
   region: 'local',
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
 })
-export const sqsSdkConfig = (endpoint: string) => ({ ...sdkConfig(endpoint), useQueueUrlAsEndpoint: false })

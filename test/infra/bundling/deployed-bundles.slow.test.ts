@@ -24,7 +24,7 @@ import { anExecution } from '../../support/executions.ts'
 import { type LambdaProcess, type Result, startLambda } from '../../support/lambda-process.ts'
 import { finalAnswer } from '../../support/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
-import { sqsSdkConfig } from '../../support/sdk.ts'
+import { sdkConfig } from '../../support/sdk.ts'
 import { toGatewayEvent } from '../gateway-event.ts'
 import { findFunctionResource, findResources, synthesize } from '../synthesize.ts'
 
@@ -50,7 +50,7 @@ beforeAll(async () => {
   stops.push(scripted.stop)
   await Promise.all([bundleFunctions(join(folder, 'bundles')), provisionTable(dynamodb.endpoint, TABLE)])
   queues = await provisionQueues(queue.endpoint, TABLE, 60)
-  sqs = new SQSClient(sqsSdkConfig(queue.endpoint))
+  sqs = new SQSClient(sdkConfig(queue.endpoint))
   endpoints = { DYNAMODB_ENDPOINT: dynamodb.endpoint, SQS_ENDPOINT: queue.endpoint }
   table = openTable({ TABLE_NAME: TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
   wait = await publish('wait')

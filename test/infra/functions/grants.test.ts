@@ -21,7 +21,7 @@ import { startDynamoDB, startSqs } from '../../../local/emulators/start-emulator
 import { anExecution } from '../../support/executions.ts'
 import { finalAnswer } from '../../support/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
-import { sqsSdkConfig } from '../../support/sdk.ts'
+import { sdkConfig } from '../../support/sdk.ts'
 import { toGatewayEvent } from '../gateway-event.ts'
 import { startCallRecorder } from './call-recorder.ts'
 
@@ -83,7 +83,7 @@ beforeAll(async () => {
   stops.push(dynamodb.stop, queue.stop)
   await provisionTable(dynamodb.endpoint, TABLE)
   queueUrl = (await provisionQueues(queue.endpoint, TABLE, 60)).runs
-  sqs = new SQSClient(sqsSdkConfig(queue.endpoint))
+  sqs = new SQSClient(sdkConfig(queue.endpoint))
   recorder = await startCallRecorder({ dynamodb: dynamodb.endpoint, sqs: queue.endpoint })
   stops.unshift(recorder.stop)
   table = openTable({ TABLE_NAME: TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
