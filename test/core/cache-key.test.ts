@@ -4,7 +4,7 @@ import { type CacheIdentity, cacheKeyOf } from '../../lib/core/cache-key.ts'
 import { canonicalJson } from '../../lib/core/canonical-json.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 
-/** RFC 8785, appendix B: the bits of a number and how it is written; null where it must be refused. */
+/** RFC 8785, appendix B: the bits of a number and its canonical form; null where it has none. */
 const NUMBERS: [bits: string, text: string | null][] = [
   ['0000000000000000', '0'],
   ['8000000000000000', '0'],
@@ -35,11 +35,11 @@ const NUMBERS: [bits: string, text: string | null][] = [
 ]
 
 describe('canonicalJson', () => {
-  it.each(NUMBERS)('writes the number %s as %s (RFC 8785, appendix B)', (bits, text) => {
+  it.each(NUMBERS)('serializes the number %s as %s (RFC 8785, appendix B)', (bits, text) => {
     expect(canonicalJson(Buffer.from(bits, 'hex').readDoubleBE())).toBe(text)
   })
 
-  it('writes texts, literals and numbers as RFC 8785, section 3.2.2 does', () => {
+  it('serializes strings, literals and numbers (RFC 8785, section 3.2.2)', () => {
     const given = String.raw`{
       "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
       "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -50,7 +50,7 @@ describe('canonicalJson', () => {
     )
   })
 
-  it('sorts names by their UTF-16 code units as RFC 8785, section 3.2.3 does', () => {
+  it('sorts property names by UTF-16 code units (RFC 8785, section 3.2.3)', () => {
     const given = String.raw`{
       "\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew Letter Dalet With Dagesh", "1": "One",
       "\ud83d\ude00": "Emoji: Grinning Face", "\u0080": "Control", "\u00f6": "Latin Small Letter O With Diaeresis"
@@ -69,7 +69,7 @@ describe('canonicalJson', () => {
     ])
   })
 
-  it('refuses what is no Unicode (RFC 8785, section 3.2.2.2)', () => {
+  it('returns null for a lone surrogate (RFC 8785, section 3.2.2.2)', () => {
     expect(canonicalJson({ text: '\ud800' })).toBeNull()
     expect(canonicalJson({ '\udead': 1 })).toBeNull()
   })
@@ -87,25 +87,25 @@ const keyOf = (json: string) => cacheKeyOf({ ...identity, input: JSON.parse(json
 
 describe('cacheKeyOf', () => {
   it.each([
-    ['order', '{"a": 1, "b": {"c": [1, 2], "d": 3}}', '{"b": {"d": 3, "c": [1, 2]}, "a": 1}'],
-    ['number forms', '{"a": 1}', '{"a": 1.0}'],
+    ['property order', '{"a": 1, "b": {"c": [1, 2], "d": 3}}', '{"b": {"d": 3, "c": [1, 2]}, "a": 1}'],
+    ['number formats', '{"a": 1}', '{"a": 1.0}'],
     ['exponents', '{"a": 100}', '{"a": 1e2}'],
-    ['minus zero', '{"a": 0}', '{"a": -0}'],
+    ['negative zero', '{"a": 0}', '{"a": -0}'],
     ['escapes', '{"a": "é😀/"}', String.raw`{"a": "\u00e9\ud83d\ude00\/"}`],
-    ['escaped names', '{"é": 1}', String.raw`{"\u00e9": 1}`],
-    ['blanks', '{"a":[1,2]}', ' { "a" : [ 1 , 2 ] } '],
-  ])('is one whatever the %s', (_, one, other) => {
+    ['escaped property names', '{"é": 1}', String.raw`{"\u00e9": 1}`],
+    ['whitespace', '{"a":[1,2]}', ' { "a" : [ 1 , 2 ] } '],
+  ])('ignores %s', (_, one, other) => {
     expect(keyOf(one)).toBe(keyOf(other))
     expect(keyOf(one)).toMatch(/^[0-9a-f]{64}$/)
   })
 
   it.each([
-    ['a text and a number', '{"a": "1"}', '{"a": 1}'],
-    ['null and nothing', '{"a": null}', '{}'],
-    ['the order of a list', '{"a": [1, 2]}', '{"a": [2, 1]}'],
-    ['composed and decomposed letters', '{"a": "é"}', '{"a": "e\u0301"}'],
-    ['empty list and object', '{"a": []}', '{"a": {}}'],
-  ])('tells %s apart', (_, one, other) => {
+    ['strings and numbers', '{"a": "1"}', '{"a": 1}'],
+    ['null and absent properties', '{"a": null}', '{}'],
+    ['arrays in different order', '{"a": [1, 2]}', '{"a": [2, 1]}'],
+    ['composed and decomposed characters', '{"a": "é"}', '{"a": "e\u0301"}'],
+    ['empty arrays and objects', '{"a": []}', '{"a": {}}'],
+  ])('distinguishes %s', (_, one, other) => {
     expect(keyOf(one)).not.toBe(keyOf(other))
   })
 
@@ -113,18 +113,18 @@ describe('cacheKeyOf', () => {
     ['agent', { agentId: 'other' }],
     ['version', { versionId: 'other' }],
     ['tenant', { tenantId: 'acme' }],
-    ['tenant called null', { tenantId: 'null' }],
+    ['tenant with the name "null"', { tenantId: 'null' }],
     ['model', { model: 'openai/x' }],
     ['learning', { useDynamicLearning: true }],
-  ] satisfies [string, Partial<CacheIdentity>][])('is another for another %s', (_, other) => {
+  ] satisfies [string, Partial<CacheIdentity>][])('depends on the %s', (_, other) => {
     expect(cacheKeyOf({ ...identity, ...other })).not.toBe(cacheKeyOf(identity))
   })
 
-  it('is none for an input that has no canonical form', () => {
+  it('is null for an input without a canonical form', () => {
     expect(cacheKeyOf({ ...identity, input: { text: '\ud800' } })).toBeNull()
   })
 
-  it('is the same for two inputs exactly when they are equal', () => {
+  it('is equal for two inputs exactly when they are equal', () => {
     const inputs = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 3 }))
     const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject
     fc.assert(

@@ -17,7 +17,7 @@ describe('decodeCursor', () => {
   it.each([
     ['ids', id, BY_ID],
     ['creations', creation, BY_CREATION],
-  ] as const)('reads what encodeCursor wrote for lists ordered by %s', (_, orders, pattern) => {
+  ] as const)('decodes the cursors of lists ordered by %s', (_, orders, pattern) => {
     fc.assert(
       fc.property(orders, (order) => {
         expect(decodeCursor(encodeCursor({ order }), pattern)).toEqual({ order })
@@ -25,7 +25,7 @@ describe('decodeCursor', () => {
     )
   })
 
-  it('refuses the cursor of a list in another order', () => {
+  it('rejects the cursor of a list with another order', () => {
     fc.assert(
       fc.property(id, (order) => {
         expect(decodeCursor(encodeCursor({ order }), BY_CREATION)).toBeUndefined()
@@ -33,11 +33,11 @@ describe('decodeCursor', () => {
     )
   })
 
-  it('takes one text for one place: whatever it accepts is what it would write', () => {
+  it('accepts only the text that encodeCursor returns for a position', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const place = decodeCursor(text, BY_ID)
-        expect(place ? encodeCursor(place) : text).toBe(text)
+        const position = decodeCursor(text, BY_ID)
+        expect(position ? encodeCursor(position) : text).toBe(text)
       }),
     )
   })

@@ -13,14 +13,14 @@ describe('isWithinDepth', () => {
     expect(isWithinDepth(nested(MAX_JSON_DEPTH + 1))).toBe(false)
   })
 
-  it('does not overflow the stack however deep the value is', () => {
+  it('does not overflow the stack on deeply nested values', () => {
     expect(isWithinDepth(nested(1_000_000))).toBe(false)
   })
 })
 
 describe('isJsonObject', () => {
-  it.each([null, [], 'a', 1, true, undefined])('refuses %j', (value) =>
+  it.each([null, [], 'a', 1, true, undefined])('rejects %j', (value) =>
     expect(isJsonObject(value)).toBe(false),
   )
-  it('takes an object', () => expect(isJsonObject({})).toBe(true))
+  it('accepts an object', () => expect(isJsonObject({})).toBe(true))
 })

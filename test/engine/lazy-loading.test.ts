@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { packagesLoaded } from '../support/packages-loaded.ts'
+import { loadedPackages } from '../support/loaded-packages.ts'
 
 const loadedBy = (...files: string[]) => {
   const urls = files.map((file) => new URL(`../../${file}`, import.meta.url).href)
@@ -10,7 +10,7 @@ const loadedBy = (...files: string[]) => {
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
   }
-  return packagesLoaded(`for (const url of ${JSON.stringify(urls)}) await import(url)`, env)
+  return loadedPackages(`for (const url of ${JSON.stringify(urls)}) await import(url)`, env)
 }
 
 describe('minisearch', () => {

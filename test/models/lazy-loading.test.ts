@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { PROVIDERS, type Provider } from '../../lib/models/model-name.ts'
-import { packagesLoaded } from '../support/packages-loaded.ts'
+import { loadedPackages } from '../support/loaded-packages.ts'
 
 const FILES = readdirSync('lib/models', { recursive: true })
   .map(String)
@@ -20,7 +20,7 @@ const ENVIRONMENT = {
 
 /** The packages loaded after importing all of lib/models and opening the given models. */
 const loadedWith = (models: string[]) =>
-  packagesLoaded(
+  loadedPackages(
     `const modules = await Promise.all(${JSON.stringify(FILES)}.map((file) => import(file)))
     const { openModel } = Object.assign({}, ...modules)
     for (const model of ${JSON.stringify(models)}) await openModel(model, process.env)`,

@@ -3,5 +3,5 @@ import type { Table } from '../../lib/dynamodb/table.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { system } from '../../lib/system.ts'
 
-/** An engine whose stores are all on one table, with the real clock. */
+/** An engine on one table, with the system's clock. */
 export const engineOn = (table: Table): Engine => ({ ...openStores(table), system })

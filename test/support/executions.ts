@@ -6,7 +6,7 @@ import {
 } from '../../lib/core/execution.ts'
 import { system } from '../../lib/system.ts'
 
-/** An accepted execution with everything random that must be; anything may be overridden. */
+/** A new execution with random ids. */
 export function anExecution(overrides: Partial<NewExecution> = {}): Execution {
   return newExecution({
     id: system.newId(),
@@ -23,7 +23,7 @@ export function anExecution(overrides: Partial<NewExecution> = {}): Execution {
   })
 }
 
-/** The execution as its worker sees it after a claim. */
+/** The execution as returned to the worker that claims it. */
 export const leased = (execution: Execution, owner: string): LeasedExecution => ({
   ...execution,
   lease: { owner, expiresAt: execution.lease?.expiresAt ?? Date.now() + 60_000 },

@@ -8,14 +8,14 @@ import { system } from '../../lib/system.ts'
 import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { sharedTable } from './organization.ts'
 
-/** Publishes an agent, by default a model agent in an organization of its own. `tools` are as an `agent.md` has them. */
+/** Publishes an agent, by default a model agent of a new organization. `tools` have the format of `agent.md`. */
 export async function aModelAgent(
   overrides: Partial<Omit<Version, 'tools'>> & { tools?: unknown[] } = {},
   code: string | null = null,
 ): Promise<Version> {
-  const { tools = [], ...given } = overrides
-  const organizationId = given.organizationId ?? system.newId()
-  const slug = given.slug ?? 'model-agent'
+  const { tools = [], ...fields } = overrides
+  const organizationId = fields.organizationId ?? system.newId()
+  const slug = fields.slug ?? 'model-agent'
   const version: Version = {
     id: system.newId(),
     agentId: agentIdOf(organizationId, slug),
@@ -34,7 +34,7 @@ export async function aModelAgent(
     instructions: 'Answer the question.',
     execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
     digest: '',
-    ...given,
+    ...fields,
   }
   await agentStore(sharedTable()).publish({ version, code })
   return version
@@ -45,20 +45,20 @@ export const finalAnswer = (input: Json) => ({ name: 'final_answer', input })
 export type ToolServer = {
   host: string
   url: string
-  /** The idempotency key of every request, by path, in the order of arrival. */
+  /** Path and idempotency key of every request, in order. */
   calls: { path: string; key: string }[]
   stop: () => Promise<void>
 }
 
-/** A server for http tools: `answer` says what each path does. */
+/** Starts a server for http tools; `respond` handles the requests. */
 export async function startToolServer(
-  answer: (path: string, response: ServerResponse, request: IncomingMessage) => void,
+  respond: (path: string, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<ToolServer> {
   const calls: ToolServer['calls'] = []
   const server = createServer((request, response) => {
     const path = request.url ?? ''
     calls.push({ path, key: String(request.headers['idempotency-key']) })
-    answer(path, response, request)
+    respond(path, response, request)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -73,10 +73,10 @@ export async function startToolServer(
   }
 }
 
-/** An http tool of the server. */
+/** The definition of an http tool that calls the server. */
 export const httpTool = (server: ToolServer, name: string, path: string, more: object = {}) => ({
   name,
-  description: `Asks ${path}.`,
+  description: `Calls ${path}.`,
   input: { id: { type: 'string', description: 'An id.' } },
   http: { method: 'GET', url: `${server.url}${path}`, allowedHosts: [server.host] },
   ...more,

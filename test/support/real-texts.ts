@@ -7,7 +7,7 @@ const CODE_FILE = /\.(?:[cm]?[jt]s|json|map|html)$/i
 const HAS_ADDRESS = /[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}/
 const SAMPLE_SIZE = 50
 
-/** The longest licences, changelogs and readmes of the dependencies: real addresses, written by others. */
+/** The longest licenses, changelogs and readmes of the dependencies: texts with real email addresses. */
 export function realTexts(): { path: string; content: string }[] {
   return readdirSync('node_modules', { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && TEXT_FILE.test(entry.name) && !CODE_FILE.test(entry.name))

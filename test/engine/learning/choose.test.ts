@@ -5,8 +5,27 @@ import { BYTES_PER_TOKEN, EXAMPLES_TOKENS, type Example, MAX_EXAMPLES } from '..
 import { chooseExamples } from '../../../lib/engine/learning/choose.ts'
 import { examplesPrompt } from '../../../lib/engine/learning/prompt.ts'
 import { compileValidator } from '../../../lib/schema/validate/validate.ts'
-import { anExample, aPair } from '../../support/examples.ts'
+import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
+
+/** A past execution of the organization `ours` and its agent `agent`. */
+function anExample(overrides: Partial<Example> = {}): Example {
+  return {
+    id: system.newId(),
+    organizationId: 'ours',
+    agentId: 'agent',
+    tenantId: null,
+    input: { question: 'What is the capital of France?' },
+    output: { answer: 'Paris' },
+    isCorrected: false,
+    rating: null,
+    cached: false,
+    ...overrides,
+  }
+}
+
+const aPair = (question: Json, answer: Json, overrides: Partial<Example> = {}): Example =>
+  anExample({ input: { question }, output: { answer }, ...overrides })
 
 const anything = () => []
 const execution = { id: 'this', organizationId: 'ours', agentId: 'agent', tenantId: null }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 
-/** The packages that a new process has loaded after carrying out a script. */
-export function packagesLoaded(script: string, env: Record<string, string> = {}): string[] {
+/** The packages that a new process loads to run a script. */
+export function loadedPackages(script: string, env: Record<string, string> = {}): string[] {
   const whole = `
     import { registerHooks } from 'node:module'
     const loaded = new Set()
