@@ -103,11 +103,11 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     await model.respond(requestOf(model, { messages: withResults(model, first, results) }))
 
     const [callId, otherId] = first.toolCalls.map((call) => call.id)
-    const proofs = { openai: 'sealed Let me see.', 'openai-compatible': null }
-    const proof = format in proofs ? proofs[format as keyof typeof proofs] : 'signed Let me see.'
+    const signatures = { openai: 'sealed Let me see.', 'openai-compatible': null }
+    const signature = format in signatures ? signatures[format as keyof typeof signatures] : 'signed Let me see.'
     const saysErrors = format === 'anthropic'
     expect(requests()[1]?.history.slice(1)).toEqual([
-      { type: 'reasoning', text: 'Let me see.', proof },
+      { type: 'reasoning', text: 'Let me see.', signature },
       { type: 'text', role: 'assistant', text: 'I add.' },
       { type: 'call', id: callId, ...ONE },
       { type: 'call', id: otherId, ...OTHER },

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
-import type { Answer } from '../../support/scripted-model/turn.ts'
+import type { ScriptedResponse } from '../../support/scripted-model/turn.ts'
 import { type ModelInput, toolValue } from './workload.ts'
 
 const SCRIPT = 'adding-up'
@@ -68,7 +68,7 @@ function responseTo(
   { marker, steps, parallel }: ModelInput,
   step: number,
   history: RecordedRequest['history'],
-): Answer {
+): ScriptedResponse {
   if (step < steps) {
     const calls = Array.from({ length: parallel }, (_, i) => ({
       name: 'look_up',

@@ -8,7 +8,7 @@ const FINISH = {
   'content-filter': 'refusal',
 }
 
-/** Anthropic, POST /messages. */
+/** Anthropic Messages API, POST /messages. */
 export const anthropicMessages: Format = {
   path: /\/messages$/,
 
@@ -28,7 +28,7 @@ export const anthropicMessages: Format = {
     }
   },
 
-  /** Usage is not optional in this format. */
+  /** This format requires usage. */
   encode({ id, model, text, reasoning, calls, usage, finish }) {
     return {
       id: `msg_${id}`,
@@ -57,7 +57,7 @@ function toItem(part: Wire, role: 'user' | 'assistant'): HistoryItem {
     case 'text':
       return { type: 'text', role, text: part.text }
     case 'thinking':
-      return { type: 'reasoning', text: part.thinking, proof: part.signature }
+      return { type: 'reasoning', text: part.thinking, signature: part.signature }
     case 'tool_use':
       return { type: 'call', id: part.id, name: part.name, input: part.input }
     case 'tool_result':
@@ -68,6 +68,6 @@ function toItem(part: Wire, role: 'user' | 'assistant'): HistoryItem {
         isError: part.is_error ?? false,
       }
     default:
-      throw new Error(`a part of type ${part.type}`)
+      throw new Error(`Unknown content block type: ${part.type}`)
   }
 }

@@ -8,7 +8,7 @@ const FINISH = {
   'content-filter': 'guardrail_intervened',
 }
 
-/** Amazon Bedrock, POST /model/{modelId}/converse. */
+/** Amazon Bedrock Converse API, POST /model/{modelId}/converse. */
 export const bedrockConverse: Format = {
   path: /\/model\/([^/]+)\/converse$/,
 
@@ -28,10 +28,10 @@ export const bedrockConverse: Format = {
     }
   },
 
-  /** Usage is not optional in this format. */
+  /** This format requires usage. */
   encode({ text, reasoning, calls, usage, finish }) {
     const { inputTokens, outputTokens } = usage ?? { inputTokens: 0, outputTokens: 0 }
-    const thought = {
+    const reasoningBlock = {
       reasoningContent: { reasoningText: { text: reasoning, signature: `signed ${reasoning}` } },
     }
     return {
@@ -39,7 +39,7 @@ export const bedrockConverse: Format = {
         message: {
           role: 'assistant',
           content: [
-            ...(reasoning ? [thought] : []),
+            ...(reasoning ? [reasoningBlock] : []),
             ...(text ? [{ text }] : []),
             ...calls.map((call) => ({ toolUse: { toolUseId: call.id, name: call.name, input: call.input } })),
           ],
@@ -65,10 +65,10 @@ function toItem(part: Wire, role: 'user' | 'assistant'): HistoryItem {
   }
   if (part.toolResult) {
     const { toolUseId: id, content, status } = part.toolResult
-    const output = content.map((piece: Wire) => piece.text ?? asText(piece.json)).join('')
+    const output = content.map((block: Wire) => block.text ?? asText(block.json)).join('')
     return { type: 'result', id, output, isError: status === undefined ? null : status === 'error' }
   }
-  const thought = part.reasoningContent?.reasoningText
-  if (!thought) throw new Error(`a part with ${Object.keys(part).join(', ')}`)
-  return { type: 'reasoning', text: thought.text, proof: thought.signature ?? null }
+  const reasoning = part.reasoningContent?.reasoningText
+  if (!reasoning) throw new Error(`Unknown content block: ${Object.keys(part).join(', ')}`)
+  return { type: 'reasoning', text: reasoning.text, signature: reasoning.signature ?? null }
 }

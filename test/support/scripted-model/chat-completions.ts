@@ -8,7 +8,7 @@ const FINISH = {
   'content-filter': 'content_filter',
 }
 
-/** OpenAI and all that imitate it, POST /chat/completions. */
+/** OpenAI Chat Completions API and compatible servers, POST /chat/completions. */
 export const chatCompletions: Format = {
   path: /\/chat\/completions$/,
 
@@ -73,10 +73,10 @@ function toItems(message: Wire): HistoryItem[] {
   if (message.role === 'tool') {
     return [{ type: 'result', id: message.tool_call_id, output: asText(message.content), isError: null }]
   }
-  const { content, reasoning_content: thought } = message
+  const { content, reasoning_content: reasoning } = message
   const text = typeof content === 'string' ? content : (content ?? []).map((part: Wire) => part.text).join('')
   return [
-    ...(thought ? [{ type: 'reasoning' as const, text: thought, proof: null }] : []),
+    ...(reasoning ? [{ type: 'reasoning' as const, text: reasoning, signature: null }] : []),
     ...(text ? [{ type: 'text' as const, role: message.role, text }] : []),
     ...(message.tool_calls ?? []).map((call: Wire) => ({
       type: 'call',

@@ -1,20 +1,20 @@
 import type { JsonObject } from '../../../lib/core/json.ts'
 import type { DecodedRequest } from './recorded-request.ts'
-import type { CompleteAnswer } from './turn.ts'
+import type { CompleteResponse } from './turn.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies of four vendors, read by tests only
+// biome-ignore lint/suspicious/noExplicitAny: request bodies of four providers, read only in tests
 export type Wire = any
 
-/** One wire format: how a request is read, and how an answer or an error is written. */
+/** A provider's wire format: decodes requests, encodes responses and errors. */
 export type Format = {
-  /** Matched against the path; a group, where there is one, holds the model. */
+  /** Matches the request path. A group, if there is one, contains the model. */
   path: RegExp
   decode(body: Wire): DecodedRequest
-  encode(answer: CompleteAnswer): JsonObject
+  encode(response: CompleteResponse): JsonObject
   error(status: number, message: string, code: string): { headers: Record<string, string>; body: JsonObject }
 }
 
-/** The members of `body` named, without those that are absent. */
+/** The named members of `body` that are present. */
 export function pick(body: Wire, ...names: string[]): JsonObject {
   return Object.fromEntries(names.flatMap((name) => (body?.[name] === undefined ? [] : [[name, body[name]]])))
 }

@@ -1,7 +1,7 @@
 import { asText, type Format, parsedOrText, pick, type Wire } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
 
-/** OpenAI, POST /responses. */
+/** OpenAI Responses API, POST /responses. */
 export const openaiResponses: Format = {
   path: /\/responses$/,
 
@@ -24,7 +24,7 @@ export const openaiResponses: Format = {
   },
 
   encode({ id, model, text, reasoning, calls, usage, finish }) {
-    const thought = {
+    const reasoningItem = {
       type: 'reasoning',
       id: `rs_${id}`,
       encrypted_content: `sealed ${reasoning}`,
@@ -36,14 +36,14 @@ export const openaiResponses: Format = {
       id: `msg_${id}`,
       content: [{ type: 'output_text', text, annotations: [] }],
     }
-    const called = calls.map((call) => ({
+    const functionCalls = calls.map((call) => ({
       type: 'function_call',
       id: `fc_${call.id}`,
       call_id: call.id,
       name: call.name,
       arguments: call.text,
     }))
-    const cut = {
+    const incompleteReason = {
       length: 'max_output_tokens',
       'content-filter': 'content_filter',
       stop: null,
@@ -53,10 +53,10 @@ export const openaiResponses: Format = {
       id: `resp_${id}`,
       object: 'response',
       created_at: 1_700_000_000,
-      status: cut ? 'incomplete' : 'completed',
+      status: incompleteReason ? 'incomplete' : 'completed',
       model,
-      output: [...(reasoning ? [thought] : []), ...(text ? [message] : []), ...called],
-      incomplete_details: cut && { reason: cut },
+      output: [...(reasoning ? [reasoningItem] : []), ...(text ? [message] : []), ...functionCalls],
+      incomplete_details: incompleteReason && { reason: incompleteReason },
       usage: usage && { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
     }
   },
@@ -75,7 +75,7 @@ function toItem(item: Wire): HistoryItem {
       return { type: 'result', id: item.call_id, output: asText(item.output), isError: null }
     case 'reasoning': {
       const text = item.summary.map((part: Wire) => part.text).join('')
-      return { type: 'reasoning', text, proof: item.encrypted_content ?? null }
+      return { type: 'reasoning', text, signature: item.encrypted_content ?? null }
     }
     case undefined:
     case 'message': {
@@ -84,6 +84,6 @@ function toItem(item: Wire): HistoryItem {
       return { type: 'text', role: item.role, text }
     }
     default:
-      throw new Error(`an item of type ${item.type}`)
+      throw new Error(`Unknown item type: ${item.type}`)
   }
 }

@@ -9,7 +9,7 @@ import { chatCompletions } from './chat-completions.ts'
 import type { Format } from './format.ts'
 import { openaiResponses } from './openai-responses.ts'
 import { problemOf, type RecordedRequest } from './recorded-request.ts'
-import { completeAnswer, isFault, type Reply, type Script } from './turn.ts'
+import { completeResponse, isFault, type Reply, type Script } from './turn.ts'
 
 export const FORMATS: Record<Provider, Format> = {
   openai: openaiResponses,
@@ -18,10 +18,10 @@ export const FORMATS: Record<Provider, Format> = {
   bedrock: bedrockConverse,
 }
 
-/** Status of what a test did wrong; permanent, so that nothing retries it. */
-export const BEYOND_SCRIPT = 418
+/** The status of a request that the script does not allow. It is not retried. */
+const UNEXPECTED_REQUEST = 418
 
-/** The key that `environmentFor` gives; no message may ever show it. */
+/** The API key of `environmentFor`. No message may contain it. */
 export const KEY = 'sk-scripted-4f9a1c77'
 
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>
@@ -29,13 +29,13 @@ export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>
 type State = { script: Script; requests: RecordedRequest[] }
 
 /**
- * A server on a port of its own that speaks four providers' formats. Scripts are told apart by the model's id, so that
- * tests in parallel can share one server; what a test asks beyond its script is an error that `assertDone` throws.
+ * Starts a model server that implements the formats of four providers. The model's id selects the script, so that
+ * concurrent tests can share a server. `assertDone` reports requests that a script does not allow.
  */
 export async function startScriptedModel() {
   const states = new Map<string, State>()
   const errors: { model: string; error: string }[] = []
-  let answers = 0
+  let responses = 0
 
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
@@ -51,7 +51,7 @@ export async function startScriptedModel() {
     for await (const chunk of request) chunks.push(chunk)
     const path = decodeURIComponent(request.url ?? '')
     const [name, format] = Object.entries(FORMATS).find(([, candidate]) => candidate.path.test(path)) ?? []
-    if (!name || !format) return refuse(response, null, '', `nothing answers ${request.method} ${path}`)
+    if (!name || !format) return reject(response, null, '', `no format for ${request.method} ${path}`)
     const body = JSON.parse(Buffer.concat(chunks).toString())
     const model = format.path.exec(path)?.[1] ?? body.model
     const recorded: RecordedRequest = {
@@ -64,43 +64,44 @@ export async function startScriptedModel() {
       body,
     }
     const state = states.get(model)
-    if (!state) return refuse(response, format, model, 'there is no script of this name')
+    if (!state) return reject(response, format, model, 'there is no script with this name')
     const index = state.requests.push(recorded) - 1
     const problem = problemOf(recorded)
-    if (problem) return refuse(response, format, model, problem)
+    if (problem) return reject(response, format, model, problem)
     const turn = typeof state.script === 'function' ? state.script(recorded, index) : state.script[index]
-    if (!turn) return refuse(response, format, model, `the script has no turn ${index + 1}`)
+    if (!turn) return reject(response, format, model, `the script has no turn ${index + 1}`)
     await reply(response, format, model, typeof turn === 'function' ? turn(recorded) : turn)
   }
 
-  async function reply(response: ServerResponse, format: Format, model: string, given: Reply) {
-    if (given.delayMs) await sleep(given.delayMs, undefined, { ref: false })
-    if (!isFault(given))
-      return send(response, 200, {}, format.encode(completeAnswer(given, `${++answers}`, model)))
-    if ('garbage' in given) {
-      return send(response, 200, { 'content-type': given.contentType ?? 'application/json' }, given.garbage)
+  async function reply(response: ServerResponse, format: Format, model: string, turn: Reply) {
+    if (turn.delayMs) await sleep(turn.delayMs, undefined, { ref: false })
+    if (!isFault(turn))
+      return send(response, 200, {}, format.encode(completeResponse(turn, `${++responses}`, model)))
+    if ('garbage' in turn) {
+      return send(response, 200, { 'content-type': turn.contentType ?? 'application/json' }, turn.garbage)
     }
-    if ('status' in given) {
-      const { status, message = 'Scripted fault.', code = 'scripted_fault' } = given
+    if ('status' in turn) {
+      const { status, message = 'Scripted fault.', code = 'scripted_fault' } = turn
       const error = format.error(status, message, code)
-      return send(response, status, { ...error.headers, ...given.headers }, given.body ?? error.body)
+      return send(response, status, { ...error.headers, ...turn.headers }, turn.body ?? error.body)
     }
-    if (given.drop === 'before') return response.destroy()
-    const text = JSON.stringify(format.encode(completeAnswer({ text: 'cut off' }, `${++answers}`, model)))
+    if (turn.drop === 'before') return response.destroy()
+    const text = JSON.stringify(format.encode(completeResponse({ text: 'cut off' }, `${++responses}`, model)))
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length })
     response.write(text.slice(0, text.length / 2), () => response.destroy())
   }
 
-  function refuse(response: ServerResponse, format: Format | null, model: string, error: string) {
+  function reject(response: ServerResponse, format: Format | null, model: string, error: string) {
     errors.push({ model, error })
-    const message = `The scripted model "${model}" cannot go on: ${error}.`
-    send(response, BEYOND_SCRIPT, {}, format?.error(BEYOND_SCRIPT, message, 'beyond_script').body ?? message)
+    const message = `The scripted model "${model}" rejected the request: ${error}.`
+    const body = format?.error(UNEXPECTED_REQUEST, message, 'unexpected_request').body ?? message
+    send(response, UNEXPECTED_REQUEST, {}, body)
   }
 
   return {
     url,
 
-    /** Of one provider, or of all. */
+    /** The environment variables of one provider, or of all. */
     environmentFor(format?: Provider): Environment {
       const environments: Record<Provider, Environment> = {
         openai: { OPENAI_BASE_URL: `${url}/openai/v1`, OPENAI_API_KEY: KEY },
@@ -119,22 +120,22 @@ export async function startScriptedModel() {
       return format ? environments[format] : Object.assign({}, ...Object.values(environments))
     },
 
-    /** The name of the model that follows a script, as an agent's document or `model=` has it. */
+    /** The name of a script's model, for an agent's document or `model=`. */
     modelFor(format: Provider, script: string, reasoning?: Reasoning): string {
       return reasoning ? `${format}/${script}:${reasoning}` : `${format}/${script}`
     },
 
-    /** Sets what the model of this id says, from its first turn; a script of this name so far is forgotten. */
+    /** Sets the script of a model, and starts it at its first turn. */
     script(name: string, script: Script): void {
       states.set(name, { script, requests: [] })
     },
 
-    /** What the model of this id was asked, oldest first, refused requests included. */
+    /** The requests to a model, oldest first, including rejected ones. */
     requests(name: string): RecordedRequest[] {
       return states.get(name)?.requests ?? []
     },
 
-    /** Throws when a script (of all, or the one named) was left, exceeded, or asked in a way no provider takes. */
+    /** @throws if a script, or the named one, has unused turns or rejected a request */
     assertDone(name?: string): void {
       const problems = errors
         .filter(({ model }) => !name || model === name)
@@ -142,11 +143,9 @@ export async function startScriptedModel() {
       for (const [model, { script, requests }] of states) {
         if ((name && model !== name) || typeof script === 'function' || requests.length >= script.length)
           continue
-        problems.push(
-          `${model}: ${script.length - requests.length} of ${script.length} turns were not asked for`,
-        )
+        problems.push(`${model}: ${script.length - requests.length} of ${script.length} turns were not used`)
       }
-      if (problems.length > 0) throw new Error(`The scripted model was not followed:\n${problems.join('\n')}`)
+      if (problems.length > 0) throw new Error(`Scripted model:\n${problems.join('\n')}`)
     },
 
     async stop(): Promise<void> {

@@ -1,15 +1,15 @@
 import type { Json } from '../../../lib/core/json.ts'
 import type { RecordedRequest } from './recorded-request.ts'
 
-/** `raw` stands in for the arguments' text: bad JSON. Anthropic and Bedrock, which send objects, send it as a string. */
+/** `raw` replaces the JSON text of the arguments. Anthropic and Bedrock send objects, so they send it as a string. */
 export type ScriptedCall = { id?: string; name: string } & ({ input: Json } | { raw: string })
 
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter'
 
-/** A response of the model. `usage: null` sends none where the format allows that. */
-export type Answer = {
+/** A response of the model. `usage: null` omits the usage where the format allows it. */
+export type ScriptedResponse = {
   text?: string
-  /** Thinking, with a signature or its encrypted form where the format has one. */
+  /** Reasoning text, with a signature or in encrypted form where the format has one. */
   reasoning?: string
   calls?: ScriptedCall[]
   usage?: { inputTokens: number; outputTokens: number } | null
@@ -18,23 +18,23 @@ export type Answer = {
   delayMs?: number
 }
 
-/** What may happen instead. */
+/** A failed response. */
 export type Fault = { delayMs?: number } & (
   | { status: number; headers?: Record<string, string>; message?: string; code?: string; body?: string }
   /** Status 200 with this body. */
   | { garbage: string; contentType?: string }
-  /** The connection is cut before a byte, or in the middle of a good answer. */
+  /** The connection is closed before the first byte, or in the middle of a valid response. */
   | { drop: 'before' | 'middle' }
 )
 
-export type Reply = Answer | Fault
+export type Reply = ScriptedResponse | Fault
 export type Turn = Reply | ((request: RecordedRequest) => Reply)
 
-/** One turn for each request, in order; or a function that answers all of them, `index` counting from 0. */
+/** One turn per request, in order; or a function that handles every request, with `index` from 0. */
 export type Script = Turn[] | ((request: RecordedRequest, index: number) => Reply)
 
-/** An answer as the formats encode it: everything decided. */
-export type CompleteAnswer = {
+/** A response with all defaults filled in, as the formats encode it. */
+export type CompleteResponse = {
   id: string
   model: string
   text: string
@@ -48,9 +48,9 @@ export function isFault(reply: Reply): reply is Fault {
   return 'status' in reply || 'garbage' in reply || 'drop' in reply
 }
 
-/** `id` is unique on the server: the ids of its calls come from it. */
-export function completeAnswer(answer: Answer, id: string, model: string): CompleteAnswer {
-  const calls = (answer.calls ?? []).map((call, index) => ({
+/** `id` is unique on the server; the ids of the calls derive from it. */
+export function completeResponse(response: ScriptedResponse, id: string, model: string): CompleteResponse {
+  const calls = (response.calls ?? []).map((call, index) => ({
     id: call.id ?? `call_${id}_${index + 1}`,
     name: call.name,
     input: 'raw' in call ? call.raw : call.input,
@@ -59,10 +59,10 @@ export function completeAnswer(answer: Answer, id: string, model: string): Compl
   return {
     id,
     model,
-    text: answer.text ?? '',
-    reasoning: answer.reasoning ?? '',
+    text: response.text ?? '',
+    reasoning: response.reasoning ?? '',
     calls,
-    usage: answer.usage === undefined ? { inputTokens: 10, outputTokens: 5 } : answer.usage,
-    finish: answer.finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'),
+    usage: response.usage === undefined ? { inputTokens: 10, outputTokens: 5 } : response.usage,
+    finish: response.finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'),
   }
 }
