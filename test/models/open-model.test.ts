@@ -104,7 +104,8 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
 
     const [callId, otherId] = first.toolCalls.map((call) => call.id)
     const signatures = { openai: 'sealed Let me see.', 'openai-compatible': null }
-    const signature = format in signatures ? signatures[format as keyof typeof signatures] : 'signed Let me see.'
+    const signature =
+      format in signatures ? signatures[format as keyof typeof signatures] : 'signed Let me see.'
     const saysErrors = format === 'anthropic'
     expect(requests()[1]?.history.slice(1)).toEqual([
       { type: 'reasoning', text: 'Let me see.', signature },
