@@ -6,6 +6,7 @@ import type { parameterSchemas } from '../api/parameters/parameter-schemas.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
 import type { JsonObject } from '../core/json.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
+import { encoding } from './encoding.ts'
 import { getBasePath, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
 import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
@@ -61,7 +62,7 @@ export function endpoint<Name extends OperationName>(
     .use(requestLog({ operation: name }))
     .use(problemDetails())
   if (!operation.public) handler.use(identity())
-  handler.use(queryParameters(query))
+  handler.use(encoding()).use(queryParameters(query))
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body) handler.use(jsonBody())
   return handler.handler(async (event: ServiceEvent) => toProxyResult(await handle(toRequest<Name>(event))))

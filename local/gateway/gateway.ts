@@ -13,7 +13,8 @@ import {
 } from '../../lib/core/errors.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
 import { type Authorizer, authorize, cacheAuthorizer } from './authorizer.ts'
-import { matchRoute } from './match-route.ts'
+import { checkEncoding } from './check-encoding.ts'
+import { matchRoute, type RouteMatch } from './match-route.ts'
 import { toProxyEvent } from './proxy-event.ts'
 import { readBody } from './read-body.ts'
 
@@ -55,18 +56,17 @@ export function createGateway({ handlers, authorizer, onResponse }: GatewayOptio
   return server
 }
 
-/** Checks in the order of API Gateway: the route, the token, the size of the body. */
+/** Checks in the order of API Gateway: the URL and its route, the token, the size of the body. */
 async function handleRequest(
   request: IncomingMessage,
   requestId: string,
   { handlers, authorizer }: Pick<GatewayOptions, 'handlers' | 'authorizer'>,
 ): Promise<APIGatewayProxyResult> {
   const body = readBody(request)
-  const match = matchRoute(request.method ?? '', request.url ?? '')
-  if (!match) {
+  const match = await findRoute(request).catch(async (error: unknown) => {
     await body
-    throw new RouteNotFound()
-  }
+    throw error
+  })
   const authorizerContext = getOperation(match.route.function).public
     ? {}
     : await authorize(authorizer, request.headers.authorization, match).catch(async (error: unknown) => {
@@ -81,6 +81,14 @@ async function handleRequest(
   const event = toProxyEvent({ request, requestId, match, authorizerContext, body: bytes })
   const context = { awsRequestId: requestId, functionName: match.route.function }
   return (await handlers[match.route.function](event, context)) as APIGatewayProxyResult
+}
+
+/** @throws ServiceError */
+async function findRoute({ method = '', url = '' }: IncomingMessage): Promise<RouteMatch> {
+  checkEncoding(url)
+  const match = matchRoute(method, url)
+  if (!match) throw new RouteNotFound()
+  return match
 }
 
 function writeResponse(response: ServerResponse, result: APIGatewayProxyResult, requestId: string): void {

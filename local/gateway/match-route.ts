@@ -5,7 +5,7 @@ export type RouteMatch = { route: Route; path: string; search: string; parameter
 
 const table = routes.map((route) => ({ route, segments: route.path.split('/') }))
 
-/** The route of a request. A trailing slash makes no difference, as in API Gateway. */
+/** The route of a request with a valid percent-encoding. A trailing slash makes no difference, as in API Gateway. */
 export function matchRoute(method: string, url: string): RouteMatch | null {
   const pathAndQuery = url.replace(/^https?:\/\/[^/?]*/i, '')
   const [path = '', ...rest] = pathAndQuery.split('?')
@@ -26,16 +26,8 @@ function matchSegments(pattern: string[], given: string[]): Record<string, strin
       if (segment !== expected) return null
     } else {
       if (segment === '') return null
-      parameters[expected.slice(1, -1)] = decodeSegment(segment)
+      parameters[expected.slice(1, -1)] = decodeURIComponent(segment)
     }
   }
   return parameters
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }

@@ -126,6 +126,23 @@ describe('an ID in the path', () => {
   })
 })
 
+describe.each(Object.entries(bad.BAD_ENCODINGS))('an invalid encoding: %s', (_, text) => {
+  it('in a path is rejected with BadRequest', async () => {
+    expectProblem(await org.call('GET', `/v1/agents/${text}`), 'BadRequest')
+    expectProblem(await org.call('POST', `/v1/agents/${text}/executions`, { body: {} }), 'BadRequest')
+    expectProblem(await org.call('GET', `/v1/agent_executions/${text}`), 'BadRequest')
+  })
+
+  it('in a query is rejected with InvalidQueryParameter', async () => {
+    for (const query of [`tenantId=${text}`, `${text}=a`, `useCache=true&tenantId=a+${text}`])
+      expectProblem(
+        await org.call('POST', `${RUN}?${query}`, { body: { text: 'a' } }),
+        'InvalidQueryParameter',
+      )
+    expectProblem(await org.call('GET', `/v1/healthcheck?a=${text}`), 'InvalidQueryParameter')
+  })
+})
+
 describe('an HTTP method', () => {
   it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
     'that the route does not have is rejected with RouteNotFound: %s',

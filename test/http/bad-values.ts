@@ -64,9 +64,6 @@ export const BAD_IDS: Record<string, string> = {
   'a NUL byte': 'echo%00',
   'NUL bytes only': '%00%00',
   'a line break': 'echo%0D%0AX-Header:%201',
-  'a broken escape': 'echo%zz',
-  'a lone percent sign': '%',
-  'invalid UTF-8': '%ff%fe',
   'an emoji': '%F0%9F%98%80',
   'a full-width letter': '%EF%BD%85cho',
   spaces: '%20echo%20',
@@ -81,6 +78,19 @@ export const BAD_IDS: Record<string, string> = {
   undefined: 'undefined',
   '10 kB': 'a'.repeat(10_000),
   '10 kB of percent escapes': '%41'.repeat(3_300),
+}
+
+/** Path segments and query values that are not percent-encoded UTF-8. */
+export const BAD_ENCODINGS: Record<string, string> = {
+  'a broken escape': 'echo%zz',
+  'a lone percent sign': '%',
+  'an escape cut off': 'echo%E',
+  'invalid UTF-8': '%ff%fe',
+  'Latin-1': 'Caf%E9',
+  'a cut character': '%F0%9F%98',
+  'an overlong encoding': '%C0%AF',
+  'an encoded surrogate': '%ED%A0%80',
+  'the replacement character': '%EF%BF%BD',
 }
 
 /** Invalid query strings of runs, each with the name of the invalid parameter. */
