@@ -7,6 +7,7 @@ import { Unavailable } from '../../lib/core/errors.ts'
 import { openTable } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const values = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -22,7 +23,8 @@ const values = fc.letrec((tie) => ({
     fc.uint8Array(),
     fc.array(tie('value')),
     fc.dictionary(
-      fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
+      // The SDK takes an object with such a key for a class instance. Objects of clients are stored as JSON text.
+      fc.string({ minLength: 1 }).filter((name) => !['__proto__', 'constructor'].includes(name)),
       tie('value'),
       { noNullPrototype: true },
     ),
@@ -40,7 +42,7 @@ describe.each(['dynamodb', 'dynalite'] as const)('a table on %s', (emulator) => 
         expect(await table.put(item)).toBe(true)
         expect(await table.get({ pk: item.pk, sk: item.sk }, { consistent: true })).toEqual(item)
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(200), interruptAfterTimeLimit: 10_000 },
     )
   })
 
