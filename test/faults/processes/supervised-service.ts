@@ -1,6 +1,6 @@
-import { until } from '../../../local/until.ts'
 import { childrenOf, isAlive, sendSignal } from '../../support/processes.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 /** The two processes of a service. */
 export type Role = 'gateway' | 'runner'
@@ -100,7 +100,7 @@ export function superviseService({ dataDir, environment }: Options) {
         await running.stop()
         clearTimeout(killer)
       }
-      await until(() => !runners.some(isAlive), { what: 'the runners to exit', limitMs: STOP_MS })
+      await waitUntil(() => !runners.some(isAlive), { what: 'the runners to exit', limitMs: STOP_MS })
     },
   }
 }
