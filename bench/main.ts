@@ -15,7 +15,9 @@ const PART_NAMES = Object.keys(PARTS) as PartName[]
 type Options = { quick: boolean; only: PartName[]; json: boolean }
 
 const program = new Command('npm run bench --')
-  .description('Measures the local service against goals, beside a floor in the same rounds.')
+  .description(
+    'Measures the local service, compares it with a floor in the same rounds, and checks the goals.',
+  )
   .option('--quick', 'fewer and shorter rounds', false)
   .option('--only <parts>', `comma-separated: ${PART_NAMES.join(', ')}`, parsePartNames, PART_NAMES)
   .option('--json', 'print one JSON document instead of tables', false)

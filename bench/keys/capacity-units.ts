@@ -1,7 +1,7 @@
 import type { Item } from '../../lib/dynamodb/expressions.ts'
 import { INDEXES, type IndexName, TABLE } from '../../lib/dynamodb/schema.ts'
 
-/** What has partitions and capacity of its own: the table, or one of its indexes. */
+/** The table or one of its indexes; each has separate partitions and capacity. */
 export type Resource = 'table' | IndexName
 
 export const INDEX_NAMES = Object.keys(INDEXES) as IndexName[]

@@ -5,7 +5,7 @@ import { formatNumber, formatSpread, type PartContext, type PartResult } from '.
 
 const ROUNDS = { full: 11, quick: 3 }
 
-/** What a cold start loads, beside a bundle that only loads DynamoDBDocumentClient. */
+/** What a cold start loads, compared with a bundle that only loads DynamoDBDocumentClient. */
 export async function bundles({ quick, log }: PartContext): Promise<PartResult> {
   const rounds = quick ? ROUNDS.quick : ROUNDS.full
   log(`${rounds} rounds`)

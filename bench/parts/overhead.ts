@@ -13,7 +13,7 @@ const NAMES = ['floor', 'sync', 'cached', 'async'] as const
 
 type Loads = Record<(typeof NAMES)[number], Load[]>
 
-/** The cost of a run whose agent does nothing, beside a server that does the same reads and writes and nothing else. */
+/** The cost of a no-op run, compared with a server that only does the same reads and writes. */
 export async function overhead({ workspace, quick, log }: PartContext): Promise<PartResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
   const service = await startService(workspace)
