@@ -16,7 +16,7 @@ export async function readInput(source: string): Promise<JsonObject> {
   }
   const bytes = await readBytes(source, name)
   const value = parseInput(bytes, name)
-  if (!isJsonObject(value)) throw new UserError(`${name}: expected a JSON object with the input fields.`)
+  if (!isJsonObject(value)) throw new UserError(`${name} must contain a JSON object with the input fields.`)
   return value
 }
 
@@ -31,12 +31,10 @@ async function readBytes(source: string, name: string): Promise<Buffer> {
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw new UserError(
-      `${name}: ${code === 'ENOENT' ? 'file not found.' : `cannot read the file: ${message}`}`,
-    )
+    throw new UserError(`${name} ${code === 'ENOENT' ? 'does not exist.' : `cannot be read: ${message}`}`)
   }
   if (length > MAX_PAYLOAD_BYTES)
-    throw new UserError(`${name}: exceeds the maximum size of ${MAX_PAYLOAD_BYTES} bytes.`)
+    throw new UserError(`${name} exceeds the maximum size of ${MAX_PAYLOAD_BYTES} bytes.`)
   return Buffer.concat(chunks)
 }
 
@@ -45,7 +43,7 @@ function parseInput(bytes: Buffer, name: string): unknown {
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    if (error instanceof TypeError) throw new UserError(`${name}: not valid UTF-8.`)
+    if (error instanceof TypeError) throw new UserError(`${name} is not valid UTF-8.`)
     if (!(error instanceof JsonError)) throw error
     const location = error.names ? `, at ${toJsonPointer(error.names)}` : ''
     throw new UserError(`${name} ${error.message}${location}.`)

@@ -66,11 +66,11 @@ describe('run with invalid input', () => {
   )
 
   it.each([
-    ['nowhere.json', 'nowhere.json: file not found.'],
-    ['.', '.: cannot read the file: EISDIR: illegal operation on a directory, read'],
-    ['list.json', 'list.json: expected a JSON object with the input fields.'],
+    ['nowhere.json', 'nowhere.json does not exist.'],
+    ['.', '. cannot be read: EISDIR: illegal operation on a directory, read'],
+    ['list.json', 'list.json must contain a JSON object with the input fields.'],
     ['cut.json', 'cut.json is not valid JSON: Unexpected end of JSON input.'],
-    ['latin.json', 'latin.json: not valid UTF-8.'],
+    ['latin.json', 'latin.json is not valid UTF-8.'],
     ['twice.json', 'twice.json contains the key "a" more than once, at /a.'],
   ])('rejects %s before it opens the store', async (file, message) => {
     expect(await cli.run(['run', 'foo', '--input', file])).toEqual({
@@ -83,9 +83,9 @@ describe('run with invalid input', () => {
 
   it.each([
     ['', 'standard input is empty.'],
-    ['null', 'standard input: expected a JSON object with the input fields.'],
+    ['null', 'standard input must contain a JSON object with the input fields.'],
     [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 'standard input is nested more than 100 levels deep.'],
-    [`{"a":"${'x'.repeat(6_000_000)}"}`, 'standard input: exceeds the maximum size of 6000000 bytes.'],
+    [`{"a":"${'x'.repeat(6_000_000)}"}`, 'standard input exceeds the maximum size of 6000000 bytes.'],
   ])('rejects standard input %#.8s', async (stdin, message) => {
     expect(await cli.json(['run', 'foo', '--input', '-'], { stdin, code: 1 })).toEqual({ error: { message } })
   })
