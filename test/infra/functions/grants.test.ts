@@ -207,35 +207,47 @@ async function processWithHeartbeat() {
 
 /** The runner resumes an execution whose worker died. */
 async function resume() {
-  const { agentId, id: versionId } = version
-  const execution = anExecution({
-    organizationId,
-    agentId,
-    versionId,
+  const id = await createExecution(LEASE_MS, {
     input: { text: 'again' },
-    now: Date.now() - LEASE_MS,
-    deadlineMs: DEADLINE_MS,
     lease: { owner: system.newId(), expiresAt: Date.now() - 1 },
   })
-  await executionStore(table).create({ execution })
-  const body = JSON.stringify({ executionId: execution.id, organizationId })
+  const body = JSON.stringify({ executionId: id, organizationId })
   await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(900_000))
-  expect((await call('get-execution', 200, { id: execution.id })).output).toEqual({ text: 'again' })
+  expect((await call('get-execution', 200, { id })).output).toEqual({ text: 'again' })
 }
 
-/** A runner without time left requeues its execution; process-dead-letter requeues or ends those of dead letters. */
+/** A runner without time left requeues its execution. process-dead-letter requeues it and ends an overdue one. */
 async function requeueAndEnd() {
   const { id } = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
   const body = JSON.stringify({ executionId: id, organizationId })
   await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(0))
   expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
-  // An execution that was started gets another message; one that never started is ended.
   await handlers['process-dead-letter'](toSqsEvent({ body }), {})
   expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
-  const unstarted = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
-  const dead = JSON.stringify({ executionId: unstarted.id, organizationId })
-  await handlers['process-dead-letter'](toSqsEvent({ body: dead }), {})
-  expect((await call('get-execution', 200, { id: unstarted.id })).status).toBe('ERROR')
+  const overdue = await createExecution(DEADLINE_MS)
+  const deadLetter = JSON.stringify({ executionId: overdue, organizationId })
+  await handlers['process-dead-letter'](toSqsEvent({ body: deadLetter }), {})
+  expect((await call('get-execution', 200, { id: overdue })).status).toBe('ERROR')
+}
+
+/** The sweeper requeues one execution and ends another one past its deadline. */
+async function sweepStale() {
+  await createExecution(2 * LEASE_MS)
+  const overdue = await createExecution(DEADLINE_MS)
+  await handlers['sweep-executions']({}, {})
+  expect((await call('get-execution', 200, { id: overdue })).status).toBe('ERROR')
+}
+
+/** Creates an execution with a large input that was accepted some time ago. @returns its id */
+async function createExecution(
+  ageMs: number,
+  overrides: Parameters<typeof anExecution>[0] = {},
+): Promise<string> {
+  const { agentId, id: versionId } = version
+  const options = { organizationId, agentId, versionId, input: { text: large }, deadlineMs: DEADLINE_MS }
+  const execution = anExecution({ ...options, now: Date.now() - ageMs, ...overrides })
+  await executionStore(table).create({ execution })
+  return execution.id
 }
 
 const toSqsEvent = (message: object) => ({
@@ -243,23 +255,6 @@ const toSqsEvent = (message: object) => ({
 })
 
 const toContext = (ms: number) => ({ getRemainingTimeInMillis: () => ms })
-
-/** The sweeper requeues one execution and ends another one past its deadline. */
-async function sweepStale() {
-  const { agentId, id: versionId } = version
-  for (const now of [Date.now() - 2 * LEASE_MS, Date.now() - DEADLINE_MS]) {
-    const execution = anExecution({
-      organizationId,
-      agentId,
-      versionId,
-      input: { text: large },
-      now,
-      deadlineMs: DEADLINE_MS,
-    })
-    await executionStore(table).create({ execution })
-  }
-  await handlers['sweep-executions']({}, {})
-}
 
 describe('GRANTS', () => {
   beforeAll(invokeAllFunctions)
