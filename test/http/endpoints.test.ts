@@ -18,7 +18,7 @@ let executionId: string
 beforeAll(async () => {
   org = await newOrganization()
   echo = await org.publish('echo')
-  await org.publish('misbehave')
+  await org.publish('failing')
   executionId = getExecutionId(await org.run('echo', { text: 'first' }))
 })
 
@@ -38,7 +38,7 @@ describe('GET agents', () => {
   it.each(variants('/v1/agents'))('%s lists the agents, newest first', async (path) => {
     const { status, json } = await org.call('GET', path)
     expect(status).toBe(200)
-    expect(json.map((agent: { slug: string }) => agent.slug)).toEqual(['misbehave', 'echo'])
+    expect(json.map((agent: { slug: string }) => agent.slug)).toEqual(['failing', 'echo'])
     for (const agent of json) expect(agentRecord.strict().safeParse(agent).error).toBeUndefined()
   })
 
@@ -50,7 +50,7 @@ describe('GET agents', () => {
       orgId: org.id,
       slug: 'echo',
       title: 'Echo',
-      description: 'Gives its input back.',
+      description: 'Returns its input.',
       currentVersionId: echo.id,
       draftVersionId: null,
       draftVersionStatus: null,
@@ -173,10 +173,10 @@ describe('GET executions', () => {
   )
 
   it('lists only the executions of the agent', async () => {
-    const id = getExecutionId(await org.run('misbehave', { how: 'throw' }))
+    const id = getExecutionId(await org.run('failing', { failure: 'throw' }))
     const ids = async (path: string) =>
       (await org.call('GET', path)).json.map((execution: { id: string }) => execution.id)
-    expect(await ids('/v1/agents/misbehave/executions')).toContain(id)
+    expect(await ids('/v1/agents/failing/executions')).toContain(id)
     expect(await ids('/v1/agent_executions')).toContain(id)
     expect(await ids('/v1/agents/echo/executions')).not.toContain(id)
   })
@@ -184,10 +184,10 @@ describe('GET executions', () => {
   it('filters by status and tenant', async () => {
     const other = await newOrganization()
     await other.publish('echo')
-    await other.publish('misbehave')
+    await other.publish('failing')
     await other.run('echo', { text: 'x' }, 'tenantId=a')
     await other.run('echo', { text: 'x' }, 'tenantId=b')
-    await other.run('misbehave', { how: 'throw' }, 'tenantId=a')
+    await other.run('failing', { failure: 'throw' }, 'tenantId=a')
     const count = async (query: string) =>
       (await other.call('GET', `/v1/agent_executions?${query}`)).json.length
     expect(await count('status=SUCCESS')).toBe(2)
@@ -217,9 +217,9 @@ describe('GET steps', () => {
   it.each(variants('/v1/agent_executions/{id}/steps'))(
     '%s lists the steps in order, in pages',
     async (path) => {
-      await org.publish('stepping')
+      await org.publish('three-steps')
       const folder = mkdtempSync(join(tmpdir(), 'aes-steps-'))
-      const id = getExecutionId(await org.run('stepping', { log: join(folder, 'log') }))
+      const id = getExecutionId(await org.run('three-steps', { log: join(folder, 'log') }))
       rmSync(folder, { recursive: true })
       const url = path.replace('{id}', id)
       const all = await org.call('GET', url)

@@ -12,7 +12,7 @@ let org: TestOrganization
 beforeAll(async () => {
   org = await newOrganization()
   await org.publish('echo')
-  await org.publish('misbehave')
+  await org.publish('failing')
   await org.publish('wait')
 })
 
@@ -82,7 +82,7 @@ describe('PUT feedback', () => {
   })
 
   it('accepts feedback on an execution that ended in ERROR', async () => {
-    const failed = await org.run('misbehave', { how: 'throw' })
+    const failed = await org.run('failing', { failure: 'throw' })
     const { json } = await giveFeedback(failed.json.executionId, { rating: -1 })
     expect(json).toMatchObject({ status: 'ERROR', output: null, feedback: { rating: -1 } })
   })

@@ -4,15 +4,15 @@ import { newOrganization, type TestOrganization } from '../support/organization.
 import { waitForExecution } from '../support/wait-for-execution.ts'
 
 let org: TestOrganization
-const RUN = '/v1/agents/misbehave/executions'
+const RUN = '/v1/agents/failing/executions'
 
 beforeAll(async () => {
   org = await newOrganization()
-  await org.publish('misbehave')
+  await org.publish('failing')
 })
 
-/** Inputs of the agent `misbehave`, with the error code and a part of the message in the record. */
-const FAILURES: [how: string, code: string, message: string][] = [
+/** Inputs of the agent `failing`, with the error code and a part of the message in the record. */
+const FAILURES: [failure: string, code: string, message: string][] = [
   ['throw', 'AgentFailed', 'it broke'],
   ['throw a string', 'AgentFailed', 'just text'],
   ['throw nothing', 'AgentFailed', 'undefined'],
@@ -27,9 +27,9 @@ const FAILURES: [how: string, code: string, message: string][] = [
   ['never return', 'TimedOut', '1 seconds'],
 ]
 
-describe('an agent that misbehaves', () => {
-  it.each(FAILURES)('(%s) ends in ERROR with %s, sync and async', async (how, code, message) => {
-    const sync = await org.call('POST', RUN, { body: { how } })
+describe('an agent that fails', () => {
+  it.each(FAILURES)('(%s) ends in ERROR with %s, sync and async', async (failure, code, message) => {
+    const sync = await org.call('POST', RUN, { body: { failure } })
     expect(sync.status).toBe(500)
     expect(sync.headers.get('content-type')).toBe('application/problem+json')
     expect(sync.json).toMatchObject({ code: 'ExecutionFailed', error: { code } })
@@ -38,7 +38,7 @@ describe('an agent that misbehaves', () => {
     expect(record).toMatchObject({ status: 'ERROR', output: null, error: sync.json.error })
     expect(getExecutionId(sync)).toBe(record.id)
 
-    const async = await org.call('POST', `${RUN}?execMode=async`, { body: { how } })
+    const async = await org.call('POST', `${RUN}?execMode=async`, { body: { failure } })
     expect(async.status).toBe(202)
     expect(await waitForExecution(org.call, async.json.id)).toMatchObject({
       status: 'ERROR',
@@ -58,22 +58,22 @@ describe('an agent that misbehaves', () => {
 
   it.each(['throw later', 'reject unseen'])(
     'outside its own promises (%s) does not stop the service',
-    async (how) => {
-      const response = await org.call('POST', RUN, { body: { how } })
+    async (failure) => {
+      const response = await org.call('POST', RUN, { body: { failure } })
       expect(response.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'TimedOut' } })
       expect((await org.call('GET', '/v1/healthcheck')).json).toEqual({ success: true })
     },
   )
 
   it('by returning an invalid output gets the path of the violation', async () => {
-    const { json } = await org.call('POST', RUN, { body: { how: 'return a wrong type' } })
+    const { json } = await org.call('POST', RUN, { body: { failure: 'return a wrong type' } })
     expect(json.error.errors).toEqual([
       { path: '/result', message: '/result must be a string, not a number.' },
     ])
   })
 
   it('may return a value that becomes valid when it is serialized as JSON', async () => {
-    const { json } = await org.call('POST', RUN, { body: { how: 'return a date' } })
+    const { json } = await org.call('POST', RUN, { body: { failure: 'return a date' } })
     expect(json).toEqual({ result: '1970-01-01T00:00:00.000Z' })
   })
 })

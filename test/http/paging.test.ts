@@ -83,14 +83,14 @@ describe('paging', () => {
 
   it('pages through agents and versions', async () => {
     const org = await newOrganization()
-    for (const slug of ['echo', 'misbehave', 'wait']) await org.publish(slug)
+    for (const slug of ['echo', 'failing', 'wait']) await org.publish(slug)
     const versions = [await org.publish('echo'), await org.publish('echo'), await org.publish('echo')]
     const slugs: string[] = []
     for await (const page of pages(org.call, '/v1/agents/?limit=1')) {
       expect(page).toHaveLength(1)
       slugs.push(...page.map((agent) => (agent as unknown as { slug: string }).slug))
     }
-    expect(slugs).toEqual(['wait', 'misbehave', 'echo'])
+    expect(slugs).toEqual(['wait', 'failing', 'echo'])
     const ids: string[] = []
     for await (const page of pages(org.call, '/v1/agents/echo/versions?limit=1')) ids.push(...idsOf(page))
     expect(ids).toHaveLength(4)

@@ -12,7 +12,7 @@ import { type Service, startService } from '../support/service.ts'
 import { waitForExecution } from '../support/wait-for-execution.ts'
 
 const LEASE_MS = 6_000
-const MARKING = '/v1/agents/marking/executions'
+const RUN = '/v1/agents/slow-first-attempt/executions'
 const folder = mkdtempSync(join(tmpdir(), 'aes-recovery-'))
 let scripted: ScriptedModel
 
@@ -30,7 +30,7 @@ async function withService(
   environment: Record<string, string> = {},
 ): Promise<void> {
   const own = await newOrganization()
-  await own.publish('marking')
+  await own.publish('slow-first-attempt')
   await own.publish('wait')
   await aModelAgent({ organizationId: own.id, slug: 'model-agent' })
   const service = await startService({
@@ -49,32 +49,32 @@ async function withService(
   }
 }
 
-const begun = (log: string) => vi.waitUntil(() => existsSync(log), { timeout: 20_000 })
+const started = (log: string) => vi.waitUntil(() => existsSync(log), { timeout: 20_000 })
 const newLog = () => join(folder, system.newId())
 
 describe.concurrent('a run whose process is killed', () => {
   it('is resumed within one and a half leases if the runner was killed', async () => {
     await withService(async (service, call) => {
       const log = newLog()
-      const { json } = await call('POST', `${MARKING}?execMode=async`, { body: { log, ms: 600_000 } })
-      await begun(log)
+      const { json } = await call('POST', `${RUN}?execMode=async`, { body: { log, ms: 600_000 } })
+      await started(log)
       const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
       process.kill(runner, 'SIGKILL')
       const killedAt = Date.now()
       const record = await waitForExecution(call, json.id, 4 * LEASE_MS)
-      expect(record).toMatchObject({ status: 'SUCCESS', output: { begun: 2 } })
+      expect(record).toMatchObject({ status: 'SUCCESS', output: { attempts: 2 } })
       expect(Date.parse(record.finishedAt) - killedAt).toBeLessThanOrEqual(1.5 * LEASE_MS)
     })
   })
 
   it('is re-enqueued by the sweeper if the gateway was killed during a synchronous run', async () => {
     const own = await newOrganization()
-    await own.publish('marking')
+    await own.publish('slow-first-attempt')
     const log = newLog()
     await withService(async (service) => {
       const call = createClient(service.url, own.token)
-      const answer = call('POST', MARKING, { body: { log, ms: 600_000 } }).catch(() => 'cut')
-      await begun(log)
+      const answer = call('POST', RUN, { body: { log, ms: 600_000 } }).catch(() => 'cut')
+      await started(log)
       await service.kill()
       expect(await answer).toBe('cut')
     })
@@ -83,7 +83,7 @@ describe.concurrent('a run whose process is killed', () => {
       const [record] = (await call('GET', '/v1/agent_executions')).json
       expect(await waitForExecution(call, record.id, 4 * LEASE_MS)).toMatchObject({
         status: 'SUCCESS',
-        output: { begun: 2 },
+        output: { attempts: 2 },
       })
     })
   })
@@ -94,13 +94,13 @@ describe('a synchronous run', () => {
     await withService(
       async (_, call) => {
         const log = newLog()
-        const { status, json, headers } = await call('POST', MARKING, { body: { log, ms: 600_000 } })
+        const { status, json, headers } = await call('POST', RUN, { body: { log, ms: 600_000 } })
         expect([status, json.code]).toEqual([504, 'ExecutionStillRunning'])
         expect(headers.get('location')).toBe(`/v1/agent_executions/${json.executionId}`)
         expect(headers.get('retry-after')).toBe('1')
         expect(await waitForExecution(call, json.executionId)).toMatchObject({
           status: 'SUCCESS',
-          output: { begun: 2 },
+          output: { attempts: 2 },
         })
       },
       { SYNC_DEADLINE_SECONDS: '1' },

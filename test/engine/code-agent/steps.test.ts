@@ -18,7 +18,7 @@ const engine = engineOn(table)
 let version: Version
 
 beforeAll(async () => {
-  version = await (await newOrganization()).publish('stepping')
+  version = await (await newOrganization()).publish('three-steps')
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
