@@ -9,7 +9,7 @@ const CONNECTION_TIMEOUT_MS = 1_000
 const MAX_SOCKETS = 256
 
 /**
- * A request handler that gives up on an attempt when no response, or no more of it, arrives within `timeoutMs`.
+ * A request handler that ends an attempt when no response, or no further part of it, arrives within `timeoutMs`.
  * https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-reusing-connections.html
  */
 export function createRequestHandler(timeoutMs: number): NodeHttpHandler {

@@ -115,7 +115,7 @@ describe('the metrics of an execution', () => {
     expect(lines().join()).not.toContain(SECRET)
   })
 
-  it('of one execution have nothing of the one before', async () => {
+  it('contain no values of the previous execution', async () => {
     await publish({ ...failed('TimedOut'), cache: { key: 'k', ttlSeconds: null } }, succeeded())
     const [, { errorCode, CacheHits, Outcome, Runs, _aws }] = documents()
     expect({ errorCode, CacheHits, Outcome, Runs }).toEqual({ Outcome: 'SUCCESS', Runs: 1 })
@@ -126,7 +126,7 @@ describe('the metrics of an execution', () => {
 describe('measured', () => {
   const measuredStore = () => measured(openStores(sharedTable()).executions, METRICS_ON)
 
-  it('publishes when a finish took place, and only then', async () => {
+  it('publishes only when the execution was finished', async () => {
     const store = measuredStore()
     const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
     const execution = anExecution({ lease })
@@ -138,7 +138,7 @@ describe('measured', () => {
     expect(documents()).toMatchObject([{ executionId: execution.id, Outcome: 'SUCCESS', Steps: 3 }])
   })
 
-  it('publishes once when an execution is ended from outside', async () => {
+  it('publishes once for an execution that is cancelled', async () => {
     const store = measuredStore()
     const execution = anExecution()
     await store.create({ execution })
@@ -148,7 +148,7 @@ describe('measured', () => {
     expect(documents()).toMatchObject([{ executionId: execution.id, Outcome: 'CANCELLED' }])
   })
 
-  it('publishes once for an execution that is created final', async () => {
+  it('publishes once for an execution that is final at creation', async () => {
     const store = measuredStore()
     const { lease, ...open } = anExecution()
     const params = { ...open, now: Date.now(), deadlineMs: 60_000, cache: { key: 'k', ttlSeconds: null } }
@@ -175,7 +175,7 @@ describe('measured', () => {
     ])
   })
 
-  it.each([{}, { METRICS: '' }, { METRICS: 'off' }])('is the store itself with %j', (environment) => {
+  it.each([{}, { METRICS: '' }, { METRICS: 'off' }])('returns the store unchanged with %j', (environment) => {
     const store = openStores(sharedTable()).executions
     expect(measured(store, environment)).toBe(store)
   })

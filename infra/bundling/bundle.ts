@@ -29,7 +29,7 @@ const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
  * Writes `<folder>/<function>/index.mjs` for every function. Bundles contain the AWS SDK, because the SDK of the Lambda
  * runtime loads slower and changes without notice, and no source maps, because they slow down every cold start. The
  * functions that run agents are split into chunks, so that they load the SDKs of models and tools on demand. Each of them
- * is a build of its own: esbuild writes shared chunks outside the folders of the entry points.
+ * is a separate build: esbuild writes shared chunks outside the folders of the entry points.
  * @returns the outputs in esbuild's metafiles
  */
 export async function bundleFunctions(folder: string): Promise<Metafile['outputs']> {

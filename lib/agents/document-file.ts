@@ -1,2 +1,2 @@
-/** In a file of its own, so that `npm start` can look for agents without loading the document's parser. */
+/** In a separate file, so that `npm start` can search for agents without loading the document parser. */
 export const DOCUMENT_FILE = 'agent.md'

@@ -17,7 +17,7 @@ export type IndexName =
 export type Index = {
   partitionKey: { name: string; type: 'S' }
   sortKey: { name: string; type: 'S' | 'N' }
-  /** Attributes copied beside the keys: those that filters need, never a payload. */
+  /** Attributes projected in addition to the keys: those that filters need, never a payload. */
   projection: string[]
 }
 

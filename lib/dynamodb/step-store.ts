@@ -4,7 +4,7 @@ import { callKey, stepKey } from './keys.ts'
 import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
 import { type Item, NOT_EXISTS, type Table } from './table.ts'
 
-/** Checkpoints. Each is an item of its own, so that a long run never rewrites earlier steps. */
+/** Checkpoints. Each is a separate item, so that a long run never rewrites earlier steps. */
 export function stepStore(table: Table): StepStore {
   return {
     async append({ executionId, owner, step }) {

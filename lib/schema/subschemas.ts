@@ -37,13 +37,13 @@ export function getRefTarget(schema: JsonObject, lookup: Lookup): Schema | boole
   return typeof $ref === 'string' ? lookup[__absolute_ref__ ?? $ref] : undefined
 }
 
-/** The target of `$ref` in a schema that says nothing else about the parts of a value. */
+/** The target of `$ref`, unless the schema has other keywords for the parts of a value. */
 export function getPureRefTarget(schema: JsonObject, lookup: Lookup): Schema | boolean | undefined {
   const { $ref: _, ...others } = schema
   return isComposed(others) || hasAny(others, CHILD_KEYWORDS) ? undefined : getRefTarget(schema, lookup)
 }
 
-/** The schema `X` of `anyOf: [X, null]` or `oneOf: [X, null]`, if the schema says nothing else about a value's parts. */
+/** The schema `X` of `anyOf: [X, null]` or `oneOf: [X, null]`, unless the schema has other keywords for a value's parts. */
 export function getNonNullAlternative(schema: JsonObject): Json | undefined {
   const { anyOf, oneOf, ...others } = schema
   const alternatives = anyOf ?? oneOf

@@ -40,7 +40,7 @@ async function startDynoxide(binary: string, folder: string | null): Promise<Emu
   if (folder) options.push('--db-path', join(folder, 'dynoxide.sqlite'))
   const child = spawn('sh', ['-c', STOP_WITH_PARENT, 'sh', binary, ...options], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    // A process group of its own: an interrupt from the terminal must not stop the database before the service.
+    // A separate process group: an interrupt from the terminal must not stop the database before the service.
     detached: true,
   })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -72,7 +72,7 @@ export async function startDynalite(folder: string | null): Promise<Emulator> {
 
 /**
  * Starts the embedded SQS, in memory. The sweeper enqueues again what was queued when it stopped. `startFauxqs` is not
- * used, because it listens on all addresses whatever its option `host` says.
+ * used, because it ignores its option `host` and listens on all addresses.
  */
 export async function startSqs(): Promise<Emulator> {
   const { buildApp } = await import('fauxqs')

@@ -109,7 +109,7 @@ describe.each(EMULATORS)('cacheStore on %s', (emulator) => {
       expect(await get(entry.key)).toEqual({ executionId: entry.executionId, output: value })
     })
 
-    it('keeps an output until it expires, for ever without an expiry', async () => {
+    it('keeps an output until it expires, indefinitely without an expiry', async () => {
       const { key } = await stored(NOW + 1_000)
       expect(await get(key, NOW + 999)).toMatchObject({ output })
       expect(await get(key, NOW + 1_000)).toBeNull()

@@ -24,7 +24,7 @@ const at = '2027-01-15T08:00:00.000Z'
 const leaseOf = (owner: string, expiresAt = NOW + 60_000) => ({ owner, expiresAt })
 
 describe.each(EMULATORS)('executionStore on %s', (emulator) => {
-  // A table of its own: the sweeper of the shared service must not claim the executions that these tests leave open.
+  // A separate table: the sweeper of the shared service must not claim the executions that these tests leave open.
   const name = `contract-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = tableOn(emulator, name)

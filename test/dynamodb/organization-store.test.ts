@@ -12,7 +12,7 @@ const anOrganization = (name = 'Example Ltd'): Organization => ({
 })
 
 describe.each(EMULATORS)('organizationStore on %s', (emulator) => {
-  // A table of its own: `list` returns all organizations of a table.
+  // A separate table: `list` returns all organizations of a table.
   const name = `contract-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const store = organizationStore(tableOn(emulator, name))

@@ -24,16 +24,16 @@ export function figuresOf(
   const idempotencyKeys = new Set(toolCalls.map(({ key }) => key)).size
   const markers = new Set(records.map(({ input }) => input.marker)).size
   const errors = records.flatMap(({ error }) => (error ? [error.code] : []))
-  const withStatus = (wanted: string) => records.filter(({ status }) => status === wanted).length
+  const countByStatus = (status: string) => records.filter((record) => record.status === status).length
 
   return [
     ['runs requested', observations.length],
     ['accepted', observations.filter(({ executionId }) => executionId !== null).length],
     ['executions', records.length],
     ['duplicates', records.length - markers],
-    ['SUCCESS', withStatus('SUCCESS')],
+    ['SUCCESS', countByStatus('SUCCESS')],
     ...tally(errors).map(([code, count]): [string, number] => [`ERROR ${code}`, count]),
-    ['IN_PROGRESS at the end', withStatus('IN_PROGRESS')],
+    ['IN_PROGRESS at the end', countByStatus('IN_PROGRESS')],
     ['kills', kills],
     ['  per second', (kills / seconds.faults).toFixed(2)],
     ['  of gateways, with their runners', cluster.kills().gateways],

@@ -64,7 +64,7 @@ export function monitorWrites() {
     onExchange: ({ operation, status, request, response }: Exchange) => {
       if (status === 200) handlers[operation]?.(parse(request), parse(response))
     },
-    /** Scans the table, bypassing the proxy, and reports every checkpoint that is not as it was written. */
+    /** Scans the table, bypassing the proxy, and reports every checkpoint that differs from what was written. */
     async compareWithTable(endpoint: string, TableName: string): Promise<void> {
       const client = new DynamoDBClient(sdkConfig(endpoint))
       const stored = new Map<string, WireItem>()

@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A service of its own on the shared table, with its own queue and processes and a short lease. */
+/** A separate service on the shared table, with its own queue and processes and a short lease. */
 async function withService(
   use: (service: Service, call: ApiClient) => Promise<void>,
   environment: Record<string, string> = {},

@@ -7,7 +7,7 @@ const CHILD = fileURLToPath(new URL('lambda-child.ts', import.meta.url))
 /** What one invocation sends to the child process. */
 export type Invocation = { event: unknown; remainingMs: number }
 
-/** What the handler did with it. `prelude`: status and headers of a streamed HTTP response. */
+/** The outcome of an invocation. `prelude`: status and headers of a streamed HTTP response. */
 export type Result =
   | { mode: 'buffered'; payload: ReturnType<typeof JSON.parse> }
   | { mode: 'streamed'; prelude: ReturnType<typeof JSON.parse>; body: string }
@@ -19,7 +19,7 @@ export type LambdaProcess = {
   stop: () => void
 }
 
-/** Loads a bundle in a process of its own that inherits no environment. */
+/** Loads a bundle in a child process that inherits no environment. */
 export function startLambda(bundle: string, environment: Record<string, string>): LambdaProcess {
   const child = fork(CHILD, [bundle], { env: environment, execArgv: [], stdio: 'pipe' })
   let output = ''
@@ -31,7 +31,7 @@ export function startLambda(bundle: string, environment: Record<string, string>)
   const exited = once(child, 'close').then(([code, signal]) => {
     throw new Error(`${bundle} exited with ${code ?? signal}:\n${output}`)
   })
-  // Reported to whoever invokes; a process that is stopped rejects nothing.
+  // `invoke` reports the error. Without an invocation, the exit of a stopped process must not be an unhandled rejection.
   exited.catch(() => undefined)
   return {
     invoke: async (event, remainingMs = 900_000) => {

@@ -24,7 +24,7 @@ type Options = {
   command?: string
   args: string[]
   environment?: Record<string, string>
-  /** Starts a process group of its own, which Ctrl-C in the terminal does not reach. */
+  /** Starts a separate process group, which Ctrl-C in the terminal does not reach. */
   detached?: boolean
 }
 

@@ -68,7 +68,7 @@ export function subAgents(engine: Engine, parent: Execution, attempt: RunAttempt
 
 type Child = Omit<AgentCall, 'slug'> & { version: Version; callers: string[] }
 
-/** Runs the call as an execution of its own. Its id derives from the call's key, so that a resumed parent finds it again. */
+/** Runs the call as a separate execution. Its id derives from the call's key, so that a resumed parent finds it again. */
 async function runChild(
   engine: Engine,
   parent: Execution,

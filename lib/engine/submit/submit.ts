@@ -122,7 +122,7 @@ async function reserve({ idempotency, system }: SubmitEngine, request: RunReques
   }
 }
 
-/** A cache hit is an execution of its own, final at creation. Null on a miss. */
+/** A cache hit is a separate execution, final at creation. Null on a miss. */
 async function recordCacheHit(
   engine: SubmitEngine,
   request: RunRequest,

@@ -216,7 +216,7 @@ describe('a run without dynamic learning', () => {
     expect(execution.learnedFrom).toBeNull()
   })
 
-  it('is every run of a code agent, whatever the option says', async () => {
+  it('is every run of a code agent, even with the option', async () => {
     const code = "export default () => ({ answer: 'Computed.' })"
     const version = await aModelAgent({ code: true }, code)
     await past(version)

@@ -111,8 +111,8 @@ describe.each(PROVIDERS)('a model agent on %s', (provider) => {
     )
     done()
     expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Corrected.' }, steps: 2 })
-    const told = requests[1]?.history.find((item) => item.type === 'result')
-    expect(told?.type === 'result' && told.output).toContain('/answer')
+    const toolResult = requests[1]?.history.find((item) => item.type === 'result')
+    expect(toolResult?.type === 'result' && toolResult.output).toContain('/answer')
   })
 })
 
@@ -160,8 +160,8 @@ describe('a failing tool call', () => {
     )
     done()
     expect(execution.status).toBe('SUCCESS')
-    const told = requests[1]?.history.find((item) => item.type === 'result')
-    const output = told?.type === 'result' ? told.output : ''
+    const toolResult = requests[1]?.history.find((item) => item.type === 'result')
+    const output = toolResult?.type === 'result' ? toolResult.output : ''
     expect(output).toMatch(expected)
     expect(output.length).toBeLessThan(300_000)
     expect(steps[0]?.results.size).toBe(1)
@@ -288,8 +288,8 @@ describe('an agent as a tool', () => {
     )
     done()
     expect(execution).toMatchObject({ status: 'SUCCESS', source: 'API', parentExecutionId: null })
-    const told = requests[1]?.history.find((item) => item.type === 'result')
-    expect(told?.type === 'result' && told.output).toContain('From below.')
+    const toolResult = requests[1]?.history.find((item) => item.type === 'result')
+    expect(toolResult?.type === 'result' && toolResult.output).toContain('From below.')
     const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
     const { items } = await engine.executions.list(page)
     const child = items.find(({ id }) => id !== execution.id)
@@ -316,8 +316,8 @@ describe('an agent as a tool', () => {
       { version },
     )
     done()
-    const told = requests[1]?.history.find((item) => item.type === 'result')
-    expect(told?.type === 'result' && told.output).toContain('cycle')
+    const toolResult = requests[1]?.history.find((item) => item.type === 'result')
+    expect(toolResult?.type === 'result' && toolResult.output).toContain('cycle')
   })
 
   it('is cancelled with its parent', async () => {

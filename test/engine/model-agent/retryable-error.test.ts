@@ -36,7 +36,7 @@ describe('a retryable error', () => {
     expect(await stored()).toMatchObject({ status: 'SUCCESS', lastError: null })
   })
 
-  it('waits as long as Retry-After says', async () => {
+  it('delays the retry by Retry-After', async () => {
     const headers = { 'retry-after': '300' }
     const { execution, modelRequests } = await queued([{ ...down, status: 429, headers }])
     const result = await processMessage(engine, execution.id, aMessage(1))
@@ -84,9 +84,9 @@ describe('a retryable error', () => {
 
   it('of the database during the final write does not discard the result', async () => {
     const { execution, stored, modelRequests } = await queued([answer])
-    let refused = 0
+    let failures = 0
     const finish: typeof engine.executions.finish = (params) =>
-      ++refused < 3 ? Promise.reject(new Unavailable(undefined)) : engine.executions.finish(params)
+      ++failures < 3 ? Promise.reject(new Unavailable(undefined)) : engine.executions.finish(params)
     const executions = { ...engine.executions, finish }
     expect(await processMessage({ ...engine, executions }, execution.id, aMessage(1))).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'SUCCESS' })

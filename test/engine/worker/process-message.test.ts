@@ -9,7 +9,7 @@ import { aMessage, answer, startTestEngine } from '../../support/test-engine.ts'
 const { engine, queued, deadLetter, stop } = await startTestEngine()
 afterAll(stop)
 
-/** After the leases of this test have expired; the shared service's sweeper ignores what is open until then. */
+/** After the leases of this test have expired; the shared service's sweeper ignores open executions until then. */
 const later = () => Date.now() + 10_000_000
 
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }

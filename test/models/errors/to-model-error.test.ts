@@ -110,7 +110,7 @@ describe.each(PROVIDERS)('an error of %s', (format) => {
 
   it('is permanent for an invalid history, which is not sent', async () => {
     const { model, id } = await openScripted(scripted.server, format, [{ text: 'Never sent.' }])
-    const messages = [{ role: 'nobody', content: SECRET_TEXT }]
+    const messages = [{ role: 'unknown', content: SECRET_TEXT }]
     const error = await model.respond(requestOf(model, { messages })).catch((error: unknown) => error)
     expect(error).toMatchObject({ name: 'ModelError', isTransient: false })
     expect((error as Error).message).not.toContain(SECRET_TEXT)
@@ -128,7 +128,7 @@ describe.each(PROVIDERS)('an error of %s', (format) => {
         name.endsWith('_URL') ? `http://127.0.0.1:${port}/v1` : value,
       ]),
     )
-    const model = await openModel(`${format}/nobody`, environment)
+    const model = await openModel(`${format}/unreachable`, environment)
     await expect(model.respond(requestOf(model))).rejects.toMatchObject({
       isTransient: true,
       message: `Could not connect to ${format} (ECONNREFUSED).`,
