@@ -85,7 +85,7 @@ export interface ExecutionStore extends LearningStore {
     outcome: Outcome
     finishedAt: string
   }): Promise<Execution | null>
-  /** Ends an open execution whoever holds the lease; null if it is final or does not exist. */
+  /** Ends an open execution, regardless of its lease; null if it is final or does not exist. */
   end(params: {
     organizationId: string
     id: string

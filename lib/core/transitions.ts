@@ -70,7 +70,7 @@ export function finish(owner: string, outcome: Outcome, finishedAt: string): Tra
   return { guard: { owner }, set: { output: null, error: null, ...outcome, finishedAt, ...CLOSED } }
 }
 
-/** Ends an execution in ERROR whoever holds the lease; with `unleasedAt`, only if no lease is live. */
+/** Ends an execution in ERROR, regardless of its lease; with `unleasedAt`, only if no lease is live. */
 export function end(
   guard: Pick<Guard, 'organizationId' | 'unleasedAt'>,
   error: ExecutionError,
