@@ -1,10 +1,8 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda'
-import { leaseTimes } from '../lib/core/lease-times.ts'
-import { LEASE_MS } from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { deadlineIn } from '../lib/engine/checkpoints/deadline.ts'
+import { readTimes } from '../lib/engine/engine.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
-import { LEASE_SECONDS, readDurationMs } from '../lib/environment.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
@@ -12,7 +10,7 @@ import { system } from '../lib/system.ts'
 const engine = {
   ...openStores(),
   system,
-  times: leaseTimes(readDurationMs(LEASE_SECONDS, LEASE_MS)),
+  times: readTimes(),
 }
 const queue = openRunQueue()
 

@@ -1,13 +1,12 @@
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
-import { leaseTimes } from '../lib/core/lease-times.ts'
 import * as limits from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { readTimes } from '../lib/engine/engine.ts'
 import { admission } from '../lib/engine/submit/admission.ts'
 import { buildRunRequest } from '../lib/engine/submit/run-request.ts'
 import { submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
 import {
-  LEASE_SECONDS,
   MAX_OPEN_EXECUTIONS,
   readDurationMs,
   readInteger,
@@ -27,7 +26,7 @@ const intake = {
     { executions: stores.executions, system },
     readInteger(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS),
   ),
-  times: leaseTimes(readDurationMs(LEASE_SECONDS, limits.LEASE_MS)),
+  times: readTimes(),
   syncDeadlineMs: readDurationMs(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
 }
 

@@ -1,15 +1,13 @@
-import { leaseTimes } from '../lib/core/lease-times.ts'
-import { LEASE_MS } from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { readTimes } from '../lib/engine/engine.ts'
 import { sweep } from '../lib/engine/maintenance/sweep.ts'
-import { LEASE_SECONDS, readDurationMs } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const { executions } = openStores()
 const queue = openRunQueue()
-const times = leaseTimes(readDurationMs(LEASE_SECONDS, LEASE_MS))
+const times = readTimes()
 
 /** Runs every minute, so that no accepted execution is lost in a crash. */
 export async function handler(): Promise<void> {

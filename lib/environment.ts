@@ -13,6 +13,8 @@ export const METRICS = 'METRICS'
 /** Integers, in seconds: how long a lease lasts without a heartbeat, and how long a synchronous caller waits. */
 export const LEASE_SECONDS = 'LEASE_SECONDS'
 export const SYNC_DEADLINE_SECONDS = 'SYNC_DEADLINE_SECONDS'
+/** An integer, in milliseconds: the first delay before a run is retried after a retryable error. */
+export const RETRY_BACKOFF_MS = 'RETRY_BACKOFF_MS'
 /** Maximum number of open executions of an organization. */
 export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
 

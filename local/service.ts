@@ -1,16 +1,12 @@
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { leaseTimes } from '../lib/core/lease-times.ts'
-import { LEASE_MS } from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
 import {
   DYNAMODB_ENDPOINT,
   type Environment,
-  LEASE_SECONDS,
   QUEUE_URL,
-  readDurationMs,
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../lib/environment.ts'
@@ -20,9 +16,10 @@ import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision
 import { type Emulator, startSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
 import { createGateway } from './gateway/gateway.ts'
-import { closeServer, listen, parsePort, urlOf } from './gateway/server.ts'
-import { publishFolder } from './publish/publish-folder.ts'
+import { closeServer, listen, urlOf } from './gateway/server.ts'
+import { type PublishResult, publishFolder } from './publish/publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
+import { readLocalSettings } from './settings.ts'
 
 const AGENTS = fileURLToPath(new URL('../agents', import.meta.url))
 /** Statuses of requests that leave the run to the runner: accepted, or still running at the deadline. */
@@ -33,25 +30,26 @@ const LEFT_TO_RUNNER = [202, 504]
  * @param print prints a line for the user
  */
 export async function runService(environment: Environment, print: (line: string) => void) {
-  const host = environment.HOST || '127.0.0.1'
-  const port = parsePort(environment.PORT)
+  const { host, port, devToken, times, defaults } = readLocalSettings(environment)
   const cleanups: (() => Promise<void>)[] = []
   let announceStop = async () => {}
+  /** Stops every part, also if one fails. @throws an AggregateError with the failures */
   const stop = async () => {
-    await announceStop()
-    for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp()
+    const errors: Error[] = []
+    for (const stopPart of [announceStop, ...cleanups.splice(0).reverse()])
+      await stopPart().catch((error: Error) => errors.push(error))
+    if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '))
   }
   try {
     const opening = [openDatabase('service', environment), openQueues(environment)] as const
     for (const emulator of opening) cleanups.push(async () => (await emulator).stop())
     const [database, sqs] = await Promise.all(opening)
     announceStop = database.announceStop
-    const { visibilityMs, heartbeatMs } = leaseTimes(readDurationMs(LEASE_SECONDS, LEASE_MS, environment))
-    const queues = await provisionQueues(sqs.endpoint, LOCAL_QUEUE, Math.ceil(visibilityMs / 1000))
+    const queues = await provisionQueues(sqs.endpoint, LOCAL_QUEUE, Math.ceil(times.visibilityMs / 1000))
     const isSharedQueue = Boolean(environment[SQS_ENDPOINT])
     // The functions read their configuration from the environment when they are loaded, as on Lambda.
     Object.assign(process.env, {
-      POWERTOOLS_LOG_LEVEL: environment.POWERTOOLS_LOG_LEVEL || 'WARN',
+      ...defaults,
       [TABLE_NAME]: LOCAL_TABLE,
       [DYNAMODB_ENDPOINT]: database.endpoint,
       [SQS_ENDPOINT]: sqs.endpoint,
@@ -71,7 +69,7 @@ export async function runService(environment: Environment, print: (line: string)
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await mkdir(folder, { recursive: true })
-    const token = await ensureDevelopmentToken(tokens, folder, environment.DEV_TOKEN || undefined)
+    const token = await ensureDevelopmentToken(tokens, folder, devToken)
     const published = await publishFolder(agents, AGENTS, join(folder, 'published.json'))
 
     const { handlers, authorizer, sweep } = localFunctions()
@@ -81,7 +79,7 @@ export async function runService(environment: Environment, print: (line: string)
       await sweep()
     }
     const onSweepError = (error: unknown) => console.error('The sweeper failed:', error)
-    const sweeping = setInterval(() => sweepIfStale().catch(onSweepError), heartbeatMs)
+    const sweeping = setInterval(() => sweepIfStale().catch(onSweepError), times.heartbeatMs)
     cleanups.push(async () => clearInterval(sweeping))
 
     const gateway = createGateway({
@@ -97,14 +95,22 @@ export async function runService(environment: Environment, print: (line: string)
 
     const url = urlOf(gateway, host)
     print(`data in ${database.name}, queue in ${sqs.name}`)
-    for (const { slug, isNew } of published) print(`agent ${slug}${isNew ? ', published' : ''}`)
+    for (const result of published) print(describe(result))
     print(`\nTry it:\n${exampleCommand(url, token)}\n`)
     print(`ready ${url}`)
     return { url, token, stop }
   } catch (error) {
-    await stop()
+    await stop().catch(() => undefined)
     throw error
   }
+}
+
+function describe(result: PublishResult): string {
+  if ('slug' in result) return `agent ${result.slug}${result.isNew ? ', published' : ''}`
+  const folder = relative(process.cwd(), result.folder)
+  return [`warning: ${folder} is not published. Its last published version stays.`, ...result.problems].join(
+    '\n  ',
+  )
 }
 
 function exampleCommand(url: string, token: string): string {

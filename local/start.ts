@@ -5,12 +5,21 @@ import { runService } from './service.ts'
 // ends one invocation on Lambda; it must not end the service.
 process.on('uncaughtException', (error) => console.error('Uncaught error, possibly in a code agent:', error))
 
+/** Longer than requests in flight, the runner and the emulators may take. Then the process exits anyway. */
+const MAX_STOP_MS = 13_000
+
 try {
   const service = await runService(process.env, (line) => console.log(line))
   collectGarbage()
   const stop = async () => {
-    await service.stop()
-    process.exit(0)
+    setTimeout(() => process.exit(1), MAX_STOP_MS).unref()
+    try {
+      await service.stop()
+      process.exit(0)
+    } catch (error) {
+      console.error(`Could not stop cleanly: ${error instanceof Error ? error.message : error}`)
+      process.exit(1)
+    }
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)

@@ -1,6 +1,6 @@
-import { LEASE_MS } from './limits.ts'
+import { LEASE_MS, RETRY_BACKOFF_MS } from './limits.ts'
 
-/** Timing of leases and retries, in milliseconds. Everything derives from the lease, so that tests can shorten it as a whole. */
+/** Timing of leases and retries, in milliseconds. Two values determine all of it, so that tests can shorten it. */
 export type LeaseTimes = {
   leaseMs: number
   heartbeatMs: number
@@ -14,14 +14,15 @@ export type LeaseTimes = {
   retryDelayMs: number
 }
 
-export function leaseTimes(leaseMs: number = LEASE_MS): LeaseTimes {
+/** @param backoffMs does not derive from the lease: an outage of a model is not shorter because the lease is */
+export function leaseTimes(leaseMs: number = LEASE_MS, backoffMs: number = RETRY_BACKOFF_MS): LeaseTimes {
   return {
     leaseMs,
     heartbeatMs: leaseMs / 6,
     visibilityMs: leaseMs + leaseMs / 12,
     graceMs: leaseMs,
-    backoffMs: leaseMs / 12,
-    retryDelayMs: leaseMs / 120,
+    backoffMs,
+    retryDelayMs: backoffMs / 10,
   }
 }
 

@@ -11,6 +11,9 @@ export const MAX_PAGE_BYTES = 4_000_000
 /** Lease duration without a heartbeat. */
 export const LEASE_MS = 60_000
 
+/** First delay before a run is retried after a retryable error. */
+export const RETRY_BACKOFF_MS = 5_000
+
 /** Deadline of an execution, after which the sweeper ends it. */
 export const DEADLINE_MS = 24 * 60 * 60 * 1000
 

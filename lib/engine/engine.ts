@@ -1,7 +1,14 @@
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
+import * as limits from '../core/limits.ts'
 import type { AgentStore, CacheStore, ExecutionStore, System } from '../core/ports.ts'
 import type { StepStore } from '../core/step.ts'
-import type { Environment } from '../environment.ts'
+import {
+  type Environment,
+  LEASE_SECONDS,
+  RETRY_BACKOFF_MS,
+  readDurationMs,
+  readInteger,
+} from '../environment.ts'
 
 /** The dependencies of running an execution. */
 export type Engine = {
@@ -15,6 +22,13 @@ export type Engine = {
   /** Tests shorten these. */
   times?: LeaseTimes
 }
+
+/** @throws an Error that names the variable */
+export const readTimes = (environment: Environment = process.env): LeaseTimes =>
+  leaseTimes(
+    readDurationMs(LEASE_SECONDS, limits.LEASE_MS, environment),
+    readInteger(RETRY_BACKOFF_MS, limits.RETRY_BACKOFF_MS, environment),
+  )
 
 export const timesOf = ({ times = leaseTimes() }: Engine): LeaseTimes => times
 

@@ -47,7 +47,9 @@ async function openFolder(isCommand: boolean, folder: string): Promise<Database>
   const startedAt = performance.now()
   const waitedMs = () => performance.now() - startedAt
   for (;;) {
-    const lock = await acquireLock(folder, { isShortLived: isCommand })
+    const lock = await acquireLock(folder, { isShortLived: isCommand }).catch((cause: Error) => {
+      throw new Error(`Cannot write the data folder ${folder} (DATA_DIR): ${cause.message}`, { cause })
+    })
     if ('release' in lock) return startOn(folder, lock)
     const { pid, endpoint, isShortLived } = lock
     if (isCommand && endpoint && !isShortLived) return externalDatabase(endpoint)

@@ -30,23 +30,40 @@ function findDynoxide(): string | null {
 }
 
 const MAX_START_MS = 10_000
+const MAX_ERROR_CHARACTERS = 2_000
 
-/** Stops the emulator when its standard input closes, which happens however this process dies. */
-const STOP_WITH_PARENT = '"$@" & child=$!; read -r _; kill $child; wait $child'
+/**
+ * Stops the emulator when its standard input closes, which happens however this process dies. Exits when the emulator does.
+ * The shell gives background commands no standard input, hence descriptor 3.
+ */
+const STOP_WITH_PARENT = 'exec 3<&0; "$@" & child=$!; { read -r _ <&3; kill $child; } 2>/dev/null & wait $child'
 
 async function startDynoxide(binary: string, folder: string | null): Promise<Emulator> {
   const port = await freePort()
   const options = ['serve', '--host', '127.0.0.1', '--port', String(port)]
-  if (folder) options.push('--db-path', join(folder, 'dynoxide.sqlite'))
+  const file = folder && join(folder, 'dynoxide.sqlite')
+  if (file) options.push('--db-path', file)
   const child = spawn('sh', ['-c', STOP_WITH_PARENT, 'sh', binary, ...options], {
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'ignore', 'pipe'],
     // A separate process group: an interrupt from the terminal must not stop the database before the service.
     detached: true,
   })
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-MAX_ERROR_CHARACTERS)
+  })
+  const exit = new AbortController()
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  void exited.then(() => exit.abort(cannotOpen(file ?? 'in memory', errors.replace(/^error: /, '').trim())))
   const endpoint = `http://127.0.0.1:${port}`
   const ping = createPing(endpoint)
-  await pRetry(ping, { retries: MAX_START_MS, minTimeout: 15, factor: 1, maxRetryTime: MAX_START_MS })
+  try {
+    const retries = { retries: MAX_START_MS, minTimeout: 15, factor: 1, maxRetryTime: MAX_START_MS }
+    await pRetry(ping, { ...retries, signal: exit.signal })
+  } catch (error) {
+    child.stdin.end()
+    throw error
+  }
   const stop = async () => {
     child.stdin.end()
     await exited
@@ -56,7 +73,9 @@ async function startDynoxide(binary: string, folder: string | null): Promise<Emu
 
 export async function startDynalite(folder: string | null): Promise<Emulator> {
   const dynalite = require('dynalite') as (options: object) => Server
-  const server = dynalite({ createTableMs: 0, ...(folder && { path: join(folder, 'dynalite') }) })
+  const path = folder && join(folder, 'dynalite')
+  if (path) await checkLevelDatabase(path)
+  const server = dynalite({ createTableMs: 0, ...(path && { path }) })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
@@ -69,6 +88,21 @@ export async function startDynalite(folder: string | null): Promise<Emulator> {
     })
   return { name: 'dynalite', endpoint, stop }
 }
+
+/** dynalite does not report that it cannot open its database: no request gets a response then. */
+async function checkLevelDatabase(path: string): Promise<void> {
+  const { Level } = createRequire(require.resolve('dynalite'))('level') as {
+    Level: new (path: string) => { open(): Promise<void>; close(): Promise<void> }
+  }
+  const database = new Level(path)
+  await database.open().catch(({ cause }: Error) => {
+    throw cannotOpen(path, cause instanceof Error ? cause.message : String(cause))
+  })
+  await database.close()
+}
+
+const cannotOpen = (path: string, reason: string): Error =>
+  new Error(`Cannot open the database ${path}: ${reason} Restore it, or delete it to start over.`)
 
 /**
  * Starts the embedded SQS, in memory. The sweeper enqueues again what was queued when it stopped. `startFauxqs` is not

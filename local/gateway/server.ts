@@ -4,15 +4,6 @@ import { type AddressInfo, isIPv6 } from 'node:net'
 /** How long requests in flight may take after SIGTERM. */
 const DRAIN_MS = 5_000
 
-/** @throws an Error that names the variable */
-export function parsePort(text: string | undefined): number {
-  const port = Number(text || 3000)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new Error(`PORT is "${text}"; it must be an integer between 0 and 65535 (0 selects any free port).`)
-  }
-  return port
-}
-
 /** @throws an Error that names the port when it is in use */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {

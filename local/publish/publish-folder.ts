@@ -8,7 +8,8 @@ import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION, operatorId } from '../development.ts'
 import { hashSources, sourcesOutside } from './source-hash.ts'
 
-export type PublishedAgent = { slug: string; isNew: boolean }
+/** `problems`: the folder is not a valid agent, and nothing was published. */
+export type PublishResult = { slug: string; isNew: boolean } | Invalid
 
 /** What was last published from a folder. `sources` are the source files outside the folder. */
 type Publication = { slug: string; digest: string; sources: string[]; sourceHash: string }
@@ -17,13 +18,12 @@ type Publication = { slug: string; digest: string; sources: string[]; sourceHash
  * Publishes every agent below a folder whose document or code differs from its current version. An agent whose files are
  * unchanged since the last start is neither checked nor bundled; if all are unchanged, the bundler is not loaded.
  * @param stateFile stores what was published
- * @throws an Error with the problems of invalid documents
  */
 export async function publishFolder(
   store: AgentStore,
   folder: string,
   stateFile: string,
-): Promise<PublishedAgent[]> {
+): Promise<PublishResult[]> {
   const entries = existsSync(folder) ? await readdir(folder) : []
   const folders = entries
     .map((name) => join(folder, name))
@@ -32,32 +32,37 @@ export async function publishFolder(
   const results = await Promise.all(
     folders.map(async (path) => (await findUnchanged(store, path, state[path])) ?? publish(store, path)),
   )
-  if (results.some(({ isChecked }) => isChecked)) {
+  if (results.some((result) => 'problems' in result || result.isChecked)) {
     const { stopBundler } = await import('../../lib/agents/bundle-code.ts')
     await stopBundler()
-    const entries = results.map(({ publication }, index) => [folders[index], publication])
+    const entries = results.flatMap((result, index) =>
+      'problems' in result ? [] : [[folders[index], result.publication]],
+    )
     await writeFile(stateFile, JSON.stringify(Object.fromEntries(entries)))
   }
-  return results.map(({ publication: { slug }, isNew }) => ({ slug, isNew }))
+  return results.map((result) =>
+    'problems' in result ? result : { slug: result.publication.slug, isNew: result.isNew },
+  )
 }
 
-type Result = { publication: Publication; isNew: boolean; isChecked: boolean }
+type Published = { publication: Publication; isNew: boolean; isChecked: boolean }
+type Invalid = { folder: string; problems: string[] }
 
 /** Null when the folder has to be checked. */
 async function findUnchanged(
   store: AgentStore,
   folder: string,
   publication: Publication | undefined,
-): Promise<Result | null> {
+): Promise<Published | null> {
   if (!publication || (await hashSources(folder, publication.sources)) !== publication.sourceHash) return null
   const isCurrent = (await currentDigest(store, publication.slug)) === publication.digest
   return isCurrent ? { publication, isNew: false, isChecked: false } : null
 }
 
-async function publish(store: AgentStore, folder: string): Promise<Result> {
+async function publish(store: AgentStore, folder: string): Promise<Published | Invalid> {
   const { formatProblem, loadFolder } = await import('../../lib/agents/load-folder.ts')
   const { agent, problems } = await loadFolder(folder)
-  if (!agent) throw new Error(problems.map(formatProblem).join('\n'))
+  if (!agent) return { folder, problems: problems.map(formatProblem) }
   const { digest, document } = agent
   const sources = sourcesOutside(folder, agent.sources)
   const sourceHash = await hashSources(folder, sources)

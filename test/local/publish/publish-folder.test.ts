@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadFolder } from '../../../lib/agents/load-folder.ts'
+import { agentIdOf } from '../../../lib/core/ids.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { system } from '../../../lib/system.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
 import { publishFolder } from '../../../local/publish/publish-folder.ts'
 import { hashSources, sourcesOutside } from '../../../local/publish/source-hash.ts'
 import { sharedTable } from '../../support/organization.ts'
@@ -44,6 +46,11 @@ async function publish() {
   vi.mocked(loadFolder).mockClear()
   const agents = await publishFolder(store, join(folder, 'agents'), stateFile())
   return { agents, loaded: vi.mocked(loadFolder).mock.calls.length }
+}
+
+const currentTitle = async () => {
+  const organizationId = DEVELOPMENT_ORGANIZATION.id
+  return (await store.get({ organizationId, id: agentIdOf(organizationId, slug) }))?.title
 }
 
 const published = () => ({ agents: [{ slug, isNew: true }], loaded: 1 })
@@ -93,10 +100,26 @@ describe('publishFolder', () => {
     expect(await publish()).toEqual(unchanged())
   })
 
-  it('checks an invalid folder again at the next start', async () => {
-    write('agents/one/agent.md', '---\ntitle: One\n---\n')
-    await expect(publish()).rejects.toThrow(/agents\/one\/agent\.md:\d+: input/)
-    await expect(publish()).rejects.toThrow(/agents\/one\/agent\.md:\d+: input/)
+  it('reports an invalid folder at every start, keeps its last version, and publishes the others', async () => {
+    await publish()
+    mkdirSync(join(folder, 'agents', 'two'))
+    const other = `other-${slug}`
+    write('agents/two/agent.md', document('Two').replace(slug, other))
+    write('agents/two/agent.ts', `export default () => ({ text: 'two' })`)
+    write('agents/one/agent.ts', 'export default () => {')
+    const invalid = {
+      folder: join(folder, 'agents', 'one'),
+      problems: [expect.stringMatching(/agents\/one\/agent\.ts:\d+: /)],
+    }
+    expect((await publish()).agents).toEqual([invalid, { slug: other, isNew: true }])
+    expect((await publish()).agents).toEqual([invalid, { slug: other, isNew: false }])
+    expect(await currentTitle()).toBe('One')
+
+    write('agents/one/agent.ts', `export default () => ({ text: 'repaired' })`)
+    expect((await publish()).agents).toEqual([
+      { slug, isNew: true },
+      { slug: other, isNew: false },
+    ])
   })
 })
 

@@ -1,0 +1,108 @@
+import type { LeaseTimes } from '../lib/core/lease-times.ts'
+import { readTimes } from '../lib/engine/engine.ts'
+import {
+  DEFAULT_MODEL,
+  DYNAMODB_ENDPOINT,
+  type Environment,
+  EXECUTION_RETENTION_DAYS,
+  LEASE_SECONDS,
+  MAX_OPEN_EXECUTIONS,
+  RETRY_BACKOFF_MS,
+  readInteger,
+  SQS_ENDPOINT,
+  SYNC_DEADLINE_SECONDS,
+} from '../lib/environment.ts'
+import { checkModel } from '../lib/models/check-model.ts'
+import { SETTINGS as PROVIDERS } from '../lib/models/providers/provider-settings.ts'
+import { isTokenFormat } from '../lib/tokens/token.ts'
+
+const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
+
+/** Shorter than on AWS: a developer who kills a worker waits for its runs. */
+const LOCAL_LEASE_SECONDS = '10'
+
+/** The settings of `npm start` that are not read by the functions themselves. */
+export type LocalSettings = {
+  host: string
+  port: number
+  devToken: string | undefined
+  times: LeaseTimes
+  /** Variables of the functions whose defaults differ from those on AWS. */
+  defaults: Environment
+}
+
+/**
+ * Checks every variable of `docs/configuration.md` that `npm start` or a function reads, before anything is opened.
+ * @throws an Error with one line for each invalid variable
+ */
+export function readLocalSettings(given: Environment): LocalSettings {
+  const defaults = {
+    [LEASE_SECONDS]: given[LEASE_SECONDS] || LOCAL_LEASE_SECONDS,
+    [POWERTOOLS_LOG_LEVEL]: given[POWERTOOLS_LOG_LEVEL] || 'WARN',
+  }
+  const environment: Environment = { ...given, ...defaults }
+  const problems = Object.entries(CHECKS).flatMap(([name, check]) => {
+    const value = environment[name]
+    try {
+      if (value) check(value, environment, name)
+      return []
+    } catch (error) {
+      return (error as Error).message
+    }
+  })
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  return {
+    host: given.HOST || '127.0.0.1',
+    port: parsePort(given.PORT || '3000'),
+    devToken: given.DEV_TOKEN || undefined,
+    times: readTimes(environment),
+    defaults,
+  }
+}
+
+/** Throws an Error that names the variable. */
+type Check = (value: string, environment: Environment, name: string) => unknown
+
+const checkNumber: Check = (_value, environment, name) => readInteger(name, 1, environment)
+
+/** The message does not contain the URL, because it may contain a password. */
+const checkUrl: Check = (value, _environment, name) => {
+  const url = URL.parse(value)
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`${name} must be an http or https URL.`)
+}
+
+const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT']
+
+const CHECKS: Record<string, Check> = {
+  PORT: parsePort,
+  DEV_TOKEN: (value) => {
+    if (!isTokenFormat(value))
+      throw new Error('DEV_TOKEN may contain only letters, digits and ._~+/=-, at most 200 characters.')
+  },
+  [DYNAMODB_ENDPOINT]: checkUrl,
+  [SQS_ENDPOINT]: checkUrl,
+  LAMBDA_ENDPOINT: checkUrl,
+  ...Object.fromEntries(Object.values(PROVIDERS).map(({ baseUrl }) => [baseUrl, checkUrl])),
+  [DEFAULT_MODEL]: (value, environment) => {
+    try {
+      checkModel(value, environment)
+    } catch (error) {
+      throw new Error(`${DEFAULT_MODEL}: ${(error as Error).message}`)
+    }
+  },
+  [MAX_OPEN_EXECUTIONS]: checkNumber,
+  [SYNC_DEADLINE_SECONDS]: checkNumber,
+  [LEASE_SECONDS]: checkNumber,
+  [RETRY_BACKOFF_MS]: checkNumber,
+  [EXECUTION_RETENTION_DAYS]: checkNumber,
+  [POWERTOOLS_LOG_LEVEL]: (value) => {
+    if (!LOG_LEVELS.includes(value.toUpperCase()))
+      throw new Error(`${POWERTOOLS_LOG_LEVEL} is "${value}"; it must be one of ${LOG_LEVELS.join(', ')}.`)
+  },
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new Error(`PORT is "${text}"; it must be an integer between 0 and 65535 (0 selects any free port).`)
+}

@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startDynalite, startDynamoDB } from '../../local/emulators/start-emulators.ts'
+import { startService } from '../support/service.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'aes-start-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const newFolder = () => mkdtempSync(join(root, 'data-'))
+
+describe('npm start', () => {
+  it('lists all invalid variables in one message, before it opens anything', async () => {
+    const environment = {
+      PORT: 'http',
+      MAX_OPEN_EXECUTIONS: 'abc',
+      SYNC_DEADLINE_SECONDS: 'abc',
+      DEFAULT_MODEL: 'gpt-5',
+    }
+    const dataDir = join(newFolder(), 'new')
+    const error: Error = await startService({ dataDir, environment }).then(
+      () => expect.fail('The service started.'),
+      (reason) => reason,
+    )
+    const [, output = ''] = error.message.split('Output:\n')
+    expect(output.trim().split('\n')).toEqual([
+      'PORT is "http"; it must be an integer between 0 and 65535 (0 selects any free port).',
+      expect.stringMatching(/^DEFAULT_MODEL: The model name "gpt-5" has no known provider\./),
+      expect.stringMatching(/MAX_OPEN_EXECUTIONS is "abc"/),
+      expect.stringMatching(/SYNC_DEADLINE_SECONDS is "abc"/),
+    ])
+  })
+
+  it('names a data folder that cannot be written, and the cause', async () => {
+    const file = join(newFolder(), 'file')
+    writeFileSync(file, '')
+    const dataDir = join(file, 'data')
+    await expect(startService({ dataDir })).rejects.toThrow(
+      new RegExp(`Cannot write the data folder ${dataDir} \\(DATA_DIR\\): ENOTDIR`),
+    )
+  })
+
+  it('stops on SIGTERM when its data folder was deleted', async () => {
+    const dataDir = newFolder()
+    const service = await startService({ dataDir })
+    rmSync(dataDir, { recursive: true })
+    const startedAt = performance.now()
+    expect(await service.stop()).toBe(1)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(service.output()).toMatch(/Could not stop cleanly: ENOENT.*store\.lock/)
+  })
+})
+
+describe('a corrupt database', () => {
+  const failsAtOnce = async (starting: Promise<unknown>, message: RegExp) => {
+    const startedAt = performance.now()
+    await expect(starting).rejects.toThrow(message)
+    expect(performance.now() - startedAt).toBeLessThan(3_000)
+  }
+
+  it('of dynalite is reported at once, with its folder and the cause', async () => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'dynalite'))
+    writeFileSync(join(folder, 'dynalite', 'CURRENT'), 'not a manifest')
+    await failsAtOnce(startDynalite(folder), /Cannot open the database \S+\/dynalite: Corruption/)
+  })
+
+  it.runIf(process.platform === 'linux' && process.arch === 'x64')(
+    'of dynoxide is reported at once, with its file and the cause',
+    async () => {
+      const folder = newFolder()
+      writeFileSync(join(folder, 'dynoxide.sqlite'), 'not a database')
+      await failsAtOnce(
+        startDynamoDB(folder),
+        /Cannot open the database \S+\/dynoxide\.sqlite: .*not a valid SQLite database/,
+      )
+    },
+  )
+})
