@@ -36,7 +36,8 @@ const MAX_ERROR_CHARACTERS = 2_000
  * Stops the emulator when its standard input closes, which happens however this process dies. Exits when the emulator does.
  * The shell gives background commands no standard input, hence descriptor 3.
  */
-const STOP_WITH_PARENT = 'exec 3<&0; "$@" & child=$!; { read -r _ <&3; kill $child; } 2>/dev/null & wait $child'
+const STOP_WITH_PARENT =
+  'exec 3<&0; "$@" & child=$!; { read -r _ <&3; kill $child; } 2>/dev/null & wait $child'
 
 async function startDynoxide(binary: string, folder: string | null): Promise<Emulator> {
   const port = await freePort()
