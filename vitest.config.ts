@@ -22,7 +22,7 @@ export default defineConfig(({ mode }) => {
       isolate: false,
       // Many tests wait for a process or a lease, so one worker more than processors keeps them busy.
       maxWorkers: availableParallelism() + 1,
-      testTimeout: 30_000,
+      testTimeout: 60_000,
       hookTimeout: 60_000,
     },
   }

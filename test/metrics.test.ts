@@ -161,7 +161,7 @@ describe('measured', () => {
   it('publishes once for a run', async () => {
     const engine = { ...openStores(sharedTable()), executions: measuredStore(), system }
     const code = 'export default () => ({ answer: "42" })'
-    const version = await aModelAgent({ slug: 'measured', code: true }, code)
+    const version = await aModelAgent({ slug: 'measured', code: true }, { code })
     const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
     const ended = await runInProcess(engine, {
       version,

@@ -24,7 +24,7 @@ beforeAll(async () => {
       },
       outputSchema: { got: { type: 'string', description: 'The input that the agent received.' } },
     },
-    CODE,
+    { code: CODE },
   )
 })
 

@@ -28,7 +28,7 @@ beforeAll(async () => {
       },
       outputSchema: { got: { type: 'string' } },
     },
-    'export default (input) => ({ got: JSON.stringify(input) })',
+    { code: 'export default (input) => ({ got: JSON.stringify(input) })' },
   )
 })
 

@@ -1,8 +1,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openTable, type Table } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
+import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
+import { type Emulator, startDynamoDB } from '../../local/emulators/start-emulators.ts'
 import { type ApiClient, createClient } from '../support/client.ts'
 import { aModelAgent } from '../support/model-agent.ts'
 import { newOrganization } from '../support/organization.ts'
@@ -15,28 +18,35 @@ const LEASE_MS = 6_000
 const RUN = '/v1/agents/slow-first-attempt/executions'
 const folder = mkdtempSync(join(tmpdir(), 'aes-recovery-'))
 let scripted: ScriptedModel
+// A table of its own: the sweeper of the shared service would send this file's stale runs to its own queue.
+let dynamodb: Emulator
+let table: Table
 
 beforeAll(async () => {
   scripted = await startScriptedModel()
+  dynamodb = await startDynamoDB(null)
+  await provisionTable(dynamodb.endpoint, LOCAL_TABLE)
+  table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
 })
 afterAll(async () => {
+  await dynamodb.stop()
   await scripted.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A separate service on the shared table, with its own queue and processes and a short lease. */
+/** A separate service with its own queue and processes and a short lease. */
 async function withService(
   use: (service: Service, call: ApiClient) => Promise<void>,
   environment: Record<string, string> = {},
 ): Promise<void> {
-  const own = await newOrganization()
+  const own = await newOrganization(table)
   await own.publish('slow-first-attempt')
   await own.publish('wait')
-  await aModelAgent({ organizationId: own.id, slug: 'model-agent' })
+  await aModelAgent({ organizationId: own.id, slug: 'model-agent' }, { table })
   const service = await startService({
     dataDir: mkdtempSync(join(folder, 'data-')),
     environment: {
-      DYNAMODB_ENDPOINT: inject('dynamodb'),
+      DYNAMODB_ENDPOINT: dynamodb.endpoint,
       LEASE_SECONDS: String(LEASE_MS / 1000),
       ...(scripted.environmentFor('openai-compatible') as Record<string, string>),
       ...environment,
@@ -71,7 +81,7 @@ describe.concurrent('a run whose process is killed', () => {
   }, 60_000)
 
   it('is re-enqueued by the sweeper if the gateway was killed during a synchronous run', async () => {
-    const own = await newOrganization()
+    const own = await newOrganization(table)
     await own.publish('slow-first-attempt')
     const log = newLog()
     await withService(async (service) => {
@@ -136,7 +146,7 @@ describe('the limit of open executions', () => {
     call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 600 } })
 
   it('is enforced with 429, after a crash too, until executions have ended', async () => {
-    const own = await newOrganization()
+    const own = await newOrganization(table)
     await own.publish('wait')
     const environment = { MAX_OPEN_EXECUTIONS: '3', LEASE_SECONDS: '60' }
     let ids: string[] = []

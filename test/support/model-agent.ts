@@ -4,6 +4,7 @@ import type { Version } from '../../lib/core/agent.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import type { Json } from '../../lib/core/json.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import type { Table } from '../../lib/dynamodb/table.ts'
 import { system } from '../../lib/system.ts'
 import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { sharedTable } from './organization.ts'
@@ -11,7 +12,7 @@ import { sharedTable } from './organization.ts'
 /** Publishes an agent, by default a model agent of a new organization. `tools` have the format of `agent.md`. */
 export async function aModelAgent(
   overrides: Partial<Omit<Version, 'tools'>> & { tools?: unknown[] } = {},
-  code: string | null = null,
+  { code = null, table = sharedTable() }: { code?: string | null; table?: Table } = {},
 ): Promise<Version> {
   const { tools = [], ...fields } = overrides
   const organizationId = fields.organizationId ?? system.newId()
@@ -36,7 +37,7 @@ export async function aModelAgent(
     digest: '',
     ...fields,
   }
-  await agentStore(sharedTable()).publish({ version, code })
+  await agentStore(table).publish({ version, code })
   return version
 }
 

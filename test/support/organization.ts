@@ -29,9 +29,8 @@ export type TestOrganization = {
   getExecution: (id: string) => Promise<ApiResponse['json']>
 }
 
-/** Creates an organization with a token on the shared service. */
-export async function newOrganization(): Promise<TestOrganization> {
-  const table = sharedTable()
+/** Creates an organization with a token, by default on the shared service. */
+export async function newOrganization(table = sharedTable()): Promise<TestOrganization> {
   const { id, token } = await createOrganization(table)
   const call = createClient(inject('service'), token)
   return {

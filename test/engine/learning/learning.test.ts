@@ -218,7 +218,7 @@ describe('a run without dynamic learning', () => {
 
   it('is every run of a code agent, even with the option', async () => {
     const code = "export default () => ({ answer: 'Computed.' })"
-    const version = await aModelAgent({ code: true }, code)
+    const version = await aModelAgent({ code: true }, { code })
     await past(version)
     const input = { question: QUESTION }
     const options = optionsOf({ learns: true })

@@ -324,7 +324,7 @@ describe('an agent as a tool', () => {
     const organizationId = system.newId()
     const code =
       'export default (_, { signal }) => new Promise((_, no) => signal.addEventListener("abort", no))'
-    await aModelAgent({ organizationId, slug: 'endless', code: true }, code)
+    await aModelAgent({ organizationId, slug: 'endless', code: true }, { code })
     const version = await aModelAgent({
       organizationId,
       slug: 'boss',

@@ -73,7 +73,7 @@ describe('a worker close to its deadline', () => {
       try { await step('two', () => 2) } catch { return { answer: 'caught' } }
       return { answer: 'both' }
     }`
-    const version = await aModelAgent({ code: true }, code)
+    const version = await aModelAgent({ code: true }, { code })
     const { execution, stored } = await queued([], version)
     const drain = new AbortController()
     const steps = {
