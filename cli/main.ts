@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url'
 // Compiling the imports dominates short commands: the cache halves their time. It must be on before the first import.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)))
 
+// Stdout is for results: the commands report errors.
+process.env.POWERTOOLS_LOG_LEVEL ||= 'SILENT'
+
 const [{ runProgram }, { handleSignals }] = await Promise.all([
   import('./program.ts'),
   import('./interrupt.ts'),

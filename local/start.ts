@@ -1,10 +1,6 @@
 import { collectGarbage } from './collect-garbage.ts'
 import { runService } from './service.ts'
 
-// Code agents run in this process when they are called synchronously. An error that one throws outside its own promises
-// ends one invocation on Lambda; it must not end the service.
-process.on('uncaughtException', (error) => console.error('Uncaught error, possibly in a code agent:', error))
-
 /** Longer than requests in flight, the runner and the emulators may take. Then the process exits anyway. */
 const MAX_STOP_MS = 13_000
 

@@ -53,7 +53,7 @@ export function addRunCommand(program: Command): void {
 
 /**
  * Runs an execution in this process and records it, like the run function. Ctrl-C cancels the execution, so that the
- * sweeper does not requeue it. The agent's output on stdout goes to stderr, because stdout is for the result.
+ * sweeper does not requeue it. What the agent prints goes to stderr, because stdout is for the result.
  */
 async function runInProcess(
   { agents, executions, steps, cache }: Stores,
@@ -73,24 +73,15 @@ async function runInProcess(
     if (id) await executions.end({ organizationId: request.version.organizationId, id, error, finishedAt })
   }
   const removeCleanup = onInterrupt(() => end(CANCELLED))
-  const restoreStdout = redirectStdoutToStderr()
   try {
-    return await engine.runInProcess({ agents, executions: recording, steps, cache, system }, request)
+    const onLog = (text: string) => void process.stderr.write(text)
+    return await engine.runInProcess({ agents, executions: recording, steps, cache, system, onLog }, request)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     await end({ code: 'AgentFailed', message }).catch(() => undefined)
     throw new UserError(`Execution failed: ${message}`, { details: { code: 'AgentFailed', executionId: id } })
   } finally {
-    restoreStdout()
     removeCleanup()
-  }
-}
-
-function redirectStdoutToStderr(): () => void {
-  const { write } = process.stdout
-  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof write
-  return () => {
-    process.stdout.write = write
   }
 }
 

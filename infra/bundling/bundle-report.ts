@@ -24,7 +24,7 @@ export function reportBundles(folder: string, outputs: Metafile['outputs']): Bun
       outputs[path]?.entryPoint?.endsWith(`functions/${name}.ts`),
     )
     if (!entry) throw new Error(`No bundle of ${name}.`)
-    const files = Object.keys(outputs).filter((path) => dirname(path) === dirname(entry))
+    const files = Object.keys(outputs).filter((path) => path.startsWith(`${dirname(entry)}/`))
     const atStart = collectStaticImports(entry, outputs)
     const sum = (paths: string[]) => paths.reduce((total, path) => total + (outputs[path]?.bytes ?? 0), 0)
     return {

@@ -23,6 +23,21 @@ export const BUNDLE_OPTIONS = {
   metafile: true,
 } satisfies BuildOptions
 
+const THREAD_ENTRY = fileURLToPath(new URL('../../lib/engine/code-agent/thread-entry.ts', import.meta.url))
+const TINYPOOL_WORKER = fileURLToPath(new URL('entry/worker.js', import.meta.resolve('tinypool')))
+
+/** The two files that run in a code agent's thread; the second is where tinypool looks for it, and CommonJS. */
+const bundleThread = (outdir: string) => [
+  build({ ...BUNDLE_OPTIONS, entryPoints: [{ in: THREAD_ENTRY, out: 'thread-entry' }], outdir }),
+  build({
+    ...BUNDLE_OPTIONS,
+    format: 'cjs',
+    outExtension: {},
+    entryPoints: [{ in: TINYPOOL_WORKER, out: 'entry/worker' }],
+    outdir,
+  }),
+]
+
 const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
 
 /**
@@ -41,7 +56,7 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
       entryPoints: unsplit.map((name) => ({ in: sourceOf(name), out: `${name}/index` })),
       outdir: folder,
     }),
-    ...AGENT_FUNCTIONS.map((name) =>
+    ...AGENT_FUNCTIONS.flatMap((name) => [
       build({
         ...BUNDLE_OPTIONS,
         entryPoints: [{ in: sourceOf(name), out: 'index' }],
@@ -49,7 +64,8 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
         splitting: true,
         chunkNames: 'chunk-[hash]',
       }),
-    ),
+      ...bundleThread(join(folder, name)),
+    ]),
   ])
   return Object.assign({}, ...results.map(({ metafile }) => metafile.outputs))
 }

@@ -17,6 +17,7 @@ import { Construct } from 'constructs'
 import { type Operation, operations } from '../../lib/api/routes.ts'
 import { SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import {
+  AGENT_MEMORY_MB,
   ANTHROPIC_API_KEY_PARAMETER,
   DEFAULT_MODEL,
   EXECUTION_RETENTION_DAYS,
@@ -88,7 +89,8 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
 
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
 function createEnvironment(name: FunctionName, { table, queue, settings }: FunctionsProps) {
-  const { responseStreaming, defaultModel, maxOpenExecutions, executionRetentionDays } = settings
+  const { responseStreaming, defaultModel, maxOpenExecutions, executionRetentionDays, agentMemoryMb } =
+    settings
   return {
     [TABLE_NAME]: table.tableName,
     [METRICS]: 'on',
@@ -97,6 +99,8 @@ function createEnvironment(name: FunctionName, { table, queue, settings }: Funct
     ...(AGENT_FUNCTIONS.includes(name) && {
       [DEFAULT_MODEL]: defaultModel,
       [SECRETS_PREFIX]: SECRETS_PATH,
+      // The rest is for the worker, its SDKs and payloads.
+      [AGENT_MEMORY_MB]: String(Math.floor(agentMemoryMb / 2)),
       ...createKeyParameters(settings),
     }),
     ...(getOperation(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),

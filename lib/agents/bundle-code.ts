@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { build, type Message, stop } from 'esbuild'
 
 /** A cold function loads a bundle of this size in well under a second. */
@@ -24,6 +24,10 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
     format: 'esm',
     // The default is the working directory at the time when esbuild was loaded.
     absWorkingDir: process.cwd(),
+    // Not written. Paths in the source map are relative to the agent's folder, and the same on every machine.
+    outfile: join(dirname(entry), 'agent.mjs'),
+    sourcemap: 'external',
+    sourcesContent: false,
     minify: true,
     keepNames: true,
     legalComments: 'none',
@@ -36,8 +40,9 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
   if (!('outputFiles' in result))
     return { code: '', sources: [], problems: result.errors.map((message) => toProblem(message, entry)) }
 
-  const code = result.outputFiles[0]?.text ?? ''
-  const exports = Object.values(result.metafile.outputs)[0]?.exports ?? []
+  const textOf = (suffix: string) => result.outputFiles.find(({ path }) => path.endsWith(suffix))?.text ?? ''
+  const code = textOf('.mjs')
+  const exports = Object.values(result.metafile.outputs).flatMap((output) => output.exports)
   const problems: CodeProblem[] = []
   if (!exports.includes('default')) {
     problems.push({ file: entry, line: 1, message: 'must default-export a function run(input, context)' })
@@ -47,7 +52,8 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
     problems.push({ file: entry, line: 1, message })
   }
   const sources = Object.keys(result.metafile.inputs).map((path) => resolve(path))
-  return { code, sources, problems }
+  const map = Buffer.from(textOf('.map')).toString('base64')
+  return { code: `${code}//# sourceMappingURL=data:application/json;base64,${map}\n`, sources, problems }
 }
 
 /** Stops the esbuild process, which otherwise runs (and uses memory) as long as this process. The next build restarts it. */

@@ -9,6 +9,11 @@ import { isJsonSchema } from '../schema/field-map.ts'
 import { fieldMapSchema } from '../schema/field-map-schema.ts'
 import { toolsSchema } from '../tools/document/tools-schema.ts'
 
+/** Credentials of the service's own role and account are never passed to an agent. */
+const ENV_NAME = /^(?!AWS_|LAMBDA_|_)[A-Za-z][A-Za-z0-9_]{0,63}$/
+const ENV_NAME_ERROR = 'must be the name of an environment variable that does not start with AWS_ or LAMBDA_'
+const MAX_ENV_NAMES = 64
+
 const MAX_DESCRIPTION_CHARACTERS = 2_000
 const DAY_SECONDS = 24 * 60 * 60
 
@@ -64,6 +69,7 @@ export const documentSchema = z.strictObject({
   model: modelSchema.nullable().default(null),
   tools: toolsSchema.default([]),
   code: z.boolean().default(false),
+  env: z.array(z.string().regex(ENV_NAME, ENV_NAME_ERROR)).max(MAX_ENV_NAMES).default([]),
   execution: settingsSchema.prefault({}),
 })
 

@@ -33,6 +33,7 @@ export async function publishAgent(params: Params): Promise<Version> {
     model: document.model,
     tools: document.tools as unknown as Json[],
     code: document.code,
+    env: document.env,
     instructions: document.instructions,
     execution: document.execution,
     digest,

@@ -28,6 +28,8 @@ export type Version = {
   /** As declared in the document. */
   tools: Json[]
   code: boolean
+  /** Names of the environment variables that a code agent may read. */
+  env: string[]
   instructions: string
   execution: ExecutionSettings
   /** SHA-256 of document and code: versions with equal digests behave the same. */

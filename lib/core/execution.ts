@@ -84,6 +84,8 @@ export type Execution = {
   deadlineAt: number
   /** The idempotency record bound to it; null if the client sent no key. */
   idempotencyId: string | null
+  /** What a code agent printed in its last attempt (the end of it); null if nothing. */
+  logs: string | null
   /** The cache entry to read and write; null if caching is off. */
   cache: { key: string; ttlSeconds: number | null } | null
 }
@@ -92,7 +94,7 @@ export type Execution = {
 export type LeasedExecution = Execution & { lease: Lease }
 
 /** How a run ended. */
-export type Outcome =
+export type Outcome = { logs?: string | null } & (
   | {
       status: 'SUCCESS'
       output: JsonObject
@@ -104,6 +106,7 @@ export type Outcome =
       cachedExecutionId?: string
     }
   | { status: 'ERROR'; error: ExecutionError; steps: number; usage: Usage; model: string | null }
+)
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 }
 
@@ -176,6 +179,7 @@ export function newExecution(params: NewExecution): Execution {
     idempotencyId,
     cache,
     inputAdaptations,
+    logs: null,
   }
 }
 

@@ -31,6 +31,7 @@ export type Changes = Partial<
     | 'cached'
     | 'cachedExecutionId'
     | 'learnedFrom'
+    | 'logs'
   >
 >
 

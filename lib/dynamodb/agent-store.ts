@@ -137,6 +137,7 @@ function versionFromItem(item: Item): Version {
     model: (item.model as string | undefined) ?? null,
     tools: JSON.parse(String(item.tools ?? '[]')),
     code,
+    env: (item.env as string[] | undefined) ?? [],
     instructions,
     execution: JSON.parse(String(item.execution)),
     digest,

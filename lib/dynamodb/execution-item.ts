@@ -54,6 +54,7 @@ export type ExecutionItem = {
   /** JSON; absent when there are none. */
   inputAdaptations?: string
   idempotencyId?: string
+  logs?: string
   cache?: { key: string; ttlSeconds: number | null }
   /** Set when a deletion begins: from then on the execution is invisible. */
   deleted?: true
@@ -175,6 +176,7 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     openUntil: item.openUntil ?? null,
     deadlineAt: item.deadlineAt,
     idempotencyId: item.idempotencyId ?? null,
+    logs: item.logs ?? null,
     cache: item.cache ?? null,
   }
 }

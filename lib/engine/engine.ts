@@ -19,6 +19,8 @@ export type Engine = {
   system: System
   /** Names models, API keys and secrets; `process.env` by default. */
   environment?: Environment
+  /** Called with what code agents print, in addition to the execution's log. */
+  onLog?: (text: string) => void
   /** Tests shorten these. */
   times?: LeaseTimes
 }

@@ -17,6 +17,8 @@ export type Secrets = {
    * @throws ToolError that names the missing secret
    */
   fillHeaders(headers: Record<string, string>): Promise<Record<string, string>>
+  /** The value of a secret, or null if it does not exist. @throws ToolError if it cannot be read */
+  find(name: string): Promise<string | null>
   /** Replaces every secret read so far with `[secret NAME]`. */
   mask(value: Json): Json
   maskText(text: string): string
@@ -27,11 +29,17 @@ export function openSecrets(environment: Environment): Secrets {
   const names = new Map<string, string>()
   let pattern: RegExp | null = null
 
-  async function read(name: string): Promise<string> {
+  async function find(name: string): Promise<string | null> {
     const value = (await readSecret(name, environment))?.trim()
-    if (!value) throw new ToolError(`Secret ${name} not found.`)
+    if (!value) return null
     for (const form of encodedForms(value)) names.set(form, name)
     pattern = matchAny([...names.keys()])
+    return value
+  }
+
+  async function read(name: string): Promise<string> {
+    const value = await find(name)
+    if (value === null) throw new ToolError(`Secret ${name} not found.`)
     return value
   }
 
@@ -54,6 +62,7 @@ export function openSecrets(environment: Environment): Secrets {
   }
 
   return {
+    find,
     maskText,
     mask: (value) => (pattern ? mask(value) : value),
     async fillHeaders(headers) {

@@ -36,6 +36,7 @@ function aVersion(overrides: Partial<Version> = {}): Version {
       },
     ],
     code: false,
+    env: [],
     instructions: 'Summarize.',
     execution: { useCache: true, cacheTtlSeconds: 60, maxAgentSteps: 10, timeoutSeconds: 30 },
     digest: 'd',

@@ -24,7 +24,7 @@ const FAILURES: [failure: string, code: string, message: string][] = [
   ['return a bigint', 'OutputSchemaMismatch', 'serialized as JSON'],
   ['return deep', 'OutputSchemaMismatch', '100 levels'],
   ['return too much', 'OutputTooLarge', '6000000'],
-  ['never return', 'TimedOut', '1 seconds'],
+  ['never return', 'TimedOut', '5 seconds'],
 ]
 
 describe('an agent that fails', () => {
@@ -60,7 +60,7 @@ describe('an agent that fails', () => {
     'outside its own promises (%s) does not stop the service',
     async (failure) => {
       const response = await org.call('POST', RUN, { body: { failure } })
-      expect(response.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'TimedOut' } })
+      expect(response.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'AgentFailed' } })
       expect((await org.call('GET', '/v1/healthcheck')).json).toEqual({ success: true })
     },
   )

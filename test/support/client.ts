@@ -21,12 +21,12 @@ export type ApiClient = (method: string, path: string, options?: RequestOptions)
 const TIMEOUT_MS = 20_000
 
 /** An HTTP client of the service at the URL. Without a token, it sends no Authorization header. */
-export function createClient(url: string, token: string | null): ApiClient {
+export function createClient(url: string, token: string | null, timeoutMs = TIMEOUT_MS): ApiClient {
   return async (method, path, { body, raw, headers = {} } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await fetch(`${url}${path}`, {
       method,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
       headers: {
         ...(token !== null && { Authorization: `Bearer ${token}` }),
         ...(payload !== undefined && { 'Content-Type': 'application/json' }),
@@ -46,9 +46,9 @@ export const createLocalClient = (url: string, dataDir: string): ApiClient =>
 export const readDevToken = (dataDir: string): string =>
   readFileSync(join(dataDir, 'dev-token'), 'utf8').trim()
 
-export function getExecutionId({ headers }: ApiResponse): string {
+export function getExecutionId({ status, headers, text }: ApiResponse): string {
   const id = headers.get('x-execution-id')
-  if (!id) throw new Error('The response has no X-Execution-Id header.')
+  if (!id) throw new Error(`The response has no X-Execution-Id header: ${status} ${text.slice(0, 500)}`)
   return id
 }
 

@@ -32,6 +32,7 @@ export async function aModelAgent(
     model: null,
     tools: toolsSchema.parse(tools) as unknown as Json[],
     code: false,
+    env: [],
     instructions: 'Answer the question.',
     execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
     digest: '',

@@ -24,5 +24,6 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     model: execution.model,
     learnedFrom: execution.learnedFrom ?? [],
     feedback: execution.feedback,
+    logs: execution.logs,
   }
 }

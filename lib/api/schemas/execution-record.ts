@@ -59,6 +59,10 @@ export const executionRecord = z
       .array(z.uuid())
       .meta({ description: 'The past executions that the model was shown as examples.' }),
     feedback: feedbackRecord.nullable().meta({ description: 'The feedback on the execution, if any.' }),
+    logs: z
+      .string()
+      .nullable()
+      .meta({ description: 'What a code agent printed: the last 16,000 characters. Null if nothing.' }),
   })
   .meta({ id: 'Execution' })
 

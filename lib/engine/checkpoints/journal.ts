@@ -4,12 +4,16 @@ import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.
 import type { LeaseHeartbeat } from './lease-heartbeat.ts'
 import { AttemptStopped, leaseLost } from './stop-reason.ts'
 
+/** Characters of an execution's log. */
+const MAX_LOG_CHARACTERS = 16_000
+
 type Params = {
   steps: StepStore
   execution: LeasedExecution
   heartbeat: Pick<LeaseHeartbeat, 'lost' | 'renew'>
   /** Aborts when no further step may begin. */
   drain?: AbortSignal | undefined
+  onLog?: ((text: string) => void) | undefined
 }
 
 /** A step without its number, which is its position in the journal. */
@@ -24,6 +28,8 @@ export class Journal {
   model: string | null = null
   /** Whether this worker has added a step. */
   hasGrown = false
+  /** What a code agent printed in this attempt. */
+  logs = ''
   /** Model responses in the journal, and their usage. */
   private totals = { steps: 0, usage: NO_USAGE }
   private readonly params: Params
@@ -64,6 +70,13 @@ export class Journal {
     const appending = this.queue.then(() => this.write(step))
     this.queue = appending.catch(() => this.close())
     return appending
+  }
+
+  /** Adds to the execution's log, of which the end is kept. */
+  log(text: string): void {
+    if (this.isClosed || text === '') return
+    this.logs = (this.logs + text).slice(-MAX_LOG_CHARACTERS)
+    this.params.onLog?.(text)
   }
 
   /** Rejects all further writes: an abandoned run may still be executing in the background. */

@@ -1,49 +1,164 @@
 import type { Version } from '../../core/agent.ts'
-import { Unavailable } from '../../core/errors.ts'
-import { type Execution, failure, type Outcome } from '../../core/execution.ts'
+import { type ExecutionError, failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
+import type { Json } from '../../core/json.ts'
+import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
+import { logger } from '../../logger.ts'
 import type { Journal } from '../checkpoints/journal.ts'
-import { AttemptStopped } from '../checkpoints/stop-reason.ts'
-import { outputValidatorOf } from '../compiled-schemas.ts'
+import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'
 import type { Engine } from '../engine.ts'
-import { type CodeAgentContext, loadCodeAgent } from './load.ts'
-import { stepFunction } from './steps.ts'
+import type { AgentThread } from './agent-thread.ts'
+import { codeFileOf } from './code-file.ts'
+import type { RunResult, ThreadError, ThreadMessage } from './protocol.ts'
+import { openThreadEnvironment } from './thread-environment.ts'
+import { withThread } from './thread-pool.ts'
 import { validateOutput } from './validate-output.ts'
 
 type Params = {
   engine: Engine
   version: Version
-  execution: Execution
+  execution: LeasedExecution
   journal: Journal
   signal: AbortSignal
 }
 
+/** After an abort, how long the agent's own cleanup may take before its thread is terminated. */
+const ABORT_GRACE_MS = 200
+const DEFAULT_MEMORY_MB = 512
+
 /**
- * Runs a code agent. Everything that its code throws is an outcome.
- * @throws AttemptStopped, Unavailable
+ * Runs a code agent in a thread of its own, so that nothing it does stops this worker or another run. Whatever goes
+ * wrong in the agent is an outcome.
+ * @throws AttemptStopped, Unavailable; the agent never sees these
  */
 export async function runCodeVersion(params: Params): Promise<Outcome> {
-  const { engine, execution, journal, signal } = params
-  const shutdown = new AbortController()
-  const stopped = new Promise<never>((_, reject) => {
-    shutdown.signal.addEventListener('abort', () =>
-      reject(new AttemptStopped({ kind: 'WorkerShuttingDown' })),
+  const { engine, version } = params
+  const codeFile = await codeFileOf(engine.agents, version)
+  if (codeFile === null) return failure({ code: 'AgentFailed', message: 'The version has no code.' })
+  const { environment = process.env } = engine
+  const { variables, maskText } = await openThreadEnvironment(version, environment)
+  const memoryMb = readInteger(AGENT_MEMORY_MB, DEFAULT_MEMORY_MB, environment)
+  const key = `${version.organizationId}/${version.id}`
+  return new Promise((resolve, reject) => {
+    void withThread(key, { environment: variables, memoryMb }, (thread) =>
+      new ThreadRun(params, maskText, { resolve, reject }).execute(thread, codeFile),
     )
   })
-  const context: CodeAgentContext = {
-    executionId: execution.id,
-    tenantId: execution.tenantId,
-    signal: AbortSignal.any([signal, shutdown.signal]),
-    step: stepFunction(journal, engine.system, () => shutdown.abort()),
-  }
-  return Promise.race([runCode(params, context), stopped])
 }
 
-async function runCode({ engine, version, execution }: Params, context: CodeAgentContext): Promise<Outcome> {
-  try {
-    const run = await loadCodeAgent(engine.agents, version)
-    return validateOutput(await run(execution.input, context), outputValidatorOf(version))
-  } catch (error) {
-    if (error instanceof Unavailable || error instanceof AttemptStopped) throw error
-    return failure({ code: 'AgentFailed', message: error instanceof Error ? error.message : String(error) })
+type Settle = { resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
+
+/** One run of a thread: answers its messages, and settles with the first outcome. */
+class ThreadRun {
+  private readonly params: Params
+  private readonly maskText: (text: string) => string
+  private readonly settle: Settle
+  private destroy: () => void = () => undefined
+  private send: ReturnType<AgentThread['start']>['send'] = () => undefined
+
+  constructor(params: Params, maskText: (text: string) => string, settle: Settle) {
+    this.params = params
+    this.maskText = maskText
+    this.settle = settle
   }
+
+  /** Whether the thread can be used again. */
+  async execute(thread: AgentThread, codeFile: string): Promise<boolean> {
+    const { execution, journal, signal } = this.params
+    if (signal.aborted) return false
+    this.destroy = () => void thread.destroy()
+    const abort = () => {
+      this.send({ type: 'abort' })
+      setTimeout(this.destroy, ABORT_GRACE_MS)
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      const { result, send } = thread.start(
+        {
+          codeFile,
+          input: JSON.stringify(execution.input),
+          executionId: execution.id,
+          tenantId: execution.tenantId,
+          storedSteps: journal.recorded.flatMap(({ step }) =>
+            step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
+          ),
+        },
+        (message) => this.receive(message).catch((error: unknown) => this.giveUp(error)),
+      )
+      this.send = send
+      const { result: ran, logs } = await result
+      journal.log(this.maskText(logs))
+      this.complete(ran)
+      return ran.type === 'returned' && !signal.aborted && (await thread.isClean())
+    } catch (error) {
+      this.fail({ message: (error as Error).message, stack: null })
+      return false
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  /** @throws AttemptStopped, Unavailable */
+  private async receive(message: ThreadMessage): Promise<void> {
+    const { journal } = this.params
+    switch (message.type) {
+      case 'step':
+        journal.assertMayBegin()
+        return this.send({ type: 'begin-step', id: message.id })
+      case 'step-result': {
+        const { id, name, json, startedAt } = message
+        const value = JSON.parse(json) as Json
+        const times = { startedAt: new Date(startedAt).toISOString(), finishedAt: new Date().toISOString() }
+        await journal.append({ kind: 'CODE', name, value, ...times })
+        return this.send({ type: 'step-stored', id })
+      }
+      case 'log':
+        return journal.log(this.maskText(message.text))
+      case 'crashed':
+        this.fail(message.error)
+        return this.destroy()
+    }
+  }
+
+  private complete(result: RunResult): void {
+    if (result.type === 'failed') this.fail(result.error)
+    else this.settle.resolve(this.toOutcome(result))
+  }
+
+  private toOutcome(result: Exclude<RunResult, { type: 'failed' }>): Outcome {
+    if (result.type === 'invalid') return failure({ code: result.code, message: result.message })
+    return validateOutput(result.json, outputValidatorOf(this.params.version))
+  }
+
+  private fail({ message, stack }: ThreadError): void {
+    const { execution, version } = this.params
+    const frames = framesOf(stack)
+    const at = frames[0]
+    logger.warn('agent failed', { executionId: execution.id, versionId: version.id, frames })
+    const violations = inputValidatorOf(version)(execution.input)
+    const error: ExecutionError = {
+      code: 'AgentFailed',
+      message: this.maskText(message),
+      ...(at && { at, stack: frames.join('\n') }),
+      ...(violations.length > 0 && { errors: violations }),
+    }
+    this.settle.resolve(failure(error))
+  }
+
+  private giveUp(error: unknown): void {
+    this.settle.reject(error)
+    this.destroy()
+  }
+}
+
+const MAX_FRAMES = 10
+
+/** The frames of the agent's own source, as `file:line:column (function)`. They contain no values. */
+function framesOf(stack: string | null): string[] {
+  const frames = (stack ?? '').split('\n').flatMap((line) => {
+    const [, name, location] = /^\s+at (?:(.+?) \()?(?:file:\/\/)?(.+?:\d+:\d+)\)?$/.exec(line) ?? []
+    if (!location || location.startsWith('node:') || /thread-entry|\/tinypool\//.test(location)) return []
+    const file = location.replace(/^.*\/agent-code-[^/]+\//, '')
+    return [name ? `${file} (${name})` : file]
+  })
+  return frames.slice(0, MAX_FRAMES)
 }

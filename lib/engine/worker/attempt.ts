@@ -14,7 +14,6 @@ import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { AttemptStopped, retryableError, type StopReason } from '../checkpoints/stop-reason.ts'
-import { runCodeVersion } from '../code-agent/run.ts'
 import { adapterOf } from '../compiled-schemas.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
@@ -59,7 +58,7 @@ export async function attempt(
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
   const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
   try {
-    const outcome = await runUntilDeadline(current)
+    const outcome = withLogs(await runUntilDeadline(current), current.journal)
     const completed = await finish(current, outcome)
     if (!completed) return { kind: 'lost' }
     // Best effort: waiting executions also find the result in the record.
@@ -72,6 +71,9 @@ export async function attempt(
     heartbeat.stop()
   }
 }
+
+const withLogs = (outcome: Outcome, journal: Journal | null): Outcome =>
+  journal?.logs ? { ...outcome, logs: journal.logs } : outcome
 
 /** @throws the error if it is not a reason to stop, but a defect */
 function stopReasonOf(error: unknown): StopReason {
@@ -154,6 +156,7 @@ async function runUntilDeadline(current: Attempt): Promise<Outcome> {
       execution,
       heartbeat,
       drain: deadline?.drain,
+      onLog: engine.onLog,
     })
     current.journal = journal
     const running = run(current, journal, signal)
@@ -189,8 +192,11 @@ async function run(
   const reused = await reuseResult({ engine, execution: recorded, signal, retry })
   if (reused) return reused
   const execution = withAdaptedInput(recorded, version)
-  if (version.code) return runCodeVersion({ engine, execution, version, journal, signal })
-  // The SDKs of models and tools are loaded only when a model agent runs.
+  // Loaded on demand: the thread pool, or the SDKs of models and tools.
+  if (version.code) {
+    const { runCodeVersion } = await import('../code-agent/run.ts')
+    return runCodeVersion({ engine, execution, version, journal, signal })
+  }
   const { runModelVersion } = await import('../model-agent/run.ts')
   return runModelVersion({ engine, execution, version, journal, signal, retry, attempt })
 }

@@ -50,6 +50,7 @@ const version: Version = {
   model: null,
   tools: [],
   code: true,
+  env: [],
   instructions: '',
   execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
   digest: '',

@@ -1,0 +1,39 @@
+import type { MessagePort } from 'node:worker_threads'
+
+/** One run, as sent to an agent thread. JSON travels as text: it is copied once, and keeps its digits. */
+export type ThreadTask = {
+  port: MessagePort
+  codeFile: string
+  input: string
+  executionId: string
+  tenantId: string | null
+  /** Results of the steps that earlier attempts stored, by name. */
+  storedSteps: [name: string, json: string][]
+}
+
+export type ThreadError = { message: string; stack: string | null }
+
+/** From the thread to the worker. */
+export type ThreadMessage =
+  /** The agent is about to compute a step; the thread waits for `begin-step`. */
+  | { type: 'step'; id: number; name: string }
+  /** The step's result; the thread waits for `step-stored`. */
+  | { type: 'step-result'; id: number; name: string; json: string; startedAt: number }
+  | { type: 'log'; text: string }
+  /** An exception outside of the run's own promise, or `process.exit`: the thread has to be terminated. */
+  | { type: 'crashed'; error: ThreadError }
+
+/** From the worker to the thread. */
+export type WorkerMessage =
+  | { type: 'begin-step'; id: number }
+  | { type: 'step-stored'; id: number }
+  | { type: 'abort' }
+
+/** How a run ended. */
+export type RunResult =
+  | { type: 'returned'; json: string }
+  /** The value cannot be an output; `code` and `message` are those of the execution's error. */
+  | { type: 'invalid'; code: 'OutputSchemaMismatch' | 'OutputTooLarge'; message: string }
+  | { type: 'failed'; error: ThreadError }
+
+export type ThreadResult = { result: RunResult; logs: string }

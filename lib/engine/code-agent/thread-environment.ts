@@ -1,0 +1,30 @@
+import type { Version } from '../../core/agent.ts'
+import type { Environment } from '../../environment.ts'
+
+/** Visible to every agent. */
+const COMMON = ['NODE_ENV', 'TZ']
+
+export type ThreadEnvironment = {
+  variables: Record<string, string>
+  /** Replaces the values of the variables that the document lists. */
+  maskText: (text: string) => string
+}
+
+/**
+ * The environment of a version's threads: `NODE_ENV`, `TZ`, and what the document lists under `env`, read like the
+ * secrets of tools. Nothing else, and never this process's credentials.
+ * @throws ToolError if a variable cannot be read
+ */
+export async function openThreadEnvironment(
+  { env }: Version,
+  environment: Environment,
+): Promise<ThreadEnvironment> {
+  const common = COMMON.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : []))
+  const variables = Object.fromEntries(common)
+  if (env.length === 0) return { variables, maskText: (text) => text }
+  const { openSecrets } = await import('../../tools/secrets.ts')
+  const secrets = openSecrets(environment)
+  const values = await Promise.all(env.map(async (name) => [name, await secrets.find(name)] as const))
+  for (const [name, value] of values) if (value !== null) variables[name] = value
+  return { variables, maskText: secrets.maskText }
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { attempt } from '../../../lib/engine/worker/attempt.ts'
+import { engineOn } from '../../support/engine.ts'
+import { anExecution, leased } from '../../support/executions.ts'
+import { newOrganization, sharedTable } from '../../support/organization.ts'
+
+const engine: Engine = {
+  ...engineOn(sharedTable()),
+  environment: { AGENT_MEMORY_MB: '64', TZ: 'UTC', SECRET_KEY: 'sk-of-the-shop' },
+}
+let version: Version
+
+beforeAll(async () => {
+  version = await (await newOrganization()).publish('hostile')
+})
+
+let ticks = 0
+const ticking = setInterval(() => ticks++, 5)
+afterAll(() => clearInterval(ticking))
+
+/** The execution as it ended, in a single attempt of this process. */
+async function run(how: string, overrides: Partial<Version> = {}) {
+  const { organizationId, agentId, id: versionId } = version
+  const lease = { owner: 'this', expiresAt: Date.now() + 60_000 }
+  const execution = anExecution({ organizationId, agentId, versionId, input: { how }, lease })
+  await engine.executions.create({ execution })
+  const result = await attempt(engine, leased(execution, lease.owner), { ...version, ...overrides })
+  if (result.kind !== 'completed') throw new Error(`The attempt ended as ${result.kind}.`)
+  return result.execution
+}
+
+const within = (timeoutSeconds: number) => ({ execution: { ...version.execution, timeoutSeconds } })
+
+describe('a code agent', () => {
+  it.each([
+    ['process.exit', 'AgentFailed', 'process.exit(0)'],
+    ['heap', 'AgentFailed', 'memory limit of 64 MB'],
+    ['unhandled rejection', 'AgentFailed', 'nobody handles this'],
+    ['deep recursion', 'AgentFailed', 'Maximum call stack size exceeded'],
+  ])('that does "%s" ends in ERROR %s without an effect on this process', async (how, code, message) => {
+    const { status, error, attempts } = await run(how)
+    expect({ status, attempts, code: error?.code }).toEqual({ status: 'ERROR', attempts: 1, code })
+    expect(error?.message).toContain(message)
+  })
+
+  it.each(['busy loop', 'never settles'])('in a %s is stopped at its time limit', async (how) => {
+    const before = ticks
+    const startedAt = performance.now()
+    const { error } = await run(how, within(1))
+    expect(error).toMatchObject({ code: 'TimedOut' })
+    // The event loop of the worker went on.
+    expect(ticks - before).toBeGreaterThan((performance.now() - startedAt) / 5 / 4)
+  })
+
+  it('whose output is far too large ends in ERROR', async () => {
+    const { error } = await run('1 GB output')
+    expect(['OutputTooLarge', 'AgentFailed']).toContain(error?.code)
+  })
+
+  it('with an error of 500 kB ends with the start of it', async () => {
+    const { error } = await run('500 kB error')
+    expect(error).toMatchObject({ code: 'AgentFailed' })
+    expect(error?.message.length).toBeLessThanOrEqual(4_000)
+  })
+
+  it.each(['leaked timers', 'patched globals'])('with %s does not affect later runs', async (how) => {
+    for (let n = 0; n < 3; n++) {
+      expect(await run(how)).toMatchObject({ status: 'SUCCESS' })
+      expect((await run('observe')).output).toEqual({ result: '{"a":[2]},' })
+    }
+  })
+
+  it('sees of the environment NODE_ENV, TZ and what its document lists', async () => {
+    const seen = JSON.parse(String((await run('environment')).output?.result))
+    expect(seen).toEqual({ TZ: 'UTC', SECRET_KEY: 'sk-of-the-shop' })
+  })
+
+  it('prints to the log of its execution only', async () => {
+    expect((await run('print')).logs).toBe('printed { a: 1 } [secret SECRET_KEY]\nand to stderr\n')
+    expect((await run('observe')).logs).toBeNull()
+  })
+
+  it('fails with the place in its own source', async () => {
+    const { error } = await run('500 kB error')
+    expect(error?.at).toMatch(/^agent\.ts:\d+:\d+/)
+    expect(error?.stack).toContain('agent.ts')
+  })
+})

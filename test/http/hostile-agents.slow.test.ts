@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { system } from '../../lib/system.ts'
+import { newCli } from '../cli/cli.ts'
+import { type ApiClient, createClient, getExecutionId } from '../support/client.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
+
+/** The agent's way to misbehave, and the codes that its execution may end with; null for SUCCESS. */
+const HOSTILE: [how: string, codes: string[] | null][] = [
+  ['busy loop', ['TimedOut']],
+  ['process.exit', ['AgentFailed']],
+  ['heap', ['AgentFailed']],
+  ['unhandled rejection', ['AgentFailed']],
+  ['deep recursion', ['AgentFailed']],
+  ['1 GB output', ['OutputTooLarge', 'AgentFailed']],
+  ['never settles', ['TimedOut']],
+  ['leaked timers', null],
+  ['patched globals', null],
+  ['500 kB error', ['AgentFailed']],
+]
+
+const agents = agentStore(sharedTable())
+const executions = executionStore(sharedTable())
+const shortVersion = system.newId()
+const cli = newCli()
+let own: TestOrganization
+let call: ApiClient
+
+beforeAll(async () => {
+  own = await newOrganization()
+  call = createClient(inject('service'), own.token, 120_000)
+  await Promise.all([own.publish('unloadable'), own.publish('echo')])
+  // Those that are stopped by their time limit have a short one, so that busy loops do not slow the others down.
+  const hostile = await own.publish('hostile')
+  const code = await agents.getCode({ agentId: hostile.agentId, versionId: hostile.id })
+  const version = { ...hostile, id: shortVersion, execution: { ...hostile.execution, timeoutSeconds: 3 } }
+  await agents.publish({ version, code })
+})
+afterAll(cli.remove)
+
+const ended = async (id: string) => {
+  const record = await waitForExecution(call, id, 120_000)
+  const attempts = (await executions.get({ organizationId: own.id, id }))?.attempts
+  return { status: record.status, code: record.error?.code ?? null, attempts }
+}
+
+const runSync = async (slug: string, input: object, query = '') =>
+  ended(getExecutionId(await call('POST', `/v1/agents/${slug}/executions?${query}`, { body: input })))
+
+const runAsync = async (slug: string, input: object, query = '') => {
+  const { json } = await call('POST', `/v1/agents/${slug}/executions?execMode=async&${query}`, {
+    body: input,
+  })
+  return ended(json.id)
+}
+
+describe('200 healthy runs', () => {
+  it('succeed while every hostile agent runs, sync and async', { timeout: 240_000 }, async () => {
+    const healthy = Array.from({ length: 200 }, (_, n) =>
+      (n % 2 === 0 ? runSync : runAsync)('echo', { text: `healthy ${n}` }),
+    )
+    const hostile = HOSTILE.flatMap(([how, codes]) =>
+      [runSync, runAsync].map(async (run) => {
+        const query = codes?.includes('TimedOut') ? `version=${shortVersion}` : ''
+        const { status, code, attempts } = await run('hostile', { how }, query)
+        expect({ how, status, attempts }).toEqual({ how, status: codes ? 'ERROR' : 'SUCCESS', attempts: 1 })
+        if (codes) expect(codes).toContain(code)
+      }),
+    )
+    const unloadable = [runSync, runAsync].map(async (run) =>
+      expect(await run('unloadable', { text: 'x' })).toEqual({
+        status: 'ERROR',
+        code: 'AgentFailed',
+        attempts: 1,
+      }),
+    )
+    const all = await Promise.allSettled([...hostile, ...unloadable])
+    for (const result of await Promise.all(healthy))
+      expect(result).toEqual({ status: 'SUCCESS', code: null, attempts: 1 })
+    expect(all.filter(({ status }) => status === 'rejected')).toEqual([])
+    expect((await own.call('GET', '/v1/healthcheck')).json).toEqual({ success: true })
+  })
+})
+
+describe('agents run', () => {
+  it('reports what each hostile agent ends with', { timeout: 240_000 }, async () => {
+    await cli.json(['publish', `${process.cwd()}/test/fixtures/agents/hostile`])
+    for (const [how, codes] of HOSTILE) {
+      const { code, stdout } = await cli.run(['run', 'hostile', '--input', '-', '--json'], {
+        stdin: JSON.stringify({ how }),
+      })
+      expect({ how, code }).toEqual({ how, code: codes ? 1 : 0 })
+      if (codes) expect(codes).toContain(JSON.parse(stdout).error.code)
+    }
+  })
+})
