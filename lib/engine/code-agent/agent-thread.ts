@@ -1,4 +1,4 @@
-import { MessageChannel } from 'node:worker_threads'
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import Tinypool from 'tinypool'
 import type { ThreadMessage, ThreadResult, ThreadTask, WorkerMessage } from './protocol.ts'
 
@@ -44,7 +44,12 @@ export class AgentThread {
   start(task: Omit<ThreadTask, 'port'>, onMessage: (message: ThreadMessage) => void) {
     const { port1, port2 } = new MessageChannel()
     port1.on('message', onMessage)
-    const result = this.run({ ...task, port: port2 }).finally(() => port1.close())
+    const result = this.run({ ...task, port: port2 }).finally(() => {
+      // What the thread sent before it ended may still be in the queue.
+      for (let sent = receiveMessageOnPort(port1); sent; sent = receiveMessageOnPort(port1))
+        onMessage(sent.message)
+      port1.close()
+    })
     return { result, send: (message: WorkerMessage) => port1.postMessage(message) }
   }
 
