@@ -19,7 +19,7 @@ export type Retention = {
   timeToLiveOf(item: Item): Item
 }
 
-/** @throws an Error that names the variable when it is not a whole number */
+/** @throws an Error that names the variable when it is invalid */
 export function retention(environment: Environment): Retention {
   if (!environment[EXECUTION_RETENTION_DAYS]) return { expiryOf: () => null, timeToLiveOf: () => ({}) }
   const keptMs = readInteger(EXECUTION_RETENTION_DAYS, 0, environment) * DAY_MS
