@@ -1,6 +1,6 @@
 import { Unavailable } from '../lib/core/errors.ts'
 import { openStores, type Stores } from '../lib/dynamodb/open-stores.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openTable } from '../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
 import { ensureDevelopmentOrganization } from '../local/development.ts'
 import { openDatabase } from '../local/emulators/open-database.ts'

@@ -1,4 +1,4 @@
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openTable } from '../lib/dynamodb/table/table.ts'
 import { endpoint } from '../lib/http/endpoint.ts'
 import type { HttpResponse } from '../lib/http/event.ts'
 

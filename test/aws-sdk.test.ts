@@ -5,7 +5,7 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { clientConfig, createRequestHandler, isRetryable } from '../lib/aws-sdk.ts'
 import { Unavailable } from '../lib/core/errors.ts'
-import { openTable } from '../lib/dynamodb/table.ts'
+import { openTable } from '../lib/dynamodb/table/table.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 

@@ -1,5 +1,5 @@
-import type { Item } from '../../lib/dynamodb/expressions.ts'
-import { INDEXES, type IndexName, TABLE } from '../../lib/dynamodb/schema.ts'
+import type { Item } from '../../lib/dynamodb/table/expressions.ts'
+import { INDEXES, type IndexName, TABLE } from '../../lib/dynamodb/table/schema.ts'
 
 /** The table or one of its indexes; each has separate partitions and capacity. */
 export type Resource = 'table' | IndexName

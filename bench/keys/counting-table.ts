@@ -1,7 +1,7 @@
-import type { Change, Condition, Item } from '../../lib/dynamodb/expressions.ts'
-import type { Key } from '../../lib/dynamodb/keys.ts'
-import { INDEXES } from '../../lib/dynamodb/schema.ts'
-import type { Table } from '../../lib/dynamodb/table.ts'
+import type { Change, Condition, Item } from '../../lib/dynamodb/table/expressions.ts'
+import type { Key } from '../../lib/dynamodb/table/keys.ts'
+import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
+import type { Table } from '../../lib/dynamodb/table/table.ts'
 import {
   INDEX_NAMES,
   indexWrites,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { SHARDS, shardOf } from '../../lib/dynamodb/keys.ts'
+import { SHARDS, shardOf } from '../../lib/dynamodb/table/keys.ts'
 import { RESOURCES, type Resource } from './capacity-units.ts'
 import type { KeyUsage } from './counting-table.ts'
 import type { Simulation } from './workload.ts'

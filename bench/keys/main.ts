@@ -1,6 +1,6 @@
 /** `npm run simulate`: how runs load the partition keys of the table and its indexes, and which key limits the rate. */
 import { Command, InvalidArgumentError } from 'commander'
-import { SHARDS } from '../../lib/dynamodb/keys.ts'
+import { SHARDS } from '../../lib/dynamodb/table/keys.ts'
 import { markdownTable, type Row } from '../report.ts'
 import { INDEX_NAMES, RESOURCES, type Resource } from './capacity-units.ts'
 import {

@@ -6,7 +6,7 @@ import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
-import type { Table } from '../../lib/dynamodb/table.ts'
+import type { Table } from '../../lib/dynamodb/table/table.ts'
 
 /**
  * - `model`: an asynchronous run with five model responses, all but the last with a tool call

@@ -1,7 +1,7 @@
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
-import type { IndexName } from '../../lib/dynamodb/schema.ts'
+import type { IndexName } from '../../lib/dynamodb/table/schema.ts'
 import type { FunctionName } from './function-settings.ts'
 
 export type TableAction =

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib'
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
-import { INDEXES } from '../../lib/dynamodb/schema.ts'
+import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
 import { ENQUEUE_FAILURES, NAMESPACE, type OUTCOMES, type UNITS } from '../../lib/metrics.ts'
 
 /** The period of all metrics on the dashboard and in alarms, unless they set another one. */

@@ -2,7 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib'
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import type { Construct } from 'constructs'
-import { INDEXES, TABLE } from '../../lib/dynamodb/schema.ts'
+import { INDEXES, TABLE } from '../../lib/dynamodb/table/schema.ts'
 
 const TYPES = { S: AttributeType.STRING, N: AttributeType.NUMBER }
 

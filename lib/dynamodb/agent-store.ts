@@ -1,9 +1,9 @@
 import type { Agent, Version } from '../core/agent.ts'
 import type { AgentStore } from '../core/ports.ts'
-import { readChunks, writeChunks } from './chunks.ts'
-import { agentKey, codeKey, ownedShard, shardOf, VERSION_PREFIX, versionKey } from './keys.ts'
-import { listRecords } from './sharded-list.ts'
-import type { Change, Item, Table } from './table.ts'
+import { readChunks, writeChunks } from './table/chunks.ts'
+import { agentKey, codeKey, ownedShard, shardOf, VERSION_PREFIX, versionKey } from './table/keys.ts'
+import { listRecords } from './table/sharded-list.ts'
+import type { Change, Item, Table } from './table/table.ts'
 
 /** Agents with their versions and code. An agent is one partition. */
 export function agentStore(table: Table): AgentStore {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../core/json.ts'
 import { DEADLINE_MS } from '../core/limits.ts'
 import type { CacheEntry, CacheStore } from '../core/ports.ts'
-import { cacheKey } from './keys.ts'
-import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
-import { timeToLive } from './retention.ts'
-import type { Condition, Item, Table } from './table.ts'
+import { cacheKey } from './table/keys.ts'
+import { loadPayload, type StoredPayload, storePayload } from './table/payload.ts'
+import { timeToLive } from './table/retention.ts'
+import type { Condition, Item, Table } from './table/table.ts'
 
 /** Cache entries. An execution reserves a key while it runs, then stores its output. */
 export function cacheStore(table: Table): CacheStore {

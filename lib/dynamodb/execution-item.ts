@@ -10,10 +10,10 @@ import type {
 } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Guard, Transition } from '../core/transitions.ts'
-import type { Change, Condition } from './expressions.ts'
-import { agentShard, executionKey, openShard, ownedShard, shardOf } from './keys.ts'
-import { loadPayload, loadSentPayload, type StoredPayload, storePayload } from './payload.ts'
-import type { Item, Table } from './table.ts'
+import type { Change, Condition } from './table/expressions.ts'
+import { agentShard, executionKey, openShard, ownedShard, shardOf } from './table/keys.ts'
+import { loadPayload, loadSentPayload, type StoredPayload, storePayload } from './table/payload.ts'
+import type { Item, Table } from './table/table.ts'
 
 /** The stored record of an execution. Payloads are stored by value or by reference; null is an absent attribute. */
 export type ExecutionItem = {

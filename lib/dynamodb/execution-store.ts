@@ -9,12 +9,12 @@ import {
   toCondition,
   toItem,
 } from './execution-item.ts'
-import { agentShard, cacheKey, executionKey, idempotencyKey, type Key, ownedShard } from './keys.ts'
 import { learningStore } from './learning-store.ts'
 import { openExecutions } from './open-executions.ts'
-import { payloadBytes, storePayload } from './payload.ts'
-import { listRecords } from './sharded-list.ts'
-import { type Condition, type Item, NOT_EXISTS, type Table } from './table.ts'
+import { agentShard, cacheKey, executionKey, idempotencyKey, type Key, ownedShard } from './table/keys.ts'
+import { payloadBytes, storePayload } from './table/payload.ts'
+import { listRecords } from './table/sharded-list.ts'
+import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {

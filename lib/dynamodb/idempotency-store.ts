@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { IdempotencyStore, Reservation } from '../core/ports.ts'
-import { idempotencyKey } from './keys.ts'
-import { timeToLive } from './retention.ts'
-import type { Item, Table } from './table.ts'
+import { idempotencyKey } from './table/keys.ts'
+import { timeToLive } from './table/retention.ts'
+import type { Item, Table } from './table/table.ts'
 
 /** Idempotency keys of clients, each bound to the execution of its first request. */
 export function idempotencyStore(table: Table): IdempotencyStore {

@@ -9,10 +9,10 @@ import {
 } from '../core/learning.ts'
 import { parseStoredJson } from '../core/parse-json.ts'
 import { type ExecutionItem, fromItem } from './execution-item.ts'
-import { agentShard, executionKey } from './keys.ts'
-import { deletePayload, payloadBytes, type StoredPayload, storePayload } from './payload.ts'
-import { listRecords } from './sharded-list.ts'
-import type { Condition, Item, Table } from './table.ts'
+import { agentShard, executionKey } from './table/keys.ts'
+import { deletePayload, payloadBytes, type StoredPayload, storePayload } from './table/payload.ts'
+import { listRecords } from './table/sharded-list.ts'
+import type { Condition, Item, Table } from './table/table.ts'
 
 /** One round of queries finds the executions of a tenant that has at least a tenth of its agent's executions. */
 const QUERY_LIMIT = 250

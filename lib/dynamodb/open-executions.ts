@@ -1,6 +1,6 @@
 import type { ExecutionStore, StaleExecution } from '../core/ports.ts'
-import { executionIdOf, openShard, ownedShard, SHARDS } from './keys.ts'
-import type { Item, Table } from './table.ts'
+import { executionIdOf, openShard, ownedShard, SHARDS } from './table/keys.ts'
+import type { Item, Table } from './table/table.ts'
 
 const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard)
 

@@ -5,7 +5,7 @@ import { executionStore } from './execution-store.ts'
 import { idempotencyStore } from './idempotency-store.ts'
 import { organizationStore } from './organization-store.ts'
 import { stepStore } from './step-store.ts'
-import { openTable, type Table } from './table.ts'
+import { openTable, type Table } from './table/table.ts'
 import { tokenStore } from './token-store.ts'
 
 export type Stores = ReturnType<typeof openStores>

@@ -1,8 +1,8 @@
 import type { Organization } from '../core/agent.ts'
 import type { OrganizationStore } from '../core/ports.ts'
-import { organizationKey, organizationsShard, shardOf } from './keys.ts'
-import { listRecords } from './sharded-list.ts'
-import { type Item, NOT_EXISTS, type Table } from './table.ts'
+import { organizationKey, organizationsShard, shardOf } from './table/keys.ts'
+import { listRecords } from './table/sharded-list.ts'
+import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
 /** Organizations, which own agents, executions and tokens. */
 export function organizationStore(table: Table): OrganizationStore {

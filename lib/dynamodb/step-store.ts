@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { CallResult, RecordedStep, Step, StepStore } from '../core/step.ts'
-import { callKey, stepKey } from './keys.ts'
-import { loadPayload, type StoredPayload, storePayload } from './payload.ts'
-import { type Item, NOT_EXISTS, type Table } from './table.ts'
+import { callKey, stepKey } from './table/keys.ts'
+import { loadPayload, type StoredPayload, storePayload } from './table/payload.ts'
+import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
 /** Checkpoints. Each is a separate item, so that a long run never rewrites earlier steps. */
 export function stepStore(table: Table): StepStore {

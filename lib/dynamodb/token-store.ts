@@ -1,8 +1,8 @@
 import type { Token } from '../core/agent.ts'
 import type { TokenStore } from '../core/ports.ts'
-import { ownedShard, shardOf, tokenIdKey, tokenKey } from './keys.ts'
-import { listRecords } from './sharded-list.ts'
-import { type Item, NOT_EXISTS, type Table } from './table.ts'
+import { ownedShard, shardOf, tokenIdKey, tokenKey } from './table/keys.ts'
+import { listRecords } from './table/sharded-list.ts'
+import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
 /** API tokens. Requests find them by hash; operators by id and by organization. */
 export function tokenStore(table: Table): TokenStore {

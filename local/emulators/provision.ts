@@ -12,7 +12,7 @@ import {
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { clientConfig } from '../../lib/aws-sdk.ts'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
-import { INDEXES, TABLE } from '../../lib/dynamodb/schema.ts'
+import { INDEXES, TABLE } from '../../lib/dynamodb/table/schema.ts'
 import { SQS_ENDPOINT } from '../../lib/environment.ts'
 
 /** Names on the emulators, embedded or not. */

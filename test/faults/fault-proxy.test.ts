@@ -1,7 +1,7 @@
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { openTable } from '../../lib/dynamodb/table.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { openRunQueue } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { executionKey } from '../../lib/dynamodb/keys.ts'
+import { executionKey } from '../../lib/dynamodb/table/keys.ts'
 import { getExecutionId, getNextLink } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { waitForExecution } from '../support/wait-for-execution.ts'

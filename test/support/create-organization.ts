@@ -1,5 +1,5 @@
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
-import type { Table } from '../../lib/dynamodb/table.ts'
+import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'

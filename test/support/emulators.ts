@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
 import type { Page, PageRequest } from '../../lib/core/ports.ts'
-import { openTable } from '../../lib/dynamodb/table.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 
 /** The databases that every store must work on. */

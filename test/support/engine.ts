@@ -1,5 +1,5 @@
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
-import type { Table } from '../../lib/dynamodb/table.ts'
+import type { Table } from '../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { system } from '../../lib/system.ts'
 

@@ -1,4 +1,4 @@
-import { openTable, type Table } from '../../lib/dynamodb/table.ts'
+import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
 import { processMessage } from '../../lib/engine/worker/process-message.ts'
 import { engineOn } from './engine.ts'
 

@@ -15,8 +15,8 @@ import {
   type Scenario,
   simulate,
 } from '../../../bench/keys/workload.ts'
-import { SHARDS } from '../../../lib/dynamodb/keys.ts'
-import { openTable, type Table } from '../../../lib/dynamodb/table.ts'
+import { SHARDS } from '../../../lib/dynamodb/table/keys.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { type Meter, startMeter } from '../../support/meter.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { openTable } from '../../../lib/dynamodb/table.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { executionKey } from '../../../lib/dynamodb/keys.ts'
+import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine.ts'

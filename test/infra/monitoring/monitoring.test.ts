@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES, getFunctionSettings } from '../../../infra/functions/function-settings.ts'
-import { INDEXES } from '../../../lib/dynamodb/schema.ts'
+import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { ENQUEUE_FAILURES, NAMESPACE, UNITS } from '../../../lib/metrics.ts'
 import { readSection } from '../operations.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'

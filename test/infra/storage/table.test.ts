@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { INDEXES, TABLE } from '../../../lib/dynamodb/schema.ts'
+import { INDEXES, TABLE } from '../../../lib/dynamodb/table/schema.ts'
 import { findResource, synthesize } from '../synthesize.ts'
 
 const { Properties, DeletionPolicy } = findResource(synthesize(), 'AWS::DynamoDB::Table')

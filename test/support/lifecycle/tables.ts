@@ -1,9 +1,9 @@
 import type { Scheduler } from 'fast-check'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
-import { executionKey } from '../../../lib/dynamodb/keys.ts'
 import { stepStore } from '../../../lib/dynamodb/step-store.ts'
-import type { Item, Table } from '../../../lib/dynamodb/table.ts'
+import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import type { Item, Table } from '../../../lib/dynamodb/table/table.ts'
 import type { Port } from './reference-model.ts'
 
 /** The stores, restricted to one execution: stale executions of other tests are not listed. */

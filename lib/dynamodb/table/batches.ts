@@ -1,5 +1,5 @@
 import pRetry from 'p-retry'
-import { Unavailable } from '../core/errors.ts'
+import { Unavailable } from '../../core/errors.ts'
 
 /** Takes 4 s at most, the requests themselves excluded. */
 const RETRIES = { retries: 6, minTimeout: 50, maxTimeout: 1_000, randomize: true }

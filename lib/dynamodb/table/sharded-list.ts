@@ -1,5 +1,5 @@
-import { MAX_PAGE_BYTES } from '../core/limits.ts'
-import type { Page, PageRequest } from '../core/ports.ts'
+import { MAX_PAGE_BYTES } from '../../core/limits.ts'
+import type { Page, PageRequest } from '../../core/ports.ts'
 import { type Key, SHARDS } from './keys.ts'
 import { INDEXES, type IndexName } from './schema.ts'
 import type { Condition, Item, Table } from './table.ts'

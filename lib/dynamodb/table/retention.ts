@@ -1,4 +1,4 @@
-import { type Environment, EXECUTION_RETENTION_DAYS, readInteger } from '../environment.ts'
+import { type Environment, EXECUTION_RETENTION_DAYS, readInteger } from '../../environment.ts'
 import type { Item } from './expressions.ts'
 import { executionIdOf, isExecutionRecord, isOfExecution, type Key } from './keys.ts'
 import { TABLE } from './schema.ts'

@@ -11,8 +11,8 @@ import {
   type QueryCommandOutput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
-import { clientConfig, orUnavailable } from '../aws-sdk.ts'
-import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../environment.ts'
+import { clientConfig, orUnavailable } from '../../aws-sdk.ts'
+import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../../environment.ts'
 import { sendInBatches } from './batches.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'

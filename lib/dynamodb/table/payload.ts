@@ -1,4 +1,4 @@
-import { parseStoredJson } from '../core/parse-json.ts'
+import { parseStoredJson } from '../../core/parse-json.ts'
 import { readChunks, writeChunks } from './chunks.ts'
 import { payloadKey } from './keys.ts'
 import type { Table } from './table.ts'

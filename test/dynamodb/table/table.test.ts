@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { Unavailable } from '../../lib/core/errors.ts'
-import { openTable } from '../../lib/dynamodb/table.ts'
-import { system } from '../../lib/system.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { Unavailable } from '../../../lib/core/errors.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const values = fc.letrec((tie) => ({
   value: fc.oneof(
