@@ -12,7 +12,7 @@ import type { ToolResult } from '../../core/model.ts'
 import type { McpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
 import type { Secrets } from '../secrets.ts'
-import { failed, succeeded, type Tool, ToolError, type ToolGroup } from '../tool.ts'
+import { failed, succeeded, type Tool, ToolError, type ToolGroup, toGroup } from '../tool.ts'
 import { mcpFetch } from './mcp-fetch.ts'
 
 const MAX_PAGES = 20
@@ -28,8 +28,9 @@ type Params = {
 }
 
 /**
- * Connects to an MCP server over streamable HTTP. Its tools are named `<name of the document>_<name on the server>`.
- * @throws ToolError if the server does not list its tools
+ * Connects to an MCP server over streamable HTTP. Its tools are named `<name of the document>_<name on the server>`. If the
+ * server is unavailable, the group has one tool that returns the error to the model, so that the run can do without it.
+ * @throws ToolError if the server cannot be used, for example because it redirects
  */
 export async function openMcpTools({ document, mcp, secrets, lookup }: Params): Promise<ToolGroup> {
   const headers = await secrets.fillHeaders(mcp.headers)
@@ -51,7 +52,18 @@ export async function openMcpTools({ document, mcp, secrets, lookup }: Params): 
     return { tools: toTools(listed, document, client), close }
   } catch (error) {
     await close()
-    throw toToolError(error)
+    const toolError = toToolError(error)
+    if (!toolError.isTransient) throw toolError
+    return toGroup(unavailableTool(document, toolError))
+  }
+}
+
+function unavailableTool({ name, timeoutSeconds }: ToolDocument, { message }: ToolError): Tool {
+  const description = 'The MCP server that provides these tools is unavailable. A call returns the error.'
+  return {
+    declaration: { name, description, inputSchema: { type: 'object' } },
+    timeoutSeconds,
+    call: async () => failed(`The MCP server was unavailable when the run began. ${message}`),
   }
 }
 

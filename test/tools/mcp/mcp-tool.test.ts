@@ -120,38 +120,52 @@ describe('openMcpTools', () => {
     expect(await call(tools, 'crm_odd', { a: 1, b: 'x' })).toEqual({ ok: true, value: 'ok' })
   })
 
-  const unusable: [string, Parameters<typeof serve>[0], RegExp, boolean][] = [
-    ['responds with 401', (r) => json(r, { error: 'no' }, 401), /MCP server error: .*no/, true],
+  const unavailable: [string, Parameters<typeof serve>[0], RegExp][] = [
+    ['responds with 401', (r) => json(r, { error: 'no' }, 401), /MCP server error: .*no/],
     [
       'responds with HTML',
       (r) => r.writeHead(200, { 'content-type': 'text/html' }).end('<a>'),
       /content type/,
-      true,
     ],
-    ['drops the connection', (r) => r.destroy(), /dropped/, true],
-    [
-      'redirects',
-      (r) => r.writeHead(307, { location: '/elsewhere' }).end(),
-      /redirect \(307\) to http.*elsewhere/,
-      false,
-    ],
-    ['never responds', () => undefined, /did not respond within 1 s|timed out/, true],
-    [
-      'sends invalid JSON',
-      (r) => r.writeHead(200, { 'content-type': 'application/json' }).end('{'),
-      /JSON/,
-      true,
-    ],
+    ['drops the connection', (r) => r.destroy(), /dropped/],
+    ['never responds', () => undefined, /did not respond within 1 s|timed out/],
+    ['sends invalid JSON', (r) => r.writeHead(200, { 'content-type': 'application/json' }).end('{'), /JSON/],
   ]
-  it.each(unusable)('fails to open a server that %s', async (_, respond, message, isTransient) => {
-    const server = await serve(respond)
-    const opening = openDeclared([mcpDocument(`${server.url}/mcp`, { timeoutSeconds: 1 })])
-    await expect(opening).rejects.toMatchObject({
+  it.each(unavailable)(
+    'declares one tool that returns the error of a server that %s',
+    async (_, respond, message) => {
+      const server = await serve(respond)
+      const tools = await openDeclared([mcpDocument(`${server.url}/mcp`, { timeoutSeconds: 1 })])
+      expect(tools.declarations).toEqual([
+        { name: 'crm', description: expect.stringContaining('unavailable'), inputSchema: { type: 'object' } },
+      ])
+      const result = await call(tools, 'crm', { any: 'input' })
+      expect(result).toMatchObject({ ok: false, error: expect.stringMatching(message) })
+      expect(result).toMatchObject({
+        error: expect.stringMatching(/^The MCP server was unavailable when the run began/),
+      })
+    },
+  )
+
+  it('masks secrets in the error of an unavailable server', async () => {
+    const server = await serve((response) =>
+      json(response, { error: 'The key key-of-the-crm is invalid.' }, 401),
+    )
+    const headers = { Authorization: secret('CRM_KEY') }
+    const environment = { CRM_KEY: 'key-of-the-crm' }
+    const tools = await openDeclared([mcpDocument(server.url, { headers })], { environment })
+    const result = await call(tools, 'crm', {})
+    expect(result).toMatchObject({ ok: false, error: expect.stringContaining('is invalid.') })
+    expect(JSON.stringify(result)).not.toContain('key-of-the-crm')
+  })
+
+  it('fails to open a server that redirects', async () => {
+    const server = await serve((response) => response.writeHead(307, { location: '/elsewhere' }).end())
+    await expect(openDeclared([mcpDocument(`${server.url}/mcp`)])).rejects.toMatchObject({
       name: 'ToolError',
-      message: expect.stringMatching(/^Could not open the tool crm\. /),
-      isTransient,
+      message: expect.stringMatching(/^Could not open the tool crm\. .*redirect \(307\) to http.*elsewhere/),
+      isTransient: false,
     })
-    await expect(opening).rejects.toThrow(message)
     expect(server.received.map(({ path }) => path)).not.toContain('/elsewhere')
   })
 
@@ -168,7 +182,8 @@ describe('openMcpTools', () => {
       if (rpcMethod === 'initialize') return json(response, { jsonrpc: '2.0', id, result })
       return response.writeHead(id === undefined ? 202 : 500).end()
     })
-    await expect(openDeclared([mcpDocument(server.url)])).rejects.toThrow('Could not open the tool crm.')
+    const tools = await openDeclared([mcpDocument(server.url)])
+    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm'])
     expect(server.received.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's-1' } })
   })
 
