@@ -8,7 +8,11 @@ import { parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { collectGarbage } from '../collect-garbage.ts'
 import { startPoller } from './poller.ts'
 
-const CONCURRENCY = 16
+/** Executions at the same time. An agent that never ends uses one until its worker's time is up. */
+const CONCURRENCY = 32
+
+/** As on Lambda: a run that is still going on then is released and continued, with its attempts counted. */
+const MAX_INVOCATION_MS = 900_000
 
 const [deadLetters = ''] = process.argv.slice(2)
 const endpoint = requireEnv(SQS_ENDPOINT)
@@ -16,7 +20,8 @@ const endpoint = requireEnv(SQS_ENDPOINT)
 /** Loads the function with the first message. Reports each processed execution to the service. */
 const processExecution = async (event: SQSEvent) => {
   const { handler } = await import('../../functions/process-execution.ts')
-  const response = await handler(event)
+  const endsAt = Date.now() + MAX_INVOCATION_MS
+  const response = await handler(event, { getRemainingTimeInMillis: () => endsAt - Date.now() })
   for (const { body } of event.Records) process.send?.({ processed: parseRunMessage(body).executionId })
   return response
 }

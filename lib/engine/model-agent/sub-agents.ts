@@ -6,6 +6,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { CANCELLED, type Execution, type LeasedExecution, newExecution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { ToolResult } from '../../core/model.ts'
+import { ToolError } from '../../tools/tool.ts'
 import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
@@ -97,21 +98,30 @@ async function runChild(
   const isNew = await executions.create({ execution })
   const leased = isNew ? execution : await executions.claim({ id, lease, now })
   const deadline = { drain: NEVER, stop: signal }
-  const result = typeof leased === 'string' ? null : await attempt(engine, leased, version, { deadline })
-  if (signal.aborted) await cancelWithParent(engine, parent, id)
-  if (result?.kind === 'completed') return result.execution
-  await waitForCompletion({ executions, organizationId, id, timeoutMs: Number.POSITIVE_INFINITY, signal })
-  return (await executions.get({ organizationId, id })) ?? execution
+  try {
+    const result = typeof leased === 'string' ? null : await attempt(engine, leased, version, { deadline })
+    if (result?.kind === 'completed') return result.execution
+    await waitForCompletion({ executions, organizationId, id, timeoutMs: Number.POSITIVE_INFINITY, signal })
+    return (await executions.get({ organizationId, id })) ?? execution
+  } finally {
+    if (signal.aborted) await endWithCall(engine, parent, { id, signal })
+  }
 }
 
-/** Cancels the child of a final parent. If the parent only lost its worker, the next one finds the child again. */
-async function cancelWithParent(
+/**
+ * A child ends with the call that created it: at the tool's timeout, and with its parent. If the parent only lost its
+ * worker, the next one finds the child again.
+ */
+async function endWithCall(
   { executions, system }: Engine,
   parent: Execution,
-  id: string,
+  { id, signal }: { id: string; signal: AbortSignal },
 ): Promise<void> {
   const { organizationId } = parent
-  if ((await executions.getStatus({ organizationId, id: parent.id })) === 'IN_PROGRESS') return
+  const hasTimedOut = signal.reason instanceof ToolError
+  const isParentOpen = async () =>
+    (await executions.getStatus({ organizationId, id: parent.id })) === 'IN_PROGRESS'
+  if (!hasTimedOut && (await isParentOpen())) return
   await executions.end({ organizationId, id, error: CANCELLED, finishedAt: isoNow(system) })
 }
 

@@ -1,5 +1,5 @@
 import { resolveVersionOf } from '../../agents/version-cache.ts'
-import { type ExecutionError, failure, type LeasedExecution } from '../../core/execution.ts'
+import { CANCELLED, type ExecutionError, failure, type LeasedExecution } from '../../core/execution.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import type { RunQueue } from '../../core/ports.ts'
 import { attemptsExhausted } from '../../core/transitions.ts'
@@ -45,12 +45,27 @@ export async function processMessage(
   if (!version) {
     return fail({ code: 'VersionNotFound', message: 'The version of the execution no longer exists.' })
   }
+  if (await hasFinalParent(engine, execution)) return fail(CANCELLED)
+  const onHeartbeat = async () => {
+    await hide()
+    if (await hasFinalParent(engine, execution))
+      await executions.end({ ...execution, error: CANCELLED, finishedAt: isoNow(system) })
+  }
   const result = await attempt(engine, execution, version, {
-    onHeartbeat: hide,
+    onHeartbeat,
     deadline,
     retry: message && { mode: 'requeue', receiveCount: message.receiveCount },
   })
   return result.kind === 'released' && message ? requeue(execution, result, message) : 'processed'
+}
+
+/** A child whose parent ended while no worker was running the parent ends, too. */
+async function hasFinalParent(
+  { executions }: Engine,
+  { organizationId, parentExecutionId }: LeasedExecution,
+): Promise<boolean> {
+  if (parentExecutionId === null) return false
+  return (await executions.getStatus({ organizationId, id: parentExecutionId })) !== 'IN_PROGRESS'
 }
 
 /**

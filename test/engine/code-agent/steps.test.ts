@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
+import { Unavailable } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
@@ -85,6 +86,17 @@ describe('context.step', () => {
     expect(ended).toMatchObject({
       kind: 'completed',
       execution: { status: 'ERROR', error: { code: 'AgentFailed', message } },
+    })
+  })
+
+  it('never shows an error of the database to the agent', async () => {
+    const { execution } = await started()
+    const append = () => Promise.reject(new Unavailable(new Error('throttled')))
+    const result = await attempt({ ...engine, steps: { ...engine.steps, append } }, execution, version)
+    expect(result).toMatchObject({ kind: 'released', hasFailed: true })
+    expect(await engine.executions.get(execution)).toMatchObject({
+      status: 'IN_PROGRESS',
+      lastError: { code: 'Unavailable' },
     })
   })
 

@@ -4,9 +4,11 @@ import { CANCELLED } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import type { Provider } from '../../../lib/models/model-name.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine.ts'
+import { anExecution } from '../../support/executions.ts'
 import {
   aModelAgent,
   finalAnswer,
@@ -318,6 +320,50 @@ describe('an agent as a tool', () => {
     done()
     const toolResult = requests[1]?.history.find((item) => item.type === 'result')
     expect(toolResult?.type === 'result' && toolResult.output).toContain('cycle')
+  })
+
+  it('is cancelled at the timeout of its tool', async () => {
+    const organizationId = system.newId()
+    const code = 'export default () => new Promise(() => setInterval(() => undefined, 1_000))'
+    await aModelAgent({ organizationId, slug: 'endless', code: true }, { code })
+    const version = await aModelAgent({
+      organizationId,
+      slug: 'boss',
+      tools: [{ name: 'start', agent: 'endless', timeoutSeconds: 1 }],
+    })
+    const { execution, requests, done } = await runScript(
+      [
+        { calls: [{ name: 'start', input: { question: 'Long?' } }] },
+        { calls: [finalAnswer({ answer: 'It took too long.' })] },
+      ],
+      { version },
+    )
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS' })
+    const toolResult = requests[1]?.history.find((item) => item.type === 'result')
+    expect(toolResult?.type === 'result' && toolResult.output).toContain('timed out')
+    const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
+    const findChild = async () =>
+      (await engine.executions.list(page)).items.find(({ source }) => source === 'AGENT')
+    await vi.waitUntil(async () => (await findChild())?.status === 'ERROR', { timeout: 10_000 })
+    expect((await findChild())?.error).toEqual(CANCELLED)
+  })
+
+  it('is cancelled by the next worker if its parent was cancelled after both lost theirs', async () => {
+    const version = await aModelAgent({ code: true }, { code: 'export default () => ({ answer: "no" })' })
+    const { organizationId, agentId, id: versionId } = version
+    const parent = anExecution({ organizationId })
+    const child = anExecution({
+      organizationId,
+      agentId,
+      versionId,
+      input: { question: 'Why?' },
+      parent: { executionId: parent.id, callers: [parent.agentId] },
+    })
+    for (const execution of [parent, child]) await engine.executions.create({ execution })
+    await engine.executions.end({ ...parent, error: CANCELLED, finishedAt: new Date().toISOString() })
+    expect(await processMessage(engine, child.id)).toBe('processed')
+    expect(await engine.executions.get(child)).toMatchObject({ status: 'ERROR', error: CANCELLED })
   })
 
   it('is cancelled with its parent', async () => {
