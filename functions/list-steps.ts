@@ -1,8 +1,8 @@
 import { toStepRecord } from '../lib/api/mappers/to-step-record.ts'
 import { pageParameters } from '../lib/api/parameters/page-parameters.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
+import { MAX_PAGE_BYTES } from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { listSteps } from '../lib/engine/list-steps.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { parseExecutionId } from '../lib/http/execution-response.ts'
 import { BY_NUMBER, parsePage, toPageResponse } from '../lib/http/page.ts'
@@ -14,7 +14,11 @@ async function listExecutionSteps(request: Request<'list-steps'>) {
   const page = parsePage(query, BY_NUMBER)
   const id = parseExecutionId(request.executionId)
   if (!(await executions.get({ organizationId, id }))) throw new ExecutionNotFound()
-  return toPageResponse(await listSteps({ steps, executionId: id, ...page }), toStepRecord, request)
+  return toPageResponse(
+    await steps.list({ executionId: id, maxBytes: MAX_PAGE_BYTES, ...page }),
+    toStepRecord,
+    request,
+  )
 }
 
 export const handler = endpoint('list-steps', listExecutionSteps, { query: pageParameters })

@@ -1,5 +1,6 @@
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { readTimes } from '../lib/engine/engine.ts'
+import { runCleanups } from '../lib/engine/maintenance/clean-up.ts'
 import { sweep } from '../lib/engine/maintenance/sweep.ts'
 import { logger } from '../lib/logger.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
@@ -9,8 +10,12 @@ const { executions } = openStores()
 const queue = openRunQueue()
 const times = readTimes()
 
-/** Runs every minute, so that no accepted execution is lost in a crash. */
+/** Runs every minute, so that no accepted execution is lost in a crash and no deleted one leaves content behind. */
 export async function handler(): Promise<void> {
+  const cleaned = runCleanups({ executions, system })
+  // Reported after the sweep, which must not wait for it.
+  cleaned.catch(() => undefined)
   const result = await sweep({ executions, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
+  await cleaned
 }

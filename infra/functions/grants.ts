@@ -43,8 +43,10 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'] },
-  'give-feedback': { table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'UpdateItem'] },
-  'delete-execution': { table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'Query', 'UpdateItem'] },
+  'give-feedback': { table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
+  'delete-execution': {
+    table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+  },
   'process-dead-letter': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'], queue: ['SendMessage'] },
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
@@ -52,7 +54,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     queue: ['ChangeMessageVisibility', 'SendMessage'],
   },
   'sweep-executions': {
-    table: ['BatchGetItem', 'UpdateItem'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['open-executions'],
     queue: ['SendMessage'],
   },

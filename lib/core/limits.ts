@@ -14,6 +14,13 @@ export const LEASE_MS = 60_000
 /** First delay before a run is retried after a retryable error. */
 export const RETRY_BACKOFF_MS = 5_000
 
+/**
+ * Delay until content that may have no record is checked. Longer than a lease, the writes in flight at its end and the 5
+ * minutes for which AWS accepts a signed request:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
+ */
+export const CLEANUP_DELAY_MS = 8 * 60 * 1000
+
 /** Deadline of an execution, after which the sweeper ends it. */
 export const DEADLINE_MS = 24 * 60 * 60 * 1000
 

@@ -94,8 +94,15 @@ export interface ExecutionStore extends LearningStore {
     /** Only if no lease was live at this time. */
     unleasedAt?: number
   }): Promise<Execution | null>
-  /** Deletes a final execution and everything that belongs to it. */
-  delete(params: { organizationId: string; id: string }): Promise<'deleted' | 'missing' | 'open'>
+  /**
+   * Deletes a final execution and everything that belongs to it. An interrupted deletion, and what late writers add, is
+   * left to `cleanUp`.
+   */
+  delete(params: { organizationId: string; id: string; now: number }): Promise<'deleted' | 'missing' | 'open'>
+  /** Cleanups that are due at `now`. */
+  listCleanups(params: { now: number; limit: number }): Promise<Cleanup[]>
+  /** Completes a deletion, or deletes a payload that nothing refers to. */
+  cleanUp(params: { cleanup: Cleanup; now: number }): Promise<void>
   /** Open executions whose lease or queue grace period had expired at `now`, oldest expiry first. */
   listStale(params: { now: number; limit: number }): Promise<StaleExecution[]>
   /** Postpones the next sweep of a stale execution; false if another worker has claimed it. */
@@ -106,6 +113,9 @@ export type StaleExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'tenantId' | 'createdAt' | 'deadlineAt'
 > & { openUntil: number }
+
+/** A check of one item of an execution: a payload whose record may not exist, or a deletion that may be incomplete. */
+export type Cleanup = { executionId: string; item: string; dueAt: number }
 
 /** `tenantId` is the message group, so that one tenant's backlog does not delay another's. */
 export type QueuedExecution = { executionId: string; organizationId: string; tenantId: string | null }

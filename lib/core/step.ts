@@ -1,6 +1,7 @@
 import type { Usage } from './execution.ts'
 import type { Json } from './json.ts'
 import type { ToolCall, ToolResult } from './model.ts'
+import type { Page, PageRequest } from './ports.ts'
 
 /** A checkpoint: one model response, or one named step of a code agent. Immutable once written. */
 export type Step = {
@@ -26,6 +27,8 @@ export interface StepStore {
   append(params: { executionId: string; owner: string; step: Step }): Promise<boolean>
   /** Returns the stored result: the first one recorded for a call is kept. */
   appendResult(params: { executionId: string; number: number; result: CallResult }): Promise<CallResult>
-  /** In order, from step number `from`, at most `limit` steps. */
-  read(params: { executionId: string; from?: number; limit?: number }): Promise<RecordedStep[]>
+  /** All steps, in order. */
+  read(params: { executionId: string }): Promise<RecordedStep[]>
+  /** A page of steps in order, of at most `maxBytes` bytes of JSON unless its first step is larger. */
+  list(params: { executionId: string; maxBytes: number } & PageRequest): Promise<Page<RecordedStep>>
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../core/json.ts'
 import { DEADLINE_MS } from '../core/limits.ts'
 import type { CacheEntry, CacheStore } from '../core/ports.ts'
-import { cacheKey } from './table/keys.ts'
-import { loadPayload, type StoredPayload, storePayload } from './table/payload.ts'
+import { cacheKey, executionKey } from './table/keys.ts'
+import { fitsInline, loadIfComplete, type StoredPayload } from './table/payload.ts'
 import { timeToLive } from './table/retention.ts'
 import type { Condition, Item, Table } from './table/table.ts'
 
@@ -11,7 +11,10 @@ export function cacheStore(table: Table): CacheStore {
   return {
     async get({ key, now }) {
       const item = await table.get(cacheKey(key), { consistent: true })
-      return item && !isExpired(item, now) ? fromItem(table, item) : null
+      if (!item || isExpired(item, now)) return null
+      const entry = await fromItem(table, item)
+      // The execution with the output was deleted.
+      return entry.output === null && item.isInRecord ? null : entry
     },
 
     async reserve({ key, executionId, replaces, now }) {
@@ -30,12 +33,12 @@ export function cacheStore(table: Table): CacheStore {
     },
 
     async store({ key, executionId, output, expiresAt }) {
-      const stored = await storePayload(table, executionId, 'cache', output)
+      const json = JSON.stringify(output)
       const expiries = [expiresAt, table.expiryOf(executionId)].filter((expiry) => expiry !== null)
       const item = {
         ...cacheKey(key),
         executionId,
-        output: stored,
+        ...(fitsInline(json) ? { output: { json } } : { isInRecord: true }),
         ...(expiries.length > 0 && expiresAtMs(Math.min(...expiries))),
       }
       await table.put(item, belongsTo(executionId))
@@ -59,9 +62,11 @@ const expiresAtMs = (ms: number) => ({ expiresAt: ms, ...timeToLive(ms) })
 
 const isExpired = ({ expiresAt }: Item, now: number) => typeof expiresAt === 'number' && expiresAt <= now
 
+/** A large output is read from its execution: the entry has no chunks that could outlive a deletion. */
 async function fromItem(table: Table, item: Item): Promise<CacheEntry> {
   const executionId = String(item.executionId)
-  const stored = item.output as StoredPayload | undefined
-  const output = stored ? ((await loadPayload(table, executionId, stored)) as JsonObject) : null
+  const holder = item.isInRecord ? await table.get(executionKey(executionId), { consistent: true }) : item
+  const stored = holder?.output as StoredPayload | undefined
+  const output = stored ? ((await loadIfComplete(table, executionId, stored)) as JsonObject | null) : null
   return { executionId, output }
 }

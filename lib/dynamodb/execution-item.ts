@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type {
   Execution,
   ExecutionError,
@@ -43,6 +44,10 @@ export type ExecutionItem = {
   options: RunOptions
   learnedFrom?: string[]
   feedback?: StoredPayload
+  /** The writer of `feedback`, so that a write whose response was lost is recognized. */
+  feedbackBy?: string
+  /** Counts changes of a final record. */
+  revision?: number
   attempts: number
   attemptsSinceProgress: number
   /** JSON */
@@ -51,17 +56,14 @@ export type ExecutionItem = {
   leaseExpiresAt?: number
   openUntil?: number
   deadlineAt: number
-  /** JSON; absent when there are none. */
-  inputAdaptations?: string
+  /** Absent when there are none; JSON in records of earlier versions. */
+  inputAdaptations?: StoredPayload | string
   idempotencyId?: string
   logs?: string
   cache?: { key: string; ttlSeconds: number | null }
-  /** Set when a deletion begins: from then on the execution is invisible. */
+  /** Only in the tombstone of a deleted execution. */
   deleted?: true
 }
-
-/** Index keys of the lists of executions. */
-export const LIST_ATTRIBUTES = ['ownerShard', 'agentShard', 'listOrder']
 
 /** Index keys of the open executions. */
 const OPEN_ATTRIBUTES = ['openShard', 'openOwner', 'openUntil']
@@ -71,8 +73,12 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
   const { inputAdaptations, feedback, ...rest } = others
   const shard = shardOf(id)
   const isOpen = execution.status === 'IN_PROGRESS'
+  const key = executionKey(id)
+  const writtenAt = Date.parse(execution.createdAt)
+  const store = (name: string, value: unknown) =>
+    storePayload(table, { executionId: id, holder: key, writer: `${name}-${randomUUID()}`, writtenAt }, value)
   return {
-    ...executionKey(id),
+    ...key,
     ownerShard: ownedShard(organizationId, 'EXEC', shard),
     agentShard: agentShard(agentId, shard),
     listOrder: id,
@@ -82,10 +88,10 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     id,
     organizationId,
     agentId,
-    input: await storePayload(table, id, 'input', input),
-    output: output ? await storePayload(table, id, 'output', output) : undefined,
-    inputAdaptations: inputAdaptations.length > 0 ? JSON.stringify(inputAdaptations) : undefined,
-    feedback: feedback ? await storePayload(table, id, 'feedback', feedback) : undefined,
+    input: await store('input', input),
+    output: output ? await store('output', output) : undefined,
+    inputAdaptations: inputAdaptations.length > 0 ? await store('adaptations', inputAdaptations) : undefined,
+    feedback: feedback ? await store('feedback', feedback) : undefined,
     error: toJson(error),
     lastError: toJson(lastError),
     leaseOwner: lease?.owner,
@@ -134,12 +140,23 @@ export function toCondition({ organizationId, owner, unleasedAt, openUntil }: Gu
   }
 }
 
+/** Whether an item of the execution refers to the payload with this name. */
+export function refersTo(item: Item | null, name: string): boolean {
+  const { input, output, inputAdaptations, feedback, content } = item ?? {}
+  const payloads = [input, output, inputAdaptations, feedback, content] as ({ name?: string } | undefined)[]
+  return payloads.some((payload) => payload?.name === name)
+}
+
+/** @throws MissingChunk */
 export async function fromItem(table: Table, stored: Item): Promise<Execution> {
   const item = stored as ExecutionItem
-  const [input, output, feedback] = await Promise.all([
+  const adaptations =
+    typeof item.inputAdaptations === 'string' ? { json: item.inputAdaptations } : item.inputAdaptations
+  const [input, output, feedback, inputAdaptations] = await Promise.all([
     loadSentPayload(table, item.id, item.input),
     item.output ? loadPayload(table, item.id, item.output) : null,
     item.feedback ? loadSentPayload(table, item.id, item.feedback) : null,
+    adaptations ? loadPayload(table, item.id, adaptations) : [],
   ])
   return {
     id: item.id,
@@ -152,7 +169,7 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     callers: item.callers ?? [],
     status: item.status,
     input: input as JsonObject,
-    inputAdaptations: item.inputAdaptations ? (JSON.parse(item.inputAdaptations) as InputAdaptation[]) : [],
+    inputAdaptations: inputAdaptations as InputAdaptation[],
     output: output as JsonObject | null,
     error: item.error ? (JSON.parse(item.error) as ExecutionError) : null,
     cached: item.cached,

@@ -1,28 +1,17 @@
 import type { ExecutionFilter, ExecutionStore } from '../core/ports.ts'
 import * as transitions from '../core/transitions.ts'
-import { belongsTo } from './cache-store.ts'
-import {
-  type ExecutionItem,
-  fromItem,
-  LIST_ATTRIBUTES,
-  toChange,
-  toCondition,
-  toItem,
-} from './execution-item.ts'
+import { cleanUp, deleteExecution, listCleanups } from './cleanup.ts'
+import { type ExecutionItem, toChange, toCondition, toItem } from './execution-item.ts'
 import { learningStore } from './learning-store.ts'
+import { loadExecution, readRecord } from './load-execution.ts'
 import { openExecutions } from './open-executions.ts'
-import { agentShard, cacheKey, executionKey, idempotencyKey, type Key, ownedShard } from './table/keys.ts'
+import { agentShard, executionKey, ownedShard } from './table/keys.ts'
 import { payloadBytes, storePayload } from './table/payload.ts'
 import { listRecords } from './table/sharded-list.ts'
 import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {
-  const read = async (id: string): Promise<Item | null> => {
-    const item = await table.get(executionKey(id), { consistent: true })
-    return item && !item.deleted ? item : null
-  }
-  const toExecution = (item: Item) => fromItem(table, item)
   /** The updated item, or null when the guard failed. It fails too when the SDK repeats a write whose response was lost. */
   const apply = (id: string, transition: transitions.Transition, attributes: Item = {}) => {
     const { set, ...change } = toChange(transition)
@@ -42,8 +31,8 @@ export function executionStore(table: Table): ExecutionStore {
     },
 
     async get({ organizationId, id }) {
-      const item = await read(id)
-      return item?.organizationId === organizationId ? toExecution(item) : null
+      const item = await readRecord(table, id)
+      return item?.organizationId === organizationId ? loadExecution(table, item) : null
     },
 
     async getStatus({ organizationId, id }) {
@@ -68,15 +57,17 @@ export function executionStore(table: Table): ExecutionStore {
       )
       // The index may lag behind: check the records too.
       const visible = items.filter((item) => !item.deleted && (!status || item.status === status))
-      return { items: await Promise.all(visible.map(toExecution)), next }
+      const executions = await Promise.all(visible.map((item) => loadExecution(table, item)))
+      return { items: executions.filter((execution) => execution !== null), next }
     },
 
     async claim({ id, lease, now }) {
       const item = await apply(id, transitions.claim(lease, now))
-      if (item) return { ...(await toExecution(item)), lease }
-      const current = await read(id)
+      const current = item ?? (await readRecord(table, id))
       if (current?.status !== 'IN_PROGRESS') return 'closed'
-      return current.leaseOwner === lease.owner ? { ...(await toExecution(current)), lease } : 'held'
+      if (current.leaseOwner !== lease.owner) return 'held'
+      const execution = await loadExecution(table, current)
+      return execution ? { ...execution, lease } : 'closed'
     },
 
     async renew({ id, lease, progress, learnedFrom }) {
@@ -90,12 +81,17 @@ export function executionStore(table: Table): ExecutionStore {
     async finish({ execution, outcome, finishedAt }) {
       const { id } = execution
       const { owner } = execution.lease
+      const target = {
+        executionId: id,
+        holder: executionKey(id),
+        writer: `output-${owner}`,
+        writtenAt: Date.parse(finishedAt),
+      }
       const output =
-        outcome.status === 'SUCCESS'
-          ? await storePayload(table, id, `output-${owner}`, outcome.output)
-          : undefined
+        outcome.status === 'SUCCESS' ? await storePayload(table, target, outcome.output) : undefined
       const transition = transitions.finish(owner, outcome, finishedAt)
-      const item = (await apply(id, transition, { output, finishedBy: owner })) ?? (await read(id))
+      const item =
+        (await apply(id, transition, { output, finishedBy: owner })) ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       const { learnedFrom = null } = item as ExecutionItem
       return { ...transitions.applyTransition(execution, transition), learnedFrom }
@@ -104,23 +100,14 @@ export function executionStore(table: Table): ExecutionStore {
     async end({ organizationId, id, error, finishedAt, unleasedAt }) {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
       const item = await apply(id, transitions.end(guard, error, finishedAt))
-      return item && toExecution(item)
+      return item && loadExecution(table, item)
     },
 
-    async delete({ organizationId, id }) {
-      const item = (await table.get(executionKey(id), { consistent: true })) as ExecutionItem | null
-      if (item?.organizationId !== organizationId) return 'missing'
-      if (item.status === 'IN_PROGRESS') return 'open'
-      if (item.cache) await table.delete(cacheKey(item.cache.key), belongsTo(id))
-      if (item.idempotencyId) await table.delete(idempotencyKey(item.idempotencyId))
-      await table.update(executionKey(id), {
-        set: { deleted: true },
-        remove: LIST_ATTRIBUTES,
-        condition: { expression: 'attribute_exists(pk)' },
-      })
-      await deleteCollection(table, executionKey(id))
-      return 'deleted'
-    },
+    delete: (params) => deleteExecution(table, params),
+
+    listCleanups: (params) => listCleanups(table, params),
+
+    cleanUp: ({ cleanup, now }) => cleanUp(table, cleanup, now),
 
     async postpone({ stale, until }) {
       return (await apply(stale.id, transitions.postpone(stale.openUntil, until))) !== null
@@ -136,22 +123,4 @@ function toFilter({ status, tenantId }: ExecutionFilter): Condition | undefined 
     names: terms.map(([name]) => name),
     values: Object.fromEntries(terms),
   }
-}
-
-/** Deletes the record last, so that an interrupted deletion can be repeated. */
-async function deleteCollection(table: Table, record: Key): Promise<void> {
-  let lastKey: Item | null = null
-  do {
-    const page: { items: Item[]; lastKey: Item | null } = await table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ProjectionExpression: 'pk, sk',
-      ExpressionAttributeValues: { ':pk': record.pk },
-      ConsistentRead: true,
-      ...(lastKey && { ExclusiveStartKey: lastKey }),
-    })
-    const others = page.items.filter((item) => item.sk !== record.sk)
-    await table.writeMany(others.map((item) => ({ delete: { pk: item.pk, sk: item.sk } as Key })))
-    lastKey = page.lastKey
-  } while (lastKey)
-  await table.delete(record)
 }

@@ -1,3 +1,4 @@
+import { Unavailable } from '../core/errors.ts'
 import type { Feedback } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import {
@@ -8,11 +9,22 @@ import {
   type LearningStore,
 } from '../core/learning.ts'
 import { parseStoredJson } from '../core/parse-json.ts'
-import { type ExecutionItem, fromItem } from './execution-item.ts'
+import { isStored } from './cleanup.ts'
+import type { ExecutionItem } from './execution-item.ts'
+import { loadExecution, readRecord } from './load-execution.ts'
 import { agentShard, executionKey } from './table/keys.ts'
-import { deletePayload, payloadBytes, type StoredPayload, storePayload } from './table/payload.ts'
+import {
+  deletePayload,
+  payloadBytes,
+  type StoredPayload,
+  scheduleCleanup,
+  storePayload,
+} from './table/payload.ts'
 import { listRecords } from './table/sharded-list.ts'
 import type { Condition, Item, Table } from './table/table.ts'
+
+/** Concurrent writers of feedback that one of them may lose to. */
+const MAX_TRIES = 50
 
 /** One round of queries finds the executions of a tenant that has at least a tenth of its agent's executions. */
 const QUERY_LIMIT = 250
@@ -22,19 +34,26 @@ export function learningStore(table: Table): LearningStore {
   return {
     async giveFeedback({ organizationId, id, feedback, writer }) {
       const key = executionKey(id)
-      const before = (await table.get(key, { consistent: true })) as (Item & ExecutionItem) | null
-      if (before?.organizationId !== organizationId || before.deleted) return 'missing'
-      if (before.status === 'IN_PROGRESS') return 'open'
-      const stored = await storePayload(table, id, `feedback-${writer}`, feedback)
-      const item = await table.update(key, {
-        set: { feedback: stored },
-        condition: {
-          expression: 'attribute_exists(pk) AND attribute_not_exists(#deleted)',
-          names: ['deleted'],
-        },
-      })
-      await deletePayload(table, id, item ? before.feedback : stored)
-      return item ? fromItem(table, item) : 'missing'
+      const writtenAt = Date.parse(feedback.updatedAt)
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+        const before = (await readRecord(table, id)) as (Item & ExecutionItem) | null
+        if (before?.organizationId !== organizationId) return 'missing'
+        if (before.status === 'IN_PROGRESS') return 'open'
+        const target = { executionId: id, holder: key, writer: `feedback-${writer}-${tries}`, writtenAt }
+        const stored = await storePayload(table, target, feedback)
+        const replaced = before.feedback
+        if (replaced && 'name' in replaced) await scheduleCleanup(table, id, replaced.name, writtenAt)
+        const { revision = 0 } = before
+        const set = { feedback: stored, feedbackBy: writer, revision: revision + 1 }
+        const updated = await table.update(key, { set, condition: isAtRevision(revision) })
+        const item = updated ?? (await readRecord(table, id))
+        if (!item || item.feedbackBy === writer) {
+          await deletePayload(table, id, item ? replaced : stored)
+          return (item && (await loadExecution(table, item))) ?? 'missing'
+        }
+        await deletePayload(table, id, stored)
+      }
+      throw new Unavailable(new Error(`The feedback of ${id} changed ${MAX_TRIES} times.`))
     },
 
     async listExamples({ limit, ...scope }) {
@@ -54,6 +73,13 @@ export function learningStore(table: Table): LearningStore {
     },
   }
 }
+
+/** Concurrent feedback is replaced in the order of its revisions, so that each writer deletes what it has replaced. */
+const isAtRevision = (revision: number): Condition => ({
+  expression: `${isStored.expression} AND ${revision === 0 ? 'attribute_not_exists(#revision)' : '#revision = :current'}`,
+  names: ['deleted', 'revision'],
+  values: { ...(revision > 0 && { current: revision }) },
+})
 
 function isFinalIn({ tenantId }: LearningScope): Condition {
   const isTenant = tenantId === null ? 'attribute_not_exists(#tenantId)' : '#tenantId = :tenantId'

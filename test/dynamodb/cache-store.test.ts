@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { NO_USAGE } from '../../lib/core/execution.ts'
+import type { JsonObject } from '../../lib/core/json.ts'
 import { DEADLINE_MS } from '../../lib/core/limits.ts'
 import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { EMULATORS, race, tableOn } from '../support/emulators.ts'
+import { anExecution, leased } from '../support/executions.ts'
 
 const NOW = 1_800_000_000_000
 const output = { text: 'the output' }
@@ -13,6 +17,7 @@ const newKey = () => randomBytes(32).toString('hex')
 
 describe.each(EMULATORS)('cacheStore on %s', (emulator) => {
   const store = cacheStore(tableOn(emulator))
+  const executions = executionStore(tableOn(emulator))
   const get = (key: string, now = NOW) => store.get({ key, now })
   const reserve = (key: string, executionId: string, replaces: string | null = null, now = NOW) =>
     store.reserve({ key, executionId, replaces, now })
@@ -22,6 +27,18 @@ describe.each(EMULATORS)('cacheStore on %s', (emulator) => {
     const [key, executionId] = [newKey(), system.newId()]
     await reserve(key, executionId)
     return { key, executionId }
+  }
+  /** A finished execution that has reserved the key. */
+  async function finished(value: JsonObject) {
+    const key = newKey()
+    const lease = { owner: 'me', expiresAt: NOW }
+    const execution = anExecution({ now: NOW, lease, cache: { key, ttlSeconds: null } })
+    await executions.create({ execution })
+    await reserve(key, execution.id)
+    const outcome = { status: 'SUCCESS' as const, output: value, steps: 0, usage: NO_USAGE, model: null }
+    const finishedAt = new Date(NOW).toISOString()
+    await executions.finish({ execution: leased(execution, 'me'), outcome, finishedAt })
+    return { key, execution }
   }
   /** A key with the output of an execution. */
   async function stored(expiresAt: number | null = null) {
@@ -104,9 +121,22 @@ describe.each(EMULATORS)('cacheStore on %s', (emulator) => {
       ['small', output],
       ['large', largeOutput()],
     ])('keeps a %s output of the execution that reserved the key', async (_, value) => {
-      const entry = await reserved()
-      await store.store({ ...entry, output: value, expiresAt: null })
-      expect(await get(entry.key)).toEqual({ executionId: entry.executionId, output: value })
+      const { key, execution } = await finished(value)
+      await store.store({ key, executionId: execution.id, output: value, expiresAt: null })
+      expect(await get(key)).toEqual({ executionId: execution.id, output: value })
+    })
+
+    it.each([
+      ['small', output],
+      ['large', largeOutput()],
+    ])('keeps no %s output of a deleted execution', async (_, value) => {
+      const { key, execution } = await finished(value)
+      const entry = { key, executionId: execution.id, output: value, expiresAt: null }
+      await store.store(entry)
+      expect(await executions.delete({ ...execution, now: NOW })).toBe('deleted')
+      expect(await get(key)).toBeNull()
+      await store.store(entry)
+      expect(await get(key)).toBeNull()
     })
 
     it('keeps an output until it expires, indefinitely without an expiry', async () => {

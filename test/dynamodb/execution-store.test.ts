@@ -185,11 +185,13 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
       input: { text: randomBytes(1_000_000).toString('base64') },
       lease: leaseOf('me'),
     })
-    expect(await store.delete(execution)).toBe('open')
+    expect(await store.delete({ ...execution, now: Date.now() })).toBe('open')
     await store.finish({ execution: leased(execution, 'me'), outcome: success(), finishedAt: at })
-    expect(await store.delete({ ...execution, organizationId: system.newId() })).toBe('missing')
-    expect(await store.delete(execution)).toBe('deleted')
-    expect(await store.delete(execution)).toBe('missing')
+    expect(await store.delete({ ...execution, organizationId: system.newId(), now: Date.now() })).toBe(
+      'missing',
+    )
+    expect(await store.delete({ ...execution, now: Date.now() })).toBe('deleted')
+    expect(await store.delete({ ...execution, now: Date.now() })).toBe('missing')
     expect(await store.get(execution)).toBeNull()
     const page = {
       organizationId: execution.organizationId,
@@ -205,8 +207,8 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
     const execution = await created({ lease: leaseOf('me') })
     await store.finish({ execution: leased(execution, 'me'), outcome: success(), finishedAt: at })
     const crash = new Error('crashed')
-    const crashing = executionStore({ ...table, delete: () => Promise.reject(crash) })
-    await expect(crashing.delete(execution)).rejects.toBe(crash)
+    const crashing = executionStore({ ...table, query: () => Promise.reject(crash) })
+    await expect(crashing.delete({ ...execution, now: Date.now() })).rejects.toBe(crash)
     expect(await store.get(execution)).toBeNull()
     const { organizationId, agentId } = execution
     const page = { organizationId, status: null, tenantId: null, limit: 10, after: null }
@@ -218,8 +220,8 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
       ExpressionAttributeValues: { ':shard': agentShard(agentId, shardOf(execution.id)) },
     })
     expect(items).toEqual([])
-    expect(await store.delete(execution)).toBe('deleted')
-    expect(await table.get(executionKey(execution.id), { consistent: true })).toBeNull()
+    expect(await store.delete({ ...execution, now: Date.now() })).toBe('deleted')
+    expect(await table.get(executionKey(execution.id), { consistent: true })).toMatchObject({ purged: true })
   })
 
   it('list returns each execution once, newest first, in pages of any size', async () => {

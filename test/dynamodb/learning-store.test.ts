@@ -50,7 +50,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       KeyConditionExpression: 'pk = :pk',
       ExpressionAttributeValues: { ':pk': `EXEC#${id}` },
     })
-    return items.filter(({ sk }) => String(sk).startsWith('PAYLOAD#feedback')).length
+    return items.filter(({ sk }) => String(sk).startsWith('PAYLOAD#RECORD#feedback')).length
   }
 
   describe('giveFeedback', () => {
@@ -74,7 +74,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       expect(await give({ ...execution, organizationId: system.newId() })).toBe('missing')
       expect((await store.get(execution))?.feedback).toBeNull()
       expect(await give({ ...execution, id: system.newId() })).toBe('missing')
-      expect(await store.delete(execution)).toBe('deleted')
+      expect(await store.delete({ ...execution, now: Date.now() })).toBe('deleted')
       expect(await give(execution, { correctedOutput: LARGE })).toBe('missing')
       expect(await chunksOf(execution)).toBe(0)
     })
@@ -85,7 +85,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       const racing = executionStore({
         ...table,
         writeMany: async (writes) => {
-          if (writes.some((write) => 'put' in write)) await store.delete(execution)
+          if (writes.some((write) => 'put' in write)) await store.delete({ ...execution, now: Date.now() })
           await table.writeMany(writes)
         },
       })
@@ -104,7 +104,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       await give(execution)
       expect(await chunksOf(execution)).toBe(0)
       await give(execution, large)
-      await store.delete(execution)
+      await store.delete({ ...execution, now: Date.now() })
       expect(await chunksOf(execution)).toBe(0)
     })
   })
@@ -176,7 +176,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       const failed = await finished(scope, null)
       await give(failed, { rating: -1 })
       await store.create({ execution: anExecution({ ...scope, lease }) })
-      await store.delete(await finished(scope))
+      await store.delete({ ...(await finished(scope)), now: Date.now() })
       expect(await store.listExamples({ ...scope, limit: 10 })).toEqual([])
     })
 
@@ -246,7 +246,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
         finished({ ...scope, organizationId: system.newId() }),
         finished({ ...scope, agentId: system.newId() }),
       ])
-      await store.delete(c)
+      await store.delete({ ...c, now: Date.now() })
       const ids = [...idsOf(others), c.id, b.id, a.id, system.newId()]
       expect(idsOf(await store.getExamples({ ...scope, ids }))).toEqual([b.id, a.id])
       expect(await store.getExamples({ ...scope, ids: [] })).toEqual([])

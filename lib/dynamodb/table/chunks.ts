@@ -22,12 +22,16 @@ export async function writeChunks(table: Table, text: string, keyOf: KeyOf): Pro
   return chunks
 }
 
-/** @throws an Error when a chunk is missing */
+/** @throws MissingChunk */
 export async function readChunks(table: Table, chunks: number, keyOf: KeyOf): Promise<string> {
   const keys = Array.from({ length: chunks }, (_, chunk) => keyOf(chunk))
   const items = await table.getMany(keys, { consistent: true })
-  if (items.length !== chunks) throw new Error(`Found ${items.length} of ${chunks} chunks of ${keys[0]?.pk}.`)
+  if (items.length !== chunks)
+    throw new MissingChunk(`Found ${items.length} of ${chunks} chunks of ${keys[0]?.pk}.`)
   return (await decompress(Buffer.concat(items.map(dataOf)))).toString()
 }
+
+/** The text was deleted, or replaced since its reference was read. */
+export class MissingChunk extends Error {}
 
 const dataOf = (item: Item): Uint8Array => item.data as Uint8Array

@@ -25,7 +25,22 @@ export const codeKey = (agentId: string, versionId: string, chunk: number): Key 
 export const executionKey = (id: string): Key => ({ pk: `EXEC#${id}`, sk: 'RECORD' })
 export const payloadKey = (executionId: string, name: string, chunk: number): Key => ({
   pk: `EXEC#${executionId}`,
-  sk: `PAYLOAD#${name}#${padded(chunk)}`,
+  sk: `${payloadPrefix(name)}${padded(chunk)}`,
+})
+export const payloadPrefix = (name: string): string => `PAYLOAD#${name}#`
+/** The scheduled check of a payload. */
+export const cleanupKey = (executionId: string, name: string): Key => ({
+  pk: `EXEC#${executionId}`,
+  sk: `${CLEANUP_PREFIX}${name}`,
+})
+/** The name of the payload that a scheduled check is about. */
+export const payloadNameOf = ({ sk }: Key): string => sk.slice(CLEANUP_PREFIX.length)
+const CLEANUP_PREFIX = 'CLEANUP#'
+/** A payload's name contains the sort key of the item that refers to it. `writer` must be unique. */
+export const payloadName = (holder: Key, writer: string): string => `${holder.sk}#${writer}`
+export const holderOf = (executionId: string, name: string): Key => ({
+  pk: `EXEC#${executionId}`,
+  sk: name.slice(0, name.lastIndexOf('#')),
 })
 export const stepKey = (executionId: string, number: number): Key => ({
   pk: `EXEC#${executionId}`,
@@ -53,6 +68,7 @@ export const ownedShard = (
 ): string => `ORG#${organizationId}#${kind}#${shard}`
 export const organizationsShard = (shard: number): string => `ORGS#${shard}`
 export const agentShard = (agentId: string, shard: number): string => `AGENT#${agentId}#EXEC#${shard}`
+export const cleanupShard = (shard: number): string => `CLEANUP#${shard}`
 export const openShard = (shard: number): string => `OPEN#${shard}`
 
 /** Derived from the last byte of the UUID, which is random in all UUID versions in use. */

@@ -1,7 +1,8 @@
+import { CLEANUP_DELAY_MS } from '../../core/limits.ts'
 import { parseStoredJson } from '../../core/parse-json.ts'
-import { readChunks, writeChunks } from './chunks.ts'
-import { payloadKey } from './keys.ts'
-import type { Table } from './table.ts'
+import { MissingChunk, readChunks, writeChunks } from './chunks.ts'
+import { cleanupKey, cleanupShard, type Key, payloadKey, payloadName, shardOf } from './keys.ts'
+import type { Item, Table } from './table.ts'
 
 /** Payloads of up to this many bytes of JSON are stored in the record, so that a small run needs no other item. */
 const INLINE_BYTES = 16_000
@@ -11,24 +12,53 @@ export type StoredPayload =
   | { json: string }
   | { name: string; chunks: number; encoding: 'gzip'; bytes: number }
 
+export const fitsInline = (json: string): boolean => Buffer.byteLength(json) <= INLINE_BYTES
+
+type Target = {
+  executionId: string
+  /** The item that will refer to the payload. */
+  holder: Key
+  /** Unique among the writers of this item, so that no writer overwrites the chunks of another. */
+  writer: string
+  /** Milliseconds since the epoch. */
+  writtenAt: number
+}
+
 /**
- * Writes a large payload as chunks. `name` must be unique to the writer (the name of an output contains the lease owner), so
- * that a worker that has lost its lease cannot overwrite the chunks of the worker that took over.
+ * Writes a large payload as chunks. No condition protects chunks: a cleanup is scheduled first, which deletes them unless
+ * the item refers to them by then.
  */
 export async function storePayload(
   table: Table,
-  executionId: string,
-  name: string,
+  { executionId, holder, writer, writtenAt }: Target,
   value: unknown,
 ): Promise<StoredPayload> {
   const json = JSON.stringify(value)
-  const bytes = Buffer.byteLength(json)
-  if (bytes <= INLINE_BYTES) return { json }
+  if (fitsInline(json)) return { json }
+  const name = payloadName(holder, writer)
+  await scheduleCleanup(table, executionId, name, writtenAt)
   const chunks = await writeChunks(table, json, (chunk) => payloadKey(executionId, name, chunk))
-  return { name, chunks, encoding: 'gzip', bytes }
+  return { name, chunks, encoding: 'gzip', bytes: Buffer.byteLength(json) }
 }
 
-/** @throws an Error when a chunk is missing */
+/** Also before a reference to the payload is removed. */
+export async function scheduleCleanup(
+  table: Table,
+  executionId: string,
+  name: string,
+  now: number,
+): Promise<void> {
+  const dueAt = now + CLEANUP_DELAY_MS
+  await table.put({ ...cleanupKey(executionId, name), ...cleanupAttributes(executionId, dueAt) })
+}
+
+/** Attributes that enter an item into the index `open-executions`, in partitions that only the cleanup reads. */
+export const cleanupAttributes = (executionId: string, dueAt: number): Item => ({
+  openShard: cleanupShard(shardOf(executionId)),
+  openUntil: dueAt,
+})
+
+/** @throws MissingChunk */
 export async function loadPayload(
   table: Table,
   executionId: string,
@@ -37,13 +67,25 @@ export async function loadPayload(
   return JSON.parse(await readJson(table, executionId, payload))
 }
 
-/** Loads what a client sent: digits that a double cannot hold are kept. @throws an Error when a chunk is missing. */
+/** Loads what a client sent: digits that a double cannot hold are kept. @throws MissingChunk */
 export async function loadSentPayload(
   table: Table,
   executionId: string,
   payload: StoredPayload,
 ): Promise<unknown> {
   return parseStoredJson(await readJson(table, executionId, payload))
+}
+
+/** Null if a chunk is missing: the payload was deleted, or its writer had lost the lease. */
+export function loadIfComplete(
+  table: Table,
+  executionId: string,
+  payload: StoredPayload,
+): Promise<unknown | null> {
+  return loadPayload(table, executionId, payload).catch((error: unknown) => {
+    if (error instanceof MissingChunk) return null
+    throw error
+  })
 }
 
 async function readJson(table: Table, executionId: string, payload: StoredPayload): Promise<string> {
@@ -59,11 +101,11 @@ export async function deletePayload(
   if (!payload || 'json' in payload) return
   const { name, chunks } = payload
   const keys = Array.from({ length: chunks }, (_, chunk) => payloadKey(executionId, name, chunk))
-  await table.writeMany(keys.map((key) => ({ delete: key })))
+  await table.writeMany([...keys, cleanupKey(executionId, name)].map((key) => ({ delete: key })))
 }
 
 /** Size of the payload's JSON in bytes. */
 export function payloadBytes(payload: StoredPayload | undefined): number {
   if (!payload) return 0
-  return 'json' in payload ? payload.json.length : payload.bytes
+  return 'json' in payload ? Buffer.byteLength(payload.json) : payload.bytes
 }

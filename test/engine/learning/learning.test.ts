@@ -352,7 +352,7 @@ describe('a run whose worker is killed', () => {
     const { execution, shown } = await queued(version)
     await runKilled(execution, 2)
     expect((await executions.get(execution))?.learnedFrom).toEqual([deleted.id, kept.id])
-    expect(await executions.delete(deleted)).toBe('deleted')
+    expect(await executions.delete({ ...deleted, now: Date.now() })).toBe('deleted')
     await resume(execution)
     expect(shown()).toEqual([['Kept.'], ['Kept.']])
   })

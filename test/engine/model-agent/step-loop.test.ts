@@ -46,6 +46,7 @@ async function run(recorded: RecordedStep[] = []) {
     append: async () => true,
     appendResult: async ({ result }) => result,
     read: async () => kept,
+    list: () => Promise.reject(new Error('A run does not list its steps.')),
   }
   const execution = leased({ ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }, 'worker')
   const heartbeat = { renew: async () => true, lost: new AbortController().signal }

@@ -11,7 +11,7 @@ import type { OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
+import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
@@ -141,7 +141,8 @@ async function invokeAllFunctions() {
   const authorization = { type: 'TOKEN', authorizationToken: 'Bearer none', methodArn: 'arn:stage/live/GET/' }
   await expect(handlers['authorize-request'](authorization, {})).rejects.toThrow('Unauthorized')
 
-  expect(await call('run-agent', 200, { body: { text: large } })).toEqual({ text: large })
+  const useCache = { query: { useCache: 'true' }, body: { text: large } }
+  expect(await call('run-agent', 200, useCache)).toEqual({ text: large })
   const finished = await newestExecution()
   await call('run-agent', 200, { query: { version: version.id }, body: { text: 'small' } })
   await call('list-agent-executions', 200)
@@ -235,6 +236,7 @@ async function requeueAndEnd() {
 async function sweepStale() {
   await createExecution(2 * LEASE_MS)
   const overdue = await createExecution(DEADLINE_MS)
+  await loseInput()
   await handlers['sweep-executions']({}, {})
   expect((await call('get-execution', 200, { id: overdue })).status).toBe('ERROR')
 }
@@ -256,6 +258,15 @@ const toSqsEvent = (message: object) => ({
 })
 
 const toContext = (ms: number) => ({ getRemainingTimeInMillis: () => ms })
+
+/** A process dies after it has written the input of an execution, and before its record. */
+async function loseInput() {
+  const execution = anExecution({ input: { text: large }, now: Date.now() - 2 * CLEANUP_DELAY_MS })
+  const dying = executionStore({ ...table, put: (item, condition) => (condition ? died() : table.put(item)) })
+  await expect(dying.create({ execution })).rejects.toThrow('died')
+}
+
+const died = () => Promise.reject(new Error('died'))
 
 describe('GRANTS', () => {
   beforeAll(invokeAllFunctions)

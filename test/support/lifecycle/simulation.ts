@@ -122,7 +122,7 @@ export class Simulation {
     }
     const { port, system, queue } = this
     const { id, organizationId } = this.execution
-    if (command.kind === 'delete') return port.delete({ id, organizationId })
+    if (command.kind === 'delete') return port.delete({ id, organizationId, now: this.now })
     const send = async (message: QueuedExecution) => void queue.push(message)
     if (command.kind === 'dead-letter')
       return processDeadLetter({ executions: port, queue: { send }, system, id, organizationId })

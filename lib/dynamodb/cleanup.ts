@@ -1,0 +1,182 @@
+import { CLEANUP_DELAY_MS } from '../core/limits.ts'
+import type { Cleanup, ExecutionStore } from '../core/ports.ts'
+import { belongsTo } from './cache-store.ts'
+import { type ExecutionItem, refersTo } from './execution-item.ts'
+import {
+  cacheKey,
+  cleanupShard,
+  executionIdOf,
+  executionKey,
+  holderOf,
+  idempotencyKey,
+  isExecutionRecord,
+  type Key,
+  payloadNameOf,
+  payloadPrefix,
+  SHARDS,
+} from './table/keys.ts'
+import { cleanupAttributes } from './table/payload.ts'
+import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
+
+/** What remains of a deleted execution until a last check: no content, but what is needed to find the rest. */
+type Tombstone = Pick<ExecutionItem, 'organizationId' | 'cache' | 'idempotencyId'> & {
+  deleted: true
+  openUntil: number
+  /** Everything was deleted once; only late writers can have added something. */
+  purged?: true
+}
+
+/**
+ * Replaces a final execution by a tombstone, which no reader sees and no writer changes, and deletes everything else.
+ * A deletion that is interrupted after the first write is completed by the cleanup.
+ */
+export async function deleteExecution(
+  table: Table,
+  { organizationId, id, now }: Parameters<ExecutionStore['delete']>[0],
+): ReturnType<ExecutionStore['delete']> {
+  const record = await table.get(executionKey(id), { consistent: true })
+  if (record?.organizationId !== organizationId || record.purged) return 'missing'
+  if (record.status === 'IN_PROGRESS') return 'open'
+  const tombstone =
+    (!record.deleted && (await putTombstone(table, id, record, now, isFinalRecord))) ||
+    // Deleted at the same time, or the response to the write was lost.
+    (await table.get(executionKey(id), { consistent: true }))
+  if (tombstone?.deleted) await completeDeletion(table, id, tombstone, now)
+  return 'deleted'
+}
+
+/** Null if the condition failed. */
+async function putTombstone(
+  table: Table,
+  id: string,
+  { organizationId, cache, idempotencyId }: Partial<ExecutionItem>,
+  now: number,
+  condition: Condition,
+): Promise<Item | null> {
+  const kept = { organizationId, cache, idempotencyId }
+  const tombstone = { ...executionKey(id), ...kept, deleted: true, ...cleanupAttributes(id, now) }
+  return (await table.put(tombstone, condition)) ? tombstone : null
+}
+
+/**
+ * Deletes what belongs to a deleted execution, except for its tombstone. That stays for a second check, because a worker
+ * may have been about to write.
+ */
+async function completeDeletion(table: Table, id: string, tombstone: Item, now: number): Promise<void> {
+  const { cache, idempotencyId, purged, openUntil } = tombstone as Tombstone
+  if (cache) await table.delete(cacheKey(cache.key), belongsTo(id))
+  if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
+  const deleted = await deleteItems(table, { pk: executionKey(id).pk }, (sk) => sk !== executionKey(id).sk)
+  const condition = isDue(openUntil)
+  if (purged && deleted === 0) {
+    if (openUntil <= now) await table.delete(executionKey(id), condition)
+    return
+  }
+  const set = { purged: true, ...cleanupAttributes(id, now + CLEANUP_DELAY_MS) }
+  await table.update(executionKey(id), { set, condition })
+}
+
+export async function listCleanups(table: Table, { now, limit }: { now: number; limit: number }) {
+  const shards = await Promise.all(
+    Array.from({ length: SHARDS }, (_, shard) =>
+      table.query({
+        IndexName: 'open-executions',
+        KeyConditionExpression: 'openShard = :shard AND openUntil <= :now',
+        ExpressionAttributeValues: { ':shard': cleanupShard(shard), ':now': now },
+        Limit: limit,
+      }),
+    ),
+  )
+  return shards
+    .flatMap(({ items }) => items.map(toCleanup))
+    .sort((a, b) => a.dueAt - b.dueAt)
+    .slice(0, limit)
+}
+
+const toCleanup = ({ pk, sk, openUntil }: Item): Cleanup => ({
+  executionId: executionIdOf(String(pk)),
+  item: String(sk),
+  dueAt: Number(openUntil),
+})
+
+/**
+ * Checks a payload or a deletion.
+ *
+ * A payload that its item refers to stays. Any other one is deleted when nothing can refer to it any more: an open
+ * execution is checked again later; a final one refuses every worker; feedback that was about to refer to the payload
+ * fails its condition on `revision`; a tombstone refuses the record that was about to be created.
+ */
+export async function cleanUp(
+  table: Table,
+  { executionId: id, item, dueAt: due }: Cleanup,
+  now: number,
+): Promise<void> {
+  const key = executionKey(id)
+  const record = await table.get(key, { consistent: true })
+  if (record?.deleted) return completeDeletion(table, id, record, now)
+  const check: Key = { pk: key.pk, sk: item }
+  if (isExecutionRecord(check)) return
+  if (!record) {
+    const tombstone = await putTombstone(table, id, {}, now, NOT_EXISTS)
+    if (tombstone) await completeDeletion(table, id, tombstone, now)
+    return
+  }
+  const name = payloadNameOf(check)
+  const holder = holderOf(id, name)
+  const referrer = isExecutionRecord(holder) ? record : await table.get(holder, { consistent: true })
+  if (refersTo(referrer, name)) return table.delete(check, isDue(due))
+  if (record.status === 'IN_PROGRESS') {
+    await table.update(check, {
+      set: cleanupAttributes(id, now + CLEANUP_DELAY_MS / 2),
+      condition: isDue(due),
+    })
+    return
+  }
+  const fenced = await table.update(key, { add: { revision: 1 }, condition: isStored })
+  if (!fenced || refersTo(fenced, name)) return
+  await deleteItems(table, { pk: key.pk, prefix: payloadPrefix(name) })
+  await table.delete(check, isDue(due))
+}
+
+/** An item of a deleted execution must not be created again by an update. */
+export const isStored: Condition = {
+  expression: 'attribute_exists(pk) AND attribute_not_exists(#deleted)',
+  names: ['deleted'],
+}
+
+const isFinalRecord: Condition = {
+  expression: `${isStored.expression} AND #status <> :open`,
+  names: ['deleted', 'status'],
+  values: { open: 'IN_PROGRESS' },
+}
+
+/** Only if the check is still due at the time at which it was listed. */
+const isDue = (ms: number): Condition => ({
+  expression: '#openUntil = :dueAt',
+  names: ['openUntil'],
+  values: { dueAt: ms },
+})
+
+/** Returns the number of deleted items. */
+async function deleteItems(
+  table: Table,
+  { pk, prefix }: { pk: string; prefix?: string },
+  isIncluded: (sk: string) => boolean = () => true,
+): Promise<number> {
+  let count = 0
+  let lastKey: Item | null = null
+  do {
+    const page: { items: Item[]; lastKey: Item | null } = await table.query({
+      KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
+      ProjectionExpression: 'pk, sk',
+      ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
+      ConsistentRead: true,
+      ...(lastKey && { ExclusiveStartKey: lastKey }),
+    })
+    const keys = page.items.map(({ pk, sk }) => ({ pk, sk }) as Key).filter(({ sk }) => isIncluded(sk))
+    await table.writeMany(keys.map((key) => ({ delete: key })))
+    count += keys.length
+    lastKey = page.lastKey
+  } while (lastKey)
+  return count
+}
