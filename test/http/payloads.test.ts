@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { executionKey } from '../../lib/dynamodb/table/keys.ts'
+import type { Item } from '../../lib/dynamodb/table/table.ts'
 import { getExecutionId, getNextLink } from '../support/client.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { waitForExecution } from '../support/wait-for-execution.ts'
@@ -13,13 +14,13 @@ beforeAll(async () => {
   await org.publish('echo')
 })
 
-async function countItems(executionId: string): Promise<number> {
+/** The items of an execution, without keys. */
+async function readItems(executionId: string): Promise<Item[]> {
   const { items } = await sharedTable().query({
     KeyConditionExpression: 'pk = :pk',
     ExpressionAttributeValues: { ':pk': executionKey(executionId).pk },
-    ProjectionExpression: 'pk, sk',
   })
-  return items.length
+  return items.map(({ pk, sk, openShard, openUntil, ...others }) => others)
 }
 
 describe('a payload', () => {
@@ -44,9 +45,10 @@ describe('a payload', () => {
       const ended = await waitForExecution(org.call, async.json.id)
       expect(ended.output.text === text).toBe(true)
 
-      expect(await countItems(id)).toBeGreaterThan(1)
+      expect((await readItems(id)).length).toBeGreaterThan(1)
       expect((await org.call('DELETE', `/v1/agent_executions/${id}`)).status).toBe(204)
-      expect(await countItems(id)).toBe(0)
+      const tombstone = { organizationId: org.id, deleted: true, purged: true }
+      expect(await readItems(id)).toEqual([tombstone])
     },
   )
 
