@@ -1,6 +1,9 @@
 import { collectGarbage } from './collect-garbage.ts'
 import { runService } from './service.ts'
 
+// Read before the start, during which the parent may exit.
+const parent = process.ppid
+
 /** Longer than requests in flight, the runner and the emulators may take. Then the process exits anyway. */
 const MAX_STOP_MS = 13_000
 
@@ -27,7 +30,6 @@ try {
 
 /** npm forwards a signal to the shell that runs the script. The shell exits without forwarding it to this process. */
 function onParentExit(stop: () => Promise<void>): void {
-  const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
