@@ -10,8 +10,9 @@ const { executions } = openStores()
 async function getExecution({ organizationId, executionId, headers }: Request<'get-execution'>) {
   const id = parseExecutionId(executionId)
   const seconds = headers.Prefer
-  if (seconds > 0) await waitForCompletion({ executions, organizationId, id, timeoutMs: seconds * 1000 })
-  const execution = await executions.get({ organizationId, id })
+  const params = { executions, organizationId, id, timeoutMs: seconds * 1000 }
+  const completed = seconds > 0 ? await waitForCompletion(params) : 'IN_PROGRESS'
+  const execution = completed === 'IN_PROGRESS' ? await executions.get({ organizationId, id }) : completed
   if (!execution) throw new ExecutionNotFound()
   const response = toRecordResponse(execution)
   if (seconds === 0) return response

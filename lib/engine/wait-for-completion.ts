@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ExecutionStatus } from '../core/execution.ts'
+import { type Execution, isFinal } from '../core/execution.ts'
 import type { ExecutionStore } from '../core/ports.ts'
 import { onceCompleted } from './completion-events.ts'
 
 type Params = {
-  executions: Pick<ExecutionStore, 'getStatus'>
+  executions: Pick<ExecutionStore, 'get' | 'getStatus'>
   organizationId: string
   id: string
   timeoutMs: number
@@ -15,9 +15,8 @@ const FIRST_POLL_MS = 50
 const MAX_POLL_MS = 1_000
 
 /**
- * Waits until an execution is final, and returns its status: `IN_PROGRESS` after the timeout, null if it does not
- * exist. Reads the status at least once, as soon as this process learns of the completion, and otherwise at growing
- * intervals.
+ * Waits until an execution is final, and returns it: `IN_PROGRESS` after the timeout, null if it does not exist. Reads the
+ * record when this process learns of the completion, and until then the status, at least once and at growing intervals.
  * @throws the signal's reason when it aborts
  */
 export async function waitForCompletion({
@@ -26,20 +25,26 @@ export async function waitForCompletion({
   id,
   timeoutMs,
   signal,
-}: Params): Promise<ExecutionStatus | null> {
+}: Params): Promise<Execution | 'IN_PROGRESS' | null> {
   const deadline = performance.now() + timeoutMs
+  const readFinal = async () => {
+    const execution = await executions.get({ organizationId, id })
+    return execution && !isFinal(execution) ? 'IN_PROGRESS' : execution
+  }
+  let isNotified = false
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
     signal?.throwIfAborted()
     const round = new AbortController()
     const woken = signal ? AbortSignal.any([round.signal, signal]) : round.signal
     // Subscribed before the read, so that no event is missed in between.
-    const completed = onceCompleted(id, woken)
+    const completed = onceCompleted(id, woken).then(() => !woken.aborted)
     try {
-      const status = await executions.getStatus({ organizationId, id })
+      const status = isNotified ? null : await executions.getStatus({ organizationId, id })
+      const result = status === 'IN_PROGRESS' ? status : await readFinal()
       const remainingMs = deadline - performance.now()
-      if (status !== 'IN_PROGRESS' || remainingMs <= 0) return status
-      const pause = sleep(Math.min(pollMs, remainingMs), undefined, { signal: woken })
-      await Promise.race([completed, pause.catch(() => undefined)])
+      if (result !== 'IN_PROGRESS' || remainingMs <= 0) return result
+      const pause = sleep(Math.min(pollMs, remainingMs), false, { signal: woken })
+      isNotified = await Promise.race([completed, pause.catch(() => false)])
     } finally {
       round.abort()
     }

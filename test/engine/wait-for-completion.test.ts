@@ -16,6 +16,10 @@ function observed(execution: Execution = anExecution()) {
       seen.reads++
       return seen.status
     },
+    get: async () => {
+      seen.reads++
+      return seen.status && { ...execution, status: seen.status }
+    },
   }
   const wait = (timeoutMs: number, signal?: AbortSignal) =>
     waitForCompletion({ executions, ...execution, timeoutMs, ...(signal && { signal }) })
@@ -49,7 +53,7 @@ describe('waitForCompletion', () => {
     expect(seen.reads).toBe(1)
     seen.status = 'SUCCESS'
     emitCompleted(execution.id)
-    expect(await waiting).toBe('SUCCESS')
+    expect(await waiting).toMatchObject({ status: 'SUCCESS' })
     expect(seen.reads).toBe(2)
   })
 
@@ -59,7 +63,7 @@ describe('waitForCompletion', () => {
     // The read is in flight, and will find the execution in progress.
     emitCompleted(execution.id)
     seen.status = 'SUCCESS'
-    expect(await waiting).toBe('SUCCESS')
+    expect(await waiting).toMatchObject({ status: 'SUCCESS' })
   })
 
   it('reads again and continues waiting if the execution is not final', async () => {
@@ -81,7 +85,7 @@ describe('waitForCompletion', () => {
     await settle()
     seen.status = 'ERROR'
     await vi.advanceTimersByTimeAsync(100)
-    expect(await waiting).toBe('ERROR')
+    expect(await waiting).toMatchObject({ status: 'ERROR' })
   })
 
   it('returns at its timeout, and null for an execution that no longer exists', async () => {

@@ -101,8 +101,9 @@ async function runChild(
   try {
     const result = typeof leased === 'string' ? null : await attempt(engine, leased, version, { deadline })
     if (result?.kind === 'completed') return result.execution
-    await waitForCompletion({ executions, organizationId, id, timeoutMs: Number.POSITIVE_INFINITY, signal })
-    return (await executions.get({ organizationId, id })) ?? execution
+    const timeoutMs = Number.POSITIVE_INFINITY
+    const completed = await waitForCompletion({ executions, organizationId, id, timeoutMs, signal })
+    return completed === null || completed === 'IN_PROGRESS' ? execution : completed
   } finally {
     if (signal.aborted) await endWithCall(engine, parent, { id, signal })
   }

@@ -33,7 +33,9 @@ export async function processMessage(
   const now = system.now()
   const lease = { owner: system.newId(), expiresAt: now + leaseMs }
   const hide = () => message?.changeVisibility(visibilityMs) ?? Promise.resolve()
-  const [execution] = await Promise.all([executions.claim({ id, lease, now }), hide().catch(() => undefined)])
+  // Not awaited before the run: the claim decides. Awaited before the visibility is set again.
+  const hidden = hide().catch(() => undefined)
+  const execution = await executions.claim({ id, lease, now })
   if (typeof execution === 'string') return execution
 
   const fail = async (error: ExecutionError): Promise<MessageResult> => {
@@ -56,6 +58,7 @@ export async function processMessage(
     deadline,
     retry: message && { mode: 'requeue', receiveCount: message.receiveCount },
   })
+  await hidden
   return result.kind === 'released' && message ? requeue(execution, result, message) : 'processed'
 }
 

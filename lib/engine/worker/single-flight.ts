@@ -35,12 +35,11 @@ export async function reuseResult({ engine, execution, signal, retry }: Params):
 
   const leader = { organizationId, id: entry.executionId }
   const timeoutMs = retry.mode === 'requeue' ? 0 : Number.POSITIVE_INFINITY
-  const status = await waitForCompletion({ executions, ...leader, timeoutMs, signal })
-  if (status === 'IN_PROGRESS') {
+  const completed = await waitForCompletion({ executions, ...leader, timeoutMs, signal })
+  if (completed === 'IN_PROGRESS') {
     throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: requeueDelay(execution, system.now()) })
   }
-  const output = status === 'SUCCESS' ? (await executions.get(leader))?.output : null
-  if (output) return reused(leader.id, output)
+  if (completed?.output) return reused(leader.id, completed.output)
   await reserve(leader.id)
   return null
 }
