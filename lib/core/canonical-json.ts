@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { isRawJson } from './exact-number.ts'
-import { isJsonObject, type Json, mapExactNumbers } from './json.ts'
+import { containsExactNumber, isJsonObject, type Json } from './json.ts'
 
 /** Canonical JSON (RFC 8785); null for a value that has none, such as text with a lone surrogate or an exact number. */
 export function canonicalJson(value: unknown): string | null {
-  if (mapExactNumbers(value as Json, () => null) !== value) return null
+  if (containsExactNumber(value as Json)) return null
   try {
     return canonicalize(value) ?? null
   } catch {

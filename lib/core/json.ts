@@ -23,8 +23,17 @@ export function isWithinDepth(value: unknown, limit: number = MAX_JSON_DEPTH): b
 
 type MapNumber = (number: ExactNumber, path: readonly string[]) => Json
 
+export function containsExactNumber(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (value instanceof ExactNumber) return true
+  if (Array.isArray(value)) return value.some(containsExactNumber)
+  for (const name in value) if (containsExactNumber(value[name] ?? null)) return true
+  return false
+}
+
 /** Replaces each exact number in a value. Returns the value itself if it contains none. */
 export function mapExactNumbers(value: Json, map: MapNumber): Json {
+  if (!containsExactNumber(value)) return value
   const path: string[] = []
   const mapValue = (part: Json): Json => {
     if (typeof part !== 'object' || part === null) return part

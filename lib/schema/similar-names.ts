@@ -3,6 +3,9 @@ import { closest, distance } from 'fastest-levenshtein'
 /** A name prepared for comparison. `normalized` ignores case and separators; `digits` keeps only the numbers. */
 export type ParsedName = { name: string; normalized: string; words: string[]; digits: string }
 
+/** A name without separators and letters that need Unicode rules. Nearly all names are like this. */
+const PLAIN_NAME = /^[A-Za-z0-9]+$/
+
 const SEPARATORS = /[\s_.-]+/gu
 
 /** Longer names and texts are compared literally: a comparison would be slow, and they are unlikely to be misspellings. */
@@ -20,6 +23,7 @@ export function parseName(name: string): ParsedName {
  */
 export function normalizeName(name: string): string {
   if (name.length > MAX_CHARACTERS) return ''
+  if (PLAIN_NAME.test(name)) return name.toLowerCase()
   return removeSeparators(foldCase(name).replace(/^[\s_.-]+|[\s_.-]+$/gu, ''), () => '_')
 }
 

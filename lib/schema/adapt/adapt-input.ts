@@ -19,15 +19,22 @@ import {
   unwrapped,
 } from './adaptation.ts'
 import { convertValue, fits } from './convert-value.ts'
-import { matchNames } from './match-names.ts'
+import { matchNames, NameIndex } from './match-names.ts'
 import { type DefaultedField, readShape, type Shape } from './shape.ts'
 import { unwrapEnvelope } from './unwrap-envelope.ts'
 
 export type Adapter = (input: JsonObject) => { input: JsonObject; adaptations: InputAdaptation[] }
 
-type Context = { adaptations: InputAdaptation[]; defaultOf: (field: DefaultedField) => Json | undefined }
+type Context = {
+  adaptations: InputAdaptation[]
+  names: NameIndex
+  defaultOf: (field: DefaultedField) => Json | undefined
+}
 
 const MAX_ADAPTATIONS = 100
+
+/** An object with more names that the schema does not describe is hardly a misspelled input. It is left as sent. */
+const MAX_UNKNOWN_NAMES = 1_000
 
 const NO_RENAMES: ReadonlyMap<string, string> = new Map()
 
@@ -35,6 +42,7 @@ const NO_RENAMES: ReadonlyMap<string, string> = new Map()
  * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It makes only
  * unambiguous changes, in this order: names (match-names.ts), envelopes (unwrap-envelope.ts), types and choices
  * (convert-value.ts), defaults. Everything else stays as sent; nothing is removed, overwritten or rejected.
+ * The time is linear in the size of the input.
  *
  * A number that a double cannot hold becomes text in a string field, and otherwise the nearest double; the result never
  * contains an `ExactNumber`.
@@ -46,10 +54,10 @@ const NO_RENAMES: ReadonlyMap<string, string> = new Map()
 export function compileAdapter(declared: JsonObject): Adapter {
   const { root, shapes } = readShape(toJsonSchema(declared))
   const defaults = adaptDefaults(shapes.flatMap((shape) => shape.defaults))
-  const defaultOf = (field: DefaultedField) => structuredClone(defaults.get(field))
+  const defaultOf = (field: DefaultedField) => copyOf(defaults.get(field))
   return (input) => {
     const adaptations: InputAdaptation[] = []
-    const context = { adaptations, defaultOf }
+    const context = { adaptations, defaultOf, names: new NameIndex() }
     const adapted = root.choices
       ? (roundNumbers(input, ROOT, context) as JsonObject)
       : adaptObject(root, input, ROOT, context)
@@ -69,7 +77,11 @@ function adaptDefaults(fields: DefaultedField[]): Map<DefaultedField, Json | und
       return undefined
     }
     started.add(field)
-    const value = adaptValue(field.shape, field.value, ROOT, { adaptations: [], defaultOf })
+    const value = adaptValue(field.shape, field.value, ROOT, {
+      adaptations: [],
+      defaultOf,
+      names: new NameIndex(),
+    })
     adapted.set(field, recursive.has(field) ? undefined : value)
     return adapted.get(field)
   }
@@ -119,45 +131,75 @@ function adaptItems(
 }
 
 function adaptObject(shape: Shape, sent: JsonObject, location: Location, context: Context): JsonObject {
-  const unknown = Object.keys(sent).filter((name) => !isDeclared(shape, name))
-  const names = unknown.length > 0 ? matchNames(shape, sent, unknown) : NO_RENAMES
-  const envelope = names.size === 0 && unknown.length === 1 ? unwrapEnvelope(shape, sent) : undefined
+  const sentNames = Object.keys(sent)
+  const unknown = unknownNames(shape, sentNames)
+  const hasTooManyUnknown = unknown.length > MAX_UNKNOWN_NAMES
+  if (hasTooManyUnknown && !shape.others) return roundNumbers(sent, location, context) as JsonObject
+  const matchable = hasTooManyUnknown ? [] : unknown
+  const renames = matchable.length > 0 ? matchNames(shape, sent, matchable, context.names) : NO_RENAMES
+  const envelope = renames.size === 0 && unknown.length === 1 ? unwrapEnvelope(shape, sent) : undefined
   if (envelope) {
     const inner = insideEnvelopes(location, envelope.names)
     record(context, () => unwrapped(inner))
     return adaptObject(shape, envelope.fields, inner, context)
   }
-  const fields = Object.entries(sent).map(([sentName, value]): [string, Json] => {
-    const name = names.get(sentName) ?? sentName
-    if (name !== sentName) record(context, () => renamed(childOf(location, name, sentName)))
-    const fieldShape =
-      shape.fields.get(name)?.shape ?? (matchesPattern(shape, name) ? undefined : shape.others)
-    if (isScalar(value) && (!fieldShape || fits(fieldShape, value))) return [name, value]
-    const child = childOf(location, name, sentName)
-    if (!fieldShape) return [name, roundNumbers(value, child, context)]
-    return [name, adaptValue(fieldShape, value, child, context)]
+  const fields = sentNames.map((sentName): [string, Json] => {
+    const name = renames.get(sentName) ?? sentName
+    return [name, adaptField(shape, { name, sentName, value: sent[sentName] ?? null }, location, context)]
   })
-  const added = missingDefaults(shape, new Set(fields.map(([name]) => name)), location, context)
+  const renamedTo = new Set(renames.values())
+  const isPresent = (name: string) => Object.hasOwn(sent, name) || renamedTo.has(name)
+  const added = missingDefaults(shape, isPresent, location, context)
   const isUnchanged =
-    names.size === 0 && added.length === 0 && fields.every(([name, value]) => value === sent[name])
+    renames.size === 0 && added.length === 0 && fields.every(([name, value]) => value === sent[name])
   // `Object.fromEntries` treats `__proto__` as an ordinary field.
   return isUnchanged ? sent : Object.fromEntries([...fields, ...added])
 }
 
+/** At most one more than `MAX_UNKNOWN_NAMES`. */
+function unknownNames(shape: Shape, names: readonly string[]): string[] {
+  const unknown: string[] = []
+  for (const name of names) {
+    if (isDeclared(shape, name)) continue
+    unknown.push(name)
+    if (unknown.length > MAX_UNKNOWN_NAMES) break
+  }
+  return unknown
+}
+
+type SentField = { name: string; sentName: string; value: Json }
+
+function adaptField(
+  shape: Shape,
+  { name, sentName, value }: SentField,
+  location: Location,
+  context: Context,
+): Json {
+  if (name !== sentName) record(context, () => renamed(childOf(location, name, sentName)))
+  const fieldShape = shape.fields.get(name)?.shape ?? (matchesPattern(shape, name) ? undefined : shape.others)
+  if (isScalar(value) && (!fieldShape || fits(fieldShape, value))) return value
+  const child = childOf(location, name, sentName)
+  return fieldShape ? adaptValue(fieldShape, value, child, context) : roundNumbers(value, child, context)
+}
+
 function missingDefaults(
   shape: Shape,
-  present: Set<string>,
+  isPresent: (name: string) => boolean,
   location: Location,
   context: Context,
 ): [string, Json][] {
-  return shape.defaults.flatMap((field): [string, Json][] => {
-    if (present.has(field.name)) return []
+  const added: [string, Json][] = []
+  for (const field of shape.defaults) {
+    if (isPresent(field.name)) continue
     const value = context.defaultOf(field)
-    if (value === undefined || !isWithinDepth(value, MAX_JSON_DEPTH - location.depth - 1)) return []
+    if (value === undefined || !isWithinDepth(value, MAX_JSON_DEPTH - location.depth - 1)) continue
     record(context, () => defaulted(childOf(location, field.name)))
-    return [[field.name, value]]
-  })
+    added.push([field.name, value])
+  }
+  return added
 }
+
+const copyOf = (value: Json | undefined) => (typeof value === 'object' ? structuredClone(value) : value)
 
 const isDeclared = (shape: Shape, name: string) => shape.fields.has(name) || matchesPattern(shape, name)
 

@@ -1,5 +1,5 @@
 import { ExactNumber, parseNumber } from '../../core/exact-number.ts'
-import { type Json, mapExactNumbers } from '../../core/json.ts'
+import { containsExactNumber, type Json } from '../../core/json.ts'
 import { JsonError, parseJson } from '../../core/parse-json.ts'
 import { jsonTypeOf } from '../message-text.ts'
 import { foldCase, normalizeText } from '../similar-names.ts'
@@ -55,7 +55,7 @@ function parseContainer(text: string, bracket: '[' | '{'): Json | undefined {
   if (!text.trimStart().startsWith(bracket)) return undefined
   try {
     const value = parseJson(text)
-    return mapExactNumbers(value, () => null) === value ? value : undefined
+    return containsExactNumber(value) ? undefined : value
   } catch (error) {
     if (error instanceof JsonError) return undefined
     throw error
