@@ -1,4 +1,4 @@
-import { type LeasedExecution, NO_USAGE, type Outcome } from '../../core/execution.ts'
+import { type Execution, type LeasedExecution, NO_USAGE, type Outcome } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
@@ -39,10 +39,17 @@ export async function reuseResult({ engine, execution, signal, retry }: Params):
   if (completed === 'IN_PROGRESS') {
     throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: requeueDelay(execution, system.now()) })
   }
-  if (completed?.output) return reused(leader.id, completed.output)
+  if (completed?.output && isFresh(completed, execution.cache, system.now()))
+    return reused(leader.id, completed.output)
   await reserve(leader.id)
   return null
 }
+
+/** If the result could not be stored, it is reused from the record for as long as the cache entry would have lived. */
+const isFresh = ({ finishedAt }: Execution, { ttlSeconds }: CacheSettings, now: number): boolean =>
+  ttlSeconds === null || Date.parse(finishedAt ?? '') + ttlSeconds * 1000 > now
+
+type CacheSettings = NonNullable<Execution['cache']>
 
 /** Stores the result for later executions with the same cache key; after an error, frees the key. */
 export async function storeResult(
