@@ -100,4 +100,20 @@ describe.each(EMULATORS)('idempotencyStore on %s', (emulator) => {
     const next = system.newId()
     expect(await repeated(request, { executionId: next })).toMatchObject({ executionId: next })
   })
+
+  it('keeps a key that was bound to another execution after it had expired', async () => {
+    const request = aRequest()
+    const { id } = await store.reserve(request)
+    const execution = anExecution({ id: request.executionId, idempotencyId: id })
+    await executions.create({ execution })
+    await executions.end({ ...execution, error: CANCELLED, finishedAt: new Date().toISOString() })
+    const next = await repeated(request, {
+      executionId: system.newId(),
+      now: NOW + 1_000,
+      expiresAt: NOW + 9_000,
+    })
+    await executions.delete({ ...execution, now: Date.now() })
+    const later = await repeated(request, { executionId: system.newId(), now: NOW + 2_000 })
+    expect(later.executionId).toBe(next.executionId)
+  })
 })
