@@ -10,7 +10,7 @@ const MAX_LOG_CHARACTERS = 16_000
 type Params = {
   steps: StepStore
   execution: LeasedExecution
-  heartbeat: Pick<LeaseHeartbeat, 'lost' | 'renew'>
+  heartbeat: Pick<LeaseHeartbeat, 'confirm' | 'lost' | 'renew'>
   /** Aborts when no further step may begin. */
   drain?: AbortSignal | undefined
   onLog?: ((text: string) => void) | undefined
@@ -87,7 +87,8 @@ export class Journal {
   /** The first result stored for a call is kept, whichever worker stored it. @throws AttemptStopped `LeaseLost` */
   async appendResult({ step, results }: RecordedStep, result: CallResult): Promise<void> {
     this.assertMayWrite()
-    const { steps, execution } = this.params
+    const { steps, execution, heartbeat } = this.params
+    if (!(await heartbeat.confirm())) throw leaseLost()
     const stored = await steps.appendResult({ executionId: execution.id, number: step.number, result })
     results.set(result.callId, stored)
   }

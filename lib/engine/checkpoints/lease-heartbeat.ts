@@ -11,6 +11,9 @@ type Params = {
   onHeartbeat?: (() => Promise<void>) | undefined
 }
 
+/** Share of the heartbeat interval for which a renewal confirms the lease: half a second of the default 10 s. */
+const CONFIRMED_SHARE = 1 / 20
+
 /** Renews an execution's lease for one worker, and detects its loss. */
 export class LeaseHeartbeat {
   /** Aborts when another worker has ended or claimed the execution, or when the lease has expired. */
@@ -44,6 +47,16 @@ export class LeaseHeartbeat {
     if (isRenewed) this.extend(now, expiresAt)
     else this.loss.abort()
     return isRenewed && !this.lost.aborted
+  }
+
+  /**
+   * Whether the lease is still held: renews it unless that was done a moment ago, so that a fast tool call costs no
+   * request more. @throws Unavailable
+   */
+  async confirm(): Promise<boolean> {
+    const { system, times } = this.params
+    const isConfirmed = system.now() - this.renewedAt < times.heartbeatMs * CONFIRMED_SHARE
+    return isConfirmed ? !this.lost.aborted : this.renew()
   }
 
   stop(): void {

@@ -49,7 +49,7 @@ async function run(recorded: RecordedStep[] = []) {
     list: () => Promise.reject(new Error('A run does not list its steps.')),
   }
   const execution = leased({ ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }, 'worker')
-  const heartbeat = { renew: async () => true, lost: new AbortController().signal }
+  const heartbeat = { confirm: async () => true, renew: async () => true, lost: new AbortController().signal }
   const journal = await Journal.open({ steps, execution, heartbeat })
   const version = await aModelAgent()
   const outcome = await runStepLoop({
