@@ -1,4 +1,10 @@
-import { cachedExecution, type Execution, newExecution, type Outcome } from '../../lib/core/execution.ts'
+import {
+  cachedExecution,
+  type Execution,
+  NO_USAGE,
+  newExecution,
+  type Outcome,
+} from '../../lib/core/execution.ts'
 import { DEADLINE_MS, IDEMPOTENCY_MS, LEASE_MS } from '../../lib/core/limits.ts'
 import type { Progress } from '../../lib/core/ports.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
@@ -40,7 +46,7 @@ const OUTCOME: Outcome = {
   status: 'SUCCESS',
   output: { summary: 'An outage.', urgent: true },
   steps: 0,
-  usage: { inputTokens: 0, outputTokens: 0 },
+  usage: NO_USAGE,
   model: null,
 }
 const STEP = { response: 'x'.repeat(600) }
@@ -84,7 +90,7 @@ export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<vo
       await claim(run)
       for (let number = 1; number <= MODEL_STEPS; number++) {
         const expiresAt = run.now + number * MODEL_STEP_MS + LEASE_MS
-        const progress: Progress = { steps: number, usage: OUTCOME.usage, model: 'a/model' }
+        const progress: Progress = { steps: number, usage: NO_USAGE, model: 'a/model' }
         await executions.renew({ id: run.id, lease: { owner: run.id, expiresAt }, progress })
         await steps.append({ executionId: run.id, owner: run.id, step: { ...STEP, number } as never })
         if (number === MODEL_STEPS) break

@@ -192,4 +192,11 @@ export class Unavailable extends ServiceError {
   }
 }
 
+/** The database rejects a write for good, for example because an item is too large. A retry fails too. */
+export class WriteRejected extends Error {
+  constructor(cause: Error) {
+    super(`The database rejected the data: ${cause.message}`, { cause })
+  }
+}
+
 const joinMessages = (errors: Violation[]): string => errors.map(({ message }) => message).join(' ')

@@ -105,7 +105,8 @@ export type Outcome = { logs?: string | null } & (
       cached?: true
       cachedExecutionId?: string
     }
-  | { status: 'ERROR'; error: ExecutionError; steps: number; usage: Usage; model: string | null }
+  /** Without `steps`, `usage` and `model`, those recorded so far are kept. */
+  | { status: 'ERROR'; error: ExecutionError; steps?: number; usage?: Usage; model?: string | null }
 )
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 }
@@ -115,9 +116,9 @@ export const CANCELLED: ExecutionError = {
   message: 'The execution was cancelled on request.',
 }
 
-/** An ERROR outcome of a run without steps. */
+/** An ERROR outcome that keeps the recorded progress. */
 export function failure(error: ExecutionError): Outcome {
-  return { status: 'ERROR', error, steps: 0, usage: NO_USAGE, model: null }
+  return { status: 'ERROR', error }
 }
 
 export type NewExecution = Pick<

@@ -1,4 +1,5 @@
 import type { Execution, ExecutionError, Lease, Outcome } from './execution.ts'
+import { limitError } from './limit-error.ts'
 import { MAX_ATTEMPTS } from './limits.ts'
 import type { Progress } from './ports.ts'
 
@@ -61,14 +62,15 @@ export function release(
   const set = {
     lease: null,
     openUntil: until,
-    ...(error && { lastError: error }),
+    ...(error && { lastError: limitError(error) }),
     ...(isWaiting && { attemptsSinceProgress: 0 }),
   }
   return { guard: { owner }, set }
 }
 
 export function finish(owner: string, outcome: Outcome, finishedAt: string): Transition {
-  return { guard: { owner }, set: { output: null, error: null, ...outcome, finishedAt, ...CLOSED } }
+  const error = outcome.status === 'ERROR' ? limitError(outcome.error) : null
+  return { guard: { owner }, set: { output: null, ...outcome, error, finishedAt, ...CLOSED } }
 }
 
 /** Ends an execution in ERROR, regardless of its lease; with `unleasedAt`, only if no lease is live. */
@@ -77,7 +79,7 @@ export function end(
   error: ExecutionError,
   finishedAt: string,
 ): Transition {
-  return { guard, set: { status: 'ERROR', error, finishedAt, ...CLOSED } }
+  return { guard, set: { status: 'ERROR', error: limitError(error), finishedAt, ...CLOSED } }
 }
 
 /** Postpones the next sweep. */

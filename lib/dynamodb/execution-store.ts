@@ -93,8 +93,10 @@ export function executionStore(table: Table): ExecutionStore {
       const item =
         (await apply(id, transition, { output, finishedBy: owner })) ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
-      const { learnedFrom = null } = item as ExecutionItem
-      return { ...transitions.applyTransition(execution, transition), learnedFrom }
+      // Recorded since the claim.
+      const { learnedFrom = null, steps, usage, model = null } = item as ExecutionItem
+      const finished = transitions.applyTransition(execution, transition)
+      return { ...finished, learnedFrom, steps, usage, model }
     },
 
     async end({ organizationId, id, error, finishedAt, unleasedAt }) {

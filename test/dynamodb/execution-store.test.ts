@@ -37,6 +37,31 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
     return execution
   }
 
+  it('keeps the recorded progress when a resumed run ends without a step of its own', async () => {
+    const execution = await created({ lease: leaseOf('me') })
+    const progress = { steps: 3, usage: { inputTokens: 5, outputTokens: 7 }, model: 'a/b' }
+    await store.renew({ id: execution.id, lease: leaseOf('me'), progress })
+    const outcome = failure({ code: 'AttemptsExhausted', message: '' })
+    const finished = await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
+    expect(finished).toMatchObject(progress)
+    expect(await store.get(execution)).toMatchObject(progress)
+  })
+
+  it('stores a long error and many adaptations', async () => {
+    const adaptation = { path: '/a', kind: 'renamed' as const, message: 'x'.repeat(100) }
+    const inputAdaptations = Array.from({ length: 6_000 }, () => adaptation)
+    const execution = await created({ lease: leaseOf('me'), inputAdaptations })
+    const details = { stack: 'y'.repeat(500_000), errors: Array(9_999).fill({ path: '/a', message: 'z' }) }
+    const outcome = failure({ code: 'AgentFailed', message: 'x'.repeat(500_000), ...details })
+    const finished = await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
+    expect(await store.get(execution)).toEqual(finished)
+    expect(finished?.inputAdaptations).toEqual(inputAdaptations)
+    expect(finished?.error).toMatchObject({
+      code: 'AgentFailed',
+      message: expect.stringMatching(/^x{8000}…/),
+    })
+  })
+
   it('get returns the created execution', async () => {
     const execution = await created({ tenantId: 'acme', lease: leaseOf('me') })
     expect(await store.get(execution)).toEqual(execution)

@@ -12,6 +12,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
 import { clientConfig, orUnavailable } from '../../aws-sdk.ts'
+import { WriteRejected } from '../../core/errors.ts'
 import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../../environment.ts'
 import { sendInBatches } from './batches.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
@@ -178,12 +179,13 @@ export type Query = {
 
 type WriteRequest = NonNullable<NonNullable<BatchWriteCommandOutput['UnprocessedItems']>[string]>[number]
 
-/** Null when the condition of the write failed. */
+/** Null when the condition of the write failed. @throws WriteRejected */
 async function ifConditionHolds<T>(response: Promise<T>): Promise<T | null> {
   try {
     return await orUnavailable(response)
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return null
+    if (error instanceof Error && error.name === 'ValidationException') throw new WriteRejected(error)
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import pRetry from 'p-retry'
 import type { Version } from '../../core/agent.ts'
-import { Unavailable } from '../../core/errors.ts'
+import { Unavailable, WriteRejected } from '../../core/errors.ts'
 import {
   type Execution,
   type ExecutionError,
@@ -58,8 +58,8 @@ export async function attempt(
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
   const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
   try {
-    const outcome = withLogs(await runUntilDeadline(current), current.journal)
-    const completed = await finish(current, outcome)
+    const outcome = withLogs(await runUntilDeadline(current).catch(toRejection), current.journal)
+    const completed = await finish(current, outcome).catch((error) => finish(current, toRejection(error)))
     if (!completed) return { kind: 'lost' }
     // Best effort: waiting executions also find the result in the record.
     await storeResult(engine, execution, outcome).catch(() => undefined)
@@ -70,6 +70,12 @@ export async function attempt(
   } finally {
     heartbeat.stop()
   }
+}
+
+/** A run whose data the database rejects ends: a retry would fail in the same way. @throws any other error */
+function toRejection(error: unknown): Outcome {
+  if (!(error instanceof WriteRejected)) throw error
+  return failure({ code: 'AgentFailed', message: error.message })
 }
 
 const withLogs = (outcome: Outcome, journal: Journal | null): Outcome =>

@@ -93,7 +93,9 @@ const OPERATIONS: Operations = {
     const transition = transitions.finish(owner, outcome, finishedAt)
     const next = applyIfPermitted(state, transition)
     if (!next && state.finishedBy !== owner) return [state, null]
-    return [{ ...(next ?? state), finishedBy: owner }, transitions.applyTransition(execution, transition)]
+    const { steps, usage, model } = (next ?? state).execution ?? execution
+    const finished = { ...transitions.applyTransition(execution, transition), steps, usage, model }
+    return [{ ...(next ?? state), finishedBy: owner }, finished]
   },
   end(state, { organizationId, error, finishedAt, unleasedAt }) {
     const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
