@@ -1,6 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Node } from 'constructs'
 import { MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
+import { parseCorsOrigins } from '../lib/http/cors.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
 
@@ -35,6 +36,13 @@ export const SETTINGS = {
     description:
       'Streams responses: synchronous runs can take 270 s and return large outputs. When false, API Gateway buffers responses, and a synchronous run can take 25 s.',
   }),
+  corsOrigins: {
+    default: null,
+    allowed: '`*`, or origins separated by commas, such as `https://app.example.com`',
+    description:
+      'Origins of web pages that may call the API. Without a value, browsers block cross-origin calls.',
+    parse: (value: string) => (isCorsOrigins(value) ? value : undefined),
+  } as Setting<string | null>,
   defaultModel: {
     default: 'bedrock/amazon.nova-lite-v1:0',
     allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
@@ -190,6 +198,14 @@ function stringSetting({ pattern, ...rest }: StringOptions & { default: string }
 
 function optionalSetting({ pattern, ...rest }: StringOptions): Setting<string | null> {
   return { default: null, ...rest, parse: (value) => (pattern.test(value) ? value : undefined) }
+}
+
+function isCorsOrigins(value: string): boolean {
+  try {
+    return parseCorsOrigins(value).length > 0
+  } catch {
+    return false
+  }
 }
 
 function isModelName(value: string): boolean {

@@ -10,6 +10,9 @@ export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 /** `on` if standard output goes to CloudWatch Logs, which extracts the metrics of `lib/metrics.ts`. */
 export const METRICS = 'METRICS'
 
+/** Origins of web pages that may call the API: `*`, or a comma-separated list. CORS is off if it is absent. */
+export const CORS_ORIGINS = 'CORS_ORIGINS'
+
 /** Integers, in seconds: how long a lease lasts without a heartbeat, and how long a synchronous caller waits. */
 export const LEASE_SECONDS = 'LEASE_SECONDS'
 export const SYNC_DEADLINE_SECONDS = 'SYNC_DEADLINE_SECONDS'

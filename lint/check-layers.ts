@@ -65,6 +65,7 @@ function checkFile(file: string): string[] {
   )
   return specifiers
     .map((specifier) => join(dirname(file), specifier))
+    .filter((target) => target.endsWith('.ts'))
     .filter((target) => ![layer, ...(layers.get(layer) ?? [])].includes(findLayer(target)))
     .map((target) => `${file} imports ${target}, but ${layer} is not above ${findLayer(target)}.`)
 }

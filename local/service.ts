@@ -30,7 +30,7 @@ const LEFT_TO_RUNNER = [202, 504]
  * @param print prints a line for the user
  */
 export async function runService(environment: Environment, print: (line: string) => void) {
-  const { host, port, devToken, times, defaults } = readLocalSettings(environment)
+  const { host, port, devToken, corsOrigins, times, defaults } = readLocalSettings(environment)
   const cleanups: (() => Promise<void>)[] = []
   let announceStop = async () => {}
   /** Stops every part, also if one fails. @throws an AggregateError with the failures */
@@ -85,6 +85,7 @@ export async function runService(environment: Environment, print: (line: string)
     const gateway = createGateway({
       handlers,
       authorizer,
+      corsOrigins,
       onResponse: ({ method, path, status, ms }) => {
         if (LEFT_TO_RUNNER.includes(status)) runner.ensureStarted()
         print(`${method} ${path} ${status} ${ms.toFixed(0)} ms`)

@@ -1,6 +1,8 @@
 import type { LeaseTimes } from '../lib/core/lease-times.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import {
+  AGENT_MEMORY_MB,
+  CORS_ORIGINS,
   DEFAULT_MODEL,
   DYNAMODB_ENDPOINT,
   type Environment,
@@ -12,6 +14,7 @@ import {
   SQS_ENDPOINT,
   SYNC_DEADLINE_SECONDS,
 } from '../lib/environment.ts'
+import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import { checkModel } from '../lib/models/check-model.ts'
 import { SETTINGS as PROVIDERS } from '../lib/models/providers/provider-settings.ts'
 import { isTokenFormat } from '../lib/tokens/token.ts'
@@ -26,6 +29,7 @@ export type LocalSettings = {
   host: string
   port: number
   devToken: string | undefined
+  corsOrigins: CorsOrigins
   times: LeaseTimes
   /** Variables of the functions whose defaults differ from those on AWS. */
   defaults: Environment
@@ -55,6 +59,7 @@ export function readLocalSettings(given: Environment): LocalSettings {
     host: given.HOST || '127.0.0.1',
     port: parsePort(given.PORT || '3000'),
     devToken: given.DEV_TOKEN || undefined,
+    corsOrigins: readCorsOrigins(environment),
     times: readTimes(environment),
     defaults,
   }
@@ -79,6 +84,13 @@ const CHECKS: Record<string, Check> = {
     if (!isTokenFormat(value))
       throw new Error('DEV_TOKEN may contain only letters, digits and ._~+/=-, at most 200 characters.')
   },
+  [CORS_ORIGINS]: (value) => {
+    try {
+      parseCorsOrigins(value)
+    } catch (error) {
+      throw new Error(`${CORS_ORIGINS} ${(error as Error).message}`)
+    }
+  },
   [DYNAMODB_ENDPOINT]: checkUrl,
   [SQS_ENDPOINT]: checkUrl,
   LAMBDA_ENDPOINT: checkUrl,
@@ -90,6 +102,7 @@ const CHECKS: Record<string, Check> = {
       throw new Error(`${DEFAULT_MODEL}: ${(error as Error).message}`)
     }
   },
+  [AGENT_MEMORY_MB]: checkNumber,
   [MAX_OPEN_EXECUTIONS]: checkNumber,
   [SYNC_DEADLINE_SECONDS]: checkNumber,
   [LEASE_SECONDS]: checkNumber,

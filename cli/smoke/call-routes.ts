@@ -47,6 +47,8 @@ export async function callRoutes(options: Options): Promise<Result[]> {
   }
   await send({ method: 'GET', path: '/v1/agents', expected: 401, token: null })
   await send({ method: 'GET', path: '/v1/no-such-route', expected: 404 })
+  await send({ method: 'HEAD', path: '/v1/agents', expected: 200 })
+  await send({ method: 'PATCH', path: '/v1/agents', expected: 405, body: {} })
   for (const route of routes.filter(({ function: name }) => name !== 'delete-execution')) {
     for (const slash of ['', '/']) await callRoute(options, send, route, slash)
   }

@@ -10,14 +10,25 @@ import {
 } from 'aws-cdk-lib/aws-apigateway'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { getOperation, type OperationName, operations, routes } from '../../lib/api/routes.ts'
+import {
+  getOperation,
+  isPublicPath,
+  methodsOf,
+  type OperationName,
+  operations,
+  routes,
+} from '../../lib/api/routes.ts'
+import { ALLOWED_HEADERS, MAX_AGE_SECONDS, parseCorsOrigins } from '../../lib/http/cors.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'
 import { addGatewayResponses } from './gateway-responses.ts'
+import { addMethodNotAllowed } from './method-not-allowed.ts'
 
 /** A revoked token is accepted until the cached result of the authorizer expires. */
 const AUTHORIZER_CACHE_TTL = Duration.seconds(60)
+
+const PREFLIGHT_MAX_AGE = Duration.seconds(MAX_AGE_SECONDS)
 
 /**
  * Fields of the access log. The path contains resource ids; the query string and headers can contain the data of
@@ -42,12 +53,16 @@ const ACCESS_LOG = {
   traceId: '$context.xrayTraceId',
 }
 
-/** The REST API, with one method per row of `routes`. API Gateway matches paths with and without a trailing slash. */
+/**
+ * The REST API: a method per row of `routes`, HEAD where there is GET, and 405 for all other methods of a path. API Gateway
+ * matches paths with and without a trailing slash.
+ */
 export function createApi(
   scope: Construct,
   { functions, settings }: { functions: Functions; settings: Settings },
 ): RestApi {
-  const { responseStreaming, stageName, throttlingRate, throttlingBurst, logRetentionDays } = settings
+  const { corsOrigins, responseStreaming, stageName, throttlingRate, throttlingBurst, logRetentionDays } =
+    settings
   const accessLog = new LogGroup(scope, 'AccessLog', {
     retention: logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
@@ -67,7 +82,7 @@ export function createApi(
   })
   // The stack output BaseUrl replaces this default output, which ends with a slash.
   api.node.tryRemoveChild('Endpoint')
-  addGatewayResponses(api)
+  addGatewayResponses(api, corsOrigins ? parseCorsOrigins(corsOrigins) : null)
 
   const authorizer = new TokenAuthorizer(scope, 'Authorizer', {
     handler: functions['authorize-request'],
@@ -78,9 +93,19 @@ export function createApi(
     names.map((name) => [name, createIntegration(name, { functions, responseStreaming })]),
   )
   for (const { function: name, method, path } of routes) {
-    api.root
-      .resourceForPath(path)
-      .addMethod(method, integrations.get(name), getOperation(name).public ? {} : { authorizer })
+    const options = getOperation(name).public ? {} : { authorizer }
+    const resource = api.root.resourceForPath(path)
+    for (const httpMethod of method === 'GET' ? ['GET', 'HEAD'] : [method])
+      resource.addMethod(httpMethod, integrations.get(name), options)
+  }
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const resource = api.root.resourceForPath(path)
+    const methods = methodsOf(path)
+    addMethodNotAllowed(resource, { methods, authorizer: isPublicPath(path) ? null : authorizer })
+    if (corsOrigins) {
+      const options = { allowMethods: methods, allowHeaders: ALLOWED_HEADERS, maxAge: PREFLIGHT_MAX_AGE }
+      resource.addCorsPreflight({ ...options, allowOrigins: [parseCorsOrigins(corsOrigins)].flat() })
+    }
   }
   return api
 }

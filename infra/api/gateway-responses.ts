@@ -7,6 +7,7 @@ import {
   Unavailable,
   UnsupportedMediaType,
 } from '../../lib/core/errors.ts'
+import type { CorsOrigins } from '../../lib/http/cors.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
 
 const RETRY_AFTER = { headers: { 'Retry-After': '1' } }
@@ -57,7 +58,13 @@ const RESPONSES: [ResponseType, ServiceError][] = [
   [ResponseType.DEFAULT_5XX, toServiceError(undefined)],
 ]
 
-export function addGatewayResponses(api: RestApi): void {
+/**
+ * @param corsOrigins origins whose pages may read these responses. A gateway response cannot depend on the origin of the
+ * request: if there are several, pages of all origins may read it. It contains nothing but the kind of error.
+ */
+export function addGatewayResponses(api: RestApi, corsOrigins: CorsOrigins | null): void {
+  const [origin, ...others] = [corsOrigins ?? []].flat()
+  const cors = origin && { 'Access-Control-Allow-Origin': others.length === 0 ? origin : '*' }
   for (const [type, error] of RESPONSES) {
     const { statusCode, headers = {}, body } = toProblemResult(error, '$context.requestId')
     api.addGatewayResponse(type.responseType, {
@@ -65,7 +72,7 @@ export function addGatewayResponses(api: RestApi): void {
       // The status of DEFAULT_4XX would apply to every 4xx type that is not listed, and theirs differ.
       ...(type !== ResponseType.DEFAULT_4XX && { statusCode: String(statusCode) }),
       responseHeaders: Object.fromEntries(
-        Object.entries(headers).map(([name, value]) => [name, `'${value}'`]),
+        Object.entries({ ...headers, ...cors }).map(([name, value]) => [name, `'${value}'`]),
       ),
       // API Gateway uses this template for every Accept header. Content-Type is set by the headers above.
       templates: { 'application/json': body },

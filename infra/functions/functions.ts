@@ -19,6 +19,7 @@ import { SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import {
   AGENT_MEMORY_MB,
   ANTHROPIC_API_KEY_PARAMETER,
+  CORS_ORIGINS,
   DEFAULT_MODEL,
   EXECUTION_RETENTION_DAYS,
   MAX_OPEN_EXECUTIONS,
@@ -89,8 +90,14 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
 
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
 function createEnvironment(name: FunctionName, { table, queue, settings }: FunctionsProps) {
-  const { responseStreaming, defaultModel, maxOpenExecutions, executionRetentionDays, agentMemoryMb } =
-    settings
+  const {
+    corsOrigins,
+    responseStreaming,
+    defaultModel,
+    maxOpenExecutions,
+    executionRetentionDays,
+    agentMemoryMb,
+  } = settings
   return {
     [TABLE_NAME]: table.tableName,
     [METRICS]: 'on',
@@ -103,6 +110,7 @@ function createEnvironment(name: FunctionName, { table, queue, settings }: Funct
       [AGENT_MEMORY_MB]: String(Math.floor(agentMemoryMb / 2)),
       ...createKeyParameters(settings),
     }),
+    ...(getOperation(name) && corsOrigins && { [CORS_ORIGINS]: corsOrigins }),
     ...(getOperation(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
     ...(name === 'run-agent' && {
       [MAX_OPEN_EXECUTIONS]: String(maxOpenExecutions),

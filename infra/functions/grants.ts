@@ -30,6 +30,7 @@ export type Grant = {
 export const GRANTS: Record<FunctionName, Grant> = {
   'authorize-request': { table: ['GetItem'] },
   'check-health': { table: ['GetItem'] },
+  'get-openapi-document': { table: [] },
   'get-agent': { table: ['GetItem'] },
   'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
   'list-versions': { table: ['GetItem', 'Query'] },

@@ -44,6 +44,14 @@ export const operations = {
     responses: { 200: { description: 'The service is healthy', body: 'Health' } },
     errors: ['Unavailable'],
   },
+  'get-openapi-document': {
+    method: 'GET',
+    path: '/v1/openapi.json',
+    summary: 'Get the OpenAPI document of the service',
+    public: true,
+    responses: { 200: { description: 'The OpenAPI 3.1 document', body: 'OpenApiDocument' } },
+    errors: [],
+  },
   'list-agents': {
     method: 'GET',
     path: '/v1/agents',
@@ -185,3 +193,13 @@ const legacyRoutes: Route[] = currentRoutes
 
 /** Every route. Each path works with and without a trailing slash. */
 export const routes: Route[] = [...currentRoutes, ...legacyRoutes]
+
+/** The methods of a path of `routes`, sorted. HEAD behaves like GET, without a body. */
+export function methodsOf(path: string): string[] {
+  const methods = routes.filter((route) => route.path === path).map(({ method }) => method)
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort()
+}
+
+/** Whether no operation of the path requires a token. */
+export const isPublicPath = (path: string): boolean =>
+  routes.every((route) => route.path !== path || getOperation(route.function).public)

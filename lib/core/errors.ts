@@ -14,6 +14,7 @@ export const ERRORS = {
   VersionNotFound: { status: 404, title: 'Version not found' },
   ExecutionNotFound: { status: 404, title: 'Execution not found' },
   RouteNotFound: { status: 404, title: 'Route not found' },
+  MethodNotAllowed: { status: 405, title: 'Method not allowed' },
   ExecutionInProgress: { status: 409, title: 'Execution in progress' },
   PayloadTooLarge: { status: 413, title: 'Payload too large' },
   UnsupportedMediaType: { status: 415, title: 'Unsupported media type' },
@@ -104,7 +105,14 @@ export class ExecutionInProgress extends ServiceError {
 
 export class RouteNotFound extends ServiceError {
   constructor() {
-    super('RouteNotFound', 'No route has this method and path. See openapi.json for all routes.')
+    super('RouteNotFound', 'No route has this path. GET /v1/openapi.json describes all routes.')
+  }
+}
+
+export class MethodNotAllowed extends ServiceError {
+  constructor(methods: string[]) {
+    const allow = methods.join(', ')
+    super('MethodNotAllowed', `This path supports only: ${allow}.`, { headers: { Allow: allow } })
   }
 }
 

@@ -6,6 +6,7 @@ import type { parameterSchemas } from '../api/parameters/parameter-schemas.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
 import type { JsonObject } from '../core/json.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
+import { readCorsOrigins, responseHeaders } from './cors.ts'
 import { encoding } from './encoding.ts'
 import { getBasePath, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
 import { identity } from './identity.ts'
@@ -59,6 +60,7 @@ export function endpoint<Name extends OperationName>(
   const handler = middy<ServiceEvent, APIGatewayProxyResult>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
   )
+    .use(responseHeaders(readCorsOrigins()))
     .use(requestLog({ operation: name }))
     .use(problemDetails())
   if (!operation.public) handler.use(identity())

@@ -1,7 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { LRUCache } from 'lru-cache'
-import { Unauthorized } from '../../lib/core/errors.ts'
-import type { RouteMatch } from './match-route.ts'
+import { Unauthorized, Unavailable } from '../../lib/core/errors.ts'
 
 export type Authorizer = (event: APIGatewayTokenAuthorizerEvent) => Promise<APIGatewayAuthorizerResult>
 
@@ -10,18 +9,19 @@ export type AuthorizerContext = Record<string, unknown>
 
 /**
  * Calls the authorizer as API Gateway calls a TOKEN authorizer. A missing header and the error "Unauthorized" are 401.
- * @throws Unauthorized, or the authorizer's own error
+ * @param route method and path
+ * @throws Unauthorized, Unavailable
  */
 export async function authorize(
   authorizer: Authorizer,
   header: string | undefined,
-  { route }: RouteMatch,
+  route: string,
 ): Promise<AuthorizerContext> {
   if (!header) throw new Unauthorized()
-  const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route.method}${route.path}`
+  const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route}`
   const result = await authorizer({ type: 'TOKEN', methodArn, authorizationToken: header }).catch(
     (error: Error) => {
-      throw error.message === 'Unauthorized' ? new Unauthorized() : error
+      throw error.message === 'Unauthorized' ? new Unauthorized() : new Unavailable(error)
     },
   )
   const isAllowed = result.policyDocument.Statement.every((statement) => statement.Effect === 'Allow')

@@ -2,19 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import type { OperationName } from '../../lib/api/routes.ts'
-import { getOperation } from '../../lib/api/routes.ts'
-import {
-  PayloadTooLarge,
-  RouteNotFound,
-  ServiceError,
-  Unauthorized,
-  Unavailable,
-} from '../../lib/core/errors.ts'
+import { getOperation, isPublicPath, methodsOf, type OperationName } from '../../lib/api/routes.ts'
+import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
+import { type CorsOrigins, corsHeaders, preflightResult } from '../../lib/http/cors.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
 import { type Authorizer, authorize, cacheAuthorizer } from './authorizer.ts'
 import { checkEncoding } from './check-encoding.ts'
-import { matchRoute, type RouteMatch } from './match-route.ts'
+import { matchPath, type PathMatch } from './match-route.ts'
 import { toProxyEvent } from './proxy-event.ts'
 import { readBody } from './read-body.ts'
 
@@ -26,6 +20,7 @@ export type Handlers = Record<
 export type GatewayOptions = {
   handlers: Handlers
   authorizer: Authorizer
+  corsOrigins: CorsOrigins
   /** Called after each response. */
   onResponse?: (entry: { method: string; path: string; status: number; ms: number }) => void
 }
@@ -34,18 +29,19 @@ export type GatewayOptions = {
  * API Gateway on this machine: turns HTTP requests into proxy events, calls the authorizer and the Lambda handlers, and
  * responds with problem details where API Gateway uses its gateway responses.
  */
-export function createGateway({ handlers, authorizer, onResponse }: GatewayOptions): Server {
-  const functions = { handlers, authorizer: cacheAuthorizer(authorizer) }
+export function createGateway({ handlers, authorizer, corsOrigins, onResponse }: GatewayOptions): Server {
+  const options = { handlers, authorizer: cacheAuthorizer(authorizer), corsOrigins }
   // An import of node:http from an ES module also loads Node's fetch: 7 MB.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer(async (request, response) => {
     const startedAt = performance.now()
     const requestId = randomUUID()
-    const result = await handleRequest(request, requestId, functions).catch((error: unknown) => {
+    const result = await handleRequest(request, requestId, options).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) console.error('The gateway failed:', error)
       return toProblemResult(toServiceError(error), requestId)
     })
-    writeResponse(response, result, requestId)
+    const headers = { ...result.headers, ...corsHeaders(corsOrigins, request.headers.origin) }
+    writeResponse(response, { ...result, headers }, requestId)
     const [path = ''] = (request.url ?? '').split('?')
     const ms = performance.now() - startedAt
     onResponse?.({ method: request.method ?? '', path: path.slice(0, 200), status: result.statusCode, ms })
@@ -60,35 +56,41 @@ export function createGateway({ handlers, authorizer, onResponse }: GatewayOptio
 async function handleRequest(
   request: IncomingMessage,
   requestId: string,
-  { handlers, authorizer }: Pick<GatewayOptions, 'handlers' | 'authorizer'>,
+  { handlers, authorizer, corsOrigins }: Omit<GatewayOptions, 'onResponse'>,
 ): Promise<APIGatewayProxyResult> {
   const body = readBody(request)
-  const match = await findRoute(request).catch(async (error: unknown) => {
+  try {
+    const { pattern, match } = findPath(request)
+    if (corsOrigins.length > 0 && request.method === 'OPTIONS') return preflightResult(methodsOf(pattern))
+    const { authorization } = request.headers
+    const isPublic = match ? getOperation(match.route.function).public : isPublicPath(pattern)
+    const route = `${request.method}${pattern}`
+    const authorizerContext = isPublic ? {} : await authorize(authorizer, authorization, route)
+    if (!match) throw new MethodNotAllowed(methodsOf(pattern))
+    const event = toProxyEvent({ request, requestId, match, authorizerContext, body: await receive(body) })
+    const context = { awsRequestId: requestId, functionName: match.route.function }
+    return (await handlers[match.route.function](event, context)) as APIGatewayProxyResult
+  } finally {
     await body
-    throw error
-  })
-  const authorizerContext = getOperation(match.route.function).public
-    ? {}
-    : await authorize(authorizer, request.headers.authorization, match).catch(async (error: unknown) => {
-        await body
-        throw error instanceof Unauthorized ? error : new Unavailable(error)
-      })
+  }
+}
+
+/** @throws ServiceError if the body is incomplete or too large */
+async function receive(body: ReturnType<typeof readBody>): Promise<Buffer> {
   const bytes = await body
   if (bytes === 'aborted')
     throw new ServiceError('BadRequest', 'The connection was closed before the body was complete.')
   if (bytes === 'too large')
     throw new PayloadTooLarge('API Gateway and Lambda accept requests of up to 6 MB.')
-  const event = toProxyEvent({ request, requestId, match, authorizerContext, body: bytes })
-  const context = { awsRequestId: requestId, functionName: match.route.function }
-  return (await handlers[match.route.function](event, context)) as APIGatewayProxyResult
+  return bytes
 }
 
 /** @throws ServiceError */
-async function findRoute({ method = '', url = '' }: IncomingMessage): Promise<RouteMatch> {
+function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
   checkEncoding(url)
-  const match = matchRoute(method, url)
-  if (!match) throw new RouteNotFound()
-  return match
+  const path = matchPath(method, url)
+  if (!path) throw new RouteNotFound()
+  return path
 }
 
 function writeResponse(response: ServerResponse, result: APIGatewayProxyResult, requestId: string): void {

@@ -3,20 +3,30 @@ import { type Route, routes } from '../../lib/api/routes.ts'
 /** A route, with the path and the query of the request that it matches. */
 export type RouteMatch = { route: Route; path: string; search: string; parameters: Record<string, string> }
 
-const table = routes.map((route) => ({ route, segments: route.path.split('/') }))
+/** A path of the routes. `match` is null if it has no route with the method of the request. */
+export type PathMatch = { pattern: string; match: RouteMatch | null }
 
-/** The route of a request with a valid percent-encoding. A trailing slash makes no difference, as in API Gateway. */
-export function matchRoute(method: string, url: string): RouteMatch | null {
+const paths = [...new Set(routes.map(({ path }) => path))].map((pattern) => ({
+  pattern,
+  segments: pattern.split('/'),
+}))
+
+/** The path of a request with a valid percent-encoding. A trailing slash makes no difference, as in API Gateway. */
+export function matchPath(method: string, url: string): PathMatch | null {
   const pathAndQuery = url.replace(/^https?:\/\/[^/?]*/i, '')
   const [path = '', ...rest] = pathAndQuery.split('?')
   const given = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
-  for (const { route, segments } of table) {
-    if (route.method !== method || segments.length !== given.length) continue
-    const parameters = matchSegments(segments, given)
-    if (parameters) return { route, path, search: rest.join('?'), parameters }
+  for (const { pattern, segments } of paths) {
+    const parameters = segments.length === given.length ? matchSegments(segments, given) : null
+    if (!parameters) continue
+    const route = findRoute(method === 'HEAD' ? 'GET' : method, pattern)
+    return { pattern, match: route && { route, path, search: rest.join('?'), parameters } }
   }
   return null
 }
+
+const findRoute = (method: string, pattern: string): Route | null =>
+  routes.find((route) => route.method === method && route.path === pattern) ?? null
 
 function matchSegments(pattern: string[], given: string[]): Record<string, string> | null {
   const parameters: Record<string, string> = {}

@@ -26,12 +26,12 @@ describe('openapi.json', () => {
     expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
   })
 
-  it('requires a token for every operation except the health check', () => {
+  it('requires a token for every operation except the health check and the OpenAPI document', () => {
     expect(written.security).toEqual([{ token: [] }])
     const publicRoutes = routes.filter(
       ({ method, path }) => written.paths[path][method.toLowerCase()].security?.length === 0,
     )
-    expect(publicRoutes.map(({ path }) => path)).toEqual(['/v1/healthcheck'])
+    expect(publicRoutes.map(({ path }) => path)).toEqual(['/v1/healthcheck', '/v1/openapi.json'])
   })
 
   it('has a unique ID for each operation', () => {

@@ -145,9 +145,9 @@ describe.each(Object.entries(bad.BAD_ENCODINGS))('an invalid encoding: %s', (_, 
 
 describe('an HTTP method', () => {
   it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'that the route does not have is rejected with RouteNotFound: %s',
+    'that the route does not have is rejected with MethodNotAllowed: %s',
     async (method) => {
-      expectProblem(await org.call(method, '/v1/agents'), 'RouteNotFound')
+      expectProblem(await org.call(method, '/v1/agents'), 'MethodNotAllowed')
     },
   )
 })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { routes } from '../../lib/api/routes.ts'
+import { getOperation, type Route, routes } from '../../lib/api/routes.ts'
 import { agentRecord, versionRecord } from '../../lib/api/schemas/agent-record.ts'
 import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { stepRecord } from '../../lib/api/schemas/step-record.ts'
@@ -31,6 +31,14 @@ describe('GET /v1/healthcheck', () => {
     const response = await createClient(inject('service'), null)('GET', path)
     expect(response.status).toBe(200)
     expect(response.json).toEqual({ success: true })
+  })
+})
+
+// Its content is tested in methods.test.ts.
+describe('GET /v1/openapi.json', () => {
+  it('responds without a token', async () => {
+    const { status, json } = await createClient(inject('service'), null)('GET', '/v1/openapi.json')
+    expect([status, json.openapi]).toEqual([200, '3.1.0'])
   })
 })
 
@@ -309,7 +317,8 @@ describe('routes', () => {
     for (const path of called) expect(source).toContain(`'${path}'`)
   })
 
-  it.each(routes.filter(({ path }) => path !== '/v1/healthcheck').map((route) => [route.method, route.path]))(
+  const isProtected = (route: Route) => !getOperation(route.function).public
+  it.each(routes.filter(isProtected).map((route) => [route.method, route.path]))(
     'reject %s %s without a token',
     async (method, path) => {
       const anonymous = createClient(inject('service'), null)

@@ -5,6 +5,7 @@ import type { ServiceStack } from '../../infra/stack.ts'
 import { withStack } from './synthesize.ts'
 
 const ALL_FEATURES = {
+  corsOrigins: 'https://app.example.com',
   kms: true,
   webAcl: true,
   alarmEmail: 'ops@example.com',

@@ -27,6 +27,8 @@ describe('readSettings', () => {
     ['stageName', 'v-1_b', 'v-1_b'],
     ['responseStreaming', 'false', false],
     ['responseStreaming', true, true],
+    ['corsOrigins', '*', '*'],
+    ['corsOrigins', 'https://a.example, http://b:5173', 'https://a.example, http://b:5173'],
     ['defaultModel', 'openai/gpt-5:high', 'openai/gpt-5:high'],
     ['maxOpenExecutions', '7', 7],
     ['throttlingRate', 1, 1],
@@ -56,6 +58,8 @@ describe('readSettings', () => {
   it.each<[keyof Settings, unknown]>([
     ['stageName', 'a/b'],
     ['responseStreaming', 'of'],
+    ['corsOrigins', 'a.example'],
+    ['corsOrigins', 'https://a.example/path'],
     ['defaultModel', 'gpt-5'],
     ['maxOpenExecutions', 0],
     ['maxOpenExecutions', 1.5],

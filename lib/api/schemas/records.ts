@@ -13,6 +13,7 @@ const records = {
   FeedbackBody: feedbackBody,
   Health: z.object({ success: z.boolean() }),
   Input: jsonObject,
+  OpenApiDocument: jsonObject,
   Output: jsonObject,
   Step: stepRecord,
   Version: versionRecord,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { getOperation, operations, routes } from '../../../lib/api/routes.ts'
+import { getOperation, isPublicPath, methodsOf, operations, routes } from '../../../lib/api/routes.ts'
+import { problemRecord } from '../../../lib/api/schemas/problem-record.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const template = synthesize()
@@ -24,8 +25,37 @@ function findMethods(of: typeof template): Map<string, Resource> {
 const named = routes.map((route) => [`${route.method} ${route.path}`, route] as const)
 
 describe('the API', () => {
-  it('has exactly the routes of routes.ts', () => {
-    expect([...methods.keys()].sort()).toEqual(named.map(([name]) => name).sort())
+  const heads = routes.filter(({ method }) => method === 'GET').map((route) => ({ ...route, method: 'HEAD' }))
+  const paths = [...new Set(routes.map(({ path }) => path))]
+
+  it('has exactly the routes of routes.ts, HEAD for each GET, and ANY for each path', () => {
+    const expected = [
+      ...[...routes, ...heads].map(({ method, path }) => `${method} ${path}`),
+      ...paths.map((path) => `ANY ${path}`),
+    ]
+    expect([...methods.keys()].sort()).toEqual(expected.sort())
+  })
+
+  it.each(heads.map(({ path }) => path))('routes HEAD %s like GET', (path) => {
+    const [head, get] = ['HEAD', 'GET'].map((method) => methods.get(`${method} ${path}`)?.Properties)
+    expect(head).toEqual({ ...get, HttpMethod: 'HEAD' })
+  })
+
+  it.each(paths)('responds to other methods of %s with 405 and the supported methods', (path) => {
+    const { Integration, AuthorizationType, MethodResponses } = methods.get(`ANY ${path}`)?.Properties ?? {}
+    expect(AuthorizationType).toBe(isPublicPath(path) ? 'NONE' : 'CUSTOM')
+    expect(Integration).toMatchObject({ Type: 'MOCK', PassthroughBehavior: 'NEVER' })
+    for (const template of Object.values(Integration.RequestTemplates))
+      expect(JSON.parse(String(template))).toEqual({ statusCode: 405 })
+    const [{ StatusCode, ResponseParameters, ResponseTemplates }] = Integration.IntegrationResponses
+    expect(StatusCode).toBe('405')
+    expect(ResponseParameters['method.response.header.Allow']).toBe(`'${methodsOf(path).join(', ')}'`)
+    expect(ResponseParameters['method.response.header.Content-Type']).toBe("'application/problem+json'")
+    expect(MethodResponses[0].StatusCode).toBe('405')
+    expect(Object.keys(MethodResponses[0].ResponseParameters)).toEqual(Object.keys(ResponseParameters))
+    const problem = JSON.parse(ResponseTemplates['application/json'])
+    expect(problemRecord.parse(problem)).toMatchObject({ code: 'MethodNotAllowed', status: 405 })
+    expect(problem.instance).toBe('$context.requestId')
   })
 
   it.each(named)('routes %s to its function', (name, route) => {
@@ -42,9 +72,14 @@ describe('the API', () => {
     )
   })
 
-  it('has only one public route, the health check', () => {
+  it('has only two public paths, the health check and the OpenAPI document', () => {
     const open = [...methods].filter(([, { Properties }]) => Properties.AuthorizationType !== 'CUSTOM')
-    expect(open.map(([name]) => name)).toEqual(['GET /v1/healthcheck'])
+    const names = ['/v1/healthcheck', '/v1/openapi.json'].flatMap((path) => [
+      `ANY ${path}`,
+      `GET ${path}`,
+      `HEAD ${path}`,
+    ])
+    expect(open.map(([name]) => name).sort()).toEqual(names.sort())
   })
 
   it('caches the result of the authorizer for 60 seconds per token', () => {
@@ -63,7 +98,7 @@ describe('the API', () => {
     const forRoutes = permissions.filter(({ Properties }) =>
       /\/v1\//.test(JSON.stringify(Properties.SourceArn)),
     )
-    expect(forRoutes).toHaveLength(routes.length)
+    expect(forRoutes).toHaveLength(routes.length + heads.length)
   })
 
   it('is regional, throttled and traced', () => {
@@ -143,5 +178,60 @@ describe('response streaming', () => {
 
   it('rejects a context value other than true and false', () => {
     expect(() => synthesize({ responseStreaming: 'of' })).toThrow(/responseStreaming: "of"/)
+  })
+})
+
+describe('corsOrigins', () => {
+  const findVariables = (of: typeof template) =>
+    Object.entries(findResources(of, 'AWS::Lambda::Function'))
+      .filter(([, { Properties }]) => Properties.Environment.Variables.CORS_ORIGINS !== undefined)
+      .map(([id]) => id.replace(/Function.*/, ''))
+  const findGatewayOrigins = (of: typeof template) => [
+    ...new Set(
+      Object.values(findResources(of, 'AWS::ApiGateway::GatewayResponse')).map(
+        ({ Properties }) =>
+          Properties.ResponseParameters['gatewayresponse.header.Access-Control-Allow-Origin'],
+      ),
+    ),
+  ]
+
+  it('is off by default', () => {
+    expect([...methods.keys()].filter((name) => name.startsWith('OPTIONS'))).toEqual([])
+    expect(findVariables(template)).toEqual([])
+    expect(findGatewayOrigins(template)).toEqual([undefined])
+  })
+
+  it('answers preflight requests of every path without a token, and is passed to the endpoints', () => {
+    const [first, second] = ['https://app.example.com', 'https://b.example.com']
+    const open = synthesize({ corsOrigins: `${first}, ${second}` })
+    const preflights = [...findMethods(open)].filter(([name]) => name.startsWith('OPTIONS'))
+    expect(preflights.map(([name]) => name.slice('OPTIONS '.length)).sort()).toEqual(
+      [...new Set(routes.map(({ path }) => path))].sort(),
+    )
+    for (const [name, { Properties }] of preflights) {
+      expect([Properties.AuthorizationType, Properties.Integration.Type]).toEqual(['NONE', 'MOCK'])
+      const [{ ResponseParameters }] = Properties.Integration.IntegrationResponses
+      const path = name.slice('OPTIONS '.length)
+      expect(ResponseParameters).toMatchObject({
+        'method.response.header.Access-Control-Allow-Methods': `'${methodsOf(path)}'`,
+        'method.response.header.Access-Control-Allow-Headers':
+          "'Authorization,Content-Type,Idempotency-Key,Prefer'",
+      })
+      const text = JSON.stringify(Properties.Integration)
+      expect(text).toContain(first)
+      expect(text).toContain(second)
+    }
+    expect(findVariables(open).sort()).toEqual(Object.keys(operations).map(toLogicalIdPrefix).sort())
+    expect(findGatewayOrigins(open)).toEqual(["'*'"])
+    expect(findGatewayOrigins(synthesize({ corsOrigins: first }))).toEqual([`'${first}'`])
+  })
+
+  it('stays below the limit of 500 resources in a stack', () => {
+    const { Resources } = synthesize({
+      corsOrigins: '*',
+      alarmEmail: 'ops@example.com',
+      webAcl: true,
+    }).toJSON()
+    expect(Object.keys(Resources).length).toBeLessThan(450)
   })
 })

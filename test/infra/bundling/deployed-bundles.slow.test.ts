@@ -210,6 +210,7 @@ describe('the other endpoints', () => {
 
   it.each<[OperationName, Call]>([
     ['check-health', {}],
+    ['get-openapi-document', {}],
     ['list-agents', {}],
     ['get-agent', {}],
     ['list-versions', {}],

@@ -135,6 +135,7 @@ const newestExecution = async (): Promise<string> => (await call('list-execution
 /** Takes every path of every function that makes different calls to the table or the queue. */
 async function invokeAllFunctions() {
   await call('check-health', 200)
+  await call('get-openapi-document', 200)
   await call('list-agents', 200)
   await call('get-agent', 200)
   await call('list-versions', 200)

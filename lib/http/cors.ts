@@ -1,0 +1,70 @@
+import type { MiddlewareObj, Request } from '@middy/core'
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import { CORS_ORIGINS, type Environment } from '../environment.ts'
+import { getHeader, type ServiceEvent } from './event.ts'
+
+/** Origins whose pages may call the API, or `*` for all; empty if CORS is off. */
+export type CorsOrigins = '*' | string[]
+
+/** Request headers that the API reads. */
+export const ALLOWED_HEADERS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'Prefer']
+
+/** Response headers that a page can read, beyond those that browsers always expose. */
+const EXPOSED_HEADERS = [
+  'Allow',
+  'Cache-Status',
+  'Link',
+  'Location',
+  'Preference-Applied',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Cached-Document-Execution-Id',
+  'X-Execution-Id',
+]
+
+/** The longest time that a browser caches a preflight response (Chromium). */
+export const MAX_AGE_SECONDS = 7_200
+
+/** @throws an Error when the text is neither `*` nor a comma-separated list of origins */
+export function parseCorsOrigins(text: string): CorsOrigins {
+  if (text.trim() === '*') return '*'
+  const origins = text.split(',').map((origin) => origin.trim())
+  if (origins.every((origin) => URL.parse(origin)?.origin === origin)) return origins
+  throw new Error('must be * or a comma-separated list of origins, such as https://app.example.')
+}
+
+export const readCorsOrigins = (environment: Environment = process.env): CorsOrigins =>
+  environment[CORS_ORIGINS] ? parseCorsOrigins(environment[CORS_ORIGINS]) : []
+
+/** The headers that let the page that sent a request read its response; none for other origins. */
+export function corsHeaders(allowed: CorsOrigins, origin: string | undefined): Record<string, string> {
+  if (allowed.length === 0) return {}
+  const vary = allowed === '*' ? {} : { Vary: 'Origin' }
+  if (origin === undefined || !(allowed === '*' || allowed.includes(origin))) return vary
+  return {
+    ...vary,
+    'Access-Control-Allow-Origin': allowed === '*' ? '*' : origin,
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
+  }
+}
+
+/** The response to a preflight request, without the headers of `corsHeaders`. */
+export const preflightResult = (methods: string[]): APIGatewayProxyResult => ({
+  statusCode: 204,
+  headers: {
+    'Access-Control-Allow-Methods': methods.join(', '),
+    'Access-Control-Allow-Headers': ALLOWED_HEADERS.join(', '),
+    'Access-Control-Max-Age': String(MAX_AGE_SECONDS),
+  },
+  body: '',
+})
+
+/** Adds CORS headers to responses and errors, and removes the body of a response to HEAD. */
+export function responseHeaders(allowed: CorsOrigins): MiddlewareObj<ServiceEvent, APIGatewayProxyResult> {
+  const addHeaders = ({ event, response }: Request<ServiceEvent, APIGatewayProxyResult>) => {
+    if (!response) return
+    response.headers = { ...response.headers, ...corsHeaders(allowed, getHeader(event, 'Origin')) }
+    if (event.httpMethod === 'HEAD') response.body = ''
+  }
+  return { after: addHeaders, onError: addHeaders }
+}

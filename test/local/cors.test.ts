@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createClient } from '../support/client.ts'
+import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'aes-cors-'))
+const CORS_ORIGINS = 'https://app.example, http://localhost:5173'
+let service: Service
+let org: TestOrganization
+
+beforeAll(async () => {
+  org = await newOrganization()
+  await org.publish('echo')
+  service = await startService({
+    dataDir,
+    environment: { DYNAMODB_ENDPOINT: inject('dynamodb'), CORS_ORIGINS },
+  })
+})
+afterAll(async () => {
+  await service?.kill()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+const from = (Origin: string, more: Record<string, string> = {}) => ({ headers: { Origin, ...more } })
+
+describe('CORS_ORIGINS', () => {
+  it.each(CORS_ORIGINS.split(', '))('answers a preflight request from %s without a token', async (origin) => {
+    const response = await createClient(service.url, null)(
+      'OPTIONS',
+      '/v1/agents/echo/executions/',
+      from(origin, { 'Access-Control-Request-Method': 'POST' }),
+    )
+    expect(response.status).toBe(204)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, Prefer',
+      'access-control-max-age': '7200',
+      vary: 'Origin',
+    })
+  })
+
+  it('lets pages of these origins read responses and their headers', async () => {
+    const call = createClient(service.url, org.token)
+    const run = await call('POST', '/v1/agents/echo/executions', {
+      body: { text: 'a' },
+      ...from('https://app.example'),
+    })
+    expect(run.status).toBe(200)
+    expect(run.headers.get('access-control-allow-origin')).toBe('https://app.example')
+    expect(run.headers.get('access-control-expose-headers')).toContain('X-Execution-Id')
+    expect(run.headers.get('vary')).toBe('Origin')
+  })
+
+  it.each([
+    [401, '/v1/agents'],
+    [404, '/v1/nowhere'],
+  ])('lets them read errors of the gateway, too: %i', async (status, path) => {
+    const response = await createClient(service.url, null)('GET', path, from('https://app.example'))
+    expect(response.status).toBe(status)
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example')
+  })
+
+  it('allows no other origin', async () => {
+    const call = createClient(service.url, org.token)
+    const preflight = from('https://other.example', { 'Access-Control-Request-Method': 'GET' })
+    for (const response of [
+      await call('GET', '/v1/agents', from('https://other.example')),
+      await call('GET', '/v1/agents'),
+      await call('OPTIONS', '/v1/agents', preflight),
+    ])
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
+  })
+})
+
+it.each(['app.example', 'https://app.example/path', '*, https://app.example'])(
+  'npm start rejects CORS_ORIGINS=%s',
+  async (origins) => {
+    await expect(startService({ dataDir, environment: { CORS_ORIGINS: origins } })).rejects.toThrow(
+      /CORS_ORIGINS must be \* or a comma-separated list of origins, such as https:\/\/app\.example\./,
+    )
+  },
+)
