@@ -1,9 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
-import { newExecution } from '../../lib/core/execution.ts'
+import { cachedExecution, newExecution } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { type ApiClient, getExecutionId, getNextLink } from '../support/client.ts'
 import { newOrganization, sharedTable } from '../support/organization.ts'
+
+const OPTIONS = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
 
 /** Follows the `next` links to the last page. */
 async function* pages(call: ApiClient, path: string) {
@@ -20,10 +22,26 @@ const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
 describe('paging', () => {
   it('returns each of 1,000 executions once, newest first, while others are created', async () => {
     const org = await newOrganization()
-    const { agentId } = await org.publish('echo')
+    const { agentId, id: versionId } = await org.publish('echo')
     const run = async () => getExecutionId(await org.run('echo', { text: 'x' }))
+    const executions = executionStore(sharedTable())
+    const create = async () => {
+      const id = system.newId()
+      const params = {
+        id,
+        organizationId: org.id,
+        agentId,
+        versionId,
+        tenantId: null,
+        input: {},
+        options: OPTIONS,
+      }
+      const execution = cachedExecution({ ...params, now: Date.now(), deadlineMs: 1000 }, system.newId(), {})
+      expect(await executions.create({ execution })).toBe(true)
+      return id
+    }
     const before: string[] = []
-    while (before.length < 1000) before.push(...(await Promise.all(Array.from({ length: 20 }, run))))
+    while (before.length < 1000) before.push(...(await Promise.all(Array.from({ length: 20 }, create))))
 
     const added: string[] = []
     let isDone = false
@@ -60,7 +78,7 @@ describe('paging', () => {
     const { agentId, id: versionId } = await org.publish('echo')
     const executions = executionStore(sharedTable())
     const base = { organizationId: org.id, agentId, versionId, input: {}, deadlineMs: 1000, lease: null }
-    const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
+    const options = OPTIONS
     const ids: string[] = []
     for (let i = 0; i < 300; i++) {
       const id = system.newId()
