@@ -30,7 +30,8 @@ export function agentStore(table: Table): AgentStore {
           shard: (shard) => ownedShard(organizationId, 'AGENT', shard),
           ...page,
         },
-        ({ inputSchema, outputSchema }) => String(inputSchema).length + String(outputSchema).length,
+        ({ title, description, inputSchema, outputSchema }) =>
+          Buffer.byteLength([title, description, inputSchema, outputSchema].join('')),
       )
       return { items: items.map(agentFromItem), next }
     },

@@ -53,7 +53,7 @@ export function executionStore(table: Table): ExecutionStore {
           limit,
           after,
         },
-        ({ input, output, feedback }) => payloadBytes(input) + payloadBytes(output) + payloadBytes(feedback),
+        recordBytes,
       )
       // The index may lag behind: check the records too.
       const visible = items.filter((item) => !item.deleted && (!status || item.status === status))
@@ -115,6 +115,13 @@ export function executionStore(table: Table): ExecutionStore {
       return (await apply(stale.id, transitions.postpone(stale.openUntil, until))) !== null
     },
   }
+}
+
+/** Approximate size of the record as JSON. */
+function recordBytes({ input, output, feedback, inputAdaptations, error, logs }: ExecutionItem): number {
+  const adaptations = typeof inputAdaptations === 'string' ? { json: inputAdaptations } : inputAdaptations
+  const payloads = [input, output, feedback, adaptations].map(payloadBytes)
+  return payloads.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(`${error ?? ''}${logs ?? ''}`))
 }
 
 function toFilter({ status, tenantId }: ExecutionFilter): Condition | undefined {

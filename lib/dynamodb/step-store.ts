@@ -44,12 +44,17 @@ export function stepStore(table: Table): StepStore {
       const items: RecordedStep[] = []
       let bytes = 0
       const from = Number(after?.order ?? 0) + 1
+      const endPage = (page: RecordedStep[]) => ({
+        items: page,
+        next: { order: String(page.at(-1)?.step.number) },
+      })
       for await (const item of readItems(table, executionId, from)) {
         bytes += payloadBytes(item.content as StoredPayload)
-        const last = items.at(-1)
-        if (last && !isResult(item) && (items.length === limit || bytes > maxBytes)) {
-          return { items, next: { order: String(last.step.number) } }
-        }
+        const isFull = bytes > maxBytes
+        if (isResult(item)) {
+          // The step whose results do not fit goes to the next page.
+          if (isFull && items.length > 1) return endPage(items.slice(0, -1))
+        } else if (items.length === limit || (isFull && items.length > 0)) return endPage(items)
         if (!(await addTo(items, table, executionId, item))) break
       }
       return { items, next: null }

@@ -241,12 +241,17 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
     })
   })
 
-  it.each(['list', 'listVersions'] as const)(
-    '%s ends a page before it exceeds what a response can carry',
-    async (method) => {
-      const description = 'x'.repeat(180_000)
+  it.each([
+    ['list', 'x'],
+    ['list', '漢'],
+    ['listVersions', 'x'],
+    ['listVersions', '漢'],
+  ] as const)(
+    '%s ends a page before it exceeds what a response can carry, with descriptions of %s',
+    async (method, character) => {
+      const description = character.repeat(180_000 / Buffer.byteLength(character))
       const first = aVersion({ inputSchema: { text: { type: 'string', description } } })
-      const count = Math.ceil(MAX_PAGE_BYTES / description.length) + 1
+      const count = Math.ceil(MAX_PAGE_BYTES / Buffer.byteLength(description)) + 1
       const versions = Array.from({ length: count }, (): Version => {
         const agentId = method === 'list' ? randomUUID() : first.agentId
         return { ...first, id: system.newId(), agentId }

@@ -32,6 +32,7 @@ export function scheduledTable(table: Table, scheduler: Scheduler): Table {
     put: scheduler.scheduleFunction(table.put),
     update: scheduler.scheduleFunction(table.update),
     query: scheduler.scheduleFunction(table.query),
+    getMany: scheduler.scheduleFunction(table.getMany),
     delete: scheduler.scheduleFunction(table.delete),
     writeMany: scheduler.scheduleFunction(table.writeMany),
   }
