@@ -14,6 +14,7 @@ export const GOALS = {
   },
   asyncLatency: { part: 'overhead', name: 'async readable / sync p50', atMost: 1.5 },
   cachedLatency: { part: 'overhead', name: 'cached / uncached p50', atMost: 0.9 },
+  isolationLatency: { part: 'overhead', name: 'sync p50 / without its thread', atMost: 1.15 },
   stepLatency: { part: 'steps', name: 'step in a run of 500 / of 100', atMost: 1.2 },
   readFunctionLoad: {
     part: 'bundles',

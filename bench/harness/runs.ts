@@ -1,3 +1,4 @@
+import { withThread } from '../../lib/engine/code-agent/thread-pool.ts'
 import { call, type Response } from './client.ts'
 import { type Operation, timed } from './rounds.ts'
 import type { Service } from './service.ts'
@@ -27,6 +28,22 @@ const OUTPUT = JSON.stringify(INPUT)
 type NoOpRuns = Record<'sync' | 'cached' | 'async', Operation> & {
   /** Stores the result that `cached` reuses. */
   fillCache: () => Promise<void>
+}
+
+/** The no-op agent in a warm thread, as the engine runs it, without the rest of a run: what isolation adds. */
+export function isolatedCall(): Operation {
+  const codeFile = `data:text/javascript,${encodeURIComponent('export default ({ text }) => ({ text })')}`
+  const task = { codeFile, input: OUTPUT, executionId: '', tenantId: null, storedSteps: [] }
+  return () => {
+    const { promise, resolve } = Promise.withResolvers<number>()
+    const startedAt = performance.now()
+    void withThread('bench', { environment: {}, memoryMb: 64 }, async (thread) => {
+      await thread.start(task, () => undefined).result
+      resolve(performance.now() - startedAt)
+      return true
+    })
+    return promise
+  }
 }
 
 /** The three ways to run the no-op agent. Every response is checked. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../harness/child-process.ts'
 import { generateLoad, interleave, type Load, type Operation } from '../harness/rounds.ts'
-import { floorRun, NO_OP, noOpRuns } from '../harness/runs.ts'
+import { floorRun, isolatedCall, NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
 import { percentile, toRatio, toSpread } from '../harness/statistics.ts'
 import { formatNumber, formatSpread, type PartContext, type PartResult, type Row } from '../report.ts'
@@ -9,7 +9,7 @@ import { formatNumber, formatSpread, type PartContext, type PartResult, type Row
 const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))
 const FULL = { rounds: 15, durationMs: 700, warmUpMs: 5_000 }
 const QUICK = { rounds: 3, durationMs: 400, warmUpMs: 1_000 }
-const NAMES = ['floor', 'sync', 'cached', 'async'] as const
+const NAMES = ['floor', 'sync', 'cached', 'async', 'thread'] as const
 
 type Loads = Record<(typeof NAMES)[number], Load[]>
 
@@ -20,7 +20,11 @@ export async function overhead({ workspace, quick, log }: PartContext): Promise<
   const { agentId } = await publish(workspace, service.table, NO_OP)
   const floor = await startChild(workspace, { args: [FLOOR_SERVER, service.dynamodbEndpoint, agentId] })
   const { fillCache, ...runs } = noOpRuns(service)
-  const operations: Record<keyof Loads, Operation> = { floor: floorRun(floor.url), ...runs }
+  const operations: Record<keyof Loads, Operation> = {
+    floor: floorRun(floor.url),
+    thread: isolatedCall(),
+    ...runs,
+  }
   await fillCache()
 
   const measure = (concurrency: number): Promise<Loads> => {
@@ -44,6 +48,10 @@ export async function overhead({ workspace, quick, log }: PartContext): Promise<
       syncThroughput: toRatio(rates(parallel.sync), rates(parallel.floor)),
       asyncLatency: toRatio(p50s('async'), p50s('sync')),
       cachedLatency: toRatio(p50s('cached'), p50s('sync')),
+      isolationLatency: toRatio(
+        p50s('sync'),
+        p50s('sync').map((p50, round) => p50 - (p50s('thread')[round] ?? 0)),
+      ),
     },
     details: {
       title: 'Runs of an agent that does nothing; async latency counts from the 202 response',

@@ -61,7 +61,7 @@ class ThreadRun {
     this.settle = settle
   }
 
-  /** Whether the thread can be used again. */
+  /** Whether the agent returned. */
   async execute(thread: AgentThread, codeFile: string): Promise<boolean> {
     const { execution, journal, signal } = this.params
     if (signal.aborted) return false
@@ -88,7 +88,7 @@ class ThreadRun {
       const { result: ran, logs } = await result
       journal.log(this.maskText(logs))
       this.complete(ran)
-      return ran.type === 'returned' && !signal.aborted && (await thread.isClean())
+      return ran.type === 'returned' && !signal.aborted
     } catch (error) {
       this.fail({ message: (error as Error).message, stack: null })
       return false
