@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import type * as z from 'zod/mini'
 import { runParameters } from '../lib/api/parameters/run-parameters.ts'
 import { isUuid } from '../lib/core/ids.ts'
 
@@ -30,11 +31,14 @@ export function parseName(text: string): string {
   return name
 }
 
-export function parseTenantId(text: string): string {
-  const { error } = runParameters.shape.tenantId.safeParse(text)
-  if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
-  return text
-}
+/** A parser that checks a value like the query parameter of this name. */
+export const parseAs =
+  <Name extends 'tenantId' | 'maxAgentSteps'>(name: Name) =>
+  (text: string): z.output<(typeof runParameters.shape)[Name]> => {
+    const { data, error } = runParameters.shape[name].safeParse(text)
+    if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
+    return data as z.output<(typeof runParameters.shape)[Name]>
+  }
 
 /** Parses a number of days. Returns milliseconds. */
 export function parseLifetime(text: string): number {

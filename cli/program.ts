@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Command, type OutputConfiguration } from 'commander'
 import { dataFolder } from '../local/emulators/open-database.ts'
+import packageJson from '../package.json' with { type: 'json' }
 import { addListCommand } from './commands/list.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
@@ -10,7 +11,13 @@ import { addTokensCommand } from './commands/tokens.ts'
 import { addVersionsCommand } from './commands/versions.ts'
 import { reportError } from './errors.ts'
 import { unlessInterrupted } from './interrupt.ts'
-import { write } from './output.ts'
+import { toJsonText, write } from './output.ts'
+
+/** Not an option of the program in Commander, which would also match the option of `run`. */
+const VERSION_OPTIONS = ['--version', '-V']
+
+const formatVersion = (asJson: boolean): string =>
+  asJson ? toJsonText({ version: packageJson.version }) : `${packageJson.version}\n`
 
 /** Runs a command. Returns the exit code: 0 success, 1 error, 2 wrong usage. */
 export async function runProgram(args: string[]): Promise<number> {
@@ -18,7 +25,8 @@ export async function runProgram(args: string[]): Promise<number> {
   const program = createProgram({ writeErr: (text) => asJson || process.stderr.write(text) })
   restoreWorkingDirectory()
   try {
-    await program.parseAsync(args, { from: 'user' })
+    if (VERSION_OPTIONS.includes(args[0] ?? '')) await write(process.stdout, formatVersion(asJson))
+    else await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
     // After a signal, errors are only a consequence of the cleanup.
@@ -36,6 +44,7 @@ export function createProgram(output: OutputConfiguration): Command {
     .option('--stack <name>', 'use the table of a deployed CloudFormation stack instead of the local table')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(output)
+    .addHelpText('after', '\nWithout a command, --version prints the version of this package.')
     .addHelpText('after', '\nIn scripts, use npm run --silent to keep npm’s own output out of stdout.')
     .showHelpAfterError('Use --help for options and examples.')
     .exitOverride()

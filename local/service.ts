@@ -17,6 +17,7 @@ import { type Emulator, startSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
 import { createGateway } from './gateway/gateway.ts'
 import { closeServer, listen, urlOf } from './gateway/server.ts'
+import { saveModelSettings } from './model-settings.ts'
 import { type PublishResult, publishFolder } from './publish/publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
 import { readLocalSettings } from './settings.ts'
@@ -69,6 +70,7 @@ export async function runService(environment: Environment, print: (line: string)
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await mkdir(folder, { recursive: true })
+    await saveModelSettings(folder, environment)
     const token = await ensureDevelopmentToken(tokens, folder, devToken)
     const published = await publishFolder(agents, AGENTS, join(folder, 'published.json'))
 

@@ -4,15 +4,25 @@ import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
 import * as engine from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
+import { dataFolder } from '../../local/emulators/open-database.ts'
+import { applyModelSettings } from '../../local/model-settings.ts'
 import { UserError } from '../errors.ts'
 import { findVersion, withOrganization } from '../find.ts'
 import { formatExamples } from '../format.ts'
 import { onInterrupt } from '../interrupt.ts'
-import { orgOption, parseTenantId, parseUuid } from '../options.ts'
+import { orgOption, parseAs, parseUuid } from '../options.ts'
 import { toAction, withProgress } from '../output.ts'
 import { readInput } from '../read-input.ts'
 
-type Options = { input: string; version?: string; tenant?: string; strict?: true }
+type Options = {
+  input: string
+  version?: string
+  tenant?: string
+  model?: string
+  steps?: number
+  cache?: boolean
+  strict?: true
+}
 
 export function addRunCommand(program: Command): void {
   program
@@ -24,7 +34,14 @@ export function addRunCommand(program: Command): void {
       'file that contains the input as a JSON object, or - for standard input',
     )
     .option('--version <id>', 'version to run, for example a draft, instead of the current one', parseUuid)
-    .option('--tenant <id>', 'tenant that the execution belongs to', parseTenantId)
+    .option('--tenant <id>', 'tenant that the execution belongs to', parseAs('tenantId'))
+    .option(
+      '--model <name>',
+      'model to use instead of the one of the version: {provider}/{model}[:{reasoning}]',
+    )
+    .option('--steps <number>', 'maximum number of steps', parseAs('maxAgentSteps'))
+    .option('--cache', 'reuse the result of an earlier execution with the same version, tenant and input')
+    .option('--no-cache', 'run even if the version reuses results')
     .option('--strict', 'reject input that does not match the input schema exactly')
     .addOption(orgOption())
     .addHelpText(
@@ -37,10 +54,17 @@ export function addRunCommand(program: Command): void {
     .action(
       toAction<Options>(async (options, [idOrSlug = '']) => {
         const input = await readInput(options.input)
+        if (!options.stack) await applyModelSettings(dataFolder(), process.env)
         return withOrganization(options, async (stores, organization) => {
           const versionId = options.version
           const version = await findVersion({ stores, organization, idOrSlug, versionId, options })
-          const overrides = { enforceInputSchema: options.strict, tenantId: options.tenant }
+          const overrides = {
+            enforceInputSchema: options.strict,
+            tenantId: options.tenant,
+            model: options.model,
+            maxAgentSteps: options.steps,
+            useCache: options.cache,
+          }
           const request = buildRunRequest(version, input, overrides)
           const execution = await withProgress(`Running ${version.slug}`, runInProcess(stores, request))
           const output = outputOf(execution)
@@ -90,7 +114,7 @@ function outputOf(execution: Execution): Execution['output'] {
   const { id: executionId, status, error } = execution
   if (status === 'SUCCESS') return execution.output
   if (!isFinal(execution)) {
-    throw new UserError(`Execution ${executionId} is still in progress in another worker.`, {
+    throw new UserError(`Execution ${executionId} has not ended: it continues in another worker.`, {
       details: { executionId },
     })
   }
