@@ -98,7 +98,7 @@ export const badFolders: BadFolder[] = [
       `  a: &a { type: string, description: ${'x'.repeat(1900)} }`,
       ...Array.from({ length: 95 }, (_, i) => `  a${i}: *a`),
     ),
-    expected: ['foo/agent.md:1: expands to 186546 bytes; the limit is 150000'],
+    expected: ['foo/agent.md:1: expands to 186555 bytes; the limit is 150000'],
   },
   {
     name: 'invalid YAML on two lines',
@@ -157,7 +157,7 @@ export const badFolders: BadFolder[] = [
     expected: [
       'foo/agent.md:5: inputs: unknown field; did you mean "input"?',
       'foo/agent.md:7: execution.useCach: unknown field; did you mean "useCache"?',
-      'foo/agent.md:8: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, code, execution',
+      'foo/agent.md:8: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, code, env, execution',
     ],
   },
   {
