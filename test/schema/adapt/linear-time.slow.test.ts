@@ -76,20 +76,4 @@ describe('compileAdapter, large inputs', () => {
     expect(small).toBeLessThanOrEqual(100)
     expect(large).toBeLessThanOrEqual(2.5 * small)
   })
-
-  it('leaves an object with more than 1,000 unknown keys as sent', () => {
-    const adapt = compileAdapter({ ...fieldMap, limit: { type: 'integer', default: 5 } })
-    const sent = { Text: 'a', list: ['1'], ...keys(999, 1) }
-    expect(adapt(sent).input).toMatchObject({ text: 'a', list: [1], limit: 5 })
-    const tooMany = { ...sent, more: 1 }
-    expect(adapt(tooMany)).toEqual({ input: tooMany, adaptations: [] })
-    expect(
-      adapt({ text: 'a', rows: [{ ID: '1', ...keys(1_000, 1) }, { ID: '2' }] }).input.rows,
-    ).toMatchObject([{ ID: '1' }, { id: 2 }])
-  })
-
-  it('adapts every value of a dictionary, however many it has', () => {
-    const { input } = compileAdapter(dictionary)({ text: 'a', ...keys(5_000, '1') })
-    expect(input).toEqual({ text: 'a', ...keys(5_000, 1) })
-  })
 })

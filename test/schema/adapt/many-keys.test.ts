@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../lib/core/json.ts'
+import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
+
+const fieldMap = {
+  text: { type: 'string' },
+  limit: { type: 'integer', default: 5 },
+  list: { type: 'array', items: { type: 'integer' }, required: false },
+  rows: {
+    type: 'array',
+    required: false,
+    items: { type: 'object', properties: { id: { type: 'integer' } } },
+  },
+}
+const dictionary = {
+  type: 'object',
+  properties: { text: { type: 'string' } },
+  additionalProperties: { type: 'integer' },
+}
+
+const keys = (count: number, value: number | string): JsonObject =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`key${i}`, value]))
+
+describe('compileAdapter, many keys', () => {
+  it('leaves an object with more than 1,000 unknown keys as sent', () => {
+    const adapt = compileAdapter(fieldMap)
+    const sent = { Text: 'a', list: ['1'], ...keys(999, 1) }
+    expect(adapt(sent).input).toMatchObject({ text: 'a', list: [1], limit: 5 })
+    const tooMany = { ...sent, more: 1 }
+    expect(adapt(tooMany)).toEqual({ input: tooMany, adaptations: [] })
+    expect(
+      adapt({ text: 'a', rows: [{ ID: '1', ...keys(1_000, 1) }, { ID: '2' }] }).input.rows,
+    ).toMatchObject([{ ID: '1' }, { id: 2 }])
+  })
+
+  it('adapts every value of a dictionary, however many it has', () => {
+    const { input } = compileAdapter(dictionary)({ text: 'a', ...keys(5_000, '1') })
+    expect(input).toEqual({ text: 'a', ...keys(5_000, 1) })
+  })
+})
