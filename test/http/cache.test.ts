@@ -53,6 +53,7 @@ describe.concurrent('a run with useCache', () => {
   it('is final at once on a hit if it is asynchronous', async () => {
     const input = createInput()
     const first = await run(input)
+    expect([first.status, first.json]).toEqual([200, { run: 1, text: 'x' }])
     const second = await run(input, 'useCache=true&execMode=async')
     expect([second.status, second.json.status, second.json.output]).toEqual([200, 'SUCCESS', first.json])
     expect(second.json).toMatchObject({ cached: true, cachedDocumentExecutionId: getExecutionId(first) })
