@@ -22,6 +22,6 @@ export async function resolveVersion(
   if (cached) return cached
   const { current } = await resolveAgent(params)
   if (versionId || !current) throw new VersionNotFound()
-  cacheCurrentVersion(current)
+  await cacheCurrentVersion(current)
   return current
 }

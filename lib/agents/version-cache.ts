@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Version } from '../core/agent.ts'
 import type { Execution } from '../core/execution.ts'
 import type { AgentStore } from '../core/ports.ts'
+import { loadPatterns } from '../schema/patterns/schema-patterns.ts'
 
 /** After a publish by another process, the previous version runs for at most this long. */
 const CURRENT_TTL_MS = 1_000
@@ -19,6 +20,7 @@ export async function readVersion(store: AgentStore, { organizationId, agentId, 
   const cached = versions.get(id)
   if (cached?.organizationId === organizationId && cached.agentId === agentId) return cached
   const version = await store.getVersion({ organizationId, agentId, id })
+  if (version) await loadPatterns(version.inputSchema, version.outputSchema)
   if (version?.status === 'PUBLISHED') versions.set(id, version)
   return version
 }
@@ -35,7 +37,8 @@ export function cachedCurrentVersion(organizationId: string, agentId: string): V
   return version?.organizationId === organizationId ? version : undefined
 }
 
-export function cacheCurrentVersion(version: Version): void {
+export async function cacheCurrentVersion(version: Version): Promise<void> {
+  await loadPatterns(version.inputSchema, version.outputSchema)
   currentVersions.set(version.agentId, version)
   versions.set(version.id, version)
 }

@@ -4,6 +4,8 @@ import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { type Field, type FieldMap, isJsonSchema, toJsonSchema } from './field-map.ts'
 import { parseJsonPointer } from './json-pointer.ts'
 import { truncate } from './message-text.ts'
+import { loadPatternEngine } from './patterns/compile-pattern.ts'
+import { listPatterns } from './patterns/schema-patterns.ts'
 import { compileValidator } from './validate/validate.ts'
 
 /** A mistake in a declared schema. The message continues a sentence that starts with the field's name. */
@@ -27,7 +29,7 @@ function checkJsonSchema(schema: JsonObject): SchemaProblem[] {
   if (!ajv.validateSchema(schema)) return toProblems(ajv.errors ?? [])
   try {
     ajv.compile(schema)
-    return []
+    return checkPatterns(schema)
   } catch (error) {
     const { message } = error as Error
     const keyword = /unknown keyword: "(.+)"/.exec(message)?.[1]
@@ -35,6 +37,27 @@ function checkJsonSchema(schema: JsonObject): SchemaProblem[] {
     return [{ path, message: invalid(message.replace(/^strict mode: /, '')) }]
   }
 }
+
+// When agents are published, the time to load the engine does not matter.
+await loadPatternEngine()
+
+function checkPatterns(schema: JsonObject): SchemaProblem[] {
+  return listPatterns(schema)
+    .filter(({ isSupported }) => !isSupported())
+    .map(({ pattern, path }) => {
+      const isKey = path.at(-2) === 'patternProperties'
+      return {
+        path,
+        message: `pattern ${truncate(pattern, 100)} ${isKey ? COMPLEX_KEY : UNSUPPORTED_PATTERN}`,
+      }
+    })
+}
+
+const UNSUPPORTED_PATTERN =
+  'is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000'
+
+const COMPLEX_KEY =
+  'may take more than linear time: in patternProperties, a pattern with repetitions must start with ^ and have at most one of variable length, and no groups and alternatives'
 
 /** Keeps the first error of each location: the meta-schema repeats a mistake for every alternative that does not match. */
 function toProblems(errors: ErrorObject[]): SchemaProblem[] {

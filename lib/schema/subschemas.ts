@@ -1,4 +1,4 @@
-import type { Schema } from '@cfworker/json-schema'
+import { type Schema, schemaArrayKeyword, schemaKeyword, schemaMapKeyword } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 
 /** Every subschema by its absolute URI, as returned by the validator's `dereference`. */
@@ -51,6 +51,26 @@ export function getNonNullAlternative(schema: JsonObject): Json | undefined {
   if (isComposed(others) || hasAny(others, CHILD_KEYWORDS)) return undefined
   const nonNull = alternatives.filter((alternative) => !(isJsonObject(alternative) && isNull(alternative)))
   return nonNull.length === 1 ? nonNull[0] : undefined
+}
+
+/** Copies a schema with a function applied to it and to each subschema, from the outside in. */
+export function mapSubschemas(
+  schema: JsonObject,
+  map: (schema: JsonObject, path: readonly string[]) => JsonObject,
+  path: readonly string[] = [],
+): JsonObject {
+  const mapAt = (value: Json, ...names: string[]): Json =>
+    isJsonObject(value) ? mapSubschemas(value, map, [...path, ...names]) : value
+  const entries = Object.entries(map(schema, path)).map(([keyword, value]): [string, Json] => {
+    if (Array.isArray(value) && keyword in schemaArrayKeyword)
+      return [keyword, value.map((part, index) => mapAt(part, keyword, `${index}`))]
+    if (isJsonObject(value) && keyword in schemaMapKeyword) {
+      const parts = Object.entries(value).map(([name, part]) => [name, mapAt(part, keyword, name)])
+      return [keyword, Object.fromEntries(parts)]
+    }
+    return [keyword, keyword in schemaKeyword ? mapAt(value, keyword) : value]
+  })
+  return Object.fromEntries(entries)
 }
 
 const isNull = ({ type, const: constant }: JsonObject) => type === 'null' || constant === null

@@ -1,5 +1,6 @@
 import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
+import { loadPatterns } from '../schema/patterns/schema-patterns.ts'
 import { type Agents, openAgentTool } from './agent-tool.ts'
 import { type CallableTool, callTool, toCallable } from './call-tool.ts'
 import type { ToolDocument } from './document/tool-fields.ts'
@@ -45,6 +46,7 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     throw failure.reason
   }
 
+  await loadPatterns(...groups.flatMap((group) => group.tools.map((tool) => tool.declaration.inputSchema)))
   const tools = new Map<string, CallableTool>()
   for (const tool of groups.flatMap((group) => group.tools)) {
     const { name } = tool.declaration

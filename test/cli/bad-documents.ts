@@ -254,6 +254,23 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
+    name: 'patterns that may take more than linear time',
+    files: withLines(
+      'input:',
+      '  type: object',
+      '  properties:',
+      '    name:',
+      '      type: string',
+      '      pattern: ^(?!admin)',
+      '  patternProperties:',
+      '    ^(x-)+: { type: string }',
+    ),
+    expected: [
+      'foo/agent.md:10: input.properties.name.pattern: pattern ^(?!admin) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000',
+      'foo/agent.md:12: input.patternProperties.^(x-)+: pattern ^(x-)+ may take more than linear time: in patternProperties, a pattern with repetitions must start with ^ and have at most one of variable length, and no groups and alternatives',
+    ],
+  },
+  {
     name: 'a JSON Schema of another dialect and one that is not an object',
     files: document(
       'title: T',

@@ -85,3 +85,26 @@ describe('an input that does not match its schema', () => {
     })
   })
 })
+
+describe('a pattern that takes a backtracking engine exponential time', () => {
+  it('is checked at once, in strict mode and in outputs', async () => {
+    const field = { type: 'string', pattern: '^(a+)+$' }
+    await aModelAgent(
+      {
+        organizationId: org.id,
+        slug: 'pattern',
+        code: true,
+        inputSchema: { type: 'object', properties: { text: field } },
+        outputSchema: { type: 'object', properties: { text: field } },
+      },
+      'export default (input) => input',
+    )
+    const body = { text: `${'a'.repeat(1_000_000)}!` }
+    const startedAt = performance.now()
+    const input = await org.call('POST', '/v1/agents/pattern/executions?enforceInputSchema=true', { body })
+    expect(input.json.errors).toEqual([{ path: '/text', message: '/text must match the pattern ^(a+)+$.' }])
+    const output = await org.call('POST', '/v1/agents/pattern/executions', { body })
+    expect(output.json.error).toMatchObject({ code: 'OutputSchemaMismatch' })
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+  })
+})

@@ -203,7 +203,7 @@ const copyOf = (value: Json | undefined) => (typeof value === 'object' ? structu
 
 const isDeclared = (shape: Shape, name: string) => shape.fields.has(name) || matchesPattern(shape, name)
 
-const matchesPattern = ({ patterns }: Shape, name: string) => patterns.some((pattern) => pattern.test(name))
+const matchesPattern = ({ patterns }: Shape, name: string) => patterns.some((matches) => matches(name))
 
 /** Most values are scalars of the right type; skipping them early keeps adaptation fast. */
 const isScalar = (value: Json) => typeof value !== 'object' || value === null

@@ -1,5 +1,6 @@
 import { dereference, type Schema } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { compilePattern, type Matcher } from '../patterns/compile-pattern.ts'
 import { getNonNullAlternative, getPureRefTarget, isComposed, type Lookup } from '../subschemas.ts'
 import { closeObjects } from '../validate/close-objects.ts'
 
@@ -15,7 +16,7 @@ export type Shape = {
   /** Whether strict mode rejects undeclared fields. */
   isClosed: boolean
   /** The keys of `patternProperties`. A field that matches one is declared, but never adapted. */
-  patterns: RegExp[]
+  patterns: Matcher[]
   /** The shape of undeclared fields, if the schema describes them. */
   others: Shape | undefined
   /** The shapes of `prefixItems`. */
@@ -69,7 +70,8 @@ function emptyShape(schema: JsonObject): Shape {
     defaults: [],
     isClosed: additionalProperties === false || (unevaluatedProperties === false && !isComposed(schema)),
     patterns: Object.keys(isJsonObject(patternProperties) ? patternProperties : {}).map(
-      (pattern) => new RegExp(pattern, 'u'),
+      // A field that cannot be checked counts as declared, so that it is not adapted.
+      (pattern) => compilePattern(pattern) ?? (() => true),
     ),
     others: undefined,
     firstItems: [],

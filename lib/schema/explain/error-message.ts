@@ -1,6 +1,7 @@
 import type { OutputUnit } from '@cfworker/json-schema'
 import type { Json } from '../../core/json.ts'
 import { joinWithOr, truncate, withArticle } from '../message-text.ts'
+import { patternOfFormat } from '../patterns/schema-patterns.ts'
 
 const MAX_CHOICES = 10
 
@@ -23,9 +24,9 @@ export function errorMessage({ keyword, error }: OutputUnit, expected: Json | un
     case 'const':
       return `must be ${describeExpected(keyword, expected)}.`
     case 'format':
-      return FORMATS.has(text) ? `must be ${FORMATS.get(text)}.` : `must match the format ${text}.`
+      return formatMessage(text)
     case 'pattern':
-      return `must match the pattern ${truncate(text, 100)}.`
+      return patternMessage(text)
     case 'minLength':
       return expected === 1 ? 'must not be empty.' : `must have at least ${count(expected, 'character')}.`
     case 'maxLength':
@@ -70,6 +71,14 @@ export function errorMessage({ keyword, error }: OutputUnit, expected: Json | un
       return `does not match the schema: ${error}`
   }
 }
+
+function formatMessage(format: string): string {
+  const pattern = patternOfFormat(format)
+  if (pattern !== undefined) return patternMessage(pattern)
+  return FORMATS.has(format) ? `must be ${FORMATS.get(format)}.` : `must match the format ${format}.`
+}
+
+const patternMessage = (pattern: string) => `must match the pattern ${truncate(pattern, 100)}.`
 
 /** The value that `type`, `enum` or `const` requires. */
 export function describeExpected(keyword: string, expected: Json | undefined): string {

@@ -1,20 +1,22 @@
-import { dereference, type Schema, validate } from '@cfworker/json-schema'
+import { dereference, format, type Schema, validate } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
 import { type Json, type JsonObject, mapExactNumbers } from '../../core/json.ts'
 import { explainErrors, MAX_VIOLATIONS } from '../explain/explain-errors.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { toJsonPointer } from '../json-pointer.ts'
 import { truncate } from '../message-text.ts'
+import type { Matcher } from '../patterns/compile-pattern.ts'
+import { toLinearSchema } from '../patterns/schema-patterns.ts'
 import type { Lookup } from '../subschemas.ts'
 import { closeObjects } from './close-objects.ts'
+import { LINEAR_FORMATS } from './linear-formats.ts'
 
 /** Returns the violations of a value; empty when it is valid. */
 export type Validator = (value: unknown) => Violation[]
 
 /** Compiles a declared schema (field map or JSON Schema). Schemas are themselves checked when an agent is published. */
 export function compileValidator(declared: JsonObject): Validator {
-  const schema = toJsonSchema(declared)
-  const validateDoubles = toValidator(schema, dereference(schema as Schema))
+  const validateDoubles = toValidator(declared, (schema) => schema)
   return (value) => validateDoubles(mapExactNumbers(value as Json, (number) => number.toDouble()))
 }
 
@@ -23,15 +25,21 @@ export function compileValidator(declared: JsonObject): Validator {
  * and numbers in number fields that a double cannot hold.
  */
 export function compileStrictValidator(declared: JsonObject): Validator {
-  const schema = toJsonSchema(declared)
-  const lookup = dereference(schema as Schema)
-  const validateDoubles = toValidator(closeObjects(schema, lookup), lookup)
+  const validateDoubles = toValidator(declared, closeObjects)
   return (value) => validateExactNumbers(value as Json, validateDoubles)
 }
 
-function toValidator(schema: JsonObject, lookup: Lookup): Validator {
+function toValidator(
+  declared: JsonObject,
+  prepare: (schema: JsonObject, lookup: Lookup) => JsonObject,
+): Validator {
+  const { schema: linear, formats, unsupported } = toLinearSchema(toJsonSchema(declared))
+  const [pattern] = unsupported
+  if (pattern !== undefined) return () => [unsupportedPattern(pattern)]
+  const lookup = dereference(linear as Schema)
+  const schema = prepare(linear, lookup)
   const run = (value: unknown, shortCircuit: boolean) =>
-    validate(value, schema as Schema, '2020-12', lookup, shortCircuit)
+    withFormats(formats, () => validate(value, schema as Schema, '2020-12', lookup, shortCircuit))
   return (value) => {
     try {
       const { valid, errors } = run(value, false)
@@ -44,6 +52,24 @@ function toValidator(schema: JsonObject, lookup: Lookup): Validator {
     }
   }
 }
+
+/** The formats of the validator are global. Those of one schema exist only while it is in use. */
+function withFormats<T>(formats: Record<string, Matcher>, run: () => T): T {
+  Object.assign(format, formats)
+  try {
+    return run()
+  } finally {
+    for (const name in formats) delete format[name]
+  }
+}
+
+Object.assign(format, LINEAR_FORMATS)
+
+/** Only a version that was published before patterns were checked has one. */
+const unsupportedPattern = (pattern: string): Violation => ({
+  path: '',
+  message: `The value cannot be checked: the pattern ${truncate(pattern, 100)} of the schema may take more than linear time. Publish the agent again with another pattern.`,
+})
 
 /**
  * Strict mode for a value in which a double cannot hold every number: as the nearest doubles, and then as objects, which no

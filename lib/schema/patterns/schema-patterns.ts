@@ -1,0 +1,68 @@
+import { isJsonObject, type JsonObject } from '../../core/json.ts'
+import { toJsonSchema } from '../field-map.ts'
+import { mapSubschemas } from '../subschemas.ts'
+import { compilePattern, loadPatternEngine, type Matcher } from './compile-pattern.ts'
+import { isSimplePattern } from './simple-pattern.ts'
+
+/** A pattern of a schema, with its location and whether it is certain to take linear time. */
+export type SchemaPattern = { pattern: string; path: string[]; isSupported: () => boolean }
+
+/** The patterns of a declared schema. `isSupported` may be called after `loadPatterns`. */
+export function listPatterns(declared: JsonObject): SchemaPattern[] {
+  const patterns: SchemaPattern[] = []
+  mapSubschemas(toJsonSchema(declared), (schema, path) => {
+    const { pattern, patternProperties } = schema
+    if (typeof pattern === 'string') {
+      const isSupported = () => compilePattern(pattern) !== undefined
+      patterns.push({ pattern, path: [...path, 'pattern'], isSupported })
+    }
+    for (const name of namesOf(patternProperties)) {
+      const isSupported = () => isSimplePattern(name)
+      patterns.push({ pattern: name, path: [...path, 'patternProperties', name], isSupported })
+    }
+    return schema
+  })
+  return patterns
+}
+
+/** Loads the pattern engine if declared schemas need it. To be called before the schemas are compiled. */
+export async function loadPatterns(...declared: JsonObject[]): Promise<void> {
+  const patterns = declared.flatMap(listPatterns)
+  if (!patterns.every(({ pattern }) => isSimplePattern(pattern))) await loadPatternEngine()
+}
+
+const PATTERN_FORMAT = 'pattern:'
+
+/** The pattern that a `format` of a linear schema stands for. */
+export const patternOfFormat = (format: string): string | undefined =>
+  format.startsWith(PATTERN_FORMAT) ? format.slice(PATTERN_FORMAT.length) : undefined
+
+/** `formats`: the matchers of the formats that replace patterns. `unsupported`: patterns that have no replacement. */
+export type LinearSchema = { schema: JsonObject; formats: Record<string, Matcher>; unsupported: string[] }
+
+/**
+ * Replaces each `pattern` of a JSON Schema that the validator's backtracking engine may not match in linear time by a
+ * `format`. The validator has no such extension point for `patternProperties`, which must be simple.
+ */
+export function toLinearSchema(jsonSchema: JsonObject): LinearSchema {
+  const formats: Record<string, Matcher> = {}
+  const unsupported: string[] = []
+  const schema = mapSubschemas(jsonSchema, (part) => {
+    unsupported.push(...namesOf(part.patternProperties).filter((name) => !isSimplePattern(name)))
+    const { pattern, format, ...others } = part
+    if (typeof pattern !== 'string' || isSimplePattern(pattern)) return part
+    const matcher = compilePattern(pattern)
+    if (!matcher) {
+      unsupported.push(pattern)
+      return part
+    }
+    const name = `${PATTERN_FORMAT}${pattern}`
+    formats[name] = matcher
+    if (format === undefined) return { ...others, format: name }
+    const allOf = Array.isArray(others.allOf) ? others.allOf : []
+    return { ...others, format: name, allOf: [...allOf, { format }] }
+  })
+  return { schema, formats, unsupported }
+}
+
+const namesOf = (schemas: unknown) => Object.keys(isJsonObject(schemas) ? schemas : {})
