@@ -97,7 +97,7 @@ describe('a pattern that takes a backtracking engine exponential time', () => {
         inputSchema: { type: 'object', properties: { text: field } },
         outputSchema: { type: 'object', properties: { text: field } },
       },
-      'export default (input) => input',
+      { code: 'export default (input) => input' },
     )
     const body = { text: `${'a'.repeat(1_000_000)}!` }
     const startedAt = performance.now()
