@@ -38,25 +38,28 @@ const bundleThread = (outdir: string) => [
   }),
 ]
 
+/** Functions that load the SDKs of models and tools, or the engine for the patterns of schemas, on demand. */
+export const SPLIT_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']
+
 const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
 
 /**
  * Writes `<folder>/<function>/index.mjs` for every function. Bundles contain the AWS SDK, because the SDK of the Lambda
- * runtime loads slower and changes without notice, and no source maps, because they slow down every cold start. The
- * functions that run agents are split into chunks, so that they load the SDKs of models and tools on demand. Each of them
- * is a separate build: esbuild writes shared chunks outside the folders of the entry points.
+ * runtime loads slower and changes without notice, and no source maps, because they slow down every cold start. Some
+ * functions are split into chunks, so that they load what few requests need on demand. Each of them is a separate build:
+ * esbuild writes shared chunks outside the folders of the entry points.
  * @returns the outputs in esbuild's metafiles
  */
 export async function bundleFunctions(folder: string): Promise<Metafile['outputs']> {
   await rm(folder, { recursive: true, force: true })
-  const unsplit = FUNCTION_NAMES.filter((name) => !AGENT_FUNCTIONS.includes(name))
+  const unsplit = FUNCTION_NAMES.filter((name) => !SPLIT_FUNCTIONS.includes(name))
   const results = await Promise.all([
     build({
       ...BUNDLE_OPTIONS,
       entryPoints: unsplit.map((name) => ({ in: sourceOf(name), out: `${name}/index` })),
       outdir: folder,
     }),
-    ...AGENT_FUNCTIONS.flatMap((name) => [
+    ...SPLIT_FUNCTIONS.map((name) =>
       build({
         ...BUNDLE_OPTIONS,
         entryPoints: [{ in: sourceOf(name), out: 'index' }],
@@ -64,8 +67,8 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
         splitting: true,
         chunkNames: 'chunk-[hash]',
       }),
-      ...bundleThread(join(folder, name)),
-    ]),
+    ),
+    ...AGENT_FUNCTIONS.flatMap((name) => bundleThread(join(folder, name))),
   ])
   return Object.assign({}, ...results.map(({ metafile }) => metafile.outputs))
 }
