@@ -48,8 +48,8 @@ export function parseNumber(text: string): number | undefined {
  */
 export function fitsDouble(text: string): boolean {
   const number = Number(text)
-  if (number === 0) return !/[1-9]/.test(text.split(/e/i, 1)[0] ?? '')
   if (Number.isInteger(number) && !Number.isSafeInteger(number) && !/e/i.test(text)) return false
+  if (number === 0) return !/[1-9]/.test(text.split(/e/i, 1)[0] ?? '')
   return isWrittenLike(text, number)
 }
 

@@ -76,9 +76,7 @@ function countMembers(value: Json, limit: number): number {
 
 const QUOTE = 0x22
 const COLON = 0x3a
-const MINUS = 0x2d
 const BACKSLASH = 0x5c
-const isDigit = (code: number) => code >= 0x30 && code <= 0x39
 
 /** A double holds every number with this many characters and no exponent. */
 const SAFE_CHARACTERS = 15
@@ -94,13 +92,31 @@ function scan(text: string): { members: number; isExact: boolean } {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
     else if (code === COLON) members += 1
-    else if (code === MINUS || isDigit(code)) {
-      const end = endOfNumber(text, at)
-      if (end.hasExponent || end.at - at > SAFE_CHARACTERS) isExact &&= fitsDouble(text.slice(at, end.at))
-      at = end.at - 1
+    else if (isNumberStart(code)) {
+      const start = at
+      at = endOfDecimal(text, at)
+      const hasExponent = isExponent(text.charCodeAt(at))
+      if (hasExponent) at = endOfDecimal(text, at + 1)
+      if (hasExponent || at - start > SAFE_CHARACTERS) isExact &&= fitsDouble(text.slice(start, at))
+      at -= 1
     }
   }
   return { members, isExact }
+}
+
+const isNumberStart = (code: number) => (code >= 0x30 && code <= 0x39) || code === 0x2d
+const isExponent = (code: number) => code === 0x65 || code === 0x45
+
+/** The index after digits, signs and decimal points. No other character of JSON outside strings is in this range but `/`. */
+function endOfDecimal(text: string, start: number): number {
+  let at = start + 1
+  for (
+    let code = text.charCodeAt(at);
+    code >= 0x2b && code <= 0x39 && code !== 0x2c;
+    code = text.charCodeAt(at)
+  )
+    at += 1
+  return at
 }
 
 /** Strings longer than this are skipped with a native search, shorter ones faster without. */
@@ -123,17 +139,6 @@ function endOfLongString(text: string, open: number): number {
     let backslashes = 0
     while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1
     if (backslashes % 2 === 0) return at
-  }
-}
-
-function endOfNumber(text: string, start: number): { at: number; hasExponent: boolean } {
-  let hasExponent = false
-  let at = start + 1
-  for (; ; at += 1) {
-    const code = text.charCodeAt(at)
-    if (isDigit(code) || code === 0x2b || code === MINUS || code === 0x2e) continue
-    if (code !== 0x65 && code !== 0x45) return { at, hasExponent }
-    hasExponent = true
   }
 }
 
