@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { compilePattern, loadPatternEngine } from '../../../lib/schema/patterns/compile-pattern.ts'
 import { isSimplePattern } from '../../../lib/schema/patterns/simple-pattern.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
+import { REDOS_CORPUS } from './redos-corpus.ts'
 
 beforeAll(loadPatternEngine)
 
@@ -72,6 +73,13 @@ describe('compilePattern', () => {
       }),
       { numRuns: propertyRuns(2_000), seed: 7 },
     )
+  })
+
+  it.each(REDOS_CORPUS)('matches what the engine of JavaScript matches: %s', (pattern, makeText) => {
+    const expression = new RegExp(pattern, 'u')
+    const matches = compilePattern(pattern)
+    for (const text of ['', 'a', ...[1, 2, 5, 10, 20].map(makeText)])
+      expect([text, matches?.(text)]).toEqual([text, expression.test(text)])
   })
 
   it.each(['(?=a)b', '(?<!a)b', '(a)\\1', '(?<n>a)\\k<n>', '(?:ab){1001}', '\\p{RGI_Emoji}+a+'])(

@@ -1,7 +1,7 @@
 import { format } from '@cfworker/json-schema'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compilePattern, loadPatternEngine } from '../../../lib/schema/patterns/compile-pattern.ts'
+import { loadPatternEngine } from '../../../lib/schema/patterns/compile-pattern.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
 import { medianCpuTimes } from '../../support/cpu-time.ts'
 import { FORMAT_TEXTS, REDOS_CORPUS } from './redos-corpus.ts'
@@ -29,13 +29,6 @@ describe('a pattern', () => {
       })
     },
   )
-
-  it.each(REDOS_CORPUS)('matches what the engine of JavaScript matches: %s', (pattern, makeText) => {
-    const expression = new RegExp(pattern, 'u')
-    const matches = compilePattern(pattern)
-    for (const text of ['', 'a', ...[1, 2, 5, 10, 20].map(makeText)])
-      expect([text, matches?.(text)]).toEqual([text, expression.test(text)])
-  })
 })
 
 describe('a format', () => {
@@ -64,19 +57,4 @@ describe('a format', () => {
         })
     },
   )
-
-  it.each([
-    ['https://example.com', true],
-    ['http://user:pass@example.co.uk:8080/a?b#c', true],
-    ['ftp://my-host.example', true],
-    ['https://münchen.example/ä', true],
-    ['http://93.184.216.34/', true],
-    ['http://10.0.0.1/', false],
-    ['http://localhost', false],
-    ['http://a--b.example', false],
-    ['http://-a.example', false],
-    ['http://a-.example', false],
-    ['example.com', false],
-    ['http://a.example:1', false],
-  ])('url accepts %s: %s', (text, isValid) => expect(format.url?.(text)).toBe(isValid))
 })
