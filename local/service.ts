@@ -100,7 +100,6 @@ export async function runService(environment: Environment, print: (line: string)
     print(`data in ${database.name}, queue in ${sqs.name}`)
     for (const result of published) print(describe(result))
     print(`\nTry it:\n${exampleCommand(url, token)}\n`)
-    print(`ready ${url}`)
     return { url, token, stop }
   } catch (error) {
     await stop().catch(() => undefined)

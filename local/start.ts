@@ -23,6 +23,8 @@ try {
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
   if (process.env.npm_lifecycle_event) onParentExit(stop)
+  // Last: whoever waits for this line may send a signal at once.
+  console.log(`ready ${service.url}`)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)

@@ -24,6 +24,7 @@ const HOSTILE: [how: string, codes: string[] | null][] = [
 const agents = agentStore(sharedTable())
 const executions = executionStore(sharedTable())
 const shortVersion = system.newId()
+let longVersion: string
 const cli = newCli()
 let own: TestOrganization
 let call: ApiClient
@@ -35,6 +36,7 @@ beforeAll(async () => {
   // Those that are stopped by their time limit have a short one, so that busy loops do not slow the others down.
   const hostile = await own.publish('hostile')
   const code = await agents.getCode({ agentId: hostile.agentId, versionId: hostile.id })
+  longVersion = hostile.id
   const version = { ...hostile, id: shortVersion, execution: { ...hostile.execution, timeoutSeconds: 3 } }
   await agents.publish({ version, code })
 })
@@ -63,7 +65,7 @@ describe('200 healthy runs', () => {
     )
     const hostile = HOSTILE.flatMap(([how, codes]) =>
       [runSync, runAsync].map(async (run) => {
-        const query = codes?.includes('TimedOut') ? `version=${shortVersion}` : ''
+        const query = `version=${codes?.includes('TimedOut') ? shortVersion : longVersion}`
         const { status, code, attempts } = await run('hostile', { how }, query)
         expect({ how, status, attempts }).toEqual({ how, status: codes ? 'ERROR' : 'SUCCESS', attempts: 1 })
         if (codes) expect(codes).toContain(code)
