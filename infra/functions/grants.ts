@@ -24,7 +24,7 @@ export type Grant = {
 }
 
 /**
- * The table and queue permissions of each function. `test/infra/functions/grants.test.ts` runs every function and fails
+ * The table and queue permissions of each function. `test/infra/functions/grants.slow.test.ts` runs every function and fails
  * for a call without a grant and for a grant without a call.
  */
 export const GRANTS: Record<FunctionName, Grant> = {
