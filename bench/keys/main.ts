@@ -2,7 +2,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { SHARDS } from '../../lib/dynamodb/table/keys.ts'
 import { markdownTable, type Row } from '../report.ts'
-import { ADMISSION_SCENARIOS, simulateAdmission } from './admission.ts'
 import { INDEX_NAMES, RESOURCES, type Resource } from './capacity-units.ts'
 import {
   breakingPoint,
@@ -79,7 +78,6 @@ print('Share of later writes on the newer half of a split range of sort keys', [
   ),
 ])
 print('Storage of a synchronous run', storageRows())
-print('Cap of 1,000 open executions with 200 processes', await admissionRows())
 
 function unitRows(): Row[] {
   const byKind = Map.groupBy(simulations, ({ scenario }) => scenario.kind)
@@ -122,20 +120,6 @@ function limitRow(simulation: Simulation): Row {
     ...Object.fromEntries(limits),
     [`quota of ${format(QUOTA)}`]: `${format(QUOTA / units)} ${NAMES[resource]}`,
   }
-}
-
-async function admissionRows(): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const scenario of ADMISSION_SCENARIOS) {
-    const { maxOpen, queriesPerRun, minOpenAtRejection } = await simulateAdmission(scenario, seed)
-    rows.push({
-      load: scenario.name,
-      'most open': percent(maxOpen),
-      'queries per run below half': round(queriesPerRun),
-      'fewest open at a rejection': minOpenAtRejection === null ? 'none' : percent(minOpenAtRejection),
-    })
-  }
-  return rows
 }
 
 function storageRows(): Row[] {

@@ -5,49 +5,23 @@ import type { ExecutionStore, System } from '../../core/ports.ts'
 /** Records one more execution of an organization. @throws TooManyRequests at the limit of open executions */
 export type Admit = <T>(organizationId: string, record: () => Promise<T>) => Promise<T>
 
-type Count = {
-  open: number
-  countedAt: number
-  /** Executions recorded by this process since then. */
-  admitted: number
-  /** Executions that this process may record, and how long, before it counts again. */
-  budget: number
-  ttlMs: number
-  /** Time between two executions of this process before this count; 0 if unknown. */
-  intervalMs: number
-  /** Executions that this process may record at once, when they come faster than before. */
-  burst: number
-  lastAt: number
-}
+/** `admitted`: executions recorded by this process since `open` was counted. */
+type Count = { open: number; countedAt: number; admitted: number }
 
 const MAX_ORGANIZATIONS = 10_000
 
-/** Shares of the limit that a process records between two counts: after the first count, and while the counts are steady. */
-const FIRST_BUDGET = 1 / 400
-const MAX_BUDGET = 1 / 60
-
-/** Counts are steady while they grow by less than this share of the limit, which an estimate from one shard varies by. */
-const STEADY_GROWTH = 1 / 5
-/** A process that records executions this many times as fast as before counts again. */
-const MAX_SPEEDUP = 8
-
-/** Above this share of the limit, two counts within this time show the rate at which other processes start executions. */
-const RUSH_FROM = 17 / 20
-const RUSH_MS = 500
-/** From a count of another process until the index shows the executions that it allowed. */
-const IN_FLIGHT_MS = 30
-
-const FIRST_TTL_MS = 10_000
-const MAX_TTL_MS = 5 * 60_000
+/** A count is valid for this long, and until this share of the remaining capacity has been admitted here. */
+const COUNT_TTL_MS = 10_000
+const SHARE = 1 / 20
 
 /** An organization at its limit is rejected for this long without another count. */
 const REJECTION_TTL_MS = 100
 
 /**
  * The limit on an organization's open executions. They are counted in the index that contains exactly these, so that
- * no crash can make the count wrong. Counting for every run would cost more than the run: below half of the limit, a
- * process counts once in several runs, less often the steadier the counts are. Above, it counts for every run, one after
- * the other. The constants hold for 200 processes (docs/decisions/0009-open-executions.md).
+ * no crash can make the count wrong. Counting for every run would cost more than the run: far below the limit, this
+ * process adds what it has admitted to its last count. Near the limit every run is counted, one after the other
+ * (docs/decisions/0009-open-executions.md).
  */
 export function admission(
   { executions, system }: { executions: Pick<ExecutionStore, 'countOpen'>; system: System },
@@ -55,55 +29,24 @@ export function admission(
 ): Admit {
   const counts = new LRUCache<string, Count>({ max: MAX_ORGANIZATIONS })
   const pending = new Map<string, Promise<unknown>>()
-  const firstBudget = Math.floor(max * FIRST_BUDGET)
 
-  const isValid = (count: Count | undefined): count is Count => {
-    if (!count || count.admitted >= count.budget) return false
-    return system.now() - count.countedAt < count.ttlMs && burstOf(count) >= 1
-  }
-
-  /** A token bucket that refills at `MAX_SPEEDUP` times the rate at which this process used to record executions. */
-  function burstOf({ burst, lastAt, intervalMs }: Count): number {
-    if (intervalMs === 0) return firstBudget
-    return Math.min(burst + ((system.now() - lastAt) * MAX_SPEEDUP) / intervalMs, firstBudget)
-  }
+  const isValid = (count: Count | undefined): count is Count =>
+    count !== undefined &&
+    system.now() - count.countedAt < COUNT_TTL_MS &&
+    count.admitted < Math.floor((max - count.open) * SHARE)
 
   const isRejected = (count: Count | undefined) =>
     count !== undefined && count.open >= max && system.now() - count.countedAt < REJECTION_TTL_MS
 
-  /** An estimate of the executions of other processes that the index does not show yet, at their rate since the last count. */
-  function notCounted(open: number, last: Count | undefined): number {
-    if (!last || open < max * RUSH_FROM) return 0
-    const growth = open - last.open
-    const ageMs = system.now() - last.countedAt
-    const isRush = ageMs > 0 && ageMs < RUSH_MS && growth > firstBudget
-    return isRush ? Math.round((growth * IN_FLIGHT_MS) / ageMs) : 0
-  }
-
-  function toCount(open: number, last: Count | undefined): Count {
-    const countedAt = system.now()
-    const count = { open: open + 1, countedAt, admitted: 0, burst: firstBudget, lastAt: countedAt }
-    const intervalMs = last ? (countedAt - last.countedAt) / (last.admitted + 1) : 0
-    if (open >= max / 2) return { ...count, open: Math.min(open + 1, max), budget: 0, ttlMs: 0, intervalMs }
-    if (!last) return { ...count, budget: firstBudget, ttlMs: FIRST_TTL_MS, intervalMs }
-    const growth = open - last.open
-    if (growth > max * STEADY_GROWTH) {
-      const untilFull = ((max - open) / growth) * (last.admitted + 1)
-      return { ...count, budget: Math.floor(untilFull / 3), ttlMs: FIRST_TTL_MS, intervalMs }
-    }
-    const isInFlight = countedAt - last.countedAt < IN_FLIGHT_MS
-    if (isInFlight) return { ...count, budget: firstBudget / 2, ttlMs: FIRST_TTL_MS, intervalMs }
-    const budget = Math.floor(Math.min(Math.max(last.budget, firstBudget) * 4, max * MAX_BUDGET))
-    const ttlMs = Math.min(Math.max(last.ttlMs * 2, FIRST_TTL_MS), MAX_TTL_MS)
-    return { ...count, budget, ttlMs, intervalMs }
-  }
-
   async function countAndRecord<T>(organizationId: string, record: () => Promise<T>): Promise<T> {
-    const counted = await executions.countOpen({ organizationId, max })
-    const last = counts.get(organizationId)
-    const open = counted + notCounted(counted, last)
-    counts.set(organizationId, toCount(open, last))
-    if (open >= max) throw new TooManyRequests(max)
+    const open = await executions.countOpen({ organizationId, max })
+    const isAdmitted = open < max
+    counts.set(organizationId, {
+      open: isAdmitted ? open + 1 : open,
+      countedAt: system.now(),
+      admitted: 0,
+    })
+    if (!isAdmitted) throw new TooManyRequests(max)
     return record()
   }
 
@@ -111,8 +54,6 @@ export function admission(
     for (;;) {
       const count = counts.get(organizationId)
       if (isValid(count)) {
-        count.burst = burstOf(count) - 1
-        count.lastAt = system.now()
         count.admitted++
         return record()
       }
