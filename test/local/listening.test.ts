@@ -10,6 +10,7 @@ import { waitForExecution } from '../support/wait-for-execution.ts'
 const folder = mkdtempSync(join(tmpdir(), 'aes-listening-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+// Reads the sockets from /proc.
 describe.runIf(process.platform === 'linux')('HOST', () => {
   it.each([
     ['127.0.0.1', []],

@@ -65,6 +65,7 @@ describe('a corrupt database', () => {
     await failsAtOnce(startDynalite(folder), /Cannot open the database \S+\/dynalite: Corruption/)
   })
 
+  // The binary of dynoxide is installed on linux-x64 only; elsewhere the service uses dynalite.
   it.runIf(process.platform === 'linux' && process.arch === 'x64')(
     'of dynoxide is reported at once, with its file and the cause',
     async () => {
