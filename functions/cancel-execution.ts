@@ -1,17 +1,18 @@
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { CANCELLED } from '../lib/core/execution.ts'
-import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { endExecution } from '../lib/engine/end-execution.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { parseExecutionId, toRecordResponse } from '../lib/http/execution-response.ts'
 import { system } from '../lib/system.ts'
 
-const { executions } = openStores()
+const { executions, steps } = openMeasuredStores()
+const stores = { executions, steps, system }
 
-/** Ends the execution at once. Its worker stops at its next write, which fails (docs/decisions/0003-cancel.md). */
+/** Ends the execution at once. Its worker stops at its next step or heartbeat (docs/decisions/0003-cancel.md). */
 async function cancelExecution({ organizationId, executionId }: Request<'cancel-execution'>) {
   const id = parseExecutionId(executionId)
-  const finishedAt = new Date(system.now()).toISOString()
-  const cancelled = await executions.end({ organizationId, id, error: CANCELLED, finishedAt })
+  const cancelled = await endExecution(stores, { organizationId, id, error: CANCELLED })
   const execution = cancelled ?? (await executions.get({ organizationId, id }))
   if (!execution) throw new ExecutionNotFound()
   return toRecordResponse(execution)

@@ -1,19 +1,26 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
-import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { processDeadLetter } from '../lib/engine/maintenance/dead-letter.ts'
 import { logger } from '../lib/logger.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions } = openStores()
+const { executions, steps } = openMeasuredStores()
 const queue = openRunQueue()
 
 /** Ends the executions whose messages exceeded maxReceiveCount and were moved to the dead-letter queue. */
 export function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   return processRecords(event, async ({ body }) => {
     const { executionId, organizationId } = parseRunMessage(body)
-    const outcome = await processDeadLetter({ executions, queue, system, organizationId, id: executionId })
+    const outcome = await processDeadLetter({
+      executions,
+      steps,
+      queue,
+      system,
+      organizationId,
+      id: executionId,
+    })
     logger.warn('dead letter processed', { executionId, organizationId, outcome })
   })
 }

@@ -1,5 +1,5 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda'
-import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { deadlineIn } from '../lib/engine/checkpoints/deadline.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
@@ -8,7 +8,7 @@ import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const engine = {
-  ...openStores(),
+  ...openMeasuredStores(),
   system,
   times: readTimes(),
 }
@@ -20,7 +20,7 @@ export function handler(
   context?: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<SQSBatchResponse> {
   const deadline = context && deadlineIn(context.getRemainingTimeInMillis())
-  return processRecords(event, async ({ body, receiptHandle, attributes }) => {
+  const responding = processRecords(event, async ({ body, receiptHandle, attributes }) => {
     const { executionId } = parseRunMessage(body)
     const message = {
       queue,
@@ -32,6 +32,7 @@ export function handler(
     await message.changeVisibility(result.retryInMs)
     throw new RetryLater()
   })
+  return responding.finally(() => deadline?.clear())
 }
 
 /** Reports a message as failed, so that SQS redelivers it after its visibility timeout. */

@@ -1,7 +1,7 @@
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
 import * as limits from '../lib/core/limits.ts'
-import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import { admission } from '../lib/engine/submit/admission.ts'
 import { buildRunRequest } from '../lib/engine/submit/run-request.ts'
@@ -17,7 +17,7 @@ import { toAcceptedResponse, toOutputResponse } from '../lib/http/execution-resp
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const stores = openStores()
+const stores = openMeasuredStores()
 const intake = {
   ...stores,
   queue: openRunQueue(),

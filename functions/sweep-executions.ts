@@ -1,4 +1,4 @@
-import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import { runCleanups } from '../lib/engine/maintenance/clean-up.ts'
 import { sweep } from '../lib/engine/maintenance/sweep.ts'
@@ -6,7 +6,7 @@ import { logger } from '../lib/logger.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions } = openStores()
+const { executions, steps } = openMeasuredStores()
 const queue = openRunQueue()
 const times = readTimes()
 
@@ -15,7 +15,7 @@ export async function handler(): Promise<void> {
   const cleaned = runCleanups({ executions, system })
   // Reported after the sweep, which must not wait for it.
   cleaned.catch(() => undefined)
-  const result = await sweep({ executions, queue, system, times })
+  const result = await sweep({ executions, steps, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
   await cleaned
 }

@@ -1,7 +1,7 @@
 import { Validations } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
 import { getOperation, routes } from '../lib/api/routes.ts'
-import { SECRETS_PATH, TOOL_FUNCTION_PREFIX } from './functions/agent-permissions.ts'
+import { getSecretsPath, TOOL_FUNCTION_PREFIX } from './functions/agent-permissions.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES } from './functions/function-settings.ts'
 import type { ServiceStack } from './stack.ts'
 
@@ -36,7 +36,7 @@ const MODELS = 'Agents name their models. Access to the models of an account is 
 const SECRETS = 'Agents name the secrets of their tools. This path contains nothing else.'
 const TOOLS = 'Agents name the Lambda functions that are their tools. Only tool functions have this prefix.'
 
-export const SUPPRESSIONS: Suppression[] = [
+export const listSuppressions = (stack: { stackName: string }): Suppression[] => [
   {
     id: 'AwsSolutions-COG4',
     reason:
@@ -80,12 +80,12 @@ export const SUPPRESSIONS: Suppression[] = [
   agentPermission('bedrock', '*::foundation-model/*', MODELS),
   agentPermission('bedrock', `${REGION_AND_ACCOUNT}:inference-profile/*`, MODELS),
   agentPermission('bedrock', `${REGION_AND_ACCOUNT}:application-inference-profile/*`, MODELS),
-  agentPermission('ssm', `${REGION_AND_ACCOUNT}:parameter${SECRETS_PATH}/*`, SECRETS),
-  agentPermission('secretsmanager', `${REGION_AND_ACCOUNT}:secret:${SECRETS_PATH}/*`, SECRETS),
+  agentPermission('ssm', `${REGION_AND_ACCOUNT}:parameter${getSecretsPath(stack)}/*`, SECRETS),
+  agentPermission('secretsmanager', `${REGION_AND_ACCOUNT}:secret:${getSecretsPath(stack)}/*`, SECRETS),
   agentPermission('lambda', `${REGION_AND_ACCOUNT}:function:${TOOL_FUNCTION_PREFIX}*`, TOOLS),
 ]
 
 export function suppressFindings(stack: ServiceStack): void {
-  for (const { id, reason, constructs } of SUPPRESSIONS)
+  for (const { id, reason, constructs } of listSuppressions(stack))
     for (const construct of constructs(stack)) Validations.of(construct).acknowledge({ id, reason })
 }

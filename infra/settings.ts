@@ -1,20 +1,16 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
-import type { Node } from 'constructs'
 import { MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
-import { parseCorsOrigins } from '../lib/http/cors.ts'
-import { parseModelName } from '../lib/models/model-name.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
-
-/** A CDK context value that operators can set. Each one is a row of the table in `docs/operations.md`. */
-export type Setting<T> = {
-  /** Applies when the context value is missing or empty. */
-  default: T
-  /** The allowed values in words, for the table and for errors. */
-  allowed: string
-  description: string
-  /** Undefined for a value that is not allowed. Values of `cdk.json` are converted to text first. */
-  parse: (text: string) => T | undefined
-}
+import {
+  booleanSetting,
+  integerSetting,
+  isCorsOrigins,
+  isModelName,
+  optionalSetting,
+  parseBoolean,
+  type Setting,
+  stringSetting,
+} from './setting.ts'
 
 /** The retention periods of CloudWatch Logs, except "never expire". */
 const RETENTION_PERIODS = Object.values(RetentionDays).filter(
@@ -24,7 +20,18 @@ const RETENTION_PERIODS = Object.values(RetentionDays).filter(
 /** https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html */
 const PARAMETER_NAME = /^(?=.{1,1011}$)((\/[\w.-]+){1,15}|[\w.-]+)$/
 
+/** The name of the stack unless `stackName` is set. */
+export const DEFAULT_STACK_NAME = 'AgentExecutionService'
+
 export const SETTINGS = {
+  // CloudFormation allows 128 characters; names that contain the name of the stack must fit as well.
+  stackName: stringSetting({
+    default: DEFAULT_STACK_NAME,
+    allowed: '1 to 100 letters, digits and `-`, starting with a letter',
+    description:
+      'The name of the CloudFormation stack. The API, the dashboard, the alarms, the metrics and the path of the secrets carry it. Another name deploys another, independent service.',
+    pattern: /^[A-Za-z][A-Za-z0-9-]{0,99}$/,
+  }),
   stageName: stringSetting({
     default: 'live',
     allowed: '1 to 128 letters, digits, `_` and `-`',
@@ -44,11 +51,12 @@ export const SETTINGS = {
     parse: (value: string) => (isCorsOrigins(value) ? value : undefined),
   } as Setting<string | null>,
   defaultModel: {
-    default: 'bedrock/amazon.nova-lite-v1:0',
+    default: null,
     allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
-    description: 'The model of agents that do not name one.',
+    description:
+      'The model of agents that do not name one. Without a value, Amazon Nova Lite as the [region](#default-model) of the stack offers it.',
     parse: (value: string) => (isModelName(value) ? value : undefined),
-  },
+  } as Setting<string | null>,
   maxOpenExecutions: integerSetting({
     default: MAX_OPEN_EXECUTIONS,
     max: 9_999_999,
@@ -100,9 +108,9 @@ export const SETTINGS = {
     parse: (value: string) => RETENTION_PERIODS.find((days) => String(days) === value),
   },
   watching: booleanSetting({
-    default: true,
+    default: false,
     description:
-      'Creates the dashboard and the alarms. They have a fixed monthly price. Apart from these, only `kms` and `webAcl` do.',
+      'Creates the dashboard and the alarms. Like `kms` and `webAcl`, they have a fixed monthly price (docs/costs.md).',
   }),
   alarmEmail: optionalSetting({
     allowed: 'an email address',
@@ -121,6 +129,19 @@ export const SETTINGS = {
     description: 'Certificate of the custom domain.',
     pattern: /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
   }),
+  domainBasePath: optionalSetting({
+    allowed: 'segments of letters, digits, `.`, `_` and `-`, separated by `/`, together with `domainName`',
+    description:
+      'Base path of the API on the custom domain, such as `agents/v1`: its URLs then start with `https://{domainName}/agents/v1/v1`.',
+    pattern: /^(?=.{1,200}$)[\w.-]+(\/[\w.-]+)*$/,
+  }),
+  disableExecuteApiEndpoint: {
+    default: null,
+    allowed: 'true or false',
+    description:
+      'Turns off the endpoint `execute-api`, so that clients reach the API on the custom domain only. Without a value, it is on if there is no custom domain and off if there is one. Set false while clients move to the domain.',
+    parse: (value: string) => parseBoolean(value),
+  } as Setting<boolean | null>,
   webAcl: booleanSetting({
     default: false,
     description:
@@ -130,6 +151,11 @@ export const SETTINGS = {
     default: false,
     description:
       'Encrypts the table and the queues with a customer managed KMS key. The stack creates the key and retains it when the stack is deleted. When false, AWS owned keys are used.',
+  }),
+  deletionProtection: booleanSetting({
+    default: false,
+    description:
+      'Protects the table from deletion by anyone. Turn it on after the first successful deployment: during it, the protection would prevent CloudFormation from cleaning up after a failure.',
   }),
   openaiKeyParameter: optionalSetting({
     allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
@@ -146,72 +172,4 @@ export const SETTINGS = {
 type Definitions = typeof SETTINGS
 export type Settings = {
   [Name in keyof Definitions]: Definitions[Name] extends Setting<infer Value> ? Value : never
-}
-
-/**
- * Reads the settings from the CDK context of a construct node.
- * @throws an Error that names the setting, its value and the allowed values
- */
-export function readSettings(node: Node): Settings {
-  const entries = Object.entries(SETTINGS).map(([name, setting]) => [name, readSetting(node, name, setting)])
-  const settings = Object.fromEntries(entries) as Settings
-  if ((settings.domainName === null) !== (settings.certificateArn === null)) {
-    throw new Error('Invalid context: set both domainName and certificateArn, or neither.')
-  }
-  return settings
-}
-
-function readSetting(node: Node, name: string, setting: Setting<unknown>): unknown {
-  const text = String(node.tryGetContext(name) ?? '')
-  if (text === '') return setting.default
-  const value = setting.parse(text)
-  if (value === undefined) {
-    const allowed = setting.allowed.replaceAll('`', '')
-    throw new Error(`Invalid context value ${name}: "${text}". Allowed: ${allowed}.`)
-  }
-  return value
-}
-
-function booleanSetting(options: { default: boolean; description: string }): Setting<boolean> {
-  const parse = (value: string) => ({ true: true, false: false })[value]
-  return { ...options, allowed: 'true or false', parse }
-}
-
-type IntegerOptions<T> = { default: T; min?: number; max: number; description: string }
-
-function integerSetting<T extends number | null>(options: IntegerOptions<T>): Setting<number | T> {
-  const { min = 1, max, description } = options
-  const parse = (value: string) => {
-    const number = /^\d{1,7}$/.test(value) ? Number(value) : Number.NaN
-    return number >= min && number <= max ? number : undefined
-  }
-  const format = (number: number) => number.toLocaleString('en-US')
-  const allowed = `an integer from ${format(min)} to ${format(max)}`
-  return { default: options.default, allowed, description, parse }
-}
-
-type StringOptions = { allowed: string; description: string; pattern: RegExp }
-
-function stringSetting({ pattern, ...rest }: StringOptions & { default: string }): Setting<string> {
-  return { ...rest, parse: (value) => (pattern.test(value) ? value : undefined) }
-}
-
-function optionalSetting({ pattern, ...rest }: StringOptions): Setting<string | null> {
-  return { default: null, ...rest, parse: (value) => (pattern.test(value) ? value : undefined) }
-}
-
-function isCorsOrigins(value: string): boolean {
-  try {
-    return parseCorsOrigins(value).length > 0
-  } catch {
-    return false
-  }
-}
-
-function isModelName(value: string): boolean {
-  try {
-    return parseModelName(value) !== null
-  } catch {
-    return false
-  }
 }

@@ -8,6 +8,7 @@ import { createFunctions, type Functions } from './functions/functions.ts'
 import { createTriggers } from './functions/triggers.ts'
 import { createAlarms } from './monitoring/alarms.ts'
 import { createDashboard } from './monitoring/dashboard.ts'
+import { createMetricFilters } from './monitoring/metric-filters.ts'
 import type { Settings } from './settings.ts'
 import { createKey } from './storage/encryption-key.ts'
 import { createQueues } from './storage/queues.ts'
@@ -27,25 +28,31 @@ export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, { bundles, settings, ...props }: ServiceStackProps) {
     super(scope, id, { description: 'Agent Execution Service', ...props })
     const key = settings.kms ? createKey(this) : null
-    const table = createTable(this, key)
+    const table = createTable(this, { key, deletionProtection: settings.deletionProtection })
     const { queue, deadLetterQueue } = createQueues(this, key)
     const functions = createFunctions(this, { table, queue, bundles, settings })
     createTriggers(this, { functions, queue, deadLetterQueue, settings })
-    const api = createApi(this, { functions, settings })
+    const { api, accessLog } = createApi(this, { functions, settings })
     if (settings.webAcl) createWebAcl(this, api)
     if (settings.watching) {
-      const resources = { table, queue, deadLetterQueue, functions }
+      createMetricFilters(this, { accessLog, functions })
+      const resources = { api, table, queue, deadLetterQueue, functions }
       const alarms = createAlarms(this, { ...resources, settings })
-      createDashboard(this, { ...resources, api, alarms })
+      createDashboard(this, { ...resources, alarms })
     }
 
-    const host = `${api.restApiId}.execute-api.${this.region}.${this.urlSuffix}`
-    new CfnOutput(this, 'BaseUrl', { value: `https://${host}/${api.deploymentStage.stageName}` })
+    const domain = createDomain(this, { api, settings })
+    new CfnOutput(this, 'BaseUrl', { value: domain?.url ?? getExecuteApiUrl(api) })
     new CfnOutput(this, 'TableName', { value: table.tableName })
     new CfnOutput(this, 'QueueUrl', { value: queue.queueUrl })
     this.api = api
     this.functions = functions
-    const domain = createDomain(this, { api, settings })
-    if (domain) new CfnOutput(this, 'DomainTarget', { value: domain.domainNameAliasDomainName })
+    if (domain) new CfnOutput(this, 'DomainTarget', { value: domain.target })
   }
+}
+
+/** `RestApi.url` ends with a slash. */
+function getExecuteApiUrl({ restApiId, deploymentStage, stack }: RestApi): string {
+  const host = `${restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`
+  return `https://${host}/${deploymentStage.stageName}`
 }

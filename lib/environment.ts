@@ -7,8 +7,11 @@ export const SQS_ENDPOINT = 'SQS_ENDPOINT'
 /** `on` if API Gateway streams responses. */
 export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 
-/** `on` if standard output goes to CloudWatch Logs, which extracts the metrics of `lib/metrics.ts`. */
-export const METRICS = 'METRICS'
+/**
+ * CloudWatch namespace of the metrics of `lib/metrics.ts`. Set if standard output goes to CloudWatch Logs, which extracts
+ * them.
+ */
+export const METRICS_NAMESPACE = 'METRICS_NAMESPACE'
 
 /** Origins of web pages that may call the API: `*`, or a comma-separated list. CORS is off if it is absent. */
 export const CORS_ORIGINS = 'CORS_ORIGINS'

@@ -1,9 +1,7 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { CANCELLED, type Execution, isFinal } from './core/execution.ts'
 import type { ExecutionStore, QueuedExecution } from './core/ports.ts'
-import { type Environment, METRICS } from './environment.ts'
-
-export const NAMESPACE = 'AgentExecutionService'
+import { type Environment, METRICS_NAMESPACE } from './environment.ts'
 
 /** Metrics of a finished execution. Each is published without a dimension and with the dimension `Outcome`. */
 export const UNITS = {
@@ -20,17 +18,21 @@ export const UNITS = {
 /** Messages that SQS did not accept. Published without a dimension. */
 export const ENQUEUE_FAILURES = 'EnqueueFailures'
 
+/** Requests that ended in `InternalError` or `Unavailable`. Published without a dimension. */
+export const SERVER_ERRORS = 'ServerErrors'
+
 /** A cancelled execution has the status ERROR, but is not a failure to investigate. */
 export const OUTCOMES = ['SUCCESS', 'ERROR', 'CANCELLED'] as const
 type MetricOutcome = (typeof OUTCOMES)[number]
 
 /**
- * The store, publishing metrics of every execution that it finishes if the environment has `METRICS=on`. When the response
- * to a write is lost, the metrics of that execution are too.
+ * The store, publishing metrics of every execution that it finishes if the environment has a `METRICS_NAMESPACE`. When
+ * the response to a write is lost, the metrics of that execution are too.
  */
 export function measured(executions: ExecutionStore, environment: Environment = process.env): ExecutionStore {
-  if (environment[METRICS] !== 'on') return executions
-  const metrics = createMetrics()
+  const namespace = environment[METRICS_NAMESPACE]
+  if (!namespace) return executions
+  const metrics = createMetrics(namespace)
   const publish = <T extends Execution | null>(execution: T): T => {
     if (execution && isFinal(execution)) publishMetrics(metrics, execution)
     return execution
@@ -47,24 +49,35 @@ export function measured(executions: ExecutionStore, environment: Environment = 
   }
 }
 
-/** Counts a message that SQS did not accept, if the environment has `METRICS=on`. */
+/** Counts a message that SQS did not accept, if the environment has a `METRICS_NAMESPACE`. */
 export function countEnqueueFailure(
   { executionId, organizationId }: Pick<QueuedExecution, 'executionId' | 'organizationId'>,
   environment: Environment = process.env,
 ): void {
-  if (environment[METRICS] !== 'on') return
-  const metrics = createMetrics()
-  metrics.addMetric(ENQUEUE_FAILURES, 'Count', 1)
-  metrics
-    .addDimensions({})
-    .addMetadata('executionId', executionId)
-    .addMetadata('organizationId', organizationId)
+  count(ENQUEUE_FAILURES, { executionId, organizationId }, environment)
+}
+
+/** Counts a request that the service failed to serve, if the environment names a namespace. */
+export function countServerError(
+  { requestId, operation, code }: { requestId: string; operation: string; code: string },
+  environment: Environment = process.env,
+): void {
+  count(SERVER_ERRORS, { requestId, operation, errorCode: code }, environment)
+}
+
+function count(name: string, metadata: Record<string, string>, environment: Environment): void {
+  const namespace = environment[METRICS_NAMESPACE]
+  if (!namespace) return
+  const metrics = createMetrics(namespace)
+  metrics.addMetric(name, 'Count', 1)
+  metrics.addDimensions({})
+  for (const [key, value] of Object.entries(metadata)) metrics.addMetadata(key, value)
   metrics.publishStoredMetrics()
 }
 
 /** Powertools adds a dimension `service` to every metric, which would rename the metrics of existing dashboards. */
-function createMetrics(): Metrics {
-  const metrics = new Metrics({ namespace: NAMESPACE })
+function createMetrics(namespace: string): Metrics {
+  const metrics = new Metrics({ namespace })
   metrics.clearDefaultDimensions()
   return metrics
 }

@@ -19,6 +19,7 @@ import {
   routes,
 } from '../../lib/api/routes.ts'
 import { ALLOWED_HEADERS, MAX_AGE_SECONDS, parseCorsOrigins } from '../../lib/http/cors.ts'
+import { TOKEN_HEADER_PATTERN } from '../../lib/tokens/token.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'
@@ -60,16 +61,21 @@ const ACCESS_LOG = {
 export function createApi(
   scope: Construct,
   { functions, settings }: { functions: Functions; settings: Settings },
-): RestApi {
+): { api: RestApi; accessLog: LogGroup } {
   const { corsOrigins, responseStreaming, stageName, throttlingRate, throttlingBurst, logRetentionDays } =
     settings
+  const isExecuteApiDisabled = settings.disableExecuteApiEndpoint ?? settings.domainName !== null
   const accessLog = new LogGroup(scope, 'AccessLog', {
     retention: logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   })
   const api = new RestApi(scope, 'Api', {
+    // The metrics of an API have its name as their dimension.
+    restApiName: settings.stackName,
     endpointTypes: [EndpointType.REGIONAL],
-    // Access logs require this role in the API Gateway settings of the account. It is retained: other APIs share it.
+    disableExecuteApiEndpoint: isExecuteApiDisabled,
+    // Access logs require this role in the API Gateway settings of the account. It is retained, also by a
+    // first deployment that fails: other APIs share it, and it blocks nothing.
     cloudWatchRole: true,
     deployOptions: {
       stageName,
@@ -87,6 +93,8 @@ export function createApi(
   const authorizer = new TokenAuthorizer(scope, 'Authorizer', {
     handler: functions['authorize-request'],
     resultsCacheTtl: AUTHORIZER_CACHE_TTL,
+    // API Gateway rejects other tokens itself: with the gateway response UNAUTHORIZED, and without an invocation.
+    validationRegex: TOKEN_HEADER_PATTERN,
   })
   const names = Object.keys(operations) as OperationName[]
   const integrations = new Map(
@@ -107,7 +115,7 @@ export function createApi(
       resource.addCorsPreflight({ ...options, allowOrigins: [parseCorsOrigins(corsOrigins)].flat() })
     }
   }
-  return api
+  return { api, accessLog }
 }
 
 function createIntegration(

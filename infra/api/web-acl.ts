@@ -1,3 +1,4 @@
+import { Stack } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import type { Construct } from 'constructs'
@@ -22,7 +23,8 @@ export function createWebAcl(scope: Construct, api: RestApi): void {
   const acl = new CfnWebACL(scope, 'WebAcl', {
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
-    visibilityConfig: visibility('WebAcl'),
+    // The dimension of all metrics of the web ACL.
+    visibilityConfig: visibility(`${Stack.of(scope).stackName}-WebAcl`),
     rules: [
       {
         name: 'requests-per-ip',

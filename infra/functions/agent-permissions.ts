@@ -2,19 +2,18 @@ import { Stack } from 'aws-cdk-lib'
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
 import type { Settings } from '../settings.ts'
 
-/** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME`. */
-export const SECRETS_PATH = '/aes/secrets'
+/** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME`. Each stack has its own. */
+export const getSecretsPath = ({ stackName }: { stackName: string }): string => `/aes/${stackName}/secrets`
 
 /** Agents can use the Lambda functions with this name prefix as tools. */
 export const TOOL_FUNCTION_PREFIX = 'agent-tool-'
 
-type KeyParameters = Pick<Settings, 'openaiKeyParameter' | 'anthropicKeyParameter'>
+type AgentSettings = Pick<Settings, 'stackName' | 'openaiKeyParameter' | 'anthropicKeyParameter'>
 
 /** Allows what agents use: Bedrock models, API keys of other providers, secrets of tools, and Lambda functions as tools. */
-export function grantAgentPermissions(
-  role: Role,
-  { openaiKeyParameter, anthropicKeyParameter }: KeyParameters,
-): void {
+export function grantAgentPermissions(role: Role, settings: AgentSettings): void {
+  const { openaiKeyParameter, anthropicKeyParameter } = settings
+  const secretsPath = getSecretsPath(settings)
   const { partition, region, account } = Stack.of(role)
   const arn = (service: string, resource: string, owner = account) =>
     `arn:${partition}:${service}:${region}:${owner}:${resource}`
@@ -23,7 +22,8 @@ export function grantAgentPermissions(
   allow(
     ['bedrock:InvokeModel'],
     [
-      // Cross-region inference profiles invoke models in other regions.
+      // A request to an inference profile needs permission for the profile and for the model in every region that the
+      // profile routes to: https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-prereq.html
       `arn:${partition}:bedrock:*::foundation-model/*`,
       arn('bedrock', 'inference-profile/*'),
       arn('bedrock', 'application-inference-profile/*'),
@@ -32,8 +32,8 @@ export function grantAgentPermissions(
   const keys = [openaiKeyParameter, anthropicKeyParameter].filter((name) => name !== null)
   allow(
     ['ssm:GetParameter'],
-    [`${SECRETS_PATH}/*`, ...keys].map((name) => arn('ssm', `parameter/${name.replace(/^\//, '')}`)),
+    [`${secretsPath}/*`, ...keys].map((name) => arn('ssm', `parameter/${name.replace(/^\//, '')}`)),
   )
-  allow(['secretsmanager:GetSecretValue'], [arn('secretsmanager', `secret:${SECRETS_PATH}/*`)])
+  allow(['secretsmanager:GetSecretValue'], [arn('secretsmanager', `secret:${secretsPath}/*`)])
   allow(['lambda:InvokeFunction'], [arn('lambda', `function:${TOOL_FUNCTION_PREFIX}*`)])
 }

@@ -23,7 +23,7 @@ import {
   DEFAULT_MODEL,
   EXECUTION_RETENTION_DAYS,
   MAX_OPEN_EXECUTIONS,
-  METRICS,
+  METRICS_NAMESPACE,
   OPENAI_API_KEY_PARAMETER,
   QUEUE_URL,
   RESPONSE_STREAMING,
@@ -32,7 +32,8 @@ import {
   TABLE_NAME,
 } from '../../lib/environment.ts'
 import type { Settings } from '../settings.ts'
-import { grantAgentPermissions, SECRETS_PATH } from './agent-permissions.ts'
+import { getSecretsPath, grantAgentPermissions } from './agent-permissions.ts'
+import { findDefaultModel } from './default-model.ts'
 import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
@@ -54,12 +55,18 @@ export type Functions = Record<FunctionName, Lambda>
 
 /** Creates one Lambda function per file of `functions/`. */
 export function createFunctions(scope: Construct, props: FunctionsProps): Functions {
-  const entries = FUNCTION_NAMES.map((name) => [name, createFunction(scope, name, props)])
+  const defaultModel = props.settings.defaultModel ?? findDefaultModel(scope)
+  const entries = FUNCTION_NAMES.map((name) => [
+    name,
+    createFunction(scope, name, { ...props, defaultModel }),
+  ])
   return Object.fromEntries(entries) as Functions
 }
 
+type FunctionProps = FunctionsProps & { defaultModel: string }
+
 /** Each function has its own role and log group, so that its policy contains all of its permissions and no others. */
-function createFunction(parent: Construct, name: FunctionName, props: FunctionsProps): Lambda {
+function createFunction(parent: Construct, name: FunctionName, props: FunctionProps): Lambda {
   const { table, queue, bundles, settings } = props
   const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
   const scope = new Construct(parent, toPascalCase(name))
@@ -89,23 +96,17 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionsP
 }
 
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
-function createEnvironment(name: FunctionName, { table, queue, settings }: FunctionsProps) {
-  const {
-    corsOrigins,
-    responseStreaming,
-    defaultModel,
-    maxOpenExecutions,
-    executionRetentionDays,
-    agentMemoryMb,
-  } = settings
+function createEnvironment(name: FunctionName, { table, queue, settings, defaultModel }: FunctionProps) {
+  const { corsOrigins, responseStreaming, maxOpenExecutions, executionRetentionDays, agentMemoryMb } =
+    settings
   return {
     [TABLE_NAME]: table.tableName,
-    [METRICS]: 'on',
+    [METRICS_NAMESPACE]: settings.stackName,
     ...(executionRetentionDays && { [EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
     ...(AGENT_FUNCTIONS.includes(name) && {
       [DEFAULT_MODEL]: defaultModel,
-      [SECRETS_PREFIX]: SECRETS_PATH,
+      [SECRETS_PREFIX]: getSecretsPath(settings),
       // The rest is for the worker, its SDKs and payloads.
       [AGENT_MEMORY_MB]: String(Math.floor(agentMemoryMb / 2)),
       ...createKeyParameters(settings),

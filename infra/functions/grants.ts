@@ -36,19 +36,33 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'list-versions': { table: ['GetItem', 'Query'] },
   'run-agent': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'],
-    indexes: ['executions-of-agent', 'open-executions-of-organization'],
+    indexes: ['executions-by-status', 'executions-of-agent'],
     queue: ['SendMessage'],
   },
-  'list-executions': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
-  'list-agent-executions': { table: ['BatchGetItem', 'GetItem'], indexes: ['executions-of-agent'] },
+  'list-executions': {
+    table: ['BatchGetItem'],
+    indexes: ['executions-by-status', 'executions-of-tenant', 'owned-by-organization'],
+  },
+  'list-agent-executions': {
+    table: ['BatchGetItem', 'GetItem'],
+    indexes: [
+      'executions-by-status',
+      'executions-of-agent',
+      'executions-of-tenant',
+      'failed-executions-of-agent',
+    ],
+  },
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
-  'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'] },
+  'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'] },
   'give-feedback': { table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
   'delete-execution': {
     table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
   },
-  'process-dead-letter': { table: ['BatchGetItem', 'GetItem', 'UpdateItem'], queue: ['SendMessage'] },
+  'process-dead-letter': {
+    table: ['BatchGetItem', 'GetItem', 'Query', 'UpdateItem'],
+    queue: ['SendMessage'],
+  },
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-of-agent'],

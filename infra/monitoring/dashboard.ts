@@ -1,5 +1,4 @@
 import { Stack } from 'aws-cdk-lib'
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import {
   type Alarm,
   AlarmStatusWidget,
@@ -10,12 +9,21 @@ import {
   MathExpression,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
-import { OUTCOMES } from '../../lib/metrics.ts'
+import { ENQUEUE_FAILURES, OUTCOMES, SERVER_ERRORS } from '../../lib/metrics.ts'
 import { FUNCTION_NAMES } from '../functions/function-settings.ts'
-import type { MonitoredResources } from './alarms.ts'
-import { deadLetterMetric, enqueueFailureMetric, executionMetric, PERIOD, throttleMetric } from './metrics.ts'
+import type { MonitoredResources } from './alarm-definitions.ts'
+import {
+  AUTHORIZER_ERRORS,
+  countMetric,
+  deadLetterMetric,
+  executionMetric,
+  PERIOD,
+  readLatencyMetric,
+  THROTTLED_REQUESTS,
+  throttleMetric,
+} from './metrics.ts'
 
-type DashboardProps = MonitoredResources & { api: RestApi; alarms: Alarm[] }
+type DashboardProps = MonitoredResources & { alarms: Alarm[] }
 
 const FULL_WIDTH = 24
 
@@ -109,7 +117,10 @@ const queueGraphs = ({ queue, deadLetterQueue }: DashboardProps) =>
       'Age of the oldest message (s)',
       [queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: PERIOD })],
     ],
-    ['Dead letters and messages not sent', [deadLetterMetric(deadLetterQueue), enqueueFailureMetric()]],
+    [
+      'Dead letters and messages not sent',
+      [deadLetterMetric(deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],
+    ],
   )
 
 const functionGraphs = ({ functions }: DashboardProps) =>
@@ -127,6 +138,14 @@ const functionGraphs = ({ functions }: DashboardProps) =>
 const apiAndTableGraphs = ({ api, table }: DashboardProps) =>
   createRow(
     [
+      'Failed requests',
+      [
+        countMetric(SERVER_ERRORS, 'server errors'),
+        countMetric(AUTHORIZER_ERRORS, 'authorizer errors'),
+        countMetric(THROTTLED_REQUESTS, '429'),
+      ],
+    ],
+    [
       'API requests and latency',
       [
         api.metricCount({ label: 'requests', period: PERIOD }),
@@ -136,6 +155,7 @@ const apiAndTableGraphs = ({ api, table }: DashboardProps) =>
       [
         api.metricLatency({ statistic: 'p50', label: 'p50 (ms)', period: PERIOD }),
         api.metricLatency({ statistic: 'p99', label: 'p99 (ms)', period: PERIOD }),
+        readLatencyMetric('p99'),
       ],
     ],
     ['Table throttles', [throttleMetric(table, 'Read'), throttleMetric(table, 'Write')]],

@@ -1,12 +1,21 @@
-import { Duration } from 'aws-cdk-lib'
+import { Aws, Duration } from 'aws-cdk-lib'
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
-import { ENQUEUE_FAILURES, NAMESPACE, type OUTCOMES, type UNITS } from '../../lib/metrics.ts'
+import { type OUTCOMES, SERVER_ERRORS, type UNITS } from '../../lib/metrics.ts'
+
+/** `METRICS_NAMESPACE` of the functions is the same. */
+export const NAMESPACE = Aws.STACK_NAME
 
 /** The period of all metrics on the dashboard and in alarms, unless they set another one. */
 export const PERIOD = Duration.minutes(5)
+
+/** Metrics that `metric-filters.ts` derives from logs. */
+export const AUTHORIZER_ERRORS = 'AuthorizerErrors'
+export const THROTTLED_REQUESTS = 'ThrottledRequests'
+export const READ_LATENCY = 'ReadLatencyMs'
 
 type ExecutionMetricOptions = {
   outcome?: (typeof OUTCOMES)[number]
@@ -28,14 +37,33 @@ export const executionMetric = (
     ...options,
   })
 
-/** Messages that SQS did not accept. */
-export const enqueueFailureMetric = (): Metric =>
+/** The sum of a metric of the service that has no dimensions. */
+export const countMetric = (metricName: string, label?: string): Metric =>
+  new Metric({ namespace: NAMESPACE, metricName, statistic: 'Sum', period: PERIOD, ...(label && { label }) })
+
+/** The time that functions take to read, in milliseconds. */
+export const readLatencyMetric = (statistic: string): Metric =>
   new Metric({
     namespace: NAMESPACE,
-    metricName: ENQUEUE_FAILURES,
-    statistic: 'Sum',
+    metricName: READ_LATENCY,
+    statistic,
     period: PERIOD,
-    label: 'Messages not sent',
+    label: `reads ${statistic} (ms)`,
+  })
+
+/** With fewer in the period, a single error of an API with little traffic would be a high rate. */
+const MIN_SERVER_ERRORS = 3
+
+/** Percentage of requests that fail because of the service: `InternalError`, `Unavailable`, and 5xx of API Gateway itself. */
+export const serverErrorRate = (api: RestApi): MathExpression =>
+  new MathExpression({
+    expression: `IF(errors >= ${MIN_SERVER_ERRORS}, 100 * errors / requests, 0)`,
+    label: 'Server errors, percent',
+    period: PERIOD,
+    usingMetrics: {
+      errors: countMetric(SERVER_ERRORS),
+      requests: api.metricCount({ statistic: 'Sum', period: PERIOD }),
+    },
   })
 
 /** Throttled reads or writes of the table and its indexes. */

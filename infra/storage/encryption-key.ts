@@ -13,7 +13,7 @@ export function createKey(scope: Construct): Key {
   const key = new Key(scope, 'Key', {
     description: 'Table and queues of the Agent Execution Service',
     enableKeyRotation: true,
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   })
   key.addToResourcePolicy(
     new PolicyStatement({

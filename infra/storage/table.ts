@@ -7,7 +7,10 @@ import { INDEXES, TABLE } from '../../lib/dynamodb/table/schema.ts'
 const TYPES = { S: AttributeType.STRING, N: AttributeType.NUMBER }
 
 /** Creates the single table from `lib/dynamodb/schema.ts`. It is retained when the stack is deleted. */
-export function createTable(scope: Construct, key: Key | null): Table {
+export function createTable(
+  scope: Construct,
+  { key, deletionProtection }: { key: Key | null; deletionProtection: boolean },
+): Table {
   const table = new Table(scope, 'Table', {
     partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },
     sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
@@ -15,8 +18,9 @@ export function createTable(scope: Construct, key: Key | null): Table {
     billingMode: BillingMode.PAY_PER_REQUEST,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     ...(key && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
-    deletionProtection: true,
-    removalPolicy: RemovalPolicy.RETAIN,
+    deletionProtection,
+    // Retained, but not by a first deployment that fails: the next one would leave it behind, empty.
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   })
   for (const [indexName, { partitionKey, sortKey, projection }] of Object.entries(INDEXES)) {
     table.addGlobalSecondaryIndex({

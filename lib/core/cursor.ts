@@ -2,7 +2,8 @@
 export type ListPosition = { order: string }
 
 const VERSION = '1'
-const CURSOR = /^[A-Za-z0-9_-]{1,200}$/
+/** What cursors consist of. */
+export const CURSOR = /^[A-Za-z0-9_-]{1,200}$/
 
 /** An opaque cursor for a position. Only `decodeCursor` interprets it. */
 export function encodeCursor(position: ListPosition): string {

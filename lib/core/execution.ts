@@ -1,5 +1,5 @@
 import type { JsonObject } from './json.ts'
-import { LEASE_MS } from './limits.ts'
+import { leaseTimes } from './lease-times.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
 
@@ -90,6 +90,12 @@ export type Execution = {
   cache: { key: string; ttlSeconds: number | null } | null
 }
 
+/** What the model responses of a run have used so far. */
+export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'>
+
+/** An execution without its payloads. */
+export type ExecutionSummary = Omit<Execution, 'input' | 'inputAdaptations' | 'output' | 'feedback' | 'logs'>
+
 /** An execution whose worker holds the lease: only its owner may write it. */
 export type LeasedExecution = Execution & { lease: Lease }
 
@@ -128,7 +134,7 @@ export type NewExecution = Pick<
   now: number
   deadlineMs: number
   lease: Lease | null
-  /** How long it may wait for its first claim before the sweeper re-enqueues it. */
+  /** When the sweeper first checks it: how long it may wait for its first claim, and longer than a lease. */
   graceMs?: number
   idempotencyId?: string | null
   cache?: Execution['cache']
@@ -145,7 +151,7 @@ export function newExecution(params: NewExecution): Execution {
     now,
     deadlineMs,
     lease,
-    graceMs = LEASE_MS,
+    graceMs = leaseTimes().graceMs,
     idempotencyId = null,
     cache = null,
     inputAdaptations = [],
@@ -175,7 +181,7 @@ export function newExecution(params: NewExecution): Execution {
     attemptsSinceProgress: lease ? 1 : 0,
     lastError: null,
     lease,
-    openUntil: lease?.expiresAt ?? now + graceMs,
+    openUntil: now + graceMs,
     deadlineAt: now + deadlineMs,
     idempotencyId,
     cache,

@@ -11,6 +11,17 @@ export function isUuid(text: string): boolean {
   return UUID.test(text)
 }
 
+/** The milliseconds since the epoch in a UUIDv7. */
+export const timeOfId = (id: string): number => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+
+/** A text that sorts before every UUIDv7 from this time (milliseconds since the epoch) on, and after all earlier ones. */
+export function firstIdAt(ms: number): string {
+  const hex = Math.min(Math.max(ms, 0), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`
+}
+
 /** Lowercase words joined by hyphens, at most 64 characters. Never a UUID, because a path accepts either. */
 export function isSlug(text: string): boolean {
   return text.length <= MAX_SLUG_LENGTH && SLUG.test(text) && !UUID.test(text)

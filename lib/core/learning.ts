@@ -35,7 +35,7 @@ export interface LearningStore {
     feedback: Feedback
     writer: string
   }): Promise<Execution | 'missing' | 'open'>
-  /** Of the newest `limit` final executions, those whose output or correction is small enough for an example. */
+  /** Of the newest `limit` executions, those whose output or correction is small enough for an example. */
   listExamples(params: LearningScope & { limit: number }): Promise<Example[]>
   /** The executions of `ids` that still exist, in that order. */
   getExamples(params: LearningScope & { ids: string[] }): Promise<Example[]>

@@ -6,7 +6,10 @@ export type LeaseTimes = {
   heartbeatMs: number
   /** Visibility timeout of a message in process: slightly longer than the lease, which has expired when SQS redelivers it. */
   visibilityMs: number
-  /** How long an enqueued execution may wait before the sweeper re-enqueues it. */
+  /**
+   * How long an execution may stay without a live lease before the sweeper re-enqueues it. Longer than a lease, so that most
+   * runs end before the time of their next check has to be moved.
+   */
   graceMs: number
   /** Delay of a requeued run after its first retryable error. */
   backoffMs: number
@@ -20,7 +23,7 @@ export function leaseTimes(leaseMs: number = LEASE_MS, backoffMs: number = RETRY
     leaseMs,
     heartbeatMs: leaseMs / 6,
     visibilityMs: leaseMs + leaseMs / 12,
-    graceMs: leaseMs,
+    graceMs: leaseMs * 1.5,
     backoffMs,
     retryDelayMs: backoffMs / 10,
   }

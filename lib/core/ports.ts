@@ -4,12 +4,15 @@ import type {
   Execution,
   ExecutionError,
   ExecutionStatus,
+  ExecutionSummary,
   Lease,
   LeasedExecution,
   Outcome,
+  Progress,
 } from './execution.ts'
 import type { JsonObject } from './json.ts'
 import type { LearningStore } from './learning.ts'
+import type { Renewal } from './transitions.ts'
 
 /** The clock (milliseconds since the epoch) and the id generator (UUIDv7). Passed in, so that tests control both. */
 export type System = { now: () => number; newId: () => string }
@@ -47,9 +50,16 @@ export interface AgentStore {
   getCode(params: { agentId: string; versionId: string }): Promise<string | null>
 }
 
-export type ExecutionFilter = { status: ExecutionStatus | null; tenantId: string | null }
+/** `from` is included, `to` is not; both are milliseconds since the epoch, compared with the time in the id. */
+export type ExecutionFilter = {
+  status: ExecutionStatus | null
+  tenantId: string | null
+  from?: number | undefined
+  to?: number | undefined
+}
 
-export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'>
+export type ExecutionListParams = { organizationId: string; agentId: string | null } & ExecutionFilter &
+  PageRequest
 
 export interface ExecutionStore extends LearningStore {
   /** Records an accepted execution. False if the id exists; then nothing changes. */
@@ -60,13 +70,15 @@ export interface ExecutionStore extends LearningStore {
   /** Open executions of the organization; an estimate while the number is far below `max`. */
   countOpen(params: { organizationId: string; max: number }): Promise<number>
   /** Executions of the organization, or of one of its agents. */
-  list(
-    params: { organizationId: string; agentId: string | null } & ExecutionFilter & PageRequest,
-  ): Promise<Page<Execution>>
+  list(params: ExecutionListParams): Promise<Page<Execution>>
+  /** The same without payloads, which are not read. */
+  listSummaries(params: ExecutionListParams): Promise<Page<ExecutionSummary>>
   /** Takes the lease of an open execution. `held`: another lease is live; `closed`: it is final or deleted. */
   claim(params: { id: string; lease: Lease; now: number }): Promise<LeasedExecution | 'held' | 'closed'>
-  /** Extends the lease and saves progress; false if the owner has lost the lease. */
-  renew(params: { id: string; lease: Lease; progress?: Progress; learnedFrom?: string[] }): Promise<boolean>
+  /** Extends the lease; false if the owner has lost it. */
+  renew(params: { id: string } & Renewal): Promise<boolean>
+  /** Whether the owner has the lease of the open execution: one small read. */
+  isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
   /**
    * Gives up the lease so that another worker can continue; from `until` on the sweeper re-enqueues the execution.
    * `error`: the retryable error that caused it. `isWaiting`: the run only waits for another execution.
@@ -77,6 +89,7 @@ export interface ExecutionStore extends LearningStore {
     owner: string
     until: number
     error: ExecutionError | null
+    progress?: Progress | null
     isWaiting?: boolean
   }): Promise<boolean>
   /** Ends the execution; null if its worker no longer holds the lease. */
@@ -91,6 +104,8 @@ export interface ExecutionStore extends LearningStore {
     id: string
     error: ExecutionError
     finishedAt: string
+    /** The progress recorded with its last step; null keeps what the record has. */
+    progress?: Progress | null
     /** Only if no lease was live at this time. */
     unleasedAt?: number
   }): Promise<Execution | null>
@@ -105,8 +120,8 @@ export interface ExecutionStore extends LearningStore {
   cleanUp(params: { cleanup: Cleanup; now: number }): Promise<void>
   /** Open executions whose lease or queue grace period had expired at `now`, oldest expiry first. */
   listStale(params: { now: number; limit: number }): Promise<StaleExecution[]>
-  /** Postpones the next sweep of a stale execution; false if another worker has claimed it. */
-  postpone(params: { stale: StaleExecution; until: number }): Promise<boolean>
+  /** Postpones the next sweep of a stale execution; false if a worker has claimed it. */
+  postpone(params: { stale: StaleExecution; until: number; now: number }): Promise<boolean>
 }
 
 export type StaleExecution = Pick<

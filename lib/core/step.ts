@@ -1,4 +1,4 @@
-import type { Usage } from './execution.ts'
+import type { Progress, Usage } from './execution.ts'
 import type { Json } from './json.ts'
 import type { ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports.ts'
@@ -23,10 +23,14 @@ export type CallResult = { callId: string; result: ToolResult; startedAt: string
 export type RecordedStep = { step: Step; results: Map<string, CallResult> }
 
 export interface StepStore {
-  /** False if another worker has written a step with this number. */
-  append(params: { executionId: string; owner: string; step: Step }): Promise<boolean>
+  /** False if another worker has written a step with this number, or if the journal is closed. */
+  append(params: { executionId: string; owner: string; step: Step; progress: Progress }): Promise<boolean>
   /** Returns the stored result: the first one recorded for a call is kept. */
   appendResult(params: { executionId: string; number: number; result: CallResult }): Promise<CallResult>
+  /** The progress stored with the last step; null if there is none. */
+  getProgress(params: { executionId: string }): Promise<Progress | null>
+  /** Refuses further steps. Returns the progress stored with the last one; null if there is none. */
+  close(params: { executionId: string }): Promise<Progress | null>
   /** All steps, in order. */
   read(params: { executionId: string }): Promise<RecordedStep[]>
   /** A page of steps in order, of at most `maxBytes` bytes of JSON unless its first step is larger. */

@@ -1,7 +1,6 @@
-import type { Execution, ExecutionError, Lease, Outcome } from './execution.ts'
+import type { Execution, ExecutionError, Lease, Outcome, Progress } from './execution.ts'
 import { limitError } from './limit-error.ts'
 import { MAX_ATTEMPTS } from './limits.ts'
-import type { Progress } from './ports.ts'
 
 /** Preconditions of a write, in addition to the execution being open. All that are present must hold. */
 export type Guard = {
@@ -39,31 +38,50 @@ export type Changes = Partial<
 /** A state change: one conditional write that succeeds or fails as a whole. */
 export type Transition = { guard: Guard; set: Changes; claimedAt?: string }
 
-/** Takes the lease of an execution that no worker holds. */
+/** Takes the lease of an execution that no worker holds. `openUntil` is left to the first renewal that needs a later one. */
 export function claim(lease: Lease, now: number): Transition {
-  return { guard: { unleasedAt: now }, set: held(lease), claimedAt: new Date(now).toISOString() }
+  return { guard: { unleasedAt: now }, set: { lease }, claimedAt: new Date(now).toISOString() }
 }
 
-/** Extends the lease. With progress, a step is about to be stored, so the attempt counter is reset. */
-export function renew(lease: Lease, progress?: Progress, learnedFrom?: string[]): Transition {
-  const made = progress && { ...progress, attemptsSinceProgress: 0, lastError: null }
-  const learned = learnedFrom && { learnedFrom }
-  return { guard: { owner: lease.owner }, set: { ...held(lease), ...made, ...learned } }
+export type Renewal = {
+  lease: Lease
+  /** When the sweeper checks the execution, if that changes. */
+  openUntil?: number
+  /** Resets the counter of attempts without progress. */
+  progress?: Progress
+  learnedFrom?: string[]
+}
+
+/** Extends the lease. */
+export function renew({ lease, openUntil, progress, learnedFrom }: Renewal): Transition {
+  const set = {
+    lease,
+    ...(openUntil !== undefined && { openUntil }),
+    ...(progress && { ...progress, attemptsSinceProgress: 0, lastError: null }),
+    ...(learnedFrom && { learnedFrom }),
+  }
+  return { guard: { owner: lease.owner }, set }
+}
+
+type Release = {
+  until: number
+  error: ExecutionError | null
+  /** What this worker has added to. */
+  progress?: Progress | null
+  isWaiting?: boolean
 }
 
 /**
  * Releases the lease so that another worker can continue; from `until` on the sweeper re-enqueues the execution. A run
  * that is only waiting for another execution has not failed, so its attempts are not counted.
  */
-export function release(
-  owner: string,
-  { until, error, isWaiting }: { until: number; error: ExecutionError | null; isWaiting?: boolean },
-): Transition {
+export function release(owner: string, { until, error, progress, isWaiting }: Release): Transition {
   const set = {
     lease: null,
     openUntil: until,
     ...(error && { lastError: limitError(error) }),
-    ...(isWaiting && { attemptsSinceProgress: 0 }),
+    ...progress,
+    ...((isWaiting || progress) && { attemptsSinceProgress: 0 }),
   }
   return { guard: { owner }, set }
 }
@@ -76,18 +94,15 @@ export function finish(owner: string, outcome: Outcome, finishedAt: string): Tra
 /** Ends an execution in ERROR, regardless of its lease; with `unleasedAt`, only if no lease is live. */
 export function end(
   guard: Pick<Guard, 'organizationId' | 'unleasedAt'>,
-  error: ExecutionError,
-  finishedAt: string,
+  { error, finishedAt, progress }: { error: ExecutionError; finishedAt: string; progress?: Progress | null },
 ): Transition {
-  return { guard, set: { status: 'ERROR', error: limitError(error), finishedAt, ...CLOSED } }
+  return { guard, set: { status: 'ERROR', error: limitError(error), finishedAt, ...progress, ...CLOSED } }
 }
 
-/** Postpones the next sweep. */
-export function postpone(openUntil: number, until: number): Transition {
-  return { guard: { openUntil }, set: { openUntil: until } }
+/** Postpones the next sweep of an execution that no worker holds. */
+export function postpone(openUntil: number, { until, now }: { until: number; now: number }): Transition {
+  return { guard: { openUntil, unleasedAt: now }, set: { openUntil: until } }
 }
-
-const held = (lease: Lease): Changes => ({ lease, openUntil: lease.expiresAt })
 
 const CLOSED = { lease: null, openUntil: null } satisfies Changes
 

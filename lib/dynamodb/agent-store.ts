@@ -1,7 +1,15 @@
 import type { Agent, Version } from '../core/agent.ts'
 import type { AgentStore } from '../core/ports.ts'
 import { readChunks, writeChunks } from './table/chunks.ts'
-import { agentKey, codeKey, ownedShard, shardOf, VERSION_PREFIX, versionKey } from './table/keys.ts'
+import {
+  agentKey,
+  codeKey,
+  LIST_SHARDS,
+  ownedShard,
+  shardOf,
+  VERSION_PREFIX,
+  versionKey,
+} from './table/keys.ts'
 import { listRecords } from './table/sharded-list.ts'
 import type { Change, Item, Table } from './table/table.ts'
 
@@ -82,7 +90,7 @@ function toAgentChange(version: Version, item: Item): Change {
     slug,
     createdAt,
     createdBy,
-    ownerShard: ownedShard(organizationId, 'AGENT', shardOf(id)),
+    ownerShard: ownedShard(organizationId, 'AGENT', shardOf(id, LIST_SHARDS)),
     listOrder: `${createdAt}#${id}`,
   }
   const shown = { title, description, inputSchema, outputSchema }

@@ -1,8 +1,10 @@
 import { CLEANUP_DELAY_MS } from '../core/limits.ts'
 import type { Cleanup, ExecutionStore } from '../core/ports.ts'
 import { belongsTo } from './cache-store.ts'
+import { listDueItems } from './due-items.ts'
 import { type ExecutionItem, refersTo } from './execution-item.ts'
 import {
+  CLEANUP_SHARDS,
   cacheKey,
   cleanupShard,
   executionIdOf,
@@ -13,7 +15,6 @@ import {
   type Key,
   payloadNameOf,
   payloadPrefix,
-  SHARDS,
 } from './table/keys.ts'
 import { cleanupAttributes } from './table/payload.ts'
 import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
@@ -66,31 +67,24 @@ async function completeDeletion(table: Table, id: string, tombstone: Item, now: 
   const { cache, idempotencyId, purged, openUntil } = tombstone as Tombstone
   if (cache) await table.delete(cacheKey(cache.key), belongsTo(id))
   if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
-  const deleted = await deleteItems(table, { pk: executionKey(id).pk }, (sk) => sk !== executionKey(id).sk)
+  // The end of the journal refuses steps of a worker that has not noticed yet.
+  const isIncluded = ({ sk, isEnd }: Item) => sk !== executionKey(id).sk && !isEnd
+  const deleted = await deleteItems(table, { pk: executionKey(id).pk }, isIncluded)
   const condition = isDue(openUntil)
   if (purged && deleted === 0) {
-    if (openUntil <= now) await table.delete(executionKey(id), condition)
+    if (openUntil > now) return
+    await deleteItems(table, { pk: executionKey(id).pk }, ({ isEnd }) => isEnd === true)
+    await table.delete(executionKey(id), condition)
     return
   }
   const set = { purged: true, ...cleanupAttributes(id, now + CLEANUP_DELAY_MS) }
   await table.update(executionKey(id), { set, condition })
 }
 
-export async function listCleanups(table: Table, { now, limit }: { now: number; limit: number }) {
-  const shards = await Promise.all(
-    Array.from({ length: SHARDS }, (_, shard) =>
-      table.query({
-        IndexName: 'open-executions',
-        KeyConditionExpression: 'openShard = :shard AND openUntil <= :now',
-        ExpressionAttributeValues: { ':shard': cleanupShard(shard), ':now': now },
-        Limit: limit,
-      }),
-    ),
-  )
-  return shards
-    .flatMap(({ items }) => items.map(toCleanup))
-    .sort((a, b) => a.dueAt - b.dueAt)
-    .slice(0, limit)
+const CLEANUP_PARTITIONS = Array.from({ length: CLEANUP_SHARDS }, (_, shard) => cleanupShard(shard))
+
+export async function listCleanups(table: Table, params: { now: number; limit: number }): Promise<Cleanup[]> {
+  return (await listDueItems(table, CLEANUP_PARTITIONS, params)).map(toCleanup)
 }
 
 const toCleanup = ({ pk, sk, openUntil }: Item): Cleanup => ({
@@ -161,19 +155,19 @@ const isDue = (ms: number): Condition => ({
 async function deleteItems(
   table: Table,
   { pk, prefix }: { pk: string; prefix?: string },
-  isIncluded: (sk: string) => boolean = () => true,
+  isIncluded: (item: Item) => boolean = () => true,
 ): Promise<number> {
   let count = 0
   let lastKey: Item | null = null
   do {
     const page: { items: Item[]; lastKey: Item | null } = await table.query({
       KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
-      ProjectionExpression: 'pk, sk',
+      ProjectionExpression: 'pk, sk, isEnd',
       ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
       ConsistentRead: true,
       ...(lastKey && { ExclusiveStartKey: lastKey }),
     })
-    const keys = page.items.map(({ pk, sk }) => ({ pk, sk }) as Key).filter(({ sk }) => isIncluded(sk))
+    const keys = page.items.filter(isIncluded).map(({ pk, sk }) => ({ pk, sk }) as Key)
     await table.writeMany(keys.map((key) => ({ delete: key })))
     count += keys.length
     lastKey = page.lastKey

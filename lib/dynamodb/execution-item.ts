@@ -4,15 +4,25 @@ import type {
   ExecutionError,
   ExecutionSource,
   ExecutionStatus,
+  ExecutionSummary,
   Feedback,
   InputAdaptation,
   RunOptions,
   Usage,
 } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Guard, Transition } from '../core/transitions.ts'
-import type { Change, Condition } from './table/expressions.ts'
-import { agentShard, executionKey, openShard, ownedShard, shardOf } from './table/keys.ts'
+import {
+  agentShard,
+  executionKey,
+  LIST_SHARDS,
+  OPEN_SHARDS,
+  openShard,
+  ownedShard,
+  STATUS_SHARDS,
+  shardOf,
+  statusShard,
+  tenantShard,
+} from './table/keys.ts'
 import { loadPayload, loadSentPayload, type StoredPayload, storePayload } from './table/payload.ts'
 import type { Item, Table } from './table/table.ts'
 
@@ -65,13 +75,10 @@ export type ExecutionItem = {
   deleted?: true
 }
 
-/** Index keys of the open executions. */
-const OPEN_ATTRIBUTES = ['openShard', 'openOwner', 'openUntil']
-
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
   const { id, organizationId, agentId, input, output, error, lastError, lease, ...others } = execution
   const { inputAdaptations, feedback, ...rest } = others
-  const shard = shardOf(id)
+  const listShard = shardOf(id, LIST_SHARDS)
   const isOpen = execution.status === 'IN_PROGRESS'
   const key = executionKey(id)
   const writtenAt = Date.parse(execution.createdAt)
@@ -79,11 +86,13 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     storePayload(table, { executionId: id, holder: key, writer: `${name}-${randomUUID()}`, writtenAt }, value)
   return {
     ...key,
-    ownerShard: ownedShard(organizationId, 'EXEC', shard),
-    agentShard: agentShard(agentId, shard),
+    ownerShard: ownedShard(organizationId, 'EXEC', listShard),
+    agentShard: agentShard(agentId, listShard),
+    tenantShard:
+      execution.tenantId === null ? undefined : tenantShard(organizationId, execution.tenantId, listShard),
     listOrder: id,
-    openShard: isOpen ? openShard(shard) : undefined,
-    openOwner: isOpen ? ownedShard(organizationId, 'OPEN', shard) : undefined,
+    openShard: isOpen ? openShard(shardOf(id, OPEN_SHARDS)) : undefined,
+    statusShard: isOpen ? statusKey(execution, 'IN_PROGRESS') : undefined,
     ...withoutNulls(rest),
     id,
     organizationId,
@@ -99,46 +108,11 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
   }
 }
 
-/** The update of a transition, without its guard and its output (which may be stored in chunks). */
-export function toChange({ set, claimedAt }: Transition): Change {
-  const { lease, error, lastError, output: _, ...plain } = set
-  const values = {
-    ...plain,
-    ...('error' in set && { error: error && JSON.stringify(error) }),
-    ...('lastError' in set && { lastError: lastError && JSON.stringify(lastError) }),
-    ...('lease' in set && { leaseOwner: lease?.owner ?? null, leaseExpiresAt: lease?.expiresAt ?? null }),
-  }
-  const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'
-  const cleared = Object.entries(values).flatMap(([name, value]) => (value === null ? [name] : []))
-  return {
-    set: withoutNulls(values),
-    remove: isFinal ? [...new Set([...cleared, ...OPEN_ATTRIBUTES])] : cleared,
-    ...(claimedAt && { setOnce: { startedAt: claimedAt }, add: { attempts: 1, attemptsSinceProgress: 1 } }),
-  }
-}
-
-/** The condition of a write that a transition's guard requires: `isPermitted`, as an expression. */
-export function toCondition({ organizationId, owner, unleasedAt, openUntil }: Guard): Condition {
-  const terms: [string, unknown, string][] = [
-    ['status', 'IN_PROGRESS', '#status = :isStatus'],
-    ['organizationId', organizationId, '#organizationId = :isOrganizationId'],
-    ['leaseOwner', owner, '#leaseOwner = :isLeaseOwner'],
-    [
-      'leaseExpiresAt',
-      unleasedAt,
-      '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :isLeaseExpiresAt)',
-    ],
-    ['openUntil', openUntil, '#openUntil = :isOpenUntil'],
-  ]
-  const present = terms.filter(([, value]) => value !== undefined)
-  return {
-    expression: present.map(([, , expression]) => expression).join(' AND '),
-    names: present.map(([name]) => name),
-    values: Object.fromEntries(
-      present.map(([name, value]) => [`is${name[0]?.toUpperCase()}${name.slice(1)}`, value]),
-    ),
-  }
-}
+/** The key under which the lists of an organization show an open or failed execution. */
+export const statusKey = (
+  { organizationId, id }: Pick<Execution, 'organizationId' | 'id'>,
+  status: 'IN_PROGRESS' | 'ERROR',
+): string => statusShard(organizationId, status, shardOf(id, STATUS_SHARDS))
 
 /** Whether an item of the execution refers to the payload with this name. */
 export function refersTo(item: Item | null, name: string): boolean {
@@ -146,6 +120,39 @@ export function refersTo(item: Item | null, name: string): boolean {
   const payloads = [input, output, inputAdaptations, feedback, content] as ({ name?: string } | undefined)[]
   return payloads.some((payload) => payload?.name === name)
 }
+
+/** What `toSummary` reads. */
+export const SUMMARY_ATTRIBUTES = [
+  'id',
+  'organizationId',
+  'agentId',
+  'versionId',
+  'tenantId',
+  'source',
+  'parentExecutionId',
+  'callers',
+  'status',
+  'error',
+  'cached',
+  'cachedExecutionId',
+  'createdAt',
+  'startedAt',
+  'finishedAt',
+  'steps',
+  'usage',
+  'model',
+  'options',
+  'learnedFrom',
+  'attempts',
+  'attemptsSinceProgress',
+  'lastError',
+  'leaseOwner',
+  'leaseExpiresAt',
+  'openUntil',
+  'deadlineAt',
+  'idempotencyId',
+  'cache',
+] satisfies (keyof ExecutionItem)[]
 
 /** @throws MissingChunk */
 export async function fromItem(table: Table, stored: Item): Promise<Execution> {
@@ -159,6 +166,17 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     adaptations ? loadPayload(table, item.id, adaptations) : [],
   ])
   return {
+    ...toSummary(item),
+    input: input as JsonObject,
+    inputAdaptations: inputAdaptations as InputAdaptation[],
+    output: output as JsonObject | null,
+    feedback: feedback as Feedback | null,
+    logs: item.logs ?? null,
+  }
+}
+
+export function toSummary(item: ExecutionItem): ExecutionSummary {
+  return {
     id: item.id,
     organizationId: item.organizationId,
     agentId: item.agentId,
@@ -168,9 +186,6 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     parentExecutionId: item.parentExecutionId ?? null,
     callers: item.callers ?? [],
     status: item.status,
-    input: input as JsonObject,
-    inputAdaptations: inputAdaptations as InputAdaptation[],
-    output: output as JsonObject | null,
     error: item.error ? (JSON.parse(item.error) as ExecutionError) : null,
     cached: item.cached,
     cachedExecutionId: item.cachedExecutionId ?? null,
@@ -182,7 +197,6 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     model: item.model ?? null,
     options: item.options,
     learnedFrom: item.learnedFrom ?? null,
-    feedback: feedback as Feedback | null,
     attempts: item.attempts,
     attemptsSinceProgress: item.attemptsSinceProgress,
     lastError: item.lastError ? (JSON.parse(item.lastError) as ExecutionError) : null,
@@ -193,13 +207,12 @@ export async function fromItem(table: Table, stored: Item): Promise<Execution> {
     openUntil: item.openUntil ?? null,
     deadlineAt: item.deadlineAt,
     idempotencyId: item.idempotencyId ?? null,
-    logs: item.logs ?? null,
     cache: item.cache ?? null,
   }
 }
 
 const toJson = (value: ExecutionError | null) => (value ? JSON.stringify(value) : undefined)
 
-function withoutNulls(item: Item): Item {
+export function withoutNulls(item: Item): Item {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null))
 }

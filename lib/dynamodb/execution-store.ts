@@ -1,14 +1,15 @@
-import type { ExecutionFilter, ExecutionStore } from '../core/ports.ts'
+import type { ExecutionStore } from '../core/ports.ts'
 import * as transitions from '../core/transitions.ts'
 import { cleanUp, deleteExecution, listCleanups } from './cleanup.ts'
-import { type ExecutionItem, toChange, toCondition, toItem } from './execution-item.ts'
+import { type ExecutionItem, statusKey, toItem } from './execution-item.ts'
+import { executionLists } from './execution-lists.ts'
 import { learningStore } from './learning-store.ts'
 import { loadExecution, readRecord } from './load-execution.ts'
 import { openExecutions } from './open-executions.ts'
-import { agentShard, executionKey, ownedShard } from './table/keys.ts'
-import { payloadBytes, storePayload } from './table/payload.ts'
-import { listRecords } from './table/sharded-list.ts'
-import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
+import { executionKey } from './table/keys.ts'
+import { storePayload } from './table/payload.ts'
+import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
+import { toChange, toCondition } from './transition-expressions.ts'
 
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {
@@ -42,24 +43,7 @@ export function executionStore(table: Table): ExecutionStore {
       return isVisible ? (item as ExecutionItem).status : null
     },
 
-    async list({ organizationId, agentId, status, tenantId, limit, after }) {
-      const { items, next } = await listRecords<Item & ExecutionItem>(
-        table,
-        {
-          index: agentId ? 'executions-of-agent' : 'owned-by-organization',
-          shard: (shard) =>
-            agentId ? agentShard(agentId, shard) : ownedShard(organizationId, 'EXEC', shard),
-          filter: toFilter({ status, tenantId }),
-          limit,
-          after,
-        },
-        recordBytes,
-      )
-      // The index may lag behind: check the records too.
-      const visible = items.filter((item) => !item.deleted && (!status || item.status === status))
-      const executions = await Promise.all(visible.map((item) => loadExecution(table, item)))
-      return { items: executions.filter((execution) => execution !== null), next }
-    },
+    ...executionLists(table),
 
     async claim({ id, lease, now }) {
       const item = await apply(id, transitions.claim(lease, now))
@@ -70,8 +54,13 @@ export function executionStore(table: Table): ExecutionStore {
       return execution ? { ...execution, lease } : 'closed'
     },
 
-    async renew({ id, lease, progress, learnedFrom }) {
-      return (await apply(id, transitions.renew(lease, progress, learnedFrom))) !== null
+    async renew({ id, ...renewal }) {
+      return (await apply(id, transitions.renew(renewal))) !== null
+    },
+
+    async isLeasedBy({ id, owner }) {
+      const item = await table.get(executionKey(id), { consistent: true, attributes: ['leaseOwner'] })
+      return item?.leaseOwner === owner
     },
 
     async release({ id, owner, ...params }) {
@@ -91,7 +80,11 @@ export function executionStore(table: Table): ExecutionStore {
         outcome.status === 'SUCCESS' ? await storePayload(table, target, outcome.output) : undefined
       const transition = transitions.finish(owner, outcome, finishedAt)
       const item =
-        (await apply(id, transition, { output, finishedBy: owner })) ?? (await readRecord(table, id))
+        (await apply(id, transition, {
+          output,
+          finishedBy: owner,
+          statusShard: outcome.status === 'ERROR' ? statusKey(execution, 'ERROR') : undefined,
+        })) ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       // Recorded since the claim.
       const { learnedFrom = null, steps, usage, model = null } = item as ExecutionItem
@@ -99,9 +92,10 @@ export function executionStore(table: Table): ExecutionStore {
       return { ...finished, learnedFrom, steps, usage, model }
     },
 
-    async end({ organizationId, id, error, finishedAt, unleasedAt }) {
+    async end({ organizationId, id, unleasedAt, ...ending }) {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
-      const item = await apply(id, transitions.end(guard, error, finishedAt))
+      const keys = { statusShard: statusKey({ organizationId, id }, 'ERROR') }
+      const item = await apply(id, transitions.end(guard, ending), keys)
       return item && loadExecution(table, item)
     },
 
@@ -111,25 +105,8 @@ export function executionStore(table: Table): ExecutionStore {
 
     cleanUp: ({ cleanup, now }) => cleanUp(table, cleanup, now),
 
-    async postpone({ stale, until }) {
-      return (await apply(stale.id, transitions.postpone(stale.openUntil, until))) !== null
+    async postpone({ stale, ...times }) {
+      return (await apply(stale.id, transitions.postpone(stale.openUntil, times))) !== null
     },
-  }
-}
-
-/** Approximate size of the record as JSON. */
-function recordBytes({ input, output, feedback, inputAdaptations, error, logs }: ExecutionItem): number {
-  const adaptations = typeof inputAdaptations === 'string' ? { json: inputAdaptations } : inputAdaptations
-  const payloads = [input, output, feedback, adaptations].map(payloadBytes)
-  return payloads.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(`${error ?? ''}${logs ?? ''}`))
-}
-
-function toFilter({ status, tenantId }: ExecutionFilter): Condition | undefined {
-  const terms = Object.entries({ status, tenantId }).filter(([, value]) => value !== null)
-  if (terms.length === 0) return undefined
-  return {
-    expression: terms.map(([name]) => `#${name} = :${name}`).join(' AND '),
-    names: terms.map(([name]) => name),
-    values: Object.fromEntries(terms),
   }
 }

@@ -60,7 +60,7 @@ export function learningStore(table: Table): LearningStore {
       const { items } = await listRecords(table, {
         index: 'executions-of-agent',
         shard: (shard) => agentShard(scope.agentId, shard),
-        filter: isFinalIn(scope),
+        filter: isOfTenant(scope),
         queryLimit: QUERY_LIMIT,
         limit,
         after: null,
@@ -81,14 +81,11 @@ const isAtRevision = (revision: number): Condition => ({
   values: { ...(revision > 0 && { current: revision }) },
 })
 
-function isFinalIn({ tenantId }: LearningScope): Condition {
-  const isTenant = tenantId === null ? 'attribute_not_exists(#tenantId)' : '#tenantId = :tenantId'
-  return {
-    expression: `#status <> :open AND ${isTenant}`,
-    names: ['status', 'tenantId'],
-    values: { open: 'IN_PROGRESS', ...(tenantId !== null && { tenantId }) },
-  }
-}
+const isOfTenant = ({ tenantId }: LearningScope): Condition => ({
+  expression: tenantId === null ? 'attribute_not_exists(#tenantId)' : '#tenantId = :tenantId',
+  names: ['tenantId'],
+  ...(tenantId !== null && { values: { tenantId } }),
+})
 
 function toExamples(items: Item[], scope: LearningScope): Example[] {
   return items.flatMap((item) => toExample(item as ExecutionItem, scope) ?? [])

@@ -1,46 +1,51 @@
 import type { ExecutionStore, StaleExecution } from '../core/ports.ts'
-import { executionIdOf, openShard, ownedShard, SHARDS } from './table/keys.ts'
+import { listDueItems } from './due-items.ts'
+import { executionIdOf, OPEN_SHARDS, openShard, STATUS_SHARDS, statusShard } from './table/keys.ts'
 import type { Item, Table } from './table/table.ts'
 
-const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard)
+const OPEN_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => openShard(shard))
+
+/** Shards to count, one after the other as long as the result is too close to the limit. */
+const SAMPLES = [1, STATUS_SHARDS / 4, STATUS_SHARDS]
 
 /** What the sparse indexes of open executions answer. */
-export function openExecutions(table: Table): Pick<ExecutionStore, 'countOpen' | 'listStale'> {
+export function openExecutions(
+  table: Table,
+  random = Math.random,
+): Pick<ExecutionStore, 'countOpen' | 'listStale'> {
   return {
     async countOpen({ organizationId, max }) {
       const count = (shard: number) =>
-        table.count('open-executions-of-organization', ownedShard(organizationId, 'OPEN', shard))
-      const sampled = Math.floor(Math.random() * SHARDS)
-      const sample = await count(sampled)
-      if (isFarBelow(max, sample)) return sample * SHARDS
-      const others = await Promise.all(ALL_SHARDS.filter((shard) => shard !== sampled).map(count))
-      return others.reduce((sum, open) => sum + open, sample)
+        table.count('executions-by-status', statusShard(organizationId, 'IN_PROGRESS', shard))
+      const first = Math.floor(random() * STATUS_SHARDS)
+      let open = 0
+      let counted = 0
+      for (const target of SAMPLES) {
+        const shards = Array.from(
+          { length: target - counted },
+          (_, i) => (first + counted + i) % STATUS_SHARDS,
+        )
+        for (const part of await Promise.all(shards.map(count))) open += part
+        counted = target
+        if (isFarBelow(max, open, counted)) break
+      }
+      return Math.round((open * STATUS_SHARDS) / counted)
     },
 
-    async listStale({ now, limit }) {
-      const shards = await Promise.all(
-        ALL_SHARDS.map((shard) =>
-          table.query({
-            IndexName: 'open-executions',
-            KeyConditionExpression: 'openShard = :shard AND openUntil < :now',
-            ExpressionAttributeValues: { ':shard': openShard(shard), ':now': now },
-            Limit: limit,
-          }),
-        ),
-      )
-      return shards
-        .flatMap(({ items }) => items.map(toStale))
-        .sort((a, b) => a.openUntil - b.openUntil)
-        .slice(0, limit)
+    async listStale(params) {
+      return (await listDueItems(table, OPEN_PARTITIONS, params)).map(toStale)
     },
   }
 }
 
 /**
- * Whether the count of one shard shows that all shards together are below `max`. Ids are distributed evenly: of 1,000
- * executions a shard has 125 on average, and fewer than 59, the threshold of this formula, at 10 standard deviations.
+ * Whether the count of some shards shows that all of them together are below `max`. Ids are distributed evenly, so that the
+ * estimate has a standard deviation of √(estimate · (shards / counted − 1)); it must be three of them, and 64, below.
  */
-const isFarBelow = (max: number, sample: number): boolean => 2 * SHARDS * sample + 64 < max
+function isFarBelow(max: number, open: number, counted: number): boolean {
+  const estimate = (open * STATUS_SHARDS) / counted
+  return estimate + 3 * Math.sqrt(estimate * (STATUS_SHARDS / counted - 1)) + 64 < max
+}
 
 function toStale(item: Item): StaleExecution {
   return {

@@ -1,4 +1,3 @@
-import { measured } from '../metrics.ts'
 import { agentStore } from './agent-store.ts'
 import { cacheStore } from './cache-store.ts'
 import { executionStore } from './execution-store.ts'
@@ -16,7 +15,7 @@ export type Stores = ReturnType<typeof openStores>
  */
 export const openStores = (table: Table = openTable()) => ({
   agents: agentStore(table),
-  executions: measured(executionStore(table)),
+  executions: executionStore(table),
   steps: stepStore(table),
   cache: cacheStore(table),
   idempotency: idempotencyStore(table),

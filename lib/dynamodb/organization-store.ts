@@ -1,6 +1,6 @@
 import type { Organization } from '../core/agent.ts'
 import type { OrganizationStore } from '../core/ports.ts'
-import { organizationKey, organizationsShard, shardOf } from './table/keys.ts'
+import { LIST_SHARDS, organizationKey, organizationsShard, shardOf } from './table/keys.ts'
 import { listRecords } from './table/sharded-list.ts'
 import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
@@ -28,7 +28,7 @@ function toItem(organization: Organization): Item {
   const { id } = organization
   return {
     ...organizationKey(id),
-    ownerShard: organizationsShard(shardOf(id)),
+    ownerShard: organizationsShard(shardOf(id, LIST_SHARDS)),
     listOrder: id,
     ...organization,
   }

@@ -1,17 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { Progress } from '../core/execution.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../core/step.ts'
-import { callKey, stepKey } from './table/keys.ts'
+import { callKey, stepKey, stepNumberOf } from './table/keys.ts'
 import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from './table/payload.ts'
-import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
+import { type Item, NOT_EXISTS, type Query, type Table } from './table/table.ts'
 
 /** Checkpoints. Each is a separate item, so that a long run never rewrites earlier steps. */
 export function stepStore(table: Table): StepStore {
   return {
-    async append({ executionId, owner, step }) {
+    async append({ executionId, owner, step, progress }) {
       const key = stepKey(executionId, step.number)
       const target = { executionId, holder: key, writer: owner, writtenAt: Date.parse(step.finishedAt) }
       const content = await storePayload(table, target, step)
-      const written = await table.put({ ...key, owner, content }, NOT_EXISTS)
+      const written = await table.put({ ...key, owner, content, progress }, NOT_EXISTS)
       return written || (await table.get(key, { consistent: true }))?.owner === owner
     },
 
@@ -30,6 +31,18 @@ export function stepStore(table: Table): StepStore {
       const kept = await table.get(key, { consistent: true })
       const stored = kept && (await loadIfComplete(table, executionId, kept.content as StoredPayload))
       return (stored as CallResult | null) ?? result
+    },
+
+    async getProgress({ executionId }) {
+      return (await readLast(table, executionId)).progress
+    },
+
+    async close({ executionId }) {
+      for (;;) {
+        const { number, progress, isClosed } = await readLast(table, executionId)
+        if (isClosed) return progress
+        if (await table.put({ ...stepKey(executionId, number + 1), isEnd: true }, NOT_EXISTS)) return progress
+      }
     },
 
     async read({ executionId }) {
@@ -62,10 +75,32 @@ export function stepStore(table: Table): StepStore {
   }
 }
 
+/** The number of the last step, 0 without one, and its progress. An item with `isEnd` after it closes the journal. */
+async function readLast(
+  table: Table,
+  executionId: string,
+): Promise<{ number: number; progress: Progress | null; isClosed: boolean }> {
+  const { items } = await table.query({
+    ...queryFrom(executionId, 1),
+    ScanIndexForward: false,
+    Limit: 1,
+  })
+  const [last] = items
+  if (!last) return { number: 0, progress: null, isClosed: false }
+  const isClosed = last.isEnd === true
+  const number = stepNumberOf(String(last.sk)) - Number(isClosed)
+  const isStep = !isClosed && !isResult(last)
+  const step = isStep
+    ? last
+    : await table.get(stepKey(executionId, number), { consistent: true, attributes: ['progress'] })
+  return { number, progress: (step?.progress as Progress | undefined) ?? null, isClosed }
+}
+
 const isResult = ({ sk }: Item): boolean => String(sk).includes('#CALL#')
 
-/** False if the content of a step is missing: it was deleted, or written by a worker that had lost its lease. */
+/** False if the content of a step is missing: the journal is closed, or the step was deleted, or its writer had lost the lease. */
 async function addTo(steps: RecordedStep[], table: Table, executionId: string, item: Item): Promise<boolean> {
+  if (!item.content) return false
   const content = await loadIfComplete(table, executionId, item.content as StoredPayload)
   if (!isResult(item)) {
     if (content) steps.push({ step: content as Step, results: new Map() })
@@ -75,15 +110,21 @@ async function addTo(steps: RecordedStep[], table: Table, executionId: string, i
   return true
 }
 
+function queryFrom(executionId: string, number: number): Query {
+  const first = stepKey(executionId, number)
+  return {
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
+    ExpressionAttributeValues: { ':pk': first.pk, ':first': first.sk, ':last': 'STEP#~' },
+    ConsistentRead: true,
+  }
+}
+
 /** The items of the steps from a number on, each step followed by its results. */
 async function* readItems(table: Table, executionId: string, from: number): AsyncGenerator<Item> {
-  const first = stepKey(executionId, from)
   let lastKey: Item | null = null
   do {
     const page: { items: Item[]; lastKey: Item | null } = await table.query({
-      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-      ExpressionAttributeValues: { ':pk': first.pk, ':first': first.sk, ':last': 'STEP#~' },
-      ConsistentRead: true,
+      ...queryFrom(executionId, from),
       ...(lastKey && { ExclusiveStartKey: lastKey }),
     })
     yield* page.items

@@ -1,6 +1,6 @@
 import type { Token } from '../core/agent.ts'
 import type { TokenStore } from '../core/ports.ts'
-import { ownedShard, shardOf, tokenIdKey, tokenKey } from './table/keys.ts'
+import { LIST_SHARDS, ownedShard, shardOf, tokenIdKey, tokenKey } from './table/keys.ts'
 import { listRecords } from './table/sharded-list.ts'
 import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
@@ -43,7 +43,7 @@ export function tokenStore(table: Table): TokenStore {
 function toItem(token: Token): Item {
   return {
     ...tokenKey(token.hash),
-    ownerShard: ownedShard(token.organizationId, 'TOKEN', shardOf(token.id)),
+    ownerShard: ownedShard(token.organizationId, 'TOKEN', shardOf(token.id, LIST_SHARDS)),
     listOrder: token.id,
     ...token,
     expiresAt: token.expiresAt ?? undefined,

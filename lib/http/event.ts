@@ -31,8 +31,12 @@ export function getHeader(event: APIGatewayProxyEvent, name: string): string | u
   return entry?.[1]
 }
 
-/** What precedes `/v1` in the requested path: the stage or the base path of a custom domain, usually empty. */
+/**
+ * What precedes the route in the requested path: the stage or the base path of a custom domain, usually empty. Both can
+ * contain `/v1`, so the number of segments of the route decides.
+ */
 export function getBasePath(event: APIGatewayProxyEvent): string {
-  const path = event.requestContext.path ?? event.path
-  return path.slice(0, Math.max(path.indexOf('/v1/'), 0))
+  const path = (event.requestContext.path ?? event.path).replace(/\/$/, '')
+  const segments = event.resource.split('/').length - 1
+  return path.split('/').slice(0, -segments).join('/')
 }

@@ -4,9 +4,18 @@ import { logger } from '../logger.ts'
 import type { ServiceEvent } from './event.ts'
 import { toServiceError } from './problem-details.ts'
 
+/** The messages of the log. Metric filters of the stack match the first one. */
+export const REQUEST_COMPLETED = 'request completed'
+const REQUEST_REJECTED = 'request rejected'
+const REQUEST_FAILED = 'request failed'
+
+/** Errors of the service or its dependencies. Those of agents have other codes, although their statuses can be the same. */
+const SERVER_ERROR_CODES = ['InternalError', 'Unavailable']
+
 /**
  * Logs one line per request: the operation, the organization and the outcome. The cause is logged only for errors of the
- * service or its dependencies, because the details of the others may contain data of clients and agents.
+ * service or its dependencies, because the details of the others may contain data of clients and agents. These errors are
+ * also counted, and only they load the metrics.
  */
 export function requestLog({
   operation,
@@ -20,16 +29,20 @@ export function requestLog({
     organizationId: event.organizationId,
     executionId: response?.headers?.['X-Execution-Id'],
     status: response?.statusCode,
+    // Present if the request waited for the execution to complete: its duration is then the client's choice.
+    preferenceApplied: response?.headers?.['Preference-Applied'],
     durationMs: Math.round(performance.now() - (startedAt.get(event) ?? 0)),
   })
   return {
     before: ({ event }) => void startedAt.set(event, performance.now()),
-    after: ({ event, response }) => logger.info('request completed', toEntry(event, response)),
-    onError: ({ event, response, error }) => {
+    after: ({ event, response }) => logger.info(REQUEST_COMPLETED, toEntry(event, response)),
+    onError: async ({ event, response, error }) => {
       const { code, cause } = toServiceError(error)
       const entry = { ...toEntry(event, response), code }
-      if (cause === undefined) logger.info('request rejected', entry)
-      else logger.error('request failed', { ...entry, cause: describeCause(cause) })
+      if (!SERVER_ERROR_CODES.includes(code)) return logger.info(REQUEST_REJECTED, entry)
+      logger.error(REQUEST_FAILED, { ...entry, cause: describeCause(cause) })
+      const { countServerError } = await import('../metrics.ts')
+      countServerError(entry)
     },
   }
 }

@@ -9,6 +9,10 @@ const RANDOM_CHARACTERS = 43
 
 /** RFC 6750, section 2.1: the scheme, in any case, and a b64token. */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
+
+/** `Authorization` headers with a token that `newToken` generated, as a regular expression without flags. */
+export const TOKEN_HEADER_PATTERN = `^[Bb][Ee][Aa][Rr][Ee][Rr] +aes_[0-9A-Za-z]{${RANDOM_CHARACTERS}}$`
+
 const MAX_HEADER_CHARACTERS = 1_000
 const MAX_TOKEN_CHARACTERS = 200
 

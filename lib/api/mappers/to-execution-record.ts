@@ -1,5 +1,5 @@
-import type { Execution } from '../../core/execution.ts'
-import type { ExecutionRecord } from '../schemas/execution-record.ts'
+import type { Execution, ExecutionSummary } from '../../core/execution.ts'
+import type { ExecutionRecord, ExecutionSummaryRecord } from '../schemas/execution-record.ts'
 
 export function toExecutionRecord(execution: Execution): ExecutionRecord {
   return {
@@ -26,4 +26,12 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     feedback: execution.feedback,
     logs: execution.logs,
   }
+}
+
+const NO_PAYLOADS = { input: {}, output: null, inputAdaptations: [], feedback: null, logs: null }
+
+export function toExecutionSummary(summary: ExecutionSummary): ExecutionSummaryRecord {
+  const record = toExecutionRecord({ ...summary, ...NO_PAYLOADS })
+  const { input, output, inputAdaptations, feedback, logs, ...others } = record
+  return others
 }

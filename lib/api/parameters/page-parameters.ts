@@ -1,14 +1,18 @@
 import * as z from 'zod/mini'
+import { CURSOR } from '../../core/cursor.ts'
 import { PAGE_SIZE } from '../../core/limits.ts'
-import { describe, integer, oneOf, tenantId } from './parameter.ts'
+import { dateTime, describe, integer, oneOf, tenantId } from './parameter.ts'
 
 export const pageParameters = z.object({
   limit: describe(integer(PAGE_SIZE), 'The maximum number of items to return.'),
   cursor: describe(
     z.optional(z.string()),
     'The position to continue from: the cursor in the `next` link of the previous page.',
+    { pattern: CURSOR.source },
   ),
 })
+
+const DATE_TIME = { format: 'date-time' }
 
 export const executionPageParameters = z.extend(pageParameters, {
   status: describe(
@@ -16,4 +20,10 @@ export const executionPageParameters = z.extend(pageParameters, {
     'Return only executions with this status.',
   ),
   tenantId: describe(tenantId(), 'Return only executions of this tenant.'),
+  from: describe(dateTime(), 'Return only executions created at this time or later (RFC 3339).', DATE_TIME),
+  to: describe(dateTime(), 'Return only executions created before this time (RFC 3339).', DATE_TIME),
+  fields: describe(
+    z.optional(oneOf(['all', 'summary'])),
+    '`summary` leaves out the payloads: `input`, `inputAdaptations`, `output`, `feedback` and `logs`.',
+  ),
 })

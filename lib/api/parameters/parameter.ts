@@ -33,7 +33,13 @@ export function integer(range: { min: number; max: number; default: number }) {
   return z.optional(z.pipe(z.transform(toNumber), inRange))
 }
 
+export function dateTime() {
+  const error = 'must be a date and time with a time zone, such as 2026-11-22T09:30:00Z'
+  return z.optional(z.iso.datetime({ offset: true, error }))
+}
+
 export function tenantId() {
   const error = 'must have 1 to 128 characters and no control characters'
-  return z.optional(z.string().check(z.regex(/^[^\p{Cc}]{1,128}$/u, { error })))
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: `\p{Cc}` is unknown to many clients that read OpenAPI.
+  return z.optional(z.string().check(z.regex(/^[^\u0000-\u001f\u007f-\u009f]{1,128}$/u, { error })))
 }

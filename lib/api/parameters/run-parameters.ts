@@ -26,6 +26,7 @@ export const runParameters = z.object({
   model: describe(
     z.optional(z.string()),
     'Overrides the model of the version. Format: `{model}[:{reasoning}]`.',
+    { minLength: 1 },
   ),
 })
 

@@ -66,4 +66,10 @@ export const executionRecord = z
   })
   .meta({ id: 'Execution' })
 
+/** In lists with `fields=summary`. */
+export const executionSummaryRecord = executionRecord
+  .omit({ input: true, inputAdaptations: true, output: true, feedback: true, logs: true })
+  .meta({ id: 'ExecutionSummary' })
+
 export type ExecutionRecord = z.infer<typeof executionRecord>
+export type ExecutionSummaryRecord = z.infer<typeof executionSummaryRecord>

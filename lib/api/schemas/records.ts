@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { agentRecord, versionRecord } from './agent-record.ts'
-import { executionRecord } from './execution-record.ts'
+import { executionRecord, executionSummaryRecord } from './execution-record.ts'
 import { feedbackBody } from './feedback.ts'
 import { stepRecord } from './step-record.ts'
 
@@ -13,6 +13,7 @@ const records = {
   FeedbackBody: feedbackBody,
   Health: z.object({ success: z.boolean() }),
   Input: jsonObject,
+  ListedExecution: z.union([executionRecord, executionSummaryRecord]),
   OpenApiDocument: jsonObject,
   Output: jsonObject,
   Step: stepRecord,

@@ -6,10 +6,11 @@ export type Condition = { expression: string; names?: string[]; values?: Item }
 /** Writes only if the item does not exist. */
 export const NOT_EXISTS: Condition = { expression: 'attribute_not_exists(pk)' }
 
-/** `setOnce` sets attributes that do not exist yet. Undefined values are ignored. */
+/** `setOnce` sets attributes that do not exist yet, `copy` to the value of another. Undefined values are ignored. */
 export type Change = {
   set?: Item
   setOnce?: Item
+  copy?: Record<string, string>
   remove?: string[]
   add?: Record<string, number>
   condition?: Condition | undefined
@@ -17,12 +18,13 @@ export type Change = {
 
 /** The expression parameters of a DynamoDB request. */
 export function expressions(change: Change) {
-  const { set = {}, setOnce = {}, remove = [], add = {}, condition } = change
+  const { set = {}, setOnce = {}, copy = {}, remove = [], add = {}, condition } = change
   const given = (item: Item) => Object.keys(item).filter((name) => item[name] !== undefined)
   const values = { ...set, ...setOnce, ...add, ...condition?.values }
   const names = [
     ...given(set),
     ...given(setOnce),
+    ...Object.entries(copy).flat(),
     ...remove,
     ...Object.keys(add),
     ...(condition?.names ?? []),
@@ -31,6 +33,7 @@ export function expressions(change: Change) {
     clause('SET', [
       ...given(set).map((name) => `#${name} = :${name}`),
       ...given(setOnce).map((name) => `#${name} = if_not_exists(#${name}, :${name})`),
+      ...Object.entries(copy).map(([name, from]) => `#${name} = #${from}`),
     ]),
     clause(
       'REMOVE',

@@ -1,8 +1,14 @@
 /** Key builders. Prefixes appear nowhere else. */
 export type Key = { pk: string; sk: string }
 
-/** Partitions of one list: an organization is not limited to the throughput of one partition. */
-export const SHARDS = 8
+/**
+ * Partitions of one list, so that an organization, or the whole service, is not limited to the throughput of one partition.
+ * A page of a list is one query per shard. docs/scaling.md has the rates, and how to change a number.
+ */
+export const LIST_SHARDS = 10
+export const STATUS_SHARDS = 16
+export const OPEN_SHARDS = 64
+export const CLEANUP_SHARDS = 8
 
 export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' })
 
@@ -46,6 +52,8 @@ export const stepKey = (executionId: string, number: number): Key => ({
   pk: `EXEC#${executionId}`,
   sk: `STEP#${String(number).padStart(5, '0')}`,
 })
+/** The number of the step in the sort key of a step or of a result. */
+export const stepNumberOf = (sk: string): number => Number(sk.split('#')[1])
 /** @param call a hash of the call id, which a model chose and which may not fit a key */
 export const callKey = (executionId: string, number: number, call: string): Key => ({
   pk: `EXEC#${executionId}`,
@@ -61,17 +69,18 @@ export const cacheKey = (key: string): Key => ({ pk: `CACHE#${key}`, sk: 'CACHE'
 /** @param id a hash of the client's key, which may be long and contain any characters */
 export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'IDEMPOTENCY' })
 
-export const ownedShard = (
-  organizationId: string,
-  kind: 'AGENT' | 'EXEC' | 'OPEN' | 'TOKEN',
-  shard: number,
-): string => `ORG#${organizationId}#${kind}#${shard}`
+export const ownedShard = (organizationId: string, kind: 'AGENT' | 'EXEC' | 'TOKEN', shard: number): string =>
+  `ORG#${organizationId}#${kind}#${shard}`
 export const organizationsShard = (shard: number): string => `ORGS#${shard}`
 export const agentShard = (agentId: string, shard: number): string => `AGENT#${agentId}#EXEC#${shard}`
+export const tenantShard = (organizationId: string, tenantId: string, shard: number): string =>
+  `ORG#${organizationId}#TENANT#${shard}#${tenantId}`
+export const statusShard = (organizationId: string, status: 'IN_PROGRESS' | 'ERROR', shard: number): string =>
+  `ORG#${organizationId}#${status}#${shard}`
 export const cleanupShard = (shard: number): string => `CLEANUP#${shard}`
 export const openShard = (shard: number): string => `OPEN#${shard}`
 
-/** Derived from the last byte of the UUID, which is random in all UUID versions in use. */
-export const shardOf = (id: string): number => Number.parseInt(id.slice(-2), 16) % SHARDS
+/** Derived from the last two bytes of the UUID, which are random in all UUID versions in use. */
+export const shardOf = (id: string, shards: number): number => Number.parseInt(id.slice(-4), 16) % shards
 
 const padded = (chunk: number): string => String(chunk).padStart(4, '0')

@@ -1,7 +1,15 @@
 import { CLEANUP_DELAY_MS } from '../../core/limits.ts'
 import { parseStoredJson } from '../../core/parse-json.ts'
 import { MissingChunk, readChunks, writeChunks } from './chunks.ts'
-import { cleanupKey, cleanupShard, type Key, payloadKey, payloadName, shardOf } from './keys.ts'
+import {
+  CLEANUP_SHARDS,
+  cleanupKey,
+  cleanupShard,
+  type Key,
+  payloadKey,
+  payloadName,
+  shardOf,
+} from './keys.ts'
 import type { Item, Table } from './table.ts'
 
 /** Payloads of up to this many bytes of JSON are stored in the record, so that a small run needs no other item. */
@@ -54,7 +62,7 @@ export async function scheduleCleanup(
 
 /** Attributes that enter an item into the index `open-executions`, in partitions that only the cleanup reads. */
 export const cleanupAttributes = (executionId: string, dueAt: number): Item => ({
-  openShard: cleanupShard(shardOf(executionId)),
+  openShard: cleanupShard(shardOf(executionId, CLEANUP_SHARDS)),
   openUntil: dueAt,
 })
 

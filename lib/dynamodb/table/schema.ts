@@ -1,3 +1,5 @@
+import { LIST_SHARDS, OPEN_SHARDS, STATUS_SHARDS } from './keys.ts'
+
 /**
  * The table that the stack and the local service create. Indexes are named after the question that they answer; the README
  * of this folder lists the access patterns.
@@ -11,35 +13,38 @@ export const TABLE = {
 export type IndexName =
   | 'owned-by-organization'
   | 'executions-of-agent'
+  | 'executions-of-tenant'
+  | 'executions-by-status'
+  | 'failed-executions-of-agent'
   | 'open-executions'
-  | 'open-executions-of-organization'
 
 export type Index = {
   partitionKey: { name: string; type: 'S' }
   sortKey: { name: string; type: 'S' | 'N' }
-  /** Attributes projected in addition to the keys: those that filters need, never a payload. */
+  /** Partitions over which the entries of one list are distributed. */
+  shards: number
+  /** Attributes projected in addition to the keys: those that filters need, never a payload or what changes during a run. */
   projection: string[]
 }
 
+/** An index whose entries are listed by `listOrder`. */
+const listIndex = (partitionKey: string, projection: string[], shards = LIST_SHARDS): Index => ({
+  partitionKey: { name: partitionKey, type: 'S' },
+  sortKey: { name: 'listOrder', type: 'S' },
+  shards,
+  projection,
+})
+
 export const INDEXES: Record<IndexName, Index> = {
-  'owned-by-organization': {
-    partitionKey: { name: 'ownerShard', type: 'S' },
-    sortKey: { name: 'listOrder', type: 'S' },
-    projection: ['status', 'tenantId'],
-  },
-  'executions-of-agent': {
-    partitionKey: { name: 'agentShard', type: 'S' },
-    sortKey: { name: 'listOrder', type: 'S' },
-    projection: ['status', 'tenantId'],
-  },
+  'owned-by-organization': listIndex('ownerShard', []),
+  'executions-of-agent': listIndex('agentShard', ['tenantId']),
+  'executions-of-tenant': listIndex('tenantShard', ['agentId']),
+  'executions-by-status': listIndex('statusShard', ['agentId', 'tenantId'], STATUS_SHARDS),
+  'failed-executions-of-agent': listIndex('failedShard', ['tenantId']),
   'open-executions': {
     partitionKey: { name: 'openShard', type: 'S' },
     sortKey: { name: 'openUntil', type: 'N' },
+    shards: OPEN_SHARDS,
     projection: ['organizationId', 'tenantId', 'createdAt', 'deadlineAt'],
-  },
-  'open-executions-of-organization': {
-    partitionKey: { name: 'openOwner', type: 'S' },
-    sortKey: { name: 'listOrder', type: 'S' },
-    projection: [],
   },
 }

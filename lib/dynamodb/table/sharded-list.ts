@@ -1,6 +1,6 @@
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { Page, PageRequest } from '../../core/ports.ts'
-import { type Key, SHARDS } from './keys.ts'
+import type { Key } from './keys.ts'
 import { INDEXES, type IndexName } from './schema.ts'
 import type { Condition, Item, Table } from './table.ts'
 
@@ -8,11 +8,17 @@ import type { Condition, Item, Table } from './table.ts'
 const MAX_QUERIES_PER_SHARD = 4
 const FILTERED_QUERY_LIMIT = 2_000
 
+export type SortRange = { from?: string | undefined; before?: string | undefined }
+
 export type ShardedQuery = PageRequest & {
   index: IndexName
   /** The partition key of a shard. */
   shard: (shard: number) => string
   filter?: Condition | undefined
+  /** Bounds of the sort value: the first is included, the second is not. */
+  range?: SortRange | undefined
+  /** Attributes of the records; all of them by default. */
+  attributes?: string[]
   /** Index entries that one query reads. */
   queryLimit?: number
 }
@@ -29,7 +35,10 @@ export async function listRecords<T extends Item>(
   const page = await readShardedPage(table, query)
   const keys = page.items.map(({ pk, sk }) => ({ pk, sk }) as Key)
   // Consistent: an index may lag behind the table.
-  const records = (await table.getMany(keys, { consistent: true })) as T[]
+  const records = (await table.getMany(keys, {
+    consistent: true,
+    ...(query.attributes && { attributes: query.attributes }),
+  })) as T[]
   let bytes = 0
   const end = records.findIndex((record) => {
     bytes += bytesOf(record)
@@ -49,7 +58,7 @@ export async function listRecords<T extends Item>(
  */
 async function readShardedPage(table: Table, query: ShardedQuery): Promise<Page<Item>> {
   const shards = await Promise.all(
-    Array.from({ length: SHARDS }, (_, shard) => ShardReader.open(table, query, shard)),
+    Array.from({ length: INDEXES[query.index].shards }, (_, shard) => ShardReader.open(table, query, shard)),
   )
   const items: Item[] = []
   for (;;) {
@@ -104,30 +113,33 @@ class ShardReader {
   }
 
   async readMore(): Promise<void> {
-    const { index, after, limit, filter, queryLimit } = this.query
-    const { partitionKey, sortKey } = INDEXES[index]
+    const { index, after, limit, filter, range = {}, queryLimit } = this.query
+    const { partitionKey, sortKey, shards } = INDEXES[index]
     const position = this.lastKey ? sortValueOf(this.lastKey) : after?.order
+    const sort = sortCondition(`#${sortKey.name}`, { from: range.from, before: min(position, range.before) })
+    if (!sort) {
+      this.lastKey = null
+      return
+    }
     this.queries++
     const { items, lastKey } = await this.table.query({
       IndexName: index,
-      KeyConditionExpression: position
-        ? `#partition = :partition AND #${sortKey.name} < :position`
-        : '#partition = :partition',
+      KeyConditionExpression: ['#partition = :partition', ...sort.expressions].join(' AND '),
       FilterExpression: filter?.expression,
       ExpressionAttributeNames: {
         '#partition': partitionKey.name,
-        ...(position && { [`#${sortKey.name}`]: sortKey.name }),
+        ...(sort.expressions.length > 0 && { [`#${sortKey.name}`]: sortKey.name }),
         ...Object.fromEntries((filter?.names ?? []).map((name) => [`#${name}`, name])),
       },
       ExpressionAttributeValues: {
         ':partition': this.partition,
-        ...(position && { ':position': position }),
+        ...sort.values,
         ...Object.fromEntries(
           Object.entries(filter?.values ?? {}).map(([name, value]) => [`:${name}`, value]),
         ),
       },
       ScanIndexForward: false,
-      Limit: queryLimit ?? (filter ? FILTERED_QUERY_LIMIT : defaultQueryLimit(limit)),
+      Limit: queryLimit ?? (filter ? FILTERED_QUERY_LIMIT : defaultQueryLimit(limit, shards)),
     })
     this.items = items
     this.lastKey = lastKey
@@ -135,6 +147,27 @@ class ShardReader {
 }
 
 /** Twice a shard's share of the page: nearly always enough, and far less than `limit` entries from each shard. */
-const defaultQueryLimit = (limit: number): number => Math.ceil((limit + 1) / SHARDS) * 2 + 2
+const defaultQueryLimit = (limit: number, shards: number): number => Math.ceil((limit + 1) / shards) * 2 + 2
+
+/** A key condition that holds for sort values in the range; null if there can be none. */
+function sortCondition(
+  name: string,
+  { from, before }: SortRange,
+): { expressions: string[]; values: Item } | null {
+  if (from === undefined && before === undefined) return { expressions: [], values: {} }
+  if (before === undefined) return { expressions: [`${name} >= :from`], values: { ':from': from } }
+  if (from === undefined) return { expressions: [`${name} < :before`], values: { ':before': before } }
+  // DynamoDB accepts one condition on the sort key, and no empty range.
+  const last = precedingValue(before)
+  if (from > last) return null
+  return { expressions: [`${name} BETWEEN :from AND :last`], values: { ':from': from, ':last': last } }
+}
+
+/** A text before the sort value and after every smaller sort value, which are printable ASCII of the same length. */
+const precedingValue = (value: string): string =>
+  `${value.slice(0, -1)}${String.fromCharCode(value.charCodeAt(value.length - 1) - 1)}~`
+
+const min = (a: string | undefined, b: string | undefined): string | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : a < b ? a : b
 
 const sortValueOf = (entry: Item | null | undefined): string => (entry ? String(entry.listOrder) : '')

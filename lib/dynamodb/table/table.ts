@@ -125,13 +125,17 @@ export function openTable(environment: Environment = process.env) {
       return count
     },
 
-    /** The items of these keys that exist, in the order of the keys. Any number: reads 100 at a time. */
-    async getMany(keys: Key[], options: { consistent: boolean }): Promise<Item[]> {
+    /** The items of these keys that exist, in the order of the keys, with all or only these attributes. Any number: reads 100 at a time. */
+    async getMany(keys: Key[], options: { consistent: boolean; attributes?: string[] }): Promise<Item[]> {
+      const { consistent, attributes } = options
+      const projected = attributes && projection(['pk', 'sk', ...attributes])
       const found = new Map<string, Item>()
       await sendInBatches<Item>(keys, BATCH_GET_KEYS, async (Keys) => {
         const { Responses, UnprocessedKeys } = await orUnavailable(
           client.send(
-            new BatchGetCommand({ RequestItems: { [name]: { Keys, ConsistentRead: options.consistent } } }),
+            new BatchGetCommand({
+              RequestItems: { [name]: { Keys, ConsistentRead: consistent, ...projected } },
+            }),
           ),
         )
         for (const item of Responses?.[name] ?? []) found.set(mapKey(item as Key), item)

@@ -8,15 +8,29 @@ export const NEVER: AbortSignal = new AbortController().signal
 const LAST_STEP = 0.15
 const RELEASE = 0.02
 
+/** A deadline that was set by a timer. `clear` stops the timer, which would retain the signals until it fires. */
+export type TimedDeadline = WorkerDeadline & { clear: () => void }
+
 /** The deadline of a worker with this many milliseconds left. */
-export function deadlineIn(remainingMs: number): WorkerDeadline {
-  return {
-    drain: AbortSignal.timeout(Math.floor(remainingMs * (1 - LAST_STEP))),
-    stop: AbortSignal.timeout(Math.floor(remainingMs * (1 - RELEASE))),
+export function deadlineIn(remainingMs: number): TimedDeadline {
+  const drain = abortIn(remainingMs * (1 - LAST_STEP))
+  const stop = abortIn(remainingMs * (1 - RELEASE))
+  const clear = () => {
+    drain.clear()
+    stop.clear()
   }
+  return { drain: drain.signal, stop: stop.signal, clear }
 }
 
 /** A deadline without a drain phase. */
-export function hardDeadline(ms: number): WorkerDeadline {
-  return { drain: NEVER, stop: AbortSignal.timeout(ms) }
+export function hardDeadline(ms: number): TimedDeadline {
+  const { signal, clear } = abortIn(ms)
+  return { drain: NEVER, stop: signal, clear }
+}
+
+/** `AbortSignal.timeout` with a timer that can be cleared. */
+function abortIn(ms: number): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), Math.floor(ms)).unref()
+  return { signal: controller.signal, clear: () => clearTimeout(timer) }
 }

@@ -1,5 +1,4 @@
-import { addUsage, type LeasedExecution, NO_USAGE } from '../../core/execution.ts'
-import type { Progress } from '../../core/ports.ts'
+import { addUsage, type LeasedExecution, NO_USAGE, type Progress } from '../../core/execution.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
 import type { LeaseHeartbeat } from './lease-heartbeat.ts'
 import { AttemptStopped, leaseLost } from './stop-reason.ts'
@@ -10,7 +9,7 @@ const MAX_LOG_CHARACTERS = 16_000
 type Params = {
   steps: StepStore
   execution: LeasedExecution
-  heartbeat: Pick<LeaseHeartbeat, 'confirm' | 'lost' | 'renew'>
+  heartbeat: Pick<LeaseHeartbeat, 'confirm' | 'isHeld' | 'renew' | 'report'>
   /** Aborts when no further step may begin. */
   drain?: AbortSignal | undefined
   onLog?: ((text: string) => void) | undefined
@@ -20,8 +19,9 @@ type Params = {
 export type NewStep = Step extends infer S ? (S extends Step ? Omit<S, 'number'> : never) : never
 
 /**
- * The checkpoints of one run: those of earlier workers, and those that this one adds. Each write follows a renewal of
- * the lease, so that a worker that has lost its lease writes nothing.
+ * The checkpoints of one run: those of earlier workers, and those that this one adds. The first step of a worker renews the
+ * lease; later ones cost one write each, because nobody else can have the lease before it expires. Heartbeats record the
+ * progress in between, and a cancelled run's journal refuses further steps.
  */
 export class Journal {
   readonly recorded: RecordedStep[]
@@ -94,7 +94,7 @@ export class Journal {
   }
 
   private assertMayWrite(): void {
-    if (this.isClosed || this.params.heartbeat.lost.aborted) throw leaseLost()
+    if (this.isClosed || !this.params.heartbeat.isHeld) throw leaseLost()
   }
 
   private count(step: Step): void {
@@ -113,10 +113,11 @@ export class Journal {
     }
     this.recorded.push(recorded)
     this.count(recorded.step)
-    const isStored =
-      (await heartbeat.renew(this.progress)) &&
-      (await steps.append({ executionId: execution.id, owner, step: recorded.step }))
-    if (!isStored) throw leaseLost()
+    const { progress } = this
+    if (this.hasGrown) heartbeat.report(progress)
+    else if (!(await heartbeat.renew(progress))) throw leaseLost()
+    const params = { executionId: execution.id, owner, step: recorded.step, progress }
+    if (!(await steps.append(params))) throw leaseLost()
     this.hasGrown = true
     return recorded
   }

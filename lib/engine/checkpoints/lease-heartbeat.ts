@@ -1,12 +1,12 @@
-import type { LeasedExecution } from '../../core/execution.ts'
+import type { LeasedExecution, Progress } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
-import type { ExecutionStore, Progress, System } from '../../core/ports.ts'
+import type { ExecutionStore, System } from '../../core/ports.ts'
 
 type Params = {
-  executions: Pick<ExecutionStore, 'renew'>
+  executions: Pick<ExecutionStore, 'isLeasedBy' | 'renew'>
   system: System
   times: LeaseTimes
-  execution: Pick<LeasedExecution, 'id' | 'lease'>
+  execution: Pick<LeasedExecution, 'id' | 'lease' | 'openUntil'>
   /** Called with each heartbeat, to extend what else must not expire. Its errors are ignored. */
   onHeartbeat?: (() => Promise<void>) | undefined
 }
@@ -22,14 +22,30 @@ export class LeaseHeartbeat {
   private readonly params: Params
   private readonly interval: NodeJS.Timeout
   private expiry: NodeJS.Timeout | undefined
+  /** Progress since the last renewal, which the next heartbeat records. */
+  private unrecorded: Progress | null = null
   private renewedAt: number
+  private expiresAt: number
+  private openUntil: number
 
   constructor(params: Params) {
     this.params = params
     this.lost = this.loss.signal
     this.renewedAt = params.system.now()
+    this.expiresAt = params.execution.lease.expiresAt
+    this.openUntil = params.execution.openUntil ?? 0
     this.interval = setInterval(() => this.beat(), params.times.heartbeatMs)
-    this.expireAt(params.execution.lease.expiresAt)
+    this.stopAtExpiry()
+  }
+
+  /** Whether this worker may write. No other worker can claim the execution before the lease has expired. */
+  get isHeld(): boolean {
+    return !this.lost.aborted && this.params.system.now() < this.expiresAt
+  }
+
+  /** Has the next heartbeat record the progress. */
+  report(progress: Progress): void {
+    this.unrecorded = progress
   }
 
   /** Extends the lease; false once it is lost. @throws Unavailable; the lease is then unchanged */
@@ -38,25 +54,32 @@ export class LeaseHeartbeat {
     const { executions, system, times, execution } = this.params
     const now = system.now()
     const expiresAt = now + times.leaseMs
+    const openUntil = expiresAt > this.openUntil ? now + times.graceMs : undefined
     const isRenewed = await executions.renew({
       id: execution.id,
       lease: { owner: execution.lease.owner, expiresAt },
+      ...(openUntil && { openUntil }),
       ...(progress && { progress }),
       ...(learnedFrom && { learnedFrom }),
     })
-    if (isRenewed) this.extend(now, expiresAt)
-    else this.loss.abort()
+    if (!isRenewed) this.loss.abort()
+    else if (!this.lost.aborted) {
+      this.renewedAt = now
+      this.expiresAt = expiresAt
+      this.openUntil = openUntil ?? this.openUntil
+      if (progress === this.unrecorded) this.unrecorded = null
+      this.stopAtExpiry()
+    }
     return isRenewed && !this.lost.aborted
   }
 
-  /**
-   * Whether the lease is still held: renews it unless that was done a moment ago, so that a fast tool call costs no
-   * request more. @throws Unavailable
-   */
+  /** Whether the lease is still held: unless it was renewed a moment ago, reads who has it. @throws Unavailable */
   async confirm(): Promise<boolean> {
-    const { system, times } = this.params
+    const { executions, system, times, execution } = this.params
     const isConfirmed = system.now() - this.renewedAt < times.heartbeatMs * CONFIRMED_SHARE
-    return isConfirmed ? !this.lost.aborted : this.renew()
+    if (!isConfirmed && !(await executions.isLeasedBy({ id: execution.id, owner: execution.lease.owner })))
+      this.loss.abort()
+    return this.isHeld
   }
 
   stop(): void {
@@ -67,19 +90,13 @@ export class LeaseHeartbeat {
   private async beat(): Promise<void> {
     const { system, times, onHeartbeat } = this.params
     const isFresh = system.now() - this.renewedAt < times.heartbeatMs / 2
-    const isRenewed = isFresh || (await this.renew().catch(() => false))
+    const isRenewed = isFresh || (await this.renew(this.unrecorded ?? undefined).catch(() => false))
     if (isRenewed) await onHeartbeat?.().catch(() => undefined)
   }
 
-  private extend(now: number, expiresAt: number): void {
-    if (this.lost.aborted) return
-    this.renewedAt = now
-    this.expireAt(expiresAt)
-  }
-
   /** However long the store does not respond, the worker stops before another one can claim the execution. */
-  private expireAt(expiresAt: number): void {
+  private stopAtExpiry(): void {
     clearTimeout(this.expiry)
-    this.expiry = setTimeout(() => this.loss.abort(), expiresAt - this.params.system.now())
+    this.expiry = setTimeout(() => this.loss.abort(), this.expiresAt - this.params.system.now())
   }
 }

@@ -1,8 +1,5 @@
-import type { MessagePort } from 'node:worker_threads'
-
 /** One run, as sent to an agent thread. JSON travels as text: it is copied once, and keeps its digits. */
 export type ThreadTask = {
-  port: MessagePort
   codeFile: string
   input: string
   executionId: string
@@ -20,6 +17,8 @@ export type ThreadMessage =
   /** The step's result; the thread waits for `step-stored`. */
   | { type: 'step-result'; id: number; name: string; json: string; startedAt: number }
   | { type: 'log'; text: string }
+  /** The run has ended. The thread then checks what the run left behind. */
+  | { type: 'result'; result: RunResult }
   /** An exception outside of the run's own promise, or `process.exit`: the thread has to be terminated. */
   | { type: 'crashed'; error: ThreadError }
 
@@ -35,5 +34,3 @@ export type RunResult =
   /** The value cannot be an output; `code` and `message` are those of the execution's error. */
   | { type: 'invalid'; code: 'OutputSchemaMismatch' | 'OutputTooLarge'; message: string }
   | { type: 'failed'; error: ThreadError }
-
-export type ThreadResult = { result: RunResult; logs: string }

@@ -52,8 +52,6 @@ class ThreadRun {
   private readonly params: Params
   private readonly maskText: (text: string) => string
   private readonly settle: Settle
-  private destroy: () => void = () => undefined
-  private send: ReturnType<AgentThread['start']>['send'] = () => undefined
 
   constructor(params: Params, maskText: (text: string) => string, settle: Settle) {
     this.params = params
@@ -61,34 +59,32 @@ class ThreadRun {
     this.settle = settle
   }
 
-  /** Whether the agent returned. */
+  /** Whether the thread can be used again. */
   async execute(thread: AgentThread, codeFile: string): Promise<boolean> {
     const { execution, journal, signal } = this.params
     if (signal.aborted) return false
-    this.destroy = () => void thread.destroy()
     const abort = () => {
-      this.send({ type: 'abort' })
-      setTimeout(this.destroy, ABORT_GRACE_MS)
+      thread.send({ type: 'abort' })
+      setTimeout(() => thread.destroy(), ABORT_GRACE_MS)
     }
     signal.addEventListener('abort', abort, { once: true })
     try {
-      const { result, send } = thread.start(
-        {
-          codeFile,
-          input: JSON.stringify(execution.input),
-          executionId: execution.id,
-          tenantId: execution.tenantId,
-          storedSteps: journal.recorded.flatMap(({ step }) =>
-            step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
-          ),
-        },
-        (message) => this.receive(message).catch((error: unknown) => this.giveUp(error)),
-      )
-      this.send = send
-      const { result: ran, logs } = await result
-      journal.log(this.maskText(logs))
-      this.complete(ran)
-      return ran.type === 'returned' && !signal.aborted
+      const task = {
+        codeFile,
+        input: JSON.stringify(execution.input),
+        executionId: execution.id,
+        tenantId: execution.tenantId,
+        storedSteps: journal.recorded.flatMap(({ step }) =>
+          step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
+        ),
+      }
+      const isClean = await thread.execute(task, (message) => {
+        this.receive(message, thread).catch((error: unknown) => {
+          this.settle.reject(error)
+          void thread.destroy()
+        })
+      })
+      return isClean && !signal.aborted
     } catch (error) {
       this.fail({ message: (error as Error).message, stack: null })
       return false
@@ -98,24 +94,26 @@ class ThreadRun {
   }
 
   /** @throws AttemptStopped, Unavailable */
-  private async receive(message: ThreadMessage): Promise<void> {
+  private async receive(message: ThreadMessage, thread: AgentThread): Promise<void> {
     const { journal } = this.params
     switch (message.type) {
       case 'step':
         journal.assertMayBegin()
-        return this.send({ type: 'begin-step', id: message.id })
+        return thread.send({ type: 'begin-step', id: message.id })
       case 'step-result': {
         const { id, name, json, startedAt } = message
         const value = JSON.parse(json) as Json
         const times = { startedAt: new Date(startedAt).toISOString(), finishedAt: new Date().toISOString() }
         await journal.append({ kind: 'CODE', name, value, ...times })
-        return this.send({ type: 'step-stored', id })
+        return thread.send({ type: 'step-stored', id })
       }
       case 'log':
         return journal.log(this.maskText(message.text))
+      case 'result':
+        return this.complete(message.result)
       case 'crashed':
         this.fail(message.error)
-        return this.destroy()
+        return thread.destroy()
     }
   }
 
@@ -142,11 +140,6 @@ class ThreadRun {
       ...(violations.length > 0 && { errors: violations }),
     }
     this.settle.resolve(failure(error))
-  }
-
-  private giveUp(error: unknown): void {
-    this.settle.reject(error)
-    this.destroy()
   }
 }
 

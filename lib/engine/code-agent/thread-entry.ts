@@ -1,21 +1,17 @@
 /** Runs in an agent thread, and loads nothing but Node: it executes one run per task, and reports to its worker. */
 import { setSourceMapsSupport } from 'node:module'
 import { constants, setPriority } from 'node:os'
-import { inspect } from 'node:util'
+import { inspect, promisify } from 'node:util'
 import type { MessagePort } from 'node:worker_threads'
 import { MAX_PAYLOAD_BYTES } from '../../core/limits.ts'
-import type {
-  RunResult,
-  ThreadError,
-  ThreadMessage,
-  ThreadResult,
-  ThreadTask,
-  WorkerMessage,
-} from './protocol.ts'
+import type { RunResult, ThreadError, ThreadMessage, ThreadTask, WorkerMessage } from './protocol.ts'
 import { captureConsole } from './thread-console.ts'
 import { watchThread } from './thread-state.ts'
 
 type Run = (input: unknown, context: object) => unknown
+
+/** Taken before an agent can replace `setImmediate`. */
+const nextTurn = promisify(setImmediate)
 
 setSourceMapsSupport(true, { nodeModules: true, generatedCode: false })
 
@@ -29,9 +25,24 @@ if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BEL
 let agent: Promise<Run> | undefined
 let watch: ReturnType<typeof watchThread> | undefined
 let port: MessagePort | undefined
+let abort = new AbortController()
+let hasCrashed = false
+/** Steps that wait for the worker, by id. Ids are unique in the thread. */
+const waiting = new Map<number, () => void>()
+let lastId = 0
 
 const post = (message: ThreadMessage) => port?.postMessage(message)
 const takeLogs = captureConsole((text) => post({ type: 'log', text }))
+
+/** Opens the way to the worker, before the first run. */
+export function connect(opened: MessagePort): void {
+  port = opened
+  port.on('message', (message: WorkerMessage) => {
+    if (message.type === 'abort') return abort.abort()
+    waiting.get(message.id)?.()
+    waiting.delete(message.id)
+  })
+}
 
 /** In a thread, `process.exit` would end the thread without a report. */
 process.exit = ((code?: number | string | null) => {
@@ -42,20 +53,29 @@ process.exit = ((code?: number | string | null) => {
 process.on('uncaughtException', crash)
 
 function crash(error: unknown): void {
-  post({ type: 'log', text: takeLogs() })
+  hasCrashed = true
+  postLogs()
   post({ type: 'crashed', error: describe(error) })
 }
 
-export default async function execute(task: ThreadTask): Promise<ThreadResult> {
-  port = task.port
-  const { signal, step, close } = connect(task)
-  const result = await run(task, { signal, step })
-  close()
-  return { result, logs: takeLogs() }
+function postLogs(): void {
+  const text = takeLogs()
+  if (text) post({ type: 'log', text })
 }
 
-/** Whether the last run left the thread as it found it. */
-export const isClean = (): boolean => watch?.isClean() ?? false
+/** Whether the run left the thread as it found it. The worker has the result before that is checked. */
+export default async function execute(task: ThreadTask): Promise<boolean> {
+  if (!port) throw new Error('The thread is not connected to its worker.')
+  abort = new AbortController()
+  const { step, close } = openSteps(task)
+  const result = await run(task, { signal: abort.signal, step })
+  // Node reports unhandled rejections and exceptions of the agent first.
+  await nextTurn()
+  close()
+  postLogs()
+  post({ type: 'result', result })
+  return result.type === 'returned' && !hasCrashed && (watch?.isClean() ?? false)
+}
 
 async function run(task: ThreadTask, context: object): Promise<RunResult> {
   try {
@@ -79,19 +99,17 @@ async function load(file: string): Promise<Run> {
   return module.default as Run
 }
 
-/** The context of one run, whose other end is the worker. */
-function connect({ port, storedSteps }: ThreadTask) {
+/** The steps of one run. A step that is still going on when the run ends never settles: nobody stores it. */
+function openSteps({ storedSteps }: ThreadTask) {
   const stored = new Map(storedSteps)
   const used = new Set<string>()
-  const waiting = new Map<number, () => void>()
-  const abort = new AbortController()
-  let steps = 0
-  port.on('message', (message: WorkerMessage) => {
-    if (message.type === 'abort') return abort.abort()
-    waiting.get(message.id)?.()
-    waiting.delete(message.id)
-  })
-  const answerTo = (id: number) => new Promise<void>((resolve) => waiting.set(id, resolve))
+  let isOver = false
+  const request = (id: number, message: ThreadMessage) =>
+    new Promise<void>((resolve) => {
+      if (isOver) return
+      waiting.set(id, resolve)
+      post(message)
+    })
 
   async function step(name: string, compute: () => unknown): Promise<unknown> {
     if (typeof name !== 'string' || name === '')
@@ -101,18 +119,18 @@ function connect({ port, storedSteps }: ThreadTask) {
     used.add(name)
     const known = stored.get(name)
     if (known !== undefined) return JSON.parse(known)
-    const id = ++steps
-    const begun = answerTo(id)
-    post({ type: 'step', id, name })
-    await begun
+    const id = ++lastId
+    await request(id, { type: 'step', id, name })
     const startedAt = Date.now()
     const json = JSON.stringify((await compute()) ?? null)
-    const isStored = answerTo(id)
-    post({ type: 'step-result', id, name, json, startedAt })
-    await isStored
+    await request(id, { type: 'step-result', id, name, json, startedAt })
     return JSON.parse(json)
   }
-  return { signal: abort.signal, step, close: () => port.close() }
+  const close = () => {
+    isOver = true
+    waiting.clear()
+  }
+  return { step, close }
 }
 
 /** Serialized here, so that a value of any size, or with a slow `toJSON`, does not block the worker. */

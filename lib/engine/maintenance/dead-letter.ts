@@ -1,9 +1,12 @@
 import { isFinal } from '../../core/execution.ts'
 import type { ExecutionStore, RunQueue, System } from '../../core/ports.ts'
+import type { StepStore } from '../../core/step.ts'
 import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../../core/transitions.ts'
+import { endAbandoned } from '../end-execution.ts'
 
 type Params = {
   executions: Pick<ExecutionStore, 'get' | 'end'>
+  steps: Pick<StepStore, 'getProgress'>
   queue: RunQueue
   system: System
   organizationId: string
@@ -21,18 +24,12 @@ export async function processDeadLetter(params: Params): Promise<DeadLetterResul
   const { executions, queue, system, organizationId, id } = params
   const execution = await executions.get({ organizationId, id })
   if (!execution || isFinal(execution)) return 'ignored'
-  const now = system.now()
-  const isOverdue = execution.deadlineAt <= now
+  const isOverdue = execution.deadlineAt <= system.now()
   if (hasAttemptsLeft(execution) && !isOverdue) {
     await queue.send({ executionId: id, organizationId, tenantId: execution.tenantId })
     return 'enqueued'
   }
-  const ended = await executions.end({
-    organizationId,
-    id,
-    error: isOverdue ? DEADLINE_EXCEEDED : attemptsExhausted(execution),
-    finishedAt: new Date(now).toISOString(),
-    unleasedAt: now,
-  })
+  const error = isOverdue ? DEADLINE_EXCEEDED : attemptsExhausted(execution)
+  const ended = await endAbandoned(params, { organizationId, id, error })
   return ended ? 'ended' : 'ignored'
 }

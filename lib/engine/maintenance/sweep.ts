@@ -1,9 +1,12 @@
 import { type LeaseTimes, nextSweep } from '../../core/lease-times.ts'
 import type { ExecutionStore, RunQueue, StaleExecution, System } from '../../core/ports.ts'
+import type { StepStore } from '../../core/step.ts'
 import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
+import { endAbandoned } from '../end-execution.ts'
 
 type Sweep = {
   executions: Pick<ExecutionStore, 'listStale' | 'postpone' | 'end'>
+  steps: Pick<StepStore, 'getProgress'>
   queue: RunQueue
   system: System
   times: LeaseTimes
@@ -49,18 +52,17 @@ function describeErrors([first, ...others]: unknown[], listed: number): string {
 }
 
 async function sweepOne(
-  { executions, queue, system, times }: Sweep,
+  { queue, times, ...stores }: Sweep,
   stale: StaleExecution,
 ): Promise<'ended' | 'enqueued' | 'ignored'> {
-  const now = system.now()
+  const now = stores.system.now()
   const { id, organizationId, tenantId, createdAt, deadlineAt } = stale
   if (deadlineAt <= now) {
-    const end = { error: DEADLINE_EXCEEDED, finishedAt: new Date(now).toISOString(), unleasedAt: now }
-    const ended = await executions.end({ organizationId, id, ...end })
+    const ended = await endAbandoned(stores, { organizationId, id, error: DEADLINE_EXCEEDED })
     return ended ? 'ended' : 'ignored'
   }
   const until = nextSweep(times, Date.parse(createdAt), now)
-  if (!(await executions.postpone({ stale, until }))) return 'ignored'
+  if (!(await stores.executions.postpone({ stale, until, now }))) return 'ignored'
   await queue.send({ executionId: id, organizationId, tenantId })
   return 'enqueued'
 }

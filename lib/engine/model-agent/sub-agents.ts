@@ -8,7 +8,8 @@ import type { JsonObject } from '../../core/json.ts'
 import type { ToolResult } from '../../core/model.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
-import { type Engine, isoNow, timesOf } from '../engine.ts'
+import { endExecution } from '../end-execution.ts'
+import { type Engine, timesOf } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 
 /** Maximum depth of agents that call each other. */
@@ -91,6 +92,7 @@ async function runChild(
     options: { maxAgentSteps: version.execution.maxAgentSteps, model: null, useDynamicLearning: false },
     now,
     deadlineMs: Math.max(parent.deadlineAt - now, 0),
+    graceMs: timesOf(engine).graceMs,
     lease,
     parent: { executionId: parent.id, callers },
   })
@@ -114,16 +116,16 @@ async function runChild(
  * worker, the next one finds the child again.
  */
 async function endWithCall(
-  { executions, system }: Engine,
+  engine: Engine,
   parent: Execution,
   { id, signal }: { id: string; signal: AbortSignal },
 ): Promise<void> {
   const { organizationId } = parent
   const hasTimedOut = signal.reason instanceof ToolError
   const isParentOpen = async () =>
-    (await executions.getStatus({ organizationId, id: parent.id })) === 'IN_PROGRESS'
+    (await engine.executions.getStatus({ organizationId, id: parent.id })) === 'IN_PROGRESS'
   if (!hasTimedOut && (await isParentOpen())) return
-  await executions.end({ organizationId, id, error: CANCELLED, finishedAt: isoNow(system) })
+  await endExecution(engine, { organizationId, id, error: CANCELLED })
 }
 
 /** A UUIDv7 with the parent's timestamp, whose random part is the hash of the call's key. */

@@ -5,23 +5,57 @@ import type { ExecutionStore, System } from '../../core/ports.ts'
 /** Records one more execution of an organization. @throws TooManyRequests at the limit of open executions */
 export type Admit = <T>(organizationId: string, record: () => Promise<T>) => Promise<T>
 
-/** `admitted`: executions recorded by this process since `open` was counted. */
-type Count = { open: number; countedAt: number; admitted: number }
+type Count = {
+  open: number
+  countedAt: number
+  /** Executions recorded by this process since then. */
+  admitted: number
+  /** Executions that this process may record, and how long, before it counts again. */
+  budget: number
+  ttlMs: number
+  /** Time between two executions of this process before this count; 0 if unknown. */
+  intervalMs: number
+  /** Executions that this process may record at once, when they come faster than before. */
+  burst: number
+  lastAt: number
+  /** The budget that steady counts have led to. */
+  steadyBudget: number
+  /** When the budget changed. Before the index can show an effect, it stays. */
+  budgetSince: number
+}
 
 const MAX_ORGANIZATIONS = 10_000
 
-/** A count is valid for this long, and until this share of the remaining capacity has been admitted here. */
-const COUNT_TTL_MS = 10_000
-const SHARE = 1 / 20
+/** Shares of the limit that a process records between two counts: after the first count, and while the counts are steady. */
+const FIRST_BUDGET = 1 / 400
+const MAX_BUDGET = 1 / 50
+
+/** Counts are steady while they grow by less than this share of the limit, which an estimate from one shard varies by. */
+const STEADY_GROWTH = 1 / 5
+/** A process that records executions this many times as fast as before counts again. */
+const MAX_SPEEDUP = 8
+
+/**
+ * Above this share of the limit, more growth than this within this time shows how fast other processes start executions:
+ * from an estimate, and from a count above that share.
+ */
+const RUSH_FROM = 41 / 50
+const RUSH_GROWTH = { estimated: 1 / 5, counted: 1 / 20 } as const
+const RUSH_MS = 500
+/** From a count of another process until the index shows the executions that it allowed. */
+const IN_FLIGHT_MS = 30
+
+const FIRST_TTL_MS = 10_000
+const MAX_TTL_MS = 5 * 60_000
 
 /** An organization at its limit is rejected for this long without another count. */
 const REJECTION_TTL_MS = 100
 
 /**
  * The limit on an organization's open executions. They are counted in the index that contains exactly these, so that
- * no crash can make the count wrong. Counting for every run would cost more than the run: far below the limit, this
- * process adds what it has admitted to its last count. Near the limit every run is counted, one after the other
- * (docs/decisions/0009-open-executions.md).
+ * no crash can make the count wrong. Counting for every run would cost more than the run: below half of the limit, a
+ * process counts once in several runs, less often the steadier the counts are. Above, it counts for every run, one after
+ * the other. The constants hold for 200 processes (docs/decisions/0009-open-executions.md).
  */
 export function admission(
   { executions, system }: { executions: Pick<ExecutionStore, 'countOpen'>; system: System },
@@ -29,31 +63,80 @@ export function admission(
 ): Admit {
   const counts = new LRUCache<string, Count>({ max: MAX_ORGANIZATIONS })
   const pending = new Map<string, Promise<unknown>>()
+  const firstBudget = Math.floor(max * FIRST_BUDGET)
 
-  const isValid = (count: Count | undefined): count is Count =>
-    count !== undefined &&
-    system.now() - count.countedAt < COUNT_TTL_MS &&
-    count.admitted < Math.floor((max - count.open) * SHARE)
+  const isValid = (count: Count | undefined): count is Count => {
+    if (!count || count.admitted >= count.budget) return false
+    return system.now() - count.countedAt < count.ttlMs && burstOf(count) >= 1
+  }
+
+  const isSteady = (count: Count | undefined): boolean =>
+    count !== undefined && count.steadyBudget > firstBudget
+
+  /** A token bucket that refills at `MAX_SPEEDUP` times the rate at which this process used to record executions. */
+  function burstOf({ burst, lastAt, intervalMs }: Count): number {
+    if (intervalMs === 0) return firstBudget
+    const refilled = burst + ((system.now() - lastAt) * MAX_SPEEDUP) / intervalMs
+    return Math.min(refilled, Math.max(firstBudget, IN_FLIGHT_MS / intervalMs))
+  }
 
   const isRejected = (count: Count | undefined) =>
     count !== undefined && count.open >= max && system.now() - count.countedAt < REJECTION_TTL_MS
 
-  async function countAndRecord<T>(organizationId: string, record: () => Promise<T>): Promise<T> {
-    const open = await executions.countOpen({ organizationId, max })
-    const isAdmitted = open < max
-    counts.set(organizationId, {
-      open: isAdmitted ? open + 1 : open,
-      countedAt: system.now(),
-      admitted: 0,
-    })
-    if (!isAdmitted) throw new TooManyRequests(max)
-    return record()
+  /** An estimate of the executions of other processes that the index does not show yet, at their rate since the last count. */
+  function notCounted(open: number, last: Count | undefined): number {
+    if (!last || open < max * RUSH_FROM) return 0
+    const growth = open - last.open
+    const ageMs = system.now() - last.countedAt
+    const { estimated, counted } = RUSH_GROWTH
+    const minGrowth = max * (last.open < max * RUSH_FROM ? estimated : counted)
+    const isRush = ageMs < RUSH_MS && growth > minGrowth
+    return isRush ? Math.round((growth * IN_FLIGHT_MS) / Math.max(ageMs, IN_FLIGHT_MS / 2)) : 0
+  }
+
+  function toCount(open: number, last: Count | undefined): Count {
+    const countedAt = system.now()
+    const count = { open: open + 1, countedAt, admitted: 0, burst: firstBudget, lastAt: countedAt }
+    const intervalMs = last ? (countedAt - last.countedAt) / (last.admitted + 1) : 0
+    const first = {
+      ...count,
+      intervalMs,
+      budgetSince: countedAt,
+      steadyBudget: firstBudget,
+      ttlMs: FIRST_TTL_MS,
+    }
+    if (open >= max / 2) return { ...first, open: Math.min(open + 1, max), budget: 0 }
+    if (!last) return { ...first, budget: firstBudget }
+    const growth = open - last.open
+    if (growth > max * STEADY_GROWTH) {
+      const untilFull = ((max - open) / growth) * (last.admitted + 1)
+      return { ...first, budget: Math.floor(untilFull / 3) }
+    }
+    if (countedAt - last.budgetSince < IN_FLIGHT_MS) {
+      const { budgetSince, steadyBudget, ttlMs } = last
+      const budget = isSteady(last) ? steadyBudget : 0
+      return { ...first, budgetSince, steadyBudget, ttlMs, budget }
+    }
+    const budget = Math.floor(Math.min(Math.max(last.steadyBudget, firstBudget) * 4, max * MAX_BUDGET))
+    const ttlMs = Math.min(Math.max(last.ttlMs * 2, FIRST_TTL_MS), MAX_TTL_MS)
+    return { ...first, steadyBudget: budget, budget, ttlMs }
+  }
+
+  /** @throws TooManyRequests */
+  async function countFor(organizationId: string): Promise<void> {
+    const counted = await executions.countOpen({ organizationId, max })
+    const last = counts.get(organizationId)
+    const open = counted + notCounted(counted, last)
+    counts.set(organizationId, toCount(open, last))
+    if (open >= max) throw new TooManyRequests(max)
   }
 
   return async (organizationId, record) => {
     for (;;) {
       const count = counts.get(organizationId)
       if (isValid(count)) {
+        count.burst = burstOf(count) - 1
+        count.lastAt = system.now()
         count.admitted++
         return record()
       }
@@ -62,8 +145,13 @@ export function admission(
       if (!other) break
       await other
     }
-    const own = countAndRecord(organizationId, record)
-    const settled = own.catch(() => undefined).finally(() => pending.delete(organizationId))
+    const counting = countFor(organizationId)
+    const own = counting.then(record)
+    // Until counts are steady, the next one has to include this run.
+    const settled = counting
+      .then(() => (isSteady(counts.get(organizationId)) ? undefined : own))
+      .catch(() => undefined)
+      .finally(() => pending.delete(organizationId))
     pending.set(organizationId, settled)
     return own
   }

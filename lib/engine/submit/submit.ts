@@ -8,9 +8,10 @@ import {
   type NewExecution,
   newExecution,
 } from '../../core/execution.ts'
+import { timeOfId } from '../../core/ids.ts'
 import { DEADLINE_MS, IDEMPOTENCY_MS } from '../../core/limits.ts'
 import type { IdempotencyStore, RunQueue } from '../../core/ports.ts'
-import { hardDeadline } from '../checkpoints/deadline.ts'
+import { hardDeadline, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { attempt } from '../worker/attempt.ts'
 import type { Admit } from './admission.ts'
@@ -27,7 +28,7 @@ export type SubmitEngine = Engine & {
 
 /** Records an execution and runs it in this process, without a deadline for the caller. */
 export async function runInProcess(engine: Engine, request: RunRequest): Promise<Execution> {
-  const ids = { executionId: engine.system.newId(), idempotencyId: null }
+  const ids = { executionId: engine.system.newId(), idempotencyId: null, isBound: false }
   const execution = newExecution({ ...newExecutionParams(engine, request, ids), lease: newLease(engine) })
   await engine.executions.create({ execution })
   const result = await attempt(engine, execution, request.version)
@@ -41,6 +42,14 @@ export async function runInProcess(engine: Engine, request: RunRequest): Promise
  */
 export async function submitSync(engine: SubmitEngine, request: RunRequest): Promise<Execution> {
   const deadline = hardDeadline(engine.syncDeadlineMs)
+  return runUntil(deadline, engine, request).finally(deadline.clear)
+}
+
+async function runUntil(
+  deadline: WorkerDeadline,
+  engine: SubmitEngine,
+  request: RunRequest,
+): Promise<Execution> {
   const accepted = await accept(engine, request, newLease(engine))
   if (!accepted.isNew) {
     if (!isFinal(accepted.execution)) throw new ExecutionInProgress(accepted.execution.id)
@@ -140,7 +149,7 @@ async function recordCacheHit(
 function newExecutionParams(
   engine: Engine,
   { version, input, inputAdaptations = [], tenantId, options, cache = null }: RunRequest,
-  { executionId, idempotencyId }: Pick<Reserved, 'executionId' | 'idempotencyId'>,
+  { executionId, idempotencyId, isBound }: Reserved,
 ): Omit<NewExecution, 'lease'> {
   return {
     id: executionId,
@@ -152,7 +161,8 @@ function newExecutionParams(
     inputAdaptations,
     options,
     idempotencyId,
-    now: engine.system.now(),
+    // The time in the id: lists compare `from` and `to` with it.
+    now: isBound ? engine.system.now() : timeOfId(executionId),
     deadlineMs: DEADLINE_MS,
     graceMs: timesOf(engine).graceMs,
     cache,

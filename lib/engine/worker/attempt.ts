@@ -58,7 +58,7 @@ export async function attempt(
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
   const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
   try {
-    const outcome = withLogs(await runUntilDeadline(current).catch(toRejection), current.journal)
+    const outcome = await runUntilDeadline(current).catch(toRejection)
     const completed = await finish(current, outcome).catch((error) => finish(current, toRejection(error)))
     if (!completed) return { kind: 'lost' }
     // Best effort: waiting executions also find the result in the record.
@@ -78,8 +78,14 @@ function toRejection(error: unknown): Outcome {
   return failure({ code: 'AgentFailed', message: error.message })
 }
 
-const withLogs = (outcome: Outcome, journal: Journal | null): Outcome =>
-  journal?.logs ? { ...outcome, logs: journal.logs } : outcome
+/** With what the journal knows of the run, however it ended. */
+function withJournal(outcome: Outcome, journal: Journal | null): Outcome {
+  if (!journal) return outcome
+  const { logs, progress } = journal
+  const { model, ...counts } = progress
+  const recorded = { ...counts, ...(model !== null && { model }) }
+  return { ...(outcome.status === 'ERROR' && recorded), ...outcome, ...(logs && { logs }) }
+}
 
 /** @throws the error if it is not a reason to stop, but a defect */
 function stopReasonOf(error: unknown): StopReason {
@@ -127,7 +133,10 @@ async function release(
   const { executions, system } = engine
   const { id, lease } = execution
   const until = system.now() + delayMs + timesOf(engine).graceMs
-  await executions.release({ id, owner: lease.owner, until, error, isWaiting }).catch(() => undefined)
+  const progress = journal?.hasGrown ? journal.progress : null
+  await executions
+    .release({ id, owner: lease.owner, until, error, progress, isWaiting })
+    .catch(() => undefined)
   return { kind: 'released', progressed: journal?.hasGrown ?? false, hasFailed: error !== null, delayMs }
 }
 
@@ -135,9 +144,10 @@ const FINISH_RETRY_MS = 500
 
 /** Null if the lease is lost. A result is not discarded because the database is unavailable: the write is retried while the lease lasts. */
 async function finish(
-  { engine, execution, heartbeat }: Attempt,
-  outcome: Outcome,
+  { engine, execution, heartbeat, journal }: Attempt,
+  result: Outcome,
 ): Promise<Execution | null> {
+  const outcome = withJournal(result, journal)
   const finishedAt = isoNow(engine.system)
   return pRetry(() => engine.executions.finish({ execution, outcome, finishedAt }), {
     retries: Number.POSITIVE_INFINITY,
@@ -156,6 +166,7 @@ async function runUntilDeadline(current: Attempt): Promise<Outcome> {
   const timer = setTimeout(() => timeout.abort(), limit.endsAt - engine.system.now())
   const stopSignal = deadline ? AbortSignal.any([heartbeat.lost, deadline.stop]) : heartbeat.lost
   const signal = AbortSignal.any([stopSignal, timeout.signal])
+  const abort = onceAborted(signal)
   try {
     const journal = await Journal.open({
       steps: engine.steps,
@@ -170,12 +181,13 @@ async function runUntilDeadline(current: Attempt): Promise<Outcome> {
     running.catch(() => undefined)
     return await Promise.race([
       running,
-      aborted(signal).then((): Outcome => {
+      abort.happened.then((): Outcome => {
         if (stopSignal.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
-        return { ...timedOut(limit.seconds), ...journal.progress }
+        return timedOut(limit.seconds)
       }),
     ])
   } finally {
+    abort.ignore()
     current.journal?.close()
     clearTimeout(timer)
   }
@@ -216,9 +228,14 @@ function withAdaptedInput(execution: LeasedExecution, version: Version): LeasedE
 const timedOut = (seconds: number): Outcome =>
   failure({ code: 'TimedOut', message: `The run did not finish within ${seconds} seconds.` })
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+/**
+ * Node retains a combined signal for as long as it has a listener and one of its sources can abort. With it, this promise
+ * retains what it was raced against: the run's output.
+ */
+function onceAborted(signal: AbortSignal): { happened: Promise<void>; ignore: () => void } {
+  const { promise: happened, resolve } = Promise.withResolvers<void>()
+  const onAbort = () => resolve()
+  if (signal.aborted) resolve()
+  else signal.addEventListener('abort', onAbort, { once: true })
+  return { happened, ignore: () => signal.removeEventListener('abort', onAbort) }
 }

@@ -4,6 +4,7 @@ import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import type { RunQueue } from '../../core/ports.ts'
 import { attemptsExhausted } from '../../core/transitions.ts'
 import type { WorkerDeadline } from '../checkpoints/deadline.ts'
+import { endExecution } from '../end-execution.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 
@@ -39,7 +40,9 @@ export async function processMessage(
   if (typeof execution === 'string') return execution
 
   const fail = async (error: ExecutionError): Promise<MessageResult> => {
-    await executions.finish({ execution, outcome: failure(error), finishedAt: isoNow(system) })
+    const progress = await engine.steps.getProgress({ executionId: id })
+    const outcome = { ...failure(error), ...progress }
+    await executions.finish({ execution, outcome, finishedAt: isoNow(system) })
     return 'processed'
   }
   if (execution.attemptsSinceProgress > MAX_ATTEMPTS) return fail(attemptsExhausted(execution))
@@ -51,7 +54,7 @@ export async function processMessage(
   const onHeartbeat = async () => {
     await hide()
     if (await hasFinalParent(engine, execution))
-      await executions.end({ ...execution, error: CANCELLED, finishedAt: isoNow(system) })
+      await endExecution(engine, { ...execution, error: CANCELLED })
   }
   const result = await attempt(engine, execution, version, {
     onHeartbeat,

@@ -1,5 +1,6 @@
 import type { InputAdaptation } from '../../core/execution.ts'
 import {
+  containsExactNumber,
   isJsonObject,
   isWithinDepth,
   type Json,
@@ -134,7 +135,11 @@ function adaptObject(shape: Shape, sent: JsonObject, location: Location, context
   const sentNames = Object.keys(sent)
   const unknown = unknownNames(shape, sentNames)
   const hasTooManyUnknown = unknown.length > MAX_UNKNOWN_NAMES
-  if (hasTooManyUnknown && !shape.others) return roundNumbers(sent, location, context) as JsonObject
+  if (hasTooManyUnknown && !shape.others) {
+    // To list the names of a large object again would take as long as the rest.
+    const hasExactNumber = sentNames.some((name) => containsExactNumber(sent[name] ?? null))
+    return hasExactNumber ? (roundNumbers(sent, location, context) as JsonObject) : sent
+  }
   const matchable = hasTooManyUnknown ? [] : unknown
   const renames = matchable.length > 0 ? matchNames(shape, sent, matchable, context.names) : NO_RENAMES
   const envelope = renames.size === 0 && unknown.length === 1 ? unwrapEnvelope(shape, sent) : undefined

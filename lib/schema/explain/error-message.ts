@@ -14,8 +14,10 @@ const FORMATS = new Map([
   ['uuid', 'a UUID'],
 ])
 
+type Unit = Pick<OutputUnit, 'keyword'> & Partial<OutputUnit>
+
 /** The predicate of an error sentence. `expected` is the schema's value of the failed keyword. */
-export function errorMessage({ keyword, error }: OutputUnit, expected: Json | undefined): string {
+export function errorMessage({ keyword, error = '' }: Unit, expected: Json | undefined): string {
   const text = String(expected)
   switch (keyword) {
     case 'type':

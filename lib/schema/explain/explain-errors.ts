@@ -73,7 +73,7 @@ export function explainErrors(errors: OutputUnit[], schema: JsonObject, lookup: 
   }
 }
 
-function toViolation(names: string[], message: string): Violation {
+export function toViolation(names: readonly string[], message: string): Violation {
   const path = toJsonPointer(names)
   return { path, message: `${path === '' ? 'The value' : truncate(path, 100)} ${message}` }
 }

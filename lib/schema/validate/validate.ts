@@ -1,7 +1,8 @@
 import { dereference, format, type Schema, validate } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
 import { type Json, type JsonObject, mapExactNumbers } from '../../core/json.ts'
-import { explainErrors, MAX_VIOLATIONS } from '../explain/explain-errors.ts'
+import { errorMessage } from '../explain/error-message.ts'
+import { explainErrors, MAX_VIOLATIONS, toViolation } from '../explain/explain-errors.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { toJsonPointer } from '../json-pointer.ts'
 import { truncate } from '../message-text.ts'
@@ -9,7 +10,9 @@ import type { Matcher } from '../patterns/compile-pattern.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'
 import type { Lookup } from '../subschemas.ts'
 import { closeObjects } from './close-objects.ts'
+import { limitChecks, TooManyChecks } from './limit-checks.ts'
 import { LINEAR_FORMATS } from './linear-formats.ts'
+import { findDuplicates, takeUniqueItems } from './unique-items.ts'
 
 /** Returns the violations of a value; empty when it is valid. */
 export type Validator = (value: unknown) => Violation[]
@@ -36,15 +39,22 @@ function toValidator(
   const { schema: linear, formats, unsupported } = toLinearSchema(toJsonSchema(declared))
   const [pattern] = unsupported
   if (pattern !== undefined) return () => [unsupportedPattern(pattern)]
-  const lookup = dereference(linear as Schema)
-  const schema = prepare(linear, lookup)
-  const run = (value: unknown, shortCircuit: boolean) =>
-    withFormats(formats, () => validate(value, schema as Schema, '2020-12', lookup, shortCircuit))
+  const unique = takeUniqueItems(linear)
+  const lookup = dereference(unique as Schema)
+  const schema = prepare(unique, lookup)
+  const checks = limitChecks(schema, lookup)
+  const run = (value: unknown, shortCircuit: boolean) => {
+    checks.start(value)
+    return withFormats(formats, () => validate(value, schema as Schema, '2020-12', lookup, shortCircuit))
+  }
   return (value) => {
     try {
       const { valid, errors } = run(value, false)
-      return valid ? [] : explainErrors(errors, schema, lookup)
+      const violations = valid ? [] : explainErrors(errors, schema, lookup)
+      const duplicates = unique === linear ? [] : [...findDuplicates(value as Json, schema, lookup)]
+      return [...violations, ...duplicates.map(toDuplicateItems)].slice(0, MAX_VIOLATIONS)
     } catch (error) {
+      if (error instanceof TooManyChecks) return [TOO_MANY_CHECKS]
       if (error instanceof URIError) return [UNPAIRED_SURROGATE]
       if (!(error instanceof RangeError)) throw error
       // The validator passes errors as call arguments, and a call can have too many. Report the first error only.
@@ -90,6 +100,14 @@ function validateExactNumbers(value: Json, validateDoubles: Validator): Violatio
     path,
     message: `${truncate(path, 100)} must be a number that a double can hold exactly.`,
   }))
+}
+
+const toDuplicateItems = (path: readonly string[]): Violation =>
+  toViolation(path, errorMessage({ keyword: 'uniqueItems' }, true))
+
+const TOO_MANY_CHECKS: Violation = {
+  path: '',
+  message: 'The value cannot be checked: its nested parts match too many combinations of alternatives.',
 }
 
 /** The validator fails on such a field name (`encodeURI` throws), and a UTF-8 response cannot contain it. */

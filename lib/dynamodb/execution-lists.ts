@@ -1,0 +1,91 @@
+import type { Execution, ExecutionSummary } from '../core/execution.ts'
+import { firstIdAt } from '../core/ids.ts'
+import type { ExecutionListParams, ExecutionStore, Page } from '../core/ports.ts'
+import { type ExecutionItem, SUMMARY_ATTRIBUTES, toSummary } from './execution-item.ts'
+import { loadExecution } from './load-execution.ts'
+import { agentShard, ownedShard, statusShard, tenantShard } from './table/keys.ts'
+import { payloadBytes } from './table/payload.ts'
+import { listRecords, type ShardedQuery } from './table/sharded-list.ts'
+import type { Condition, Item, Table } from './table/table.ts'
+
+/** Pages without a match that one request reads before it returns an empty one, from which the client can continue. */
+const MAX_READS = 10
+
+type Record = Item & ExecutionItem
+
+/** Lists of executions, newest first. Each reads the index with the fewest entries that do not match. */
+export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'listSummaries'> {
+  async function page<T>(
+    params: ExecutionListParams,
+    options: Pick<ShardedQuery, 'attributes'>,
+    load: (item: Record) => Promise<T | null> | T,
+  ): Promise<Page<T>> {
+    const query = { ...toQuery(params), ...options }
+    for (let reads = 1; ; reads++) {
+      const { items, next } = await listRecords<Record>(table, query, recordBytes)
+      // No index shows which executions succeeded, and each lags behind the table: the records are checked.
+      const matching = items.filter(
+        (item) => !item.deleted && (!params.status || item.status === params.status),
+      )
+      const loaded = (await Promise.all(matching.map(load))).filter((item) => item !== null)
+      if (loaded.length > 0 || !next || reads === MAX_READS) return { items: loaded, next }
+      query.after = next
+    }
+  }
+
+  return {
+    list: (params) => page<Execution>(params, {}, (item) => loadExecution(table, item)),
+    listSummaries: (params) =>
+      page<ExecutionSummary>(params, { attributes: [...SUMMARY_ATTRIBUTES, 'deleted'] }, toSummary),
+  }
+}
+
+/** The index to read, and the filter for what its partitions do not separate. */
+function toQuery({ organizationId, agentId, limit, after, ...filter }: ExecutionListParams): ShardedQuery {
+  const { status, tenantId, from, to } = filter
+  const page = {
+    limit,
+    after,
+    range: {
+      from: from === undefined ? undefined : firstIdAt(from),
+      before: to === undefined ? undefined : firstIdAt(to),
+    },
+  }
+  if (status === 'ERROR' && agentId !== null) {
+    const shard = (number: number) => agentShard(agentId, number)
+    return { ...page, index: 'failed-executions-of-agent', shard, filter: isEqual({ tenantId }) }
+  }
+  if (status === 'ERROR' || status === 'IN_PROGRESS') {
+    const shard = (number: number) => statusShard(organizationId, status, number)
+    return { ...page, index: 'executions-by-status', shard, filter: isEqual({ agentId, tenantId }) }
+  }
+  if (tenantId !== null) {
+    const shard = (number: number) => tenantShard(organizationId, tenantId, number)
+    return { ...page, index: 'executions-of-tenant', shard, filter: isEqual({ agentId }) }
+  }
+  if (agentId !== null)
+    return { ...page, index: 'executions-of-agent', shard: (number) => agentShard(agentId, number) }
+  return {
+    ...page,
+    index: 'owned-by-organization',
+    shard: (number) => ownedShard(organizationId, 'EXEC', number),
+  }
+}
+
+/** A filter for the values that are not null; undefined if all are. */
+function isEqual(filter: { agentId?: string | null; tenantId?: string | null }): Condition | undefined {
+  const terms = Object.entries(filter).filter(([, value]) => value !== null)
+  if (terms.length === 0) return undefined
+  return {
+    expression: terms.map(([name]) => `#${name} = :${name}`).join(' AND '),
+    names: terms.map(([name]) => name),
+    values: Object.fromEntries(terms),
+  }
+}
+
+/** Approximate size of the record as JSON. */
+function recordBytes({ input, output, feedback, inputAdaptations, error, logs }: ExecutionItem): number {
+  const adaptations = typeof inputAdaptations === 'string' ? { json: inputAdaptations } : inputAdaptations
+  const payloads = [input, output, feedback, adaptations].map(payloadBytes)
+  return payloads.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(`${error ?? ''}${logs ?? ''}`))
+}
