@@ -7,14 +7,14 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/no
 
 /**
  * `npm test` leaves out `*.slow.test.ts` and runs each property a few times. `npm run test:all` (mode `all`) runs every
- * file, and each property five times as often.
+ * file, and each property five times as often. `npm run test:aws` runs the files of `test/aws`.
  */
 export default defineConfig(({ mode }) => {
   const isFullRun = mode === 'all'
   return {
     test: {
       include: ['test/**/*.test.ts'],
-      exclude: isFullRun ? [] : ['test/**/*.slow.test.ts'],
+      exclude: ['test/aws/**', ...(isFullRun ? [] : ['test/**/*.slow.test.ts'])],
       globalSetup: 'test/support/global-setup.ts',
       setupFiles: 'test/support/property-runs.ts',
       provide: { isFullRun },

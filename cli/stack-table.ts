@@ -24,7 +24,7 @@ export async function findStackTable(stack: string): Promise<string> {
   }
   const similar = prefixed.length > 0 ? ` Similar tables: ${prefixed.join(', ')}.` : ''
   throw new UserError(
-    `No table found for stack ${stack} in this AWS account and region.${similar} Deploy the stack: npx cdk deploy`,
+    `No table found for stack ${stack} in this AWS account and region.${similar} Deploy the stack: npx cdk deploy --context stackName=${stack}`,
   )
 }
 

@@ -9,11 +9,20 @@ import { type Template, toSamTemplate } from './to-sam-template.ts'
 
 const OUT = new URL('../cdk.out/', import.meta.url)
 
+type Manifest = { artifacts: Record<string, { type: string; properties: { templateFile?: string } }> }
+
+const readJson = (file: string) => JSON.parse(readFileSync(new URL(file, OUT), 'utf8'))
+
+/** The template has the name of the stack. */
+function findTemplateFile({ artifacts }: Manifest): string {
+  const stack = Object.values(artifacts).find(({ type }) => type === 'aws:cloudformation:stack')
+  if (!stack?.properties.templateFile) throw new Error('cdk.out contains no stack.')
+  return stack.properties.templateFile
+}
+
 try {
   const endpoints = { dynamodb: requireEnv(DYNAMODB_ENDPOINT), sqs: requireEnv(SQS_ENDPOINT) }
-  const template = JSON.parse(
-    readFileSync(new URL('AgentExecutionService.template.json', OUT), 'utf8'),
-  ) as Template
+  const template: Template = readJson(findTemplateFile(readJson('manifest.json')))
   const samTemplate = toSamTemplate(template, endpoints, process.arch)
   writeFileSync(new URL('sam.template.json', OUT), JSON.stringify(samTemplate))
   console.log('Wrote cdk.out/sam.template.json. Next: sam local start-api -t cdk.out/sam.template.json')

@@ -75,13 +75,14 @@ export async function runService(environment: Environment, print: (line: string)
     const published = await publishFolder(agents, AGENTS, join(folder, 'published.json'))
 
     const { handlers, authorizer, sweep } = localFunctions()
-    const sweepIfStale = async () => {
-      if (!(await hasStale(Date.now()))) return
-      runner.ensureStarted()
-      await sweep()
+    const sweepIfDue = async () => {
+      const now = Date.now()
+      const isStale = await hasStale(now)
+      if (isStale) runner.ensureStarted()
+      if (isStale || (await executions.listCleanups({ now, limit: 1 })).length > 0) await sweep()
     }
     const onSweepError = (error: unknown) => console.error('The sweeper failed:', error)
-    const sweeping = setInterval(() => sweepIfStale().catch(onSweepError), times.heartbeatMs)
+    const sweeping = setInterval(() => sweepIfDue().catch(onSweepError), times.leaseMs / 2)
     cleanups.push(async () => clearInterval(sweeping))
 
     const gateway = createGateway({

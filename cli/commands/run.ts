@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { CANCELLED, type Execution, type ExecutionError, isFinal } from '../../lib/core/execution.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import { endExecution } from '../../lib/engine/end-execution.ts'
 import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
 import * as engine from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
@@ -93,8 +94,8 @@ async function runInProcess(
     },
   }
   const end = async (error: ExecutionError) => {
-    const finishedAt = new Date(system.now()).toISOString()
-    if (id) await executions.end({ organizationId: request.version.organizationId, id, error, finishedAt })
+    const { organizationId } = request.version
+    if (id) await endExecution({ executions, steps, system }, { organizationId, id, error })
   }
   const removeCleanup = onInterrupt(() => end(CANCELLED))
   try {

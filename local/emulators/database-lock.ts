@@ -75,7 +75,7 @@ async function removeStaleLock(file: string, staleText: string): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, 5))
   }
   try {
-    if ((await readFile(file, 'utf8').catch(() => null)) === staleText) await rm(file)
+    if ((await readFile(file, 'utf8').catch(() => null)) === staleText) await rm(file, { force: true })
   } finally {
     await handle.close()
     await rm(guard, { force: true })

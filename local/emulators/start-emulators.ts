@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { type AddressInfo, createServer } from 'node:net'
@@ -6,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import pRetry from 'p-retry'
 import { clientConfig } from '../../lib/aws-sdk.ts'
+import { spawnEmulator } from './spawn-emulator.ts'
 
 /** A running emulator. `stop` keeps the stored data. */
 export type Emulator = { name: string; endpoint: string; stop: () => Promise<void> }
@@ -21,7 +21,8 @@ export async function startDynamoDB(folder: string | null): Promise<Emulator> {
   return binary ? startDynoxide(binary, folder) : startDynalite(folder)
 }
 
-function findDynoxide(): string | null {
+/** The path of the binary; null where it is not installed. */
+export function findDynoxide(): string | null {
   try {
     return join(dirname(require.resolve('@dynoxide/linux-x64/package.json')), 'dynoxide')
   } catch {
@@ -30,44 +31,35 @@ function findDynoxide(): string | null {
 }
 
 const MAX_START_MS = 10_000
-const MAX_ERROR_CHARACTERS = 2_000
 
-/**
- * Stops the emulator when its standard input closes, which happens however this process dies. Exits when the emulator does.
- * The shell gives background commands no standard input, hence descriptor 3.
- */
-const STOP_WITH_PARENT =
-  'exec 3<&0; "$@" & child=$!; { read -r _ <&3; kill $child; } 2>/dev/null & wait $child'
+/** Where dynoxide keeps its data. */
+export const databaseFile = (folder: string): string => join(folder, 'dynoxide.sqlite')
 
 async function startDynoxide(binary: string, folder: string | null): Promise<Emulator> {
   const port = await freePort()
   const options = ['serve', '--host', '127.0.0.1', '--port', String(port)]
-  const file = folder && join(folder, 'dynoxide.sqlite')
+  const file = folder && databaseFile(folder)
   if (file) options.push('--db-path', file)
-  const child = spawn('sh', ['-c', STOP_WITH_PARENT, 'sh', binary, ...options], {
-    stdio: ['pipe', 'ignore', 'pipe'],
-    // A separate process group: an interrupt from the terminal must not stop the database before the service.
-    detached: true,
-  })
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-MAX_ERROR_CHARACTERS)
-  })
+  const { exited, errors, stop } = spawnEmulator(binary, options)
   const exit = new AbortController()
-  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  void exited.then(() => exit.abort(cannotOpen(file ?? 'in memory', errors.replace(/^error: /, '').trim())))
+  void exited.then(() =>
+    exit.abort(
+      cannotOpen(
+        file ?? 'in memory',
+        errors()
+          .replace(/^error: /, '')
+          .trim(),
+      ),
+    ),
+  )
   const endpoint = `http://127.0.0.1:${port}`
   const ping = createPing(endpoint)
   try {
     const retries = { retries: MAX_START_MS, minTimeout: 15, factor: 1, maxRetryTime: MAX_START_MS }
     await pRetry(ping, { ...retries, signal: exit.signal })
   } catch (error) {
-    child.stdin.end()
+    void stop()
     throw error
-  }
-  const stop = async () => {
-    child.stdin.end()
-    await exited
   }
   return { name: 'dynoxide', endpoint, stop }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { clientConfig, createRequestHandler } from '../../lib/aws-sdk.ts'
+import { createDeleter } from './deleter.ts'
 
 type Options = {
   endpoint: string
@@ -15,6 +16,8 @@ type Options = {
 const RECEIVE_SECONDS = 10
 const MAX_MESSAGES = 10
 const DELAY_AFTER_ERROR_MS = 500
+/** While fewer than a batch may be received, a busy poller waits this long for more of its messages to end. */
+const LINGER_MS = 10
 /** SQS responds to a long poll when a message arrives or the poll ends. */
 const TIMEOUT_MS = (RECEIVE_SECONDS + 5) * 1000
 
@@ -26,14 +29,14 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
   })
   const stopping = new AbortController()
   const inProcess = new Set<Promise<void>>()
+  const deleter = createDeleter({ client, queueUrl, onError })
+  let onEnd = () => {}
 
   const processMessage = async (message: Message) => {
     try {
       const { batchItemFailures } = await handler({ Records: [toRecord(message)] })
       if (batchItemFailures.length > 0) return
-      await client.send(
-        new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }),
-      )
+      deleter.delete(message.ReceiptHandle ?? '')
     } catch (error) {
       onError(error)
     }
@@ -59,11 +62,25 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
     }
   }
 
+  /** How many messages may be received. Not `Promise.race`: it would retain memory until the longest run ends. */
+  const freeSlots = async (): Promise<number> => {
+    while (inProcess.size >= concurrency) {
+      await new Promise<void>((resolve) => {
+        onEnd = resolve
+      })
+    }
+    const isBusy = inProcess.size > concurrency - MAX_MESSAGES && inProcess.size > 0
+    if (isBusy) await sleep(LINGER_MS)
+    return concurrency - inProcess.size
+  }
+
   const loop = (async () => {
     while (!stopping.signal.aborted) {
-      if (inProcess.size >= concurrency) await Promise.race(inProcess)
-      for (const message of await receive(concurrency - inProcess.size)) {
-        const task = processMessage(message).finally(() => inProcess.delete(task))
+      for (const message of await receive(await freeSlots())) {
+        const task = processMessage(message).finally(() => {
+          inProcess.delete(task)
+          onEnd()
+        })
         inProcess.add(task)
       }
     }
@@ -75,6 +92,7 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
       stopping.abort()
       await loop
       await Promise.all(inProcess)
+      await deleter.flush()
     },
   }
 }

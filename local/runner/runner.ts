@@ -17,9 +17,12 @@ const MAX_INVOCATION_MS = 900_000
 const [deadLetters = ''] = process.argv.slice(2)
 const endpoint = requireEnv(SQS_ENDPOINT)
 
-/** Loads the function with the first message. Reports each processed execution to the service. */
+/** Loaded while the first message is received: the runner starts when there is one. */
+const loading = import('../../functions/process-execution.ts')
+
+/** Reports each processed execution to the service. */
 const processExecution = async (event: SQSEvent) => {
-  const { handler } = await import('../../functions/process-execution.ts')
+  const { handler } = await loading
   const endsAt = Date.now() + MAX_INVOCATION_MS
   const response = await handler(event, { getRemainingTimeInMillis: () => endsAt - Date.now() })
   for (const { body } of event.Records) process.send?.({ processed: parseRunMessage(body).executionId })
