@@ -1,6 +1,6 @@
-import type { Spread } from './harness/statistics.ts'
+import type { Spread } from './harness/rounds.ts'
 
-export type PartName = 'overhead' | 'steps' | 'bundles' | 'listing' | 'footprint'
+export type PartName = 'overhead' | 'latency' | 'async' | 'steps' | 'bundles' | 'listing' | 'footprint'
 
 type Goal = { part: PartName; name: string; atMost?: number; atLeast?: number }
 
@@ -15,6 +15,12 @@ export const GOALS = {
   asyncLatency: { part: 'overhead', name: 'async readable / sync p50', atMost: 1.5 },
   cachedLatency: { part: 'overhead', name: 'cached / uncached p50', atMost: 0.9 },
   isolationLatency: { part: 'overhead', name: 'sync p50 / without its thread', atMost: 1.15 },
+  syncDelays: { part: 'latency', name: 'sync: p50 added / delay of a request', atMost: 2.1 },
+  acceptDelays: { part: 'latency', name: 'async accept: p50 added / delay of a request', atMost: 2.1 },
+  cachedDelays: { part: 'latency', name: 'cache hit: p50 added / delay of a request', atMost: 2.1 },
+  readDelays: { part: 'latency', name: 'read: p50 added / delay of a request', atMost: 1.1 },
+  asyncThroughput: { part: 'async', name: 'async runs finished per second / floor', atLeast: 0.8 },
+  acceptThroughput: { part: 'async', name: 'async runs accepted per second / floor', atLeast: 0.8 },
   stepLatency: { part: 'steps', name: 'step in a run of 500 / of 100', atMost: 1.2 },
   readFunctionLoad: {
     part: 'bundles',
@@ -22,6 +28,8 @@ export const GOALS = {
     atMost: 1.25,
   },
   runFunctionLoad: { part: 'bundles', name: 'load of the run function / client alone', atMost: 1.5 },
+  listUnits: { part: 'listing', name: 'read units of a filtered page / at 1,000 executions', atMost: 1.5 },
+  listLatency: { part: 'listing', name: 'p50 of a filtered page / at 1,000 executions', atMost: 1.5 },
   readySeconds: { part: 'footprint', name: '`npm start` until ready, s', atMost: 1.5 },
   idleMemory: { part: 'footprint', name: 'idle process tree, MiB (RSS)', atMost: 240 },
 } satisfies Record<string, Goal>

@@ -2,17 +2,19 @@ import { Command, InvalidArgumentError } from 'commander'
 import type { PartName } from './goals.ts'
 import { closeConnections } from './harness/client.ts'
 import { openWorkspace } from './harness/workspace.ts'
+import { async } from './parts/async.ts'
 import { bundles } from './parts/bundles.ts'
 import { footprint } from './parts/footprint.ts'
+import { latency } from './parts/latency.ts'
 import { listing } from './parts/listing.ts'
 import { overhead } from './parts/overhead.ts'
 import { steps } from './parts/steps.ts'
 import { createReport, type Part, type PartResult, toText } from './report.ts'
 
-const PARTS: Record<PartName, Part> = { overhead, steps, bundles, listing, footprint }
+const PARTS: Record<PartName, Part> = { overhead, latency, async, steps, bundles, listing, footprint }
 const PART_NAMES = Object.keys(PARTS) as PartName[]
 
-type Options = { quick: boolean; only: PartName[]; json: boolean }
+type Options = { quick: boolean; only: PartName[]; stored: number | null; json: boolean }
 
 const program = new Command('npm run bench --')
   .description(
@@ -20,6 +22,7 @@ const program = new Command('npm run bench --')
   )
   .option('--quick', 'fewer and shorter rounds', false)
   .option('--only <parts>', `comma-separated: ${PART_NAMES.join(', ')}`, parsePartNames, PART_NAMES)
+  .option('--stored <number>', 'executions that the part listing stores', parseStored, null)
   .option('--json', 'print one JSON document instead of tables', false)
 
 const workspace = openWorkspace()
@@ -32,12 +35,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 try {
-  const { quick, only, json } = program.parse().opts<Options>()
+  const { quick, only, stored, json } = program.parse().opts<Options>()
   const startedAt = new Date()
   const results = new Map<PartName, PartResult>()
   for (const name of only) {
     log(name)
-    results.set(name, await PARTS[name]({ workspace, quick, log: (line) => log(`  ${line}`) }))
+    results.set(name, await PARTS[name]({ workspace, quick, stored, log: (line) => log(`  ${line}`) }))
     closeConnections()
     await workspace.cleanUp()
   }
@@ -56,6 +59,11 @@ function parsePartNames(text: string): PartName[] {
   if (unknown !== undefined)
     throw new InvalidArgumentError(`Unknown part "${unknown}". Allowed: ${PART_NAMES.join(', ')}.`)
   return PART_NAMES.filter((name) => names.includes(name))
+}
+
+function parseStored(text: string): number {
+  if (!/^[1-9]\d{3,6}$/.test(text)) throw new InvalidArgumentError('Must be an integer from 1000 to 9999999.')
+  return Number(text)
 }
 
 /** Progress goes to standard error, the report to standard output. */

@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { evaluate, type Figures, type PartName, type Verdict } from './goals.ts'
-import type { Spread } from './harness/statistics.ts'
+import type { Spread } from './harness/rounds.ts'
 import type { Workspace } from './harness/workspace.ts'
 
 export type Row = Record<string, string | number>
@@ -11,6 +11,8 @@ export type PartContext = {
   workspace: Workspace
   /** Fewer and shorter rounds. */
   quick: boolean
+  /** Executions that the part `listing` stores; null for its default. */
+  stored: number | null
   log: (line: string) => void
 }
 

@@ -23,9 +23,14 @@ output:
 
 const PATH = '/v1/agents/no-op/executions'
 const INPUT = { text: 'The quick brown fox jumps over the lazy dog. '.repeat(3) }
+const JSON_TYPE = { 'content-type': 'application/json' }
 const OUTPUT = JSON.stringify(INPUT)
 
-type NoOpRuns = Record<'sync' | 'cached' | 'async', Operation> & {
+export type Accept = () => Promise<string>
+
+type NoOpRuns = Record<'sync' | 'cached' | 'async' | 'accept' | 'read', Operation> & {
+  /** Resolves with the id of an asynchronous run. */
+  acceptRun: Accept
   /** Stores the result that `cached` reuses. */
   fillCache: () => Promise<void>
 }
@@ -34,28 +39,36 @@ type NoOpRuns = Record<'sync' | 'cached' | 'async', Operation> & {
 export function isolatedCall(): Operation {
   const codeFile = `data:text/javascript,${encodeURIComponent('export default ({ text }) => ({ text })')}`
   const task = { codeFile, input: OUTPUT, executionId: '', tenantId: null, storedSteps: [] }
-  return () => {
-    const { promise, resolve } = Promise.withResolvers<number>()
-    const startedAt = performance.now()
-    void withThread('bench', { environment: {}, memoryMb: 64 }, async (thread) => {
-      await thread.start(task, () => undefined).result
-      resolve(performance.now() - startedAt)
-      return true
-    })
-    return promise
-  }
+  return timed(
+    () =>
+      new Promise<void>((resolve) => {
+        void withThread('bench', { environment: {}, memoryMb: 64 }, (thread) =>
+          thread.execute(task, ({ type }) => {
+            if (type === 'result') resolve()
+          }),
+        )
+      }),
+  )
 }
 
-/** The three ways to run the no-op agent. Every response is checked. */
+/** The ways to run the no-op agent. Every response is checked. */
 export function noOpRuns(service: Service): NoOpRuns {
   const post = (query: string, status: number) =>
     service.request('POST', `${PATH}${query}`, { status, body: INPUT })
+  const acceptRun = async () => idOf(await post('?execMode=async', 202))
+  let lastId = ''
 
   return {
+    acceptRun,
+
     sync: timed(async () => {
       const response = await post('', 200)
       assert(response.body === OUTPUT, 'Unexpected output of a run', response)
+      lastId = String(response.headers['x-execution-id'])
     }),
+
+    /** Reads the last synchronous run. */
+    read: timed(() => service.request('GET', `/v1/agent_executions/${lastId}`, { status: 200 })),
 
     async fillCache() {
       await post('?useCache=true', 200)
@@ -67,9 +80,19 @@ export function noOpRuns(service: Service): NoOpRuns {
       assert(isHit && response.body === OUTPUT, 'Not a cache hit', response)
     }),
 
+    /** Until the 202 response. Waits for the end of the run afterwards. */
+    async accept() {
+      let id = ''
+      const ms = await timed(async () => {
+        id = await acceptRun()
+      })()
+      await waitForResult(service, id)
+      return ms
+    },
+
     /** Its latency is the time from the 202 response until a GET with `Prefer: wait` has returned the result. */
     async async() {
-      const { id } = JSON.parse((await post('?execMode=async', 202)).body) as { id: string }
+      const id = await acceptRun()
       return timed(() => waitForResult(service, id))()
     },
   }
@@ -90,12 +113,19 @@ async function waitForResult(service: Service, id: string): Promise<void> {
 
 /** The same request to the floor server. */
 export function floorRun(url: string): Operation {
-  const headers = { 'content-type': 'application/json' }
   return timed(async () => {
-    const response = await call({ method: 'POST', url, headers, body: OUTPUT, status: 200 })
+    const response = await call({ method: 'POST', url, headers: JSON_TYPE, body: OUTPUT, status: 200 })
     assert(response.body === OUTPUT, 'Unexpected output of the floor', response)
   })
 }
+
+/** An asynchronous run on the floor server. */
+export const floorAccept =
+  (url: string): Accept =>
+  async () =>
+    idOf(await call({ method: 'POST', url: `${url}/async`, headers: JSON_TYPE, body: OUTPUT, status: 202 }))
+
+const idOf = ({ body }: Response) => (JSON.parse(body) as { id: string }).id
 
 function assert(condition: boolean, message: string, { headers, body }: Response): void {
   if (!condition) throw new Error(`${message}: ${JSON.stringify(headers)} ${body}`)

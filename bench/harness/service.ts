@@ -40,7 +40,7 @@ export async function startService(workspace: Workspace, options: Options = {}):
   }
   const command = options.npm ? { command: 'npm', args: ['start'] } : { args: ['local/start.mjs'] }
   const child = await startChild(workspace, { ...command, environment })
-  const { endpoint } = await openDatabase('command', { DATA_DIR: folder })
+  const { endpoint } = await openDatabase('command', { DATA_DIR: folder, ...options.environment })
   const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint })
   return {
     ...child,

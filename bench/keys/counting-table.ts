@@ -12,11 +12,8 @@ import {
   writeUnitsOf,
 } from './capacity-units.ts'
 
-/**
- * Units that one partition key consumed for items whose id ends in the same byte (two hex digits). The shard follows
- * from that byte, so the counts can be regrouped for another number of shards.
- */
-export type KeyUsage = { resource: Resource; key: string; byte: string; writes: number; reads: number }
+/** Units that one partition key consumed. */
+export type KeyUsage = { resource: Resource; key: string; writes: number; reads: number }
 
 export type Usage = {
   keys: KeyUsage[]
@@ -36,10 +33,9 @@ export function countingTable(): { table: Table; usage: Usage } {
     RESOURCES.map((resource) => [resource, [] as string[]]),
   ) as Usage['sortKeys']
 
-  function count(resource: Resource, key: string, item: Item, units: { writes?: number; reads?: number }) {
-    const byte = String(item.pk).slice(-2)
-    const name = `${resource} ${key} ${byte}`
-    const usage = usages.get(name) ?? { resource, key, byte, writes: 0, reads: 0 }
+  function count(resource: Resource, key: string, units: { writes?: number; reads?: number }) {
+    const name = `${resource} ${key}`
+    const usage = usages.get(name) ?? { resource, key, writes: 0, reads: 0 }
     usage.writes += units.writes ?? 0
     usage.reads += units.reads ?? 0
     usages.set(name, usage)
@@ -48,12 +44,12 @@ export function countingTable(): { table: Table; usage: Usage } {
   function write(before: Item | undefined, after: Item): void {
     items.set(toMapKey(after), after)
     const writes = Math.max(writeUnitsOf(after), before ? writeUnitsOf(before) : 0)
-    count('table', String(after.pk), after, { writes })
+    count('table', String(after.pk), { writes })
     sortKeys.table.push(String(after.sk))
     for (const index of INDEX_NAMES) {
       const { partitionKey, sortKey } = INDEXES[index]
       for (const { entry, units } of indexWrites(index, before, after)) {
-        count(index, String(entry[partitionKey.name]), after, { writes: units })
+        count(index, String(entry[partitionKey.name]), { writes: units })
         sortKeys[index].push(String(entry[sortKey.name]))
       }
     }
@@ -63,7 +59,7 @@ export function countingTable(): { table: Table; usage: Usage } {
     expiryOf: () => null,
     async get(key, { consistent }) {
       const item = items.get(toMapKey(key))
-      count('table', key.pk, key, { reads: readUnitsOf(item) * (consistent ? 1 : 0.5) })
+      count('table', key.pk, { reads: readUnitsOf(item) * (consistent ? 1 : 0.5) })
       return item ?? null
     },
     async put(given, condition) {
@@ -71,7 +67,7 @@ export function countingTable(): { table: Table; usage: Usage } {
       const before = items.get(toMapKey(item))
       const isRejected = before !== undefined && requiresAbsence(condition)
       // A failed condition consumes the write units of the existing item, and nothing in the indexes.
-      if (isRejected) count('table', String(item.pk), item, { writes: writeUnitsOf(before) })
+      if (isRejected) count('table', String(item.pk), { writes: writeUnitsOf(before) })
       else write(before, item)
       return !isRejected
     },

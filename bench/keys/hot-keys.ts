@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { SHARDS, shardOf } from '../../lib/dynamodb/table/keys.ts'
 import { RESOURCES, type Resource } from './capacity-units.ts'
 import type { KeyUsage } from './counting-table.ts'
 import type { Simulation } from './workload.ts'
@@ -28,16 +27,12 @@ export type HotKey = { resource: Resource; key: string; unit: Unit; perRun: numb
 export const breakingPoint = ({ unit, perRun }: Pick<HotKey, 'unit' | 'perRun'>): number =>
   PARTITION[unit] / perRun
 
-/** The number of shards that a resource would have. */
-export type Shards = (resource: Resource) => number
-const CURRENT: Shards = () => SHARDS
-
 /** The hottest key of each resource, by writes and by reads. */
-export function hottestKeys({ usage, runs }: Simulation, shards = CURRENT): HotKey[] {
+export function hottestKeys({ usage, runs }: Simulation): HotKey[] {
   const byResource = Map.groupBy(usage.keys, ({ resource }) => resource)
   return (['writes', 'reads'] as const).flatMap((unit) =>
     [...byResource].flatMap(([resource, usages]) => {
-      const sums = unitsByKey(usages, unit, shards(resource))
+      const sums = unitsByKey(usages, unit)
       const total = sum(sums.values())
       if (total === 0) return []
       const [key, units] = [...sums].reduce((max, one) => (one[1] > max[1] ? one : max))
@@ -46,28 +41,11 @@ export function hottestKeys({ usage, runs }: Simulation, shards = CURRENT): HotK
   )
 }
 
-export const firstToBreak = (simulation: Simulation, shards = CURRENT): HotKey =>
-  hottestKeys(simulation, shards).reduce((first, key) =>
-    breakingPoint(key) < breakingPoint(first) ? key : first,
-  )
+export const firstToBreak = (simulation: Simulation): HotKey =>
+  hottestKeys(simulation).reduce((first, key) => (breakingPoint(key) < breakingPoint(first) ? key : first))
 
-function unitsByKey(usages: KeyUsage[], unit: Unit, shards: number): Map<string, number> {
-  const sums = new Map<string, number>()
-  for (const usage of usages) {
-    if (usage[unit] === 0) continue
-    const key = withShards(usage, shards)
-    sums.set(key, (sums.get(key) ?? 0) + usage[unit])
-  }
-  return sums
-}
-
-/** The key that `lib/dynamodb/keys.ts` would build with another number of shards. */
-function withShards({ resource, key, byte }: KeyUsage, shards: number): string {
-  if (resource === 'table' || shards === SHARDS) return key
-  const suffix = `#${shardOf(byte)}`
-  if (!key.endsWith(suffix)) throw new Error(`${key} does not end in its shard ${suffix}.`)
-  return `${key.slice(0, -suffix.length)}#${Number.parseInt(byte, 16) % shards}`
-}
+const unitsByKey = (usages: KeyUsage[], unit: Unit): Map<string, number> =>
+  new Map(usages.filter((usage) => usage[unit] > 0).map((usage) => [usage.key, usage[unit]]))
 
 /** Write and read units of one run, for each resource that it uses. */
 export function unitsPerRun({ usage, runs }: Simulation): Map<Resource, Record<Unit, number>> {
@@ -102,7 +80,7 @@ export function partitionLayouts(simulation: Simulation, runsPerSecond: number):
     const needed = Math.max(writes / PARTITION.writes, reads / PARTITION.reads) * runsPerSecond
     const partitions = Math.max(MIN_PARTITIONS, Math.ceil(needed))
     const usages = simulation.usage.keys.filter((usage) => usage.resource === resource)
-    const keys = unitsByKey(usages, 'writes', SHARDS)
+    const keys = unitsByKey(usages, 'writes')
     const sums = new Array<number>(partitions).fill(0)
     for (const [key, units] of keys) {
       const partition = partitionOf(key, partitions)

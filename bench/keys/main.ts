@@ -1,7 +1,7 @@
 /** `npm run simulate`: how runs load the partition keys of the table and its indexes, and which key limits the rate. */
 import { Command, InvalidArgumentError } from 'commander'
-import { SHARDS } from '../../lib/dynamodb/table/keys.ts'
 import { markdownTable, type Row } from '../report.ts'
+import { ADMISSION_SCENARIOS, simulateAdmission } from './admission.ts'
 import { INDEX_NAMES, RESOURCES, type Resource } from './capacity-units.ts'
 import {
   breakingPoint,
@@ -11,13 +11,12 @@ import {
   PARTITION,
   partitionLayouts,
   QUOTA,
-  type Shards,
   shareAfterSplit,
   unitsPerRun,
 } from './hot-keys.ts'
 import { findScenario, SCENARIOS, type Simulation, simulate } from './workload.ts'
 
-/** A multiple of 256, the number of values that shards follow from. Repeated draws differ by a few percent. */
+/** A multiple of all numbers of shards. Repeated draws differ by a few percent. */
 const RUNS = 5_120
 const TARGET = 10_000
 const STORED = 1e9
@@ -27,12 +26,9 @@ const NAMES: Record<Resource, string> = {
   'owned-by-organization': 'owned',
   'executions-of-agent': 'of agent',
   'open-executions': 'open',
-  'open-executions-of-organization': 'open of org.',
-}
-
-const PLANS: Record<string, Shards> = {
-  ...Object.fromEntries([SHARDS, 16, 32, 64].map((count) => [`${count} shards`, () => count])),
-  '64 in open only': (resource) => (resource === 'open-executions' ? 64 : SHARDS),
+  'executions-of-tenant': 'of tenant',
+  'executions-by-status': 'by status',
+  'failed-executions-of-agent': 'failed',
 }
 
 const program = new Command('npm run simulate --')
@@ -78,6 +74,7 @@ print('Share of later writes on the newer half of a split range of sort keys', [
   ),
 ])
 print('Storage of a synchronous run', storageRows())
+print('Cap of 1,000 open executions with 200 processes', await admissionRows())
 
 function unitRows(): Row[] {
   const byKind = Map.groupBy(simulations, ({ scenario }) => scenario.kind)
@@ -107,19 +104,30 @@ function shareRow(simulation: Simulation): Row {
 }
 
 function limitRow(simulation: Simulation): Row {
-  const limits = Object.entries(PLANS).map(([plan, shards]) => {
-    const key = firstToBreak(simulation, shards)
-    const name = key.resource === 'table' ? `${key.key.split('#')[0]} ${key.unit}` : NAMES[key.resource]
-    return [plan, `${format(breakingPoint(key))} ${name}`]
-  })
+  const key = firstToBreak(simulation)
+  const name = key.resource === 'table' ? `${key.key.split('#')[0]} ${key.unit}` : NAMES[key.resource]
   const [resource, units] = [...unitsPerRun(simulation)]
     .map(([resource, { writes, reads }]) => [resource, Math.max(writes, reads)] as const)
     .reduce((max, one) => (one[1] > max[1] ? one : max))
   return {
     runs: nameOf(simulation),
-    ...Object.fromEntries(limits),
+    'limit of the hottest key': `${format(breakingPoint(key))} ${name}`,
     [`quota of ${format(QUOTA)}`]: `${format(QUOTA / units)} ${NAMES[resource]}`,
   }
+}
+
+async function admissionRows(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const scenario of ADMISSION_SCENARIOS) {
+    const { maxOpen, queriesPerRun, minOpenAtRejection } = await simulateAdmission(scenario, seed)
+    rows.push({
+      load: scenario.name,
+      'most open': percent(maxOpen),
+      'queries per run below half': round(queriesPerRun),
+      'fewest open at a rejection': minOpenAtRejection === null ? 'none' : percent(minOpenAtRejection),
+    })
+  }
+  return rows
 }
 
 function storageRows(): Row[] {

@@ -4,9 +4,9 @@ import {
   NO_USAGE,
   newExecution,
   type Outcome,
+  type Progress,
 } from '../../lib/core/execution.ts'
 import { DEADLINE_MS, IDEMPOTENCY_MS, LEASE_MS } from '../../lib/core/limits.ts'
-import type { Progress } from '../../lib/core/ports.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
@@ -28,7 +28,7 @@ export type Run = {
   id: string
   organizationId: string
   agentId: string
-  tenantId: string
+  tenantId: string | null
   shared: string
   now: number
 }
@@ -40,6 +40,8 @@ const CURRENT_VERSION_TTL_MS = 1_000
 const WRITE_INTERVAL_MS = 5
 const MODEL_STEP_MS = 4_000
 const MODEL_STEPS = 5
+/** With the first step, and by a heartbeat every 10 s. */
+const RENEWED_STEPS = [1, 3]
 
 const INPUT = { text: 'Nothing has worked since this morning, please help.' }
 const OUTCOME: Outcome = {
@@ -91,9 +93,12 @@ export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<vo
       for (let number = 1; number <= MODEL_STEPS; number++) {
         const expiresAt = run.now + number * MODEL_STEP_MS + LEASE_MS
         const progress: Progress = { steps: number, usage: NO_USAGE, model: 'a/model' }
-        await executions.renew({ id: run.id, lease: { owner: run.id, expiresAt }, progress })
-        await steps.append({ executionId: run.id, owner: run.id, step: { ...STEP, number } as never })
+        if (RENEWED_STEPS.includes(number))
+          await executions.renew({ id: run.id, lease: { owner: run.id, expiresAt }, progress })
+        const step = { ...STEP, number } as never
+        await steps.append({ executionId: run.id, owner: run.id, step, progress })
         if (number === MODEL_STEPS) break
+        await executions.isLeasedBy({ id: run.id, owner: run.id })
         const result = { callId: `call-${number}`, ...STEP } as never
         await steps.appendResult({ executionId: run.id, number, result })
       }

@@ -13,11 +13,12 @@ export type Scenario = {
   kind: RunKind
   organizations: Skew
   agents: Skew
-  tenants: Skew
+  /** Null: runs without a tenant. */
+  tenants: Skew | null
   shared?: number
 }
 
-const EVEN = { organizations: 'even', agents: 'even', tenants: 'even' } as const
+const EVEN = { organizations: 'even', agents: 'even', tenants: null } as const
 const ZIPF = { organizations: 'zipf', agents: 'zipf', tenants: 'zipf' } as const
 const HOT = 0.9
 
@@ -31,6 +32,7 @@ export const SCENARIOS: Scenario[] = [
   { name: 'hot organization', kind: 'async', ...ZIPF, organizations: HOT, agents: 'even' },
   { name: 'hot agent', kind: 'sync', ...ZIPF, organizations: HOT, agents: 1 },
   { name: 'hot agent', kind: 'async', ...ZIPF, organizations: HOT, agents: 1 },
+  { name: 'single agent', kind: 'sync', ...ZIPF, organizations: 1, agents: 1 },
   { name: 'hot tenant', kind: 'async', ...ZIPF, organizations: HOT, agents: 'even', tenants: 1 },
   { name: 'hot cached result', kind: 'cached', ...ZIPF, shared: HOT },
   { name: 'hot key, no result yet', kind: 'waiting', ...ZIPF, shared: HOT },
@@ -71,8 +73,8 @@ export async function simulate(
   for (let number = 0; number < runs; number++) {
     const now = START + number * INTERVAL_MS
     const process = Math.floor(random() * PROCESSES)
-    // The last byte decides the shard: all 256 values come equally often.
-    const id = createId(random, now, number % 256)
+    // The last two bytes decide the shards, which get equally many runs.
+    const id = createId(random, now, number)
     const member = random() < shared ? hot : { ...draw(), shared: `own-${number}` }
     await walk(kind, { ...member, id, process, now })
   }
@@ -88,9 +90,9 @@ export function createRandom(seed: number): Random {
 }
 
 /** A UUIDv7, like the ids of executions. */
-export function createId(random: Random, msecs: number, lastByte?: number): string {
+export function createId(random: Random, msecs: number, lastBytes?: number): string {
   const bytes = Uint8Array.from({ length: 16 }, () => Math.floor(random() * 256))
-  if (lastByte !== undefined) bytes[15] = lastByte
+  if (lastBytes !== undefined) new DataView(bytes.buffer).setUint16(14, lastBytes)
   return v7({ msecs, random: bytes })
 }
 
@@ -98,14 +100,18 @@ export function createId(random: Random, msecs: number, lastByte?: number): stri
 function memberDraw({ organizations, agents, tenants }: Scenario, random: Random) {
   const drawOrganization = indexDraw(organizations, ORGANIZATIONS, random)
   const drawAgent = indexDraw(agents, AGENTS, random)
-  const drawTenant = indexDraw(tenants, TENANTS, random)
+  const drawTenant = tenants && indexDraw(tenants, TENANTS, random)
   const members = Array.from({ length: ORGANIZATIONS }, () => ({
     organizationId: createId(random, 0),
     agentIds: Array.from({ length: AGENTS }, () => createId(random, 0)),
   }))
   return () => {
     const { organizationId, agentIds } = members[drawOrganization()] as (typeof members)[number]
-    return { organizationId, agentId: String(agentIds[drawAgent()]), tenantId: `tenant-${drawTenant()}` }
+    return {
+      organizationId,
+      agentId: String(agentIds[drawAgent()]),
+      tenantId: drawTenant ? `tenant-${drawTenant()}` : null,
+    }
   }
 }
 

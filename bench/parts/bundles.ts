@@ -1,6 +1,6 @@
 import { timeBundles } from '../../infra/bundling/bundle-times.ts'
 import { type OperationName, operations } from '../../lib/api/routes.ts'
-import { median, type Spread, toRatio } from '../harness/statistics.ts'
+import { median, type Spread, toRatio } from '../harness/rounds.ts'
 import { formatNumber, formatSpread, type PartContext, type PartResult } from '../report.ts'
 
 const ROUNDS = { full: 11, quick: 3 }

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { toSpread } from '../harness/rounds.ts'
 import { NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
-import { toSpread } from '../harness/statistics.ts'
 import { formatNumber, type PartContext, type PartResult } from '../report.ts'
 
 const FULL = { starts: 7, storedRuns: 2_000 }

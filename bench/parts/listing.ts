@@ -1,127 +1,156 @@
-import { v7 } from 'uuid'
-import { type Execution, newExecution } from '../../lib/core/execution.ts'
-import { toItem } from '../../lib/dynamodb/execution-item.ts'
-import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
-import type { Table } from '../../lib/dynamodb/table/table.ts'
-import { tokenStore } from '../../lib/dynamodb/token-store.ts'
-import { system } from '../../lib/system.ts'
-import { newToken } from '../../lib/tokens/token.ts'
-import { generateLoad, interleave, timed } from '../harness/rounds.ts'
-import { NO_OP } from '../harness/runs.ts'
-import { publish, type Service, startService } from '../harness/service.ts'
-import { percentile, toRatio } from '../harness/statistics.ts'
-import type { Workspace } from '../harness/workspace.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { startMeter } from '../../test/support/meter.ts'
+import { LARGE_TENANT, MATCHING_TENANT } from '../../test/support/stored-executions.ts'
+import { type Organization, startWithExecutions } from '../harness/organizations.ts'
+import {
+  generateLoad,
+  interleave,
+  percentile,
+  type Spread,
+  timed,
+  toRatio,
+  toSpread,
+} from '../harness/rounds.ts'
+import type { Service } from '../harness/service.ts'
 import { formatNumber, formatSpread, type PartContext, type PartResult } from '../report.ts'
 
-const FULL = { rounds: 9, durationMs: 1_000, sizes: [1_000, 10_000, 100_000] }
-const QUICK = { rounds: 3, durationMs: 300, sizes: [1_000, 10_000] }
+const FULL = { rounds: 9, durationMs: 300, size: 100_000 }
+const QUICK = { rounds: 3, durationMs: 150, size: 10_000 }
+/** With which the size is compared. */
+const SMALL = 1_000
 /** The default page size. */
 const PAGE = 50
+/** One execution in a thousand matches a filter, and enough for a page in a part of the time. */
+const matchesOf = (size: number): number => Math.max(size / 1_000, 2 * PAGE)
+/** As shares of the time in which the executions were created. */
+const RANGE = { from: 0.2, to: 0.9 }
 
-const PAGES = {
-  'of the organization': () => '/v1/agent_executions',
-  'of an agent': (agentId: string) => `/v1/agents/${agentId}/executions`,
-  'with status=ERROR': () => '/v1/agent_executions?status=ERROR',
+type Filter = { ofAgent?: true; status?: 'ERROR' | 'IN_PROGRESS'; tenantId?: string; inRange?: true }
+type Page = Filter & { name: string; base?: string }
+
+const FILTERS: Page[] = [
+  { name: 'status=ERROR', status: 'ERROR' },
+  { name: 'status=IN_PROGRESS', status: 'IN_PROGRESS' },
+  { name: 'tenant', tenantId: MATCHING_TENANT },
+  { name: 'agent, status=ERROR', ofAgent: true, status: 'ERROR' },
+  { name: 'agent, tenant', ofAgent: true, tenantId: MATCHING_TENANT },
+]
+const ALL: Page[] = [{ name: 'all' }, { name: 'agent', ofAgent: true }]
+/** No index separates the agents of a tenant. */
+const SPREAD: Page = {
+  name: 'agent, tenant of all agents',
+  ofAgent: true,
+  tenantId: LARGE_TENANT,
+  base: 'agent, tenant',
 }
-type PageName = keyof typeof PAGES
+const PAGES = [
+  ...ALL,
+  ...FILTERS,
+  ...FILTERS.map((page): Page => ({ ...page, name: `${page.name}, from and to`, inRange: true })),
+]
 
-/** The first page of a list, in organizations with more and more executions. */
-export async function listing({ workspace, quick, log }: PartContext): Promise<PartResult> {
-  const { rounds, durationMs, sizes } = quick ? QUICK : FULL
-  const service = await startService(workspace)
-  const pages = Object.keys(PAGES) as PageName[]
-  const operations = []
-  for (const size of sizes) {
-    log(`storing ${size} executions`)
-    const { agentId, token } = await createOrganization(workspace, service.table, size)
-    for (const page of pages) {
-      const operation = timed(() => readPage(service, PAGES[page](agentId), token))
-      operations.push({ name: `${page} ${size}`, operation })
-    }
+/** The first page of lists of which one in a thousand executions is shown, compared with those of a small organization. */
+export async function listing({ workspace, quick, stored, log }: PartContext): Promise<PartResult> {
+  const { rounds, durationMs, size: defaultSize } = quick ? QUICK : FULL
+  const size = stored ?? defaultSize
+  const startedAt = performance.now()
+  const { service, organizations } = await startWithExecutions(workspace, [SMALL, size], matchesOf)
+  log(`stored ${size} executions in ${formatNumber((performance.now() - startedAt) / 1000)} s`)
+  const [small, large] = organizations as [Organization, Organization]
+  const operations = [
+    ...PAGES.flatMap((page) => organizations.map((organization) => ({ page, organization }))),
+    { page: SPREAD, organization: large },
+  ]
+  const nameOf = (page: string, { size }: Organization) => `${page} ${size}`
+
+  log('read units')
+  const units = new Map<string, number>()
+  const meter = await startMeter({ target: service.dynamodbEndpoint })
+  workspace.onCleanUp(meter.stop)
+  const metered = executionStore(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: meter.url }))
+  for (const { page, organization } of operations) {
+    const { items } = await metered.list(toParams(page, organization))
+    assertFull(page, items.length)
+    units.set(nameOf(page.name, organization), meter.take().readUnits)
   }
-  log('warm-up')
-  for (const { operation } of operations) await generateLoad({ concurrency: 1, durationMs, operation })
-  log(`${rounds} rounds`)
-  const contenders = operations.map(({ name, operation }) => ({
-    name,
-    measure: () => generateLoad({ concurrency: 1, durationMs, operation }),
-  }))
-  const loads = await interleave(contenders, rounds)
-  const p50s = (page: PageName, size = 0) => loads[`${page} ${size}`]?.map(({ p50 }) => p50) ?? []
-  const rows = pages.flatMap((page) =>
-    sizes.map((size) => {
-      const latencies = loads[`${page} ${size}`]?.flatMap((load) => load.latencies) ?? []
-      return {
-        page,
-        'stored executions': size,
-        'p50 ms': formatNumber(percentile(latencies, 0.5)),
-        'p99 ms': formatNumber(percentile(latencies, 0.99)),
-        [`p50 / at ${sizes[0]}`]: formatSpread(toRatio(p50s(page, size), p50s(page, sizes[0]))),
-      }
-    }),
-  )
-  return { figures: {}, details: { title: `The first ${PAGE} executions of a list, 1 in flight`, rows } }
-}
 
-async function readPage(service: Service, path: string, token: string): Promise<void> {
-  const { body } = await service.request('GET', path, { status: 200, token })
-  const { length } = JSON.parse(body) as unknown[]
-  if (length !== PAGE) throw new Error(`${path} returned ${length} executions, expected ${PAGE}.`)
-}
-
-/** As many as the emulator takes at once. */
-const BATCH = 100
-const AGENTS = 10
-const TENANTS = 20
-const INTERVAL_MS = 100
-const DAY_MS = 24 * 60 * 60 * 1000
-
-/** An organization with `size` stored executions of ten agents, one of which is published. */
-async function createOrganization(workspace: Workspace, table: Table, size: number) {
-  const organizationId = system.newId()
-  const createdAt = new Date().toISOString()
-  await organizationStore(table).create({ organization: { id: organizationId, name: 'Listing', createdAt } })
-  const creator = { organizationId, name: 'bench', createdBy: organizationId }
-  const { token, text } = newToken({ system, ...creator, lifetimeMs: null })
-  await tokenStore(table).create({ token })
-  const { agentId } = await publish(workspace, table, { ...NO_OP, organizationId })
-  const agentIds = [agentId, ...Array.from({ length: AGENTS - 1 }, () => system.newId())]
-  const firstAt = system.now() - size * INTERVAL_MS
-  for (let done = 0; done < size; done += BATCH) {
-    const numbers = Array.from({ length: Math.min(BATCH, size - done) }, (_, i) => done + i)
-    const items = await Promise.all(
-      numbers.map((number) => {
-        const agentId = agentIds[Math.floor(number / 3) % AGENTS] ?? ''
-        const now = firstAt + number * INTERVAL_MS
-        return toItem(table, createExecution({ organizationId, agentId, number, now }))
-      }),
-    )
-    await table.writeMany(items.map((put) => ({ put })))
-  }
-  return { token: text, agentId }
-}
-
-type Details = { organizationId: string; agentId: string; number: number; now: number }
-
-/** Of 100 executions, 90 succeeded, 9 failed, and 1 is in progress with a lease that the sweeper leaves alone. */
-function createExecution({ organizationId, agentId, number, now }: Details): Execution {
-  const started = newExecution({
-    id: v7({ msecs: now }),
-    organizationId,
-    agentId,
-    versionId: agentId,
-    tenantId: number % 2 === 0 ? `tenant-${(number / 2) % TENANTS}` : null,
-    input: { text: `Ticket ${number}: nothing has worked since this morning, please help.` },
-    options: { maxAgentSteps: 100, model: null, useDynamicLearning: false },
-    now,
-    deadlineMs: DAY_MS,
-    lease: { owner: organizationId, expiresAt: system.now() + DAY_MS },
+  log(`warm-up, ${rounds} rounds`)
+  const contenders = operations.map(({ page, organization }) => {
+    const operation = timed(() => readPage(service, page, organization))
+    const measure = () => generateLoad({ concurrency: 1, durationMs, operation })
+    return { name: nameOf(page.name, organization), measure }
   })
-  const percentile = (number * 37) % 100
-  if (percentile === 0) return started
-  const finishedAt = new Date(now + 900).toISOString()
-  const finished = { ...started, finishedAt, lease: null, openUntil: null, steps: 2 }
-  return percentile < 10
-    ? { ...finished, status: 'ERROR', error: { code: 'AgentFailed', message: 'The agent threw an error.' } }
-    : { ...finished, status: 'SUCCESS', output: { summary: `Ticket ${number}`, urgent: false } }
+  for (const { measure } of contenders) await measure()
+  const loads = await interleave(contenders, rounds)
+  const p50s = (name: string) => loads[name]?.map(({ p50 }) => p50) ?? []
+
+  const measured = operations.map(({ page, organization }) => {
+    const name = nameOf(page.name, organization)
+    const base = nameOf(page.base ?? page.name, small)
+    const [unitsOfPage = 0, unitsOfBase = 0] = [units.get(name), units.get(base)]
+    return {
+      page,
+      organization,
+      units: unitsOfPage,
+      unitRatio: unitsOfPage / unitsOfBase,
+      latencies: loads[name]?.flatMap(({ latencies }) => latencies) ?? [],
+      latencyRatio: toRatio(p50s(name), p50s(base)),
+    }
+  })
+  const compared = measured.filter(({ page, organization }) => organization === large && page !== SPREAD)
+  const rows = measured.map(({ page, organization, units, unitRatio, latencies, latencyRatio }) => ({
+    page: page.name,
+    'stored executions': organization.size,
+    'read units': formatNumber(units),
+    [`/ at ${SMALL}`]: formatNumber(unitRatio),
+    'p50 ms': formatNumber(percentile(latencies, 0.5)),
+    [`p50 / at ${SMALL}`]: formatSpread(latencyRatio),
+  }))
+  return {
+    figures: {
+      listUnits: toSpread([Math.max(...compared.map(({ unitRatio }) => unitRatio))]),
+      listLatency: compared.map(({ latencyRatio }) => latencyRatio).reduce(slower),
+    },
+    details: { title: `The first ${PAGE} executions of a list, 1 in flight`, rows },
+  }
+}
+
+const slower = (a: Spread, b: Spread): Spread => (b.median > a.median ? b : a)
+
+function toParams(page: Page, organization: Organization) {
+  const { id: organizationId, agentId } = organization
+  return {
+    organizationId,
+    agentId: page.ofAgent ? agentId : null,
+    status: page.status ?? null,
+    tenantId: page.tenantId ?? null,
+    ...(page.inRange && rangeOf(organization)),
+    limit: PAGE,
+    after: null,
+  }
+}
+
+function rangeOf({ firstAt, lastAt }: Organization): { from: number; to: number } {
+  const at = (share: number) => Math.round(firstAt + (lastAt - firstAt) * share)
+  return { from: at(RANGE.from), to: at(RANGE.to) }
+}
+
+async function readPage(service: Service, page: Page, organization: Organization): Promise<void> {
+  const { ofAgent, status, tenantId, inRange } = page
+  const { agentId, token } = organization
+  const query = new URLSearchParams({ ...(status && { status }), ...(tenantId && { tenantId }) })
+  if (inRange) {
+    for (const [name, time] of Object.entries(rangeOf(organization)))
+      query.set(name, new Date(time).toISOString())
+  }
+  const path = ofAgent ? `/v1/agents/${agentId}/executions` : '/v1/agent_executions'
+  const { body } = await service.request('GET', `${path}?${query}`, { status: 200, token })
+  assertFull(page, (JSON.parse(body) as unknown[]).length)
+}
+
+function assertFull({ name }: Page, length: number): void {
+  if (length !== PAGE) throw new Error(`"${name}" returned ${length} executions, expected ${PAGE}.`)
 }

@@ -1,9 +1,16 @@
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../harness/child-process.ts'
-import { generateLoad, interleave, type Load, type Operation } from '../harness/rounds.ts'
+import {
+  generateLoad,
+  interleave,
+  type Load,
+  type Operation,
+  percentile,
+  toRatio,
+  toSpread,
+} from '../harness/rounds.ts'
 import { floorRun, isolatedCall, NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
-import { percentile, toRatio, toSpread } from '../harness/statistics.ts'
 import { formatNumber, formatSpread, type PartContext, type PartResult, type Row } from '../report.ts'
 
 const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))

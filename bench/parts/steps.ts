@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../harness/child-process.ts'
-import { interleave } from '../harness/rounds.ts'
+import { interleave, toRatio, toSpread } from '../harness/rounds.ts'
 import { publish, type Service, startService } from '../harness/service.ts'
-import { toRatio, toSpread } from '../harness/statistics.ts'
 import { formatSpread, type PartContext, type PartResult } from '../report.ts'
 
 const MODEL_SERVER = fileURLToPath(new URL('../servers/model-server.ts', import.meta.url))

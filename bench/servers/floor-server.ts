@@ -2,12 +2,22 @@
  * The floor: a bare HTTP server that does what no service on DynamoDB can avoid. For each POST it reads the agent's item,
  * writes the execution's item, and updates that at the end. No schema, condition, token or index. The items are those
  * of the service, written with the same SDK options to the same emulator.
- * Arguments: the emulator's endpoint, the id of the agent.
+ * For a POST to /async it writes the item and sends a message. A second process receives ten messages at a time, updates
+ * each item twice, and deletes the messages. The queue is in the server's process, as in the service.
+ * Arguments: the endpoint of the table, the id of the agent; of the second process: both endpoints, the queue's URL.
  */
+import { fork } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteMessageBatchCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
 import { DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { clientConfig } from '../../lib/aws-sdk.ts'
+import { clientConfig, createRequestHandler } from '../../lib/aws-sdk.ts'
 import { newExecution } from '../../lib/core/execution.ts'
 import { toItem } from '../../lib/dynamodb/execution-item.ts'
 import { agentKey, executionKey } from '../../lib/dynamodb/table/keys.ts'
@@ -16,54 +26,112 @@ import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'
+import { startSqs } from '../../local/emulators/start-emulators.ts'
 import { serveAsChild } from '../harness/child-process.ts'
 
 const FLOOR_TABLE = 'floor'
 const LEASE_MS = 60_000
-/** What the end of a run writes, and what it removes. */
+/** What the end of a run removes. */
 const REMOVED = ['leaseOwner', 'leaseExpiresAt', 'openShard', 'openOwner', 'openUntil']
-const WRITTEN = ['status', 'output', 'finishedAt', 'steps']
 
-const [endpoint = '', agentId = ''] = process.argv.slice(2)
+/** Batches of ten messages in process at the same time: as many runs as in the service. */
+const BATCHES = 3
+
+const [endpoint = '', agentId = '', queueUrl] = process.argv.slice(2)
 const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(endpoint)))
-await createTable()
-const template = await executionTemplate()
+if (queueUrl) startRunner(agentId, queueUrl)
+else await serve()
 
-serveAsChild(async (request, response) => {
-  try {
-    const input = JSON.parse(await text(request))
-    await run(input)
-    const body = JSON.stringify(input)
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    response.writeHead(200, headers).end(body)
-  } catch (error) {
-    response.writeHead(500).end(String(error))
+async function serve(): Promise<void> {
+  await createTable()
+  const template = await executionTemplate()
+  const sqs = await startSqs()
+  const { runs } = await provisionQueues(sqs.endpoint, LOCAL_QUEUE, LEASE_MS / 1000)
+  const queue = new SQSClient(clientConfig(sqs.endpoint))
+  fork(fileURLToPath(import.meta.url), [endpoint, sqs.endpoint, runs])
+
+  const put = async (input: unknown): Promise<string> => {
+    const id = system.newId()
+    const Item = { ...template, ...executionKey(id), id, listOrder: id, input }
+    await client.send(new PutCommand({ TableName: FLOOR_TABLE, Item }))
+    return id
   }
-})
+  const accept = async (input: unknown) => {
+    const id = await put(input)
+    await queue.send(new SendMessageCommand({ QueueUrl: runs, MessageBody: id }))
+    return { id }
+  }
+  const run = async (input: unknown) => {
+    await client.send(
+      new GetCommand({ TableName: LOCAL_TABLE, Key: agentKey(agentId), ConsistentRead: true }),
+    )
+    await finish(await put(input), input)
+    return input
+  }
+  serveAsChild(async (request, response) => {
+    try {
+      const input: unknown = JSON.parse(await text(request))
+      const isAsync = request.url === '/async'
+      const body = JSON.stringify(await (isAsync ? accept(input) : run(input)))
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+      response.writeHead(isAsync ? 202 : 200, headers).end(body)
+    } catch (error) {
+      response.writeHead(500).end(String(error))
+    }
+  })
+}
 
-async function run(input: unknown): Promise<void> {
-  await client.send(new GetCommand({ TableName: LOCAL_TABLE, Key: agentKey(agentId), ConsistentRead: true }))
-  const id = system.newId()
-  const Key = executionKey(id)
-  const Item = { ...template, ...Key, id, listOrder: id, input }
-  await client.send(new PutCommand({ TableName: FLOOR_TABLE, Item }))
-  await client.send(
+function startRunner(sqsEndpoint: string, QueueUrl: string): void {
+  const requestHandler = createRequestHandler(LEASE_MS)
+  const queue = new SQSClient({ ...clientConfig(sqsEndpoint), requestHandler })
+  const processBatch = async () => {
+    const { Messages = [] } = await queue.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 10 }),
+    )
+    await Promise.all(Messages.map(async ({ Body: id = '' }) => finish(id, await claim(id))))
+    const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
+    if (Entries.length > 0) await queue.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }))
+  }
+  process.once('disconnect', () => process.exit(0))
+  for (let i = 0; i < BATCHES; i++) void repeat(processBatch)
+}
+
+async function repeat(action: () => Promise<void>): Promise<never> {
+  for (;;) await action()
+}
+
+/** @returns the run's input */
+async function claim(id: string): Promise<unknown> {
+  const values = { leaseOwner: system.newId(), leaseExpiresAt: Date.now() + LEASE_MS, attempts: 1 }
+  return (await update(id, values, { returned: 'ALL_NEW' }))?.input
+}
+
+async function finish(id: string, output: unknown): Promise<void> {
+  const values = { status: 'SUCCESS', output, finishedAt: new Date().toISOString(), steps: 0 }
+  await update(id, values, { removed: REMOVED })
+}
+
+type Rest = { removed?: string[]; returned?: 'ALL_NEW' }
+
+async function update(id: string, values: Record<string, unknown>, { removed = [], returned }: Rest) {
+  const set = Object.keys(values).map((name) => `#${name} = :${name}`)
+  const remove = removed.length > 0 ? ` REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : ''
+  const { Attributes } = await client.send(
     new UpdateCommand({
       TableName: FLOOR_TABLE,
-      Key,
-      UpdateExpression: `SET ${WRITTEN.map((name) => `#${name} = :${name}`).join(', ')} REMOVE ${REMOVED.map((name) => `#${name}`).join(', ')}`,
+      Key: executionKey(id),
+      UpdateExpression: `SET ${set.join(', ')}${remove}`,
       ExpressionAttributeNames: Object.fromEntries(
-        [...WRITTEN, ...REMOVED].map((name) => [`#${name}`, name]),
+        [...Object.keys(values), ...removed].map((name) => [`#${name}`, name]),
       ),
-      ExpressionAttributeValues: {
-        ':status': 'SUCCESS',
-        ':output': input,
-        ':finishedAt': new Date().toISOString(),
-        ':steps': 0,
-      },
+      ExpressionAttributeValues: Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [`:${name}`, value]),
+      ),
+      ReturnValues: returned,
     }),
   )
+  return Attributes
 }
 
 /** An execution as the service stores it when a run starts. */
