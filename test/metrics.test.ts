@@ -4,7 +4,7 @@ import { CANCELLED, cachedExecution, type Execution, failure, type Outcome } fro
 import type { ExecutionStore } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { runInProcess } from '../lib/engine/submit/submit.ts'
-import { measured, NAMESPACE, UNITS } from '../lib/metrics.ts'
+import { countServerError, measured, SERVER_ERRORS, UNITS } from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
 import { EMF_SCHEMA } from './support/emf-schema.ts'
 import { anExecution, leased } from './support/executions.ts'
@@ -14,7 +14,8 @@ import { sharedTable } from './support/organization.ts'
 const NOW = Date.now() - 60_000
 const finishedAt = new Date(NOW + 1_500).toISOString()
 const SECRET = 'content of a client'
-const METRICS_ON = { METRICS: 'on' }
+const NAMESPACE = 'staging'
+const METRICS_ON = { METRICS_NAMESPACE: NAMESPACE }
 
 const success: Outcome = {
   status: 'SUCCESS',
@@ -175,8 +176,34 @@ describe('measured', () => {
     ])
   })
 
-  it.each([{}, { METRICS: '' }, { METRICS: 'off' }])('returns the store unchanged with %j', (environment) => {
+  it.each([{}, { METRICS_NAMESPACE: '' }])('returns the store unchanged with %j', (environment) => {
     const store = openStores(sharedTable()).executions
     expect(measured(store, environment)).toBe(store)
+  })
+})
+
+describe('countServerError', () => {
+  const request = { requestId: 'r', operation: 'get-agent', code: 'Unavailable' }
+
+  it('publishes one line of valid EMF without dimensions', () => {
+    countServerError(request, METRICS_ON)
+    const [document, ...others] = documents()
+    expect(others).toEqual([])
+    expect(isEmf(document), JSON.stringify(isEmf.errors)).toBe(true)
+    const { _aws, ...members } = document
+    expect(_aws.CloudWatchMetrics).toEqual([
+      { Namespace: NAMESPACE, Dimensions: [[]], Metrics: [{ Name: SERVER_ERRORS, Unit: 'Count' }] },
+    ])
+    expect(members).toEqual({
+      ServerErrors: 1,
+      requestId: 'r',
+      operation: 'get-agent',
+      errorCode: 'Unavailable',
+    })
+  })
+
+  it('publishes nothing without a namespace', () => {
+    countServerError(request, {})
+    expect(documents()).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { evaluate, type Figures, GOALS } from '../../bench/goals.ts'
-import { toSpread } from '../../bench/harness/statistics.ts'
+import { toSpread } from '../../bench/harness/rounds.ts'
 
 const resultAt = (key: string, value: number) => evaluate({ [key]: toSpread([value]) } as Figures)[0]?.passed
 

@@ -74,6 +74,7 @@ describe('--stack', () => {
       `No table found for stack ${unique} in this AWS account and region. Similar tables: `,
     )
     for (const table of tables) expect(none.stderr).toContain(table)
+    expect(none.stderr).toContain(`Deploy the stack: npx cdk deploy --context stackName=${unique}\n`)
     const several = await cli.run(['list', '--stack', twin], { environment })
     expect(several.stderr).toContain(`Stack ${twin} matches several tables: ${tables[2]}, ${tables[3]}.`)
     const named = await cli.json(['orgs', 'list', '--stack', tables[3] as string], { environment })

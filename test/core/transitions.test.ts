@@ -69,7 +69,7 @@ describe('isPermitted and applyTransition', () => {
             sinceProgress++
           } else if (kind === 'renew' || kind === 'step') {
             const progress = { steps: execution.steps + 1, usage: NO_USAGE, model: 'a/b' }
-            if (!apply(transitions.renew(lease, kind === 'step' ? progress : undefined), isOwner)) continue
+            if (!apply(transitions.renew({ lease, ...(kind === 'step' && { progress }) }), isOwner)) continue
             holder = { owner, until: lease.expiresAt }
             if (kind === 'step') [sinceProgress, lastError] = [0, null]
           } else if (kind === 'release') {
@@ -81,18 +81,20 @@ describe('isPermitted and applyTransition', () => {
             if (apply(transitions.finish(owner, failure(CANCELLED), at), isOwner)) final = execution
           } else if (kind === 'cancel') {
             const { organizationId } = execution
-            apply(transitions.end({ organizationId: 'another' }, CANCELLED, at), false)
-            if (apply(transitions.end({ organizationId }, CANCELLED, at), true)) final = execution
+            apply(transitions.end({ organizationId: 'another' }, { error: CANCELLED, finishedAt: at }), false)
+            if (apply(transitions.end({ organizationId }, { error: CANCELLED, finishedAt: at }), true))
+              final = execution
           } else if (kind === 'dead-letter') {
             const error = transitions.attemptsExhausted(execution)
             expect(error.code).toBe(lastError ? ERROR.code : 'AttemptsExhausted')
-            if (apply(transitions.end({ unleasedAt: now }, error, at), isUnleased)) final = execution
+            if (apply(transitions.end({ unleasedAt: now }, { error, finishedAt: at }), isUnleased))
+              final = execution
           } else if (kind === 'list') {
             listed = execution.openUntil ?? listed
           } else if (kind === 'postpone' && listed !== null) {
             const until = nextSweep(TIMES, START, now)
             expect(until).toBeGreaterThan(now)
-            apply(transitions.postpone(listed, until), execution.openUntil === listed)
+            apply(transitions.postpone(listed, { until, now }), execution.openUntil === listed && isUnleased)
           }
           expect(execution).toMatchObject({ attempts: claims, startedAt: firstClaim })
           if (final === null) {

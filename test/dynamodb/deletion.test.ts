@@ -1,15 +1,13 @@
-import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
-import { unmarshall } from '@aws-sdk/util-dynamodb'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
-import { type Item, openTable } from '../../lib/dynamodb/table/table.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { DeletionScenario, deletions, payloadNames } from '../support/lifecycle/deletion.ts'
 import { scheduledTable } from '../support/lifecycle/tables.ts'
 import { propertyRuns } from '../support/property-runs.ts'
-import { sdkConfig } from '../support/sdk.ts'
+import { scanTable } from '../support/scan-table.ts'
 
 describe.each([
   ['dynamodb', 1],
@@ -19,16 +17,6 @@ describe.each([
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
 
-  /** Every item of the table. */
-  async function scan(): Promise<Item[]> {
-    const client = new DynamoDBClient(sdkConfig(inject(emulator)))
-    const found: Item[] = []
-    for await (const { Items = [] } of paginateScan({ client }, { TableName: name, ConsistentRead: true }))
-      found.push(...Items.map((item) => unmarshall(item)))
-    client.destroy()
-    return found
-  }
-
   it('leaves nothing after 20 minutes, whatever the interleaving and wherever a process dies', async () => {
     const property = fc.asyncProperty(deletions, fc.scheduler(), async (params, scheduler) => {
       const scenario = new DeletionScenario(table, scheduledTable(table, scheduler), params)
@@ -36,7 +24,7 @@ describe.each([
       await scenario.writeLate()
       await scenario.sweep(1, 20)
       const { id } = scenario.execution
-      const items = await scan()
+      const items = await scanTable(inject(emulator), name)
       const own = items.filter(({ pk, executionId }) => pk === `EXEC#${id}` || executionId === id)
       const record = own.find(({ sk }) => sk === 'RECORD')
       if (scenario.isDeleted || !record) expect(own).toEqual([])

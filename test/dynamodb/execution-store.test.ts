@@ -5,7 +5,13 @@ import { CANCELLED, failure, type Outcome } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { parseJson } from '../../lib/core/parse-json.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { agentShard, executionKey, SHARDS, shardOf } from '../../lib/dynamodb/table/keys.ts'
+import {
+  agentShard,
+  executionKey,
+  LIST_SHARDS,
+  STATUS_SHARDS,
+  shardOf,
+} from '../../lib/dynamodb/table/keys.ts'
 import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
@@ -77,8 +83,8 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
     )
     for (const max of [0, 3, 40]) expect(await store.countOpen({ organizationId, max })).toBe(32)
     const estimate = await store.countOpen({ organizationId, max: 100_000 })
-    expect(estimate % SHARDS).toBe(0)
-    expect(estimate).toBeLessThanOrEqual(32 * SHARDS)
+    expect(estimate % STATUS_SHARDS).toBe(0)
+    expect(estimate).toBeLessThanOrEqual(32 * STATUS_SHARDS)
     expect(await store.countOpen({ organizationId: system.newId(), max: 100_000 })).toBe(0)
   })
 
@@ -192,18 +198,18 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
 
   it('listStale returns open executions past their lease, oldest first, and postpone succeeds once', async () => {
     const [old, older] = [
-      await created({ lease: leaseOf('a', 2_000) }),
-      await created({ lease: leaseOf('b', 1_000) }),
+      await created({ lease: leaseOf('a', 2_000), now: 1_000, graceMs: 1_000 }),
+      await created({ lease: leaseOf('b', 1_000), now: 0, graceMs: 1_000 }),
     ]
     await created({ lease: leaseOf('c', NOW) })
-    const done = await created({ lease: leaseOf('d', 1_500) })
+    const done = await created({ lease: leaseOf('d', 1_500), now: 500, graceMs: 1_000 })
     await store.finish({ execution: leased(done, 'd'), outcome: failure(CANCELLED), finishedAt: at })
     const ids = async () => (await store.listStale({ now: 3_000, limit: 1_000 })).map(({ id }) => id)
     expect((await ids()).filter((id) => [old.id, older.id, done.id].includes(id))).toEqual([older.id, old.id])
     const [stale] = (await store.listStale({ now: 3_000, limit: 1_000 })).filter(({ id }) => id === older.id)
     if (!stale) throw new Error('not listed')
-    expect(await store.postpone({ stale, until: NOW })).toBe(true)
-    expect(await store.postpone({ stale, until: NOW })).toBe(false)
+    expect(await store.postpone({ stale, until: NOW, now: 3_000 })).toBe(true)
+    expect(await store.postpone({ stale, until: NOW, now: 3_000 })).toBe(false)
     expect(await ids()).not.toContain(older.id)
   })
 
@@ -244,7 +250,7 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
     const { items } = await table.query({
       IndexName: 'executions-of-agent',
       KeyConditionExpression: 'agentShard = :shard',
-      ExpressionAttributeValues: { ':shard': agentShard(agentId, shardOf(execution.id)) },
+      ExpressionAttributeValues: { ':shard': agentShard(agentId, shardOf(execution.id, LIST_SHARDS)) },
     })
     expect(items).toEqual([])
     expect(await store.delete({ ...execution, now: Date.now() })).toBe('deleted')

@@ -12,7 +12,7 @@ import { type SubmitEngine, submitAsync, submitSync } from '../../lib/engine/sub
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { EMULATORS, tableOn } from '../support/emulators.ts'
-import { anExecution, leased } from '../support/executions.ts'
+import { anExecution, leased, NO_PROGRESS } from '../support/executions.ts'
 import { modelPort } from '../support/lifecycle/reference-model.ts'
 import { lifecycles, Simulation, simulatedExecution } from '../support/lifecycle/simulation.ts'
 import { retryingTable, storePort } from '../support/lifecycle/tables.ts'
@@ -94,9 +94,12 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
   it('writes a step, which another worker cannot overwrite', async () => {
     const { id: executionId } = await created({ lease: mine })
     const steps = stepStore(table)
-    const appendYours = () => steps.append({ executionId, owner: 'you', step: stepBy('you') })
+    const appendYours = () =>
+      steps.append({ executionId, owner: 'you', step: stepBy('you'), progress: NO_PROGRESS })
     const retried = stepStore(retryingTable(table, { between: appendYours }))
-    expect(await retried.append({ executionId, owner: 'me', step: stepBy('me') })).toBe(true)
+    expect(
+      await retried.append({ executionId, owner: 'me', step: stepBy('me'), progress: NO_PROGRESS }),
+    ).toBe(true)
     expect(await appendYours()).toBe(false)
     expect(await steps.read({ executionId })).toEqual([{ step: stepBy('me'), results: new Map() }])
   })
@@ -124,6 +127,7 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
     const sweepAt = (now: number, executions: typeof store) =>
       sweep({
         executions,
+        steps: stepStore(table),
         queue: { send: async (message) => void queue.push(message) },
         system: { ...system, now: () => now },
         times: { ...leaseTimes(), graceMs: 10_000 },

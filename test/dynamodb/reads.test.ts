@@ -6,7 +6,7 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { system } from '../../lib/system.ts'
 import { EMULATORS, tableOn } from '../support/emulators.ts'
-import { anExecution, leased } from '../support/executions.ts'
+import { anExecution, leased, NO_PROGRESS } from '../support/executions.ts'
 import { scheduledTable } from '../support/lifecycle/tables.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
@@ -65,7 +65,12 @@ describe.each(EMULATORS)('reads on %s', (emulator) => {
     })
     for (let number = 1; number <= 3; number++) {
       const step = { number, kind: 'CODE' as const, name: `step-${number}`, value: large(600_000) }
-      await steps.append({ executionId, owner: 'me', step: { ...step, startedAt: AT, finishedAt: AT } })
+      await steps.append({
+        executionId,
+        owner: 'me',
+        step: { ...step, startedAt: AT, finishedAt: AT },
+        progress: NO_PROGRESS,
+      })
     }
     const read = async (limit: number, maxBytes: number) => {
       loaded.length = 0
@@ -83,7 +88,12 @@ describe.each(EMULATORS)('reads on %s', (emulator) => {
     const steps = stepStore(table)
     for (let number = 1; number <= 3; number++) {
       const step = { number, kind: 'CODE' as const, name: `step-${number}`, value: null }
-      await steps.append({ executionId, owner: 'me', step: { ...step, startedAt: AT, finishedAt: AT } })
+      await steps.append({
+        executionId,
+        owner: 'me',
+        step: { ...step, startedAt: AT, finishedAt: AT },
+        progress: NO_PROGRESS,
+      })
       const result = { callId: 'call', result: { ok: true as const, value: large() } }
       await steps.appendResult({ executionId, number, result: { ...result, startedAt: AT, finishedAt: AT } })
     }

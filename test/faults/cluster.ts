@@ -1,28 +1,23 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { loadFolder } from '../../lib/agents/load-folder.ts'
-import { parseDocument } from '../../lib/agents/parse-document.ts'
-import { publishAgent } from '../../lib/agents/publish-agent.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, QUEUE_URL, SQS_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
-import { system } from '../../lib/system.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues, provisionTable } from '../../local/emulators/provision.ts'
 import { freePort, startDynamoDB, startSqs } from '../../local/emulators/start-emulators.ts'
 import { createClient } from '../support/client.ts'
 import { createOrganization } from '../support/create-organization.ts'
 import { startFaultProxy } from './fault-proxy.ts'
-import { type ModelAndTools, startModelAndTools } from './load/model-and-tools.ts'
-import { CODE_AGENT, MODEL_AGENT } from './load/workload.ts'
+import { startModelAndTools } from './load/model-and-tools.ts'
+import { loadFixture, loadModelAgent, publishAgents } from './load/publish-agents.ts'
+import { CODE_AGENT, HOSTILE_AGENT } from './load/workload.ts'
 import { superviseRunner } from './processes/supervised-runner.ts'
 import { type SupervisedService, superviseService } from './processes/supervised-service.ts'
 import { monitorWrites } from './write-monitor.ts'
 
-const FIXTURES = fileURLToPath(new URL('../fixtures/agents', import.meta.url))
 const SERVICES = ['a', 'b']
 const EXTRA_RUNNERS = 2
+const HOSTILE_TIMEOUT_SECONDS = 2
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>
 
@@ -62,13 +57,17 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     await provisionTable(dynamodb.endpoint, LOCAL_TABLE)
     const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
     const { id: organizationId, token } = await createOrganization(table)
-    await publishAgents(table, organizationId, models)
+    const hostile = await loadFixture(HOSTILE_AGENT)
+    hostile.document.execution.timeoutSeconds = HOSTILE_TIMEOUT_SECONDS
+    const agents = [await loadFixture(CODE_AGENT), hostile, loadModelAgent(models)]
+    await publishAgents(table, organizationId, agents)
 
     const environment = {
       ...models.environment,
       [DYNAMODB_ENDPOINT]: proxies.dynamodb.url,
       [SQS_ENDPOINT]: proxies.sqs.url,
       LEASE_SECONDS: String(leaseSeconds),
+      AGENT_MEMORY_MB: '64',
       // As npm sets it for its scripts: the services then exit with the harness, even when it is killed.
       npm_lifecycle_event: 'test:faults',
     }
@@ -120,46 +119,6 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     throw error
   }
 }
-
-async function publishAgents(table: Table, organizationId: string, models: ModelAndTools): Promise<void> {
-  const { document } = parseDocument(modelAgent(models), MODEL_AGENT)
-  const { agent } = await loadFolder(join(FIXTURES, CODE_AGENT))
-  if (!document || !agent) throw new Error('An agent of the harness does not load.')
-  const store = agentStore(table)
-  for (const loaded of [agent, { document, code: null, digest: '' }]) {
-    await publishAgent({
-      store,
-      system,
-      organizationId,
-      createdBy: organizationId,
-      agent: loaded,
-      draft: false,
-    })
-  }
-}
-
-const modelAgent = ({ model, toolHost }: ModelAndTools) => `---
-title: Looking up
-description: Looks values up and adds them up.
-model: ${model}
-input:
-  marker: { type: string, description: Identifies the run. }
-  steps: { type: integer, description: How many model responses it takes. }
-  parallel: { type: integer, description: How many values it looks up at a time. }
-output:
-  marker: { type: string, description: The marker of the input. }
-  total: { type: integer, description: The sum of the values. }
-tools:
-  - name: look_up
-    description: Looks a value up.
-    input:
-      marker: { type: string, description: Identifies the run. }
-      step: { type: integer, description: The number of the model response. }
-      call: { type: integer, description: The number of the call in this response. }
-    http: { method: GET, url: "http://${toolHost}/{marker}/{step}/{call}", allowedHosts: ["${toolHost}"] }
----
-Look the values up and add them up.
-`
 
 function readLines(file: string): string[] {
   try {

@@ -93,6 +93,23 @@ describe.each([
     expect(proxy.counts).toMatchObject({ requests: 1, faults: { ...none, [fault]: 1 }, failed: 0 })
   })
 
+  it('delays every request by the latency', async () => {
+    const proxy = await startFaultProxy({
+      target: kind === 'dynamodb' ? inject('dynamodb') : sqs.endpoint,
+      kind,
+      seed: 0,
+      rate: 0,
+    })
+    stops.push(proxy.stop)
+    const latencyMs = 200
+    proxy.setLatency(latencyMs)
+    const startedAt = performance.now()
+    expect(await request(proxy)).toEqual({ returned: once, applied: 1 })
+    // A timer may fire up to a millisecond early.
+    expect((performance.now() - startedAt) / latencyMs).toBeGreaterThan(0.99)
+    expect(proxy.counts).toMatchObject({ requests: 1, failed: 0 })
+  })
+
   it.each(['drop', 'throttle', 'cut'] as const)(
     'injects "%s" so that the service’s own client retries',
     async (fault) => {

@@ -41,6 +41,8 @@ export type FaultProxy = {
   url: string
   counts: Counts
   setRate: (rate: number) => void
+  /** Delays every request by so many milliseconds before it is forwarded. 0 at first. */
+  setLatency: (ms: number) => void
   stop: () => Promise<void>
 }
 
@@ -60,6 +62,7 @@ export async function startFaultProxy(options: Options): Promise<FaultProxy> {
   const nextFault = faultSchedule(seed, kind)
   const agent = new Agent({ keepAlive: true })
   let { rate } = options
+  let latencyMs = 0
   const counts: Counts = {
     requests: 0,
     operations: {},
@@ -98,7 +101,8 @@ export async function startFaultProxy(options: Options): Promise<FaultProxy> {
     }
     if (fault === 'drop') return void response.destroy()
     if (fault === 'throttle') return respond(response, throttlingError(kind))
-    if (fault === 'delay') await sleep(delayMs, undefined, { signal: disconnected.signal })
+    const waitMs = latencyMs + (fault === 'delay' ? delayMs : 0)
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal: disconnected.signal })
     if (fault === 'duplicate') await forwarded()
     const received = await forwarded()
     if (fault === 'cut') return void response.destroy()
@@ -126,6 +130,9 @@ export async function startFaultProxy(options: Options): Promise<FaultProxy> {
     counts,
     setRate: (next) => {
       rate = next
+    },
+    setLatency: (ms) => {
+      latencyMs = ms
     },
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve))

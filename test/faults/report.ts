@@ -29,8 +29,10 @@ export function figuresOf(
   return [
     ['runs requested', observations.length],
     ['accepted', observations.filter(({ executionId }) => executionId !== null).length],
+    ['deleted', observations.filter(({ isDeleted }) => isDeleted).length],
     ['executions', records.length],
     ['duplicates', records.length - markers],
+    ['hostile', observations.filter(({ run }) => run.kind === 'hostile').length],
     ['SUCCESS', countByStatus('SUCCESS')],
     ...tally(errors).map(([code, count]): [string, number] => [`ERROR ${code}`, count]),
     ['IN_PROGRESS at the end', countByStatus('IN_PROGRESS')],

@@ -4,6 +4,7 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import type { ApiResponse } from '../support/client.ts'
 import { type Cluster, startCluster } from './cluster.ts'
+import { findRemains } from './find-remains.ts'
 import { type Observation, requestRun } from './load/run-client.ts'
 import { type PlannedRun, planRuns } from './load/workload.ts'
 import { startKiller } from './processes/killer.ts'
@@ -72,7 +73,12 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
     }
     const evidence = await collectEvidence(cluster, observations)
     return {
-      problems: [...load.problems, ...verifyRuns(evidence), ...(await clusterProblems(cluster))],
+      problems: [
+        ...load.problems,
+        ...verifyRuns(evidence),
+        ...(await clusterProblems(cluster)),
+        ...(await findRemains(cluster, observations)),
+      ],
       figures: figuresOf(cluster, evidence, { clientErrors: load.errors, seconds }),
     }
   } finally {
@@ -185,7 +191,7 @@ async function clusterProblems({ monitor, endpoint, models, services, proxies }:
   for (const [name, { counts }] of Object.entries(proxies)) {
     if (counts.failed > 0) problems.push(`The ${name} emulator did not respond to ${counts.failed} requests.`)
   }
-  for (const operation of ['SendMessage', 'ReceiveMessage', 'DeleteMessage']) {
+  for (const operation of ['SendMessage', 'ReceiveMessage', 'DeleteMessageBatch']) {
     if (!proxies.sqs.counts.operations[operation]) problems.push(`No ${operation} went through the proxy.`)
   }
   return problems

@@ -29,6 +29,7 @@ function evidenceOf(executions: Execution[], overrides: Partial<Evidence> = {}):
     output: null,
     statuses: first ? [first.status] : [],
     final,
+    isDeleted: false,
   }
   return {
     observations: [observation],

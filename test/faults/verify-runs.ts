@@ -20,8 +20,8 @@ export type Evidence = {
   kills: number
 }
 
-/** A run may end in this error without a bug: a kill stopped each of its attempts before it made progress. */
-const ALLOWED_ERROR = 'AttemptsExhausted'
+/** A run may end in this error only if a kill stopped each of its attempts before it made progress. */
+const ATTEMPTS_EXHAUSTED = 'AttemptsExhausted'
 
 /**
  * With at least this many kills, no more model responses may be repeated than there were kills. With fewer, a single
@@ -59,7 +59,7 @@ export function verifyRuns(evidence: Evidence): string[] {
 type Stored = { executions: number; execution: Execution | undefined; repeated: number }
 
 function runProblems(
-  { run, executionId, output, statuses, final }: Observation,
+  { run, executionId, output, statuses, final, isDeleted }: Observation,
   { executions, execution, repeated }: Stored,
 ): string[] {
   const { marker } = run
@@ -68,42 +68,52 @@ function runProblems(
     if (!isRight) problems.push(problem)
   }
   check(executionId !== null, `${marker} was never accepted.`)
-  check(executions === 1, `${marker} has ${executions} executions instead of 1.`)
+  const expected = isDeleted ? 0 : 1
+  check(executions === expected, `${marker} has ${executions} executions instead of ${expected}.`)
   check(
     statuses.filter((status) => status !== 'IN_PROGRESS').length <= 1,
     `${marker} had the statuses ${statuses}.`,
   )
   if (executionId === null) return problems
-  if (!execution) return [...problems, `${marker} was accepted as ${executionId} and is lost.`]
+  if (!execution && !isDeleted) return [...problems, `${marker} was accepted as ${executionId} and is lost.`]
+  check(!execution || !isDeleted, `${marker} was deleted as ${executionId} and is still stored.`)
 
-  const record = toExecutionRecord(execution)
+  const record = execution ? toExecutionRecord(execution) : final
+  if (!record) return problems
   const { status, error } = record
   check(status !== 'IN_PROGRESS', `${marker} hangs: ${executionId} is still in progress.`)
   if (final) check(isDeepStrictEqual(record, final), `${marker} changed after it was final.`)
-  if (status === 'SUCCESS') {
-    const returned = JSON.stringify(record.output)
+  const returned = shorten(JSON.stringify(record.output))
+  if (status === 'SUCCESS')
     check(isDeepStrictEqual(record.output, run.output), `${marker} returned ${returned}.`)
-  }
+  if (output)
+    check(isDeepStrictEqual(output, record.output), `${marker} returned another output to its caller.`)
+  if (status === 'ERROR')
+    check(
+      run.errors.includes(error?.code ?? ''),
+      `${marker} ended in ${shorten(JSON.stringify(error))} after ${execution?.attempts} attempts.`,
+    )
+  if (!execution) return problems
   check(
     repeated <= Math.max(0, execution.attempts - 1),
     `${marker} repeated ${repeated} model responses in ${execution.attempts} attempts.`,
   )
-  if (output)
-    check(isDeepStrictEqual(output, record.output), `${marker} returned another output to its caller.`)
-  const wereAttemptsKilled = error?.code === ALLOWED_ERROR && execution.attemptsSinceProgress >= MAX_ATTEMPTS
   check(
-    status !== 'ERROR' || wereAttemptsKilled,
-    `${marker} ended in ${JSON.stringify(error)} after ${execution.attempts} attempts.`,
+    error?.code !== ATTEMPTS_EXHAUSTED || execution.attemptsSinceProgress >= MAX_ATTEMPTS,
+    `${marker} ended in ${ATTEMPTS_EXHAUSTED} after ${execution.attemptsSinceProgress} attempts.`,
   )
   return problems
 }
+
+const shorten = (text: string): string => text.slice(0, 300)
 
 /** Each tool call of an execution has one idempotency key, however often it is made, and no other call has that key. */
 function idempotencyKeyProblems(calls: ToolCall[], byMarker: Map<string, ExecutionRecord[]>): string[] {
   const nameOf = ({ marker, step, call }: ToolCall) => `${marker} step ${step} call ${call}`
   const severalKeys = [...Map.groupBy(calls, nameOf)].flatMap(([name, same]) => {
     const keys = new Set(same.map(({ key }) => key))
-    const executions = byMarker.get(same[0]?.marker ?? '')?.length ?? 0
+    // None if it was deleted.
+    const executions = byMarker.get(same[0]?.marker ?? '')?.length ?? 1
     return keys.size > executions ? [`${name} had the keys ${[...keys].join(', ')}.`] : []
   })
   const sharedKeys = [...Map.groupBy(calls, ({ key }) => key)].flatMap(([key, same]) => {

@@ -179,6 +179,12 @@ export const BAD_EXECUTION_LIST_QUERIES: [query: string, parameter: string][] = 
   ['status=success', 'status'],
   ['status=SUCCESS&status=ERROR', 'status'],
   ['tenantId=', 'tenantId'],
+  ['from=yesterday', 'from'],
+  ['from=2026-11-22T10:00:00', 'from'],
+  ['to=2026-11-22', 'to'],
+  ['to=2026-13-22T10:00:00Z', 'to'],
+  ['from=2026-11-22T10:00:00Z&to=2026-11-22T10:00:00Z', 'from'],
+  ['fields=none', 'fields'],
 ]
 
 const good = { rating: 1 }

@@ -206,6 +206,45 @@ describe('GET executions', () => {
     expect(await count('tenantId=c')).toBe(0)
   })
 
+  it('filters by the time of creation, from included and to excluded', async () => {
+    const other = await newOrganization()
+    await other.publish('echo')
+    const times: string[] = []
+    for (const text of ['a', 'b', 'c']) {
+      const id = getExecutionId(await other.run('echo', { text }))
+      times.push((await other.getExecution(id)).createdAt)
+    }
+    const [, from = '', to = ''] = times
+    const texts = async (query: Record<string, string>) => {
+      const { json } = await other.call('GET', `/v1/agent_executions?${new URLSearchParams(query)}`)
+      return json.map(({ input }: { input: { text: string } }) => input.text)
+    }
+    expect(await texts({ from, to })).toEqual(['b'])
+    expect(await texts({ from })).toEqual(['c', 'b'])
+    expect(await texts({ to: from.replace('Z', '+00:00') })).toEqual(['a'])
+    expect(await texts({ from, to: '2999-01-01T00:00:00Z', limit: '1' })).toEqual(['c'])
+  })
+
+  it.each(['/v1/agent_executions', '/v1/agents/echo/executions'])(
+    '%s leaves out payloads with fields=summary',
+    async (path) => {
+      const { json } = await org.call('GET', `${path}?limit=3`)
+      const { json: summaries } = await org.call('GET', `${path}?limit=3&fields=summary`)
+      const withoutPayloads = ({
+        input,
+        output,
+        inputAdaptations,
+        feedback,
+        logs,
+        ...rest
+      }: object & {
+        [name: string]: unknown
+      }) => rest
+      expect(summaries).toEqual(json.map(withoutPayloads))
+      expect((await org.call('GET', `${path}?limit=3&fields=all`)).json).toEqual(json)
+    },
+  )
+
   it.each(variants('/v1/agent_executions/{id}'))('%s returns the execution', async (path) => {
     const { status, json } = await org.call('GET', path.replace('{id}', executionId))
     expect(status).toBe(200)

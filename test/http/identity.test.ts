@@ -1,23 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { getOperation, type OperationName, operations } from '../../lib/api/routes.ts'
 import { system } from '../../lib/system.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
-import { localFunctions } from '../../local/gateway/functions.ts'
-import type { Handlers } from '../../local/gateway/gateway.ts'
+import { localHandlers } from '../support/local-handlers.ts'
 
-let handlers: Handlers
-
-beforeAll(() => {
-  Object.assign(process.env, {
-    TABLE_NAME: LOCAL_TABLE,
-    DYNAMODB_ENDPOINT: inject('dynamodb'),
-    QUEUE_URL: 'http://127.0.0.1:1/queue',
-    SQS_ENDPOINT: 'http://127.0.0.1:1',
-    POWERTOOLS_LOG_LEVEL: 'SILENT',
-  })
-  handlers = localFunctions().handlers
-})
+const handlers = localHandlers()
 
 /** An event of a route whose authorizer is missing or returns an unexpected context. */
 function createEvent(name: OperationName, authorizer: unknown): APIGatewayProxyEvent {

@@ -33,7 +33,10 @@ const FAILURES: [failure: string, code: string, message: string][] = [
 
 describe('an agent that fails', () => {
   it.each(FAILURES)('(%s) ends in ERROR with %s, sync and async', async (failure, code, message) => {
-    const sync = await org.call('POST', RUN, { body: { failure } })
+    const [sync, async] = await Promise.all([
+      org.call('POST', RUN, { body: { failure } }),
+      org.call('POST', `${RUN}?execMode=async`, { body: { failure } }),
+    ])
     expect(sync.status).toBe(500)
     expect(sync.headers.get('content-type')).toBe('application/problem+json')
     expect(sync.json).toMatchObject({ code: 'ExecutionFailed', error: { code } })
@@ -42,7 +45,6 @@ describe('an agent that fails', () => {
     expect(record).toMatchObject({ status: 'ERROR', output: null, error: sync.json.error })
     expect(getExecutionId(sync)).toBe(record.id)
 
-    const async = await org.call('POST', `${RUN}?execMode=async`, { body: { failure } })
     expect(async.status).toBe(202)
     expect(await waitForExecution(org.call, async.json.id)).toMatchObject({
       status: 'ERROR',

@@ -17,6 +17,7 @@ export function toGatewayEvent(
   return {
     httpMethod: method,
     path,
+    resource: path,
     headers: { 'Content-Type': 'application/json' },
     pathParameters: ids,
     multiValueQueryStringParameters: Object.fromEntries(

@@ -1,6 +1,6 @@
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
-import { SUPPRESSIONS, suppressFindings } from '../../infra/nag-suppressions.ts'
+import { listSuppressions, suppressFindings } from '../../infra/nag-suppressions.ts'
 import type { ServiceStack } from '../../infra/stack.ts'
 import { withStack } from './synthesize.ts'
 
@@ -8,8 +8,11 @@ const ALL_FEATURES = {
   corsOrigins: 'https://app.example.com',
   kms: true,
   webAcl: true,
+  watching: true,
   alarmEmail: 'ops@example.com',
+  stackName: 'staging',
   domainName: 'agents.example.com',
+  domainBasePath: 'agents/v1',
   certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a',
   openaiKeyParameter: '/team/openai',
   anthropicKeyParameter: '/team/anthropic',
@@ -22,6 +25,8 @@ function findViolations(stack: ServiceStack): string[] {
     violatingResources.map(({ constructPath }) => `${ruleName} at ${constructPath}`),
   )
 }
+
+const suppressions = listSuppressions({ stackName: 'AgentExecutionService' })
 
 describe('cdk-nag', () => {
   it.each([
@@ -38,7 +43,7 @@ describe('cdk-nag', () => {
   it('reports, without suppressions, exactly the findings that they suppress', () => {
     withStack({}, (stack) => {
       const findings = findViolations(stack)
-      const covered = SUPPRESSIONS.flatMap(({ id, constructs }) => {
+      const covered = suppressions.flatMap(({ id, constructs }) => {
         const paths = constructs(stack).map(({ node }) => `${id} at ${node.path}/`)
         expect(paths.length, id).toBeGreaterThan(0)
         const found = paths.map((path) => findings.filter((finding) => `${finding}/`.startsWith(path)))
@@ -52,7 +57,7 @@ describe('cdk-nag', () => {
     })
   })
 
-  it.each(SUPPRESSIONS)('has a reason to suppress $id', ({ reason }) => {
+  it.each(suppressions)('has a reason to suppress $id', ({ reason }) => {
     expect(reason).toMatch(/^[A-Z].{40,}\.$/)
   })
 })

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
 import { findFunctionResource, findResource, findResources, synthesize } from './synthesize.ts'
 
+const CERTIFICATE = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
 const defaults = synthesize()
 
 describe('the API settings', () => {
   it('configure the stage, the domain and the logs', () => {
-    const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
     const template = synthesize({
       stageName: 'blue',
       throttlingRate: 7,
       throttlingBurst: 9,
       logRetentionDays: 365,
       domainName: 'agents.example.com',
-      certificateArn,
+      certificateArn: CERTIFICATE,
     })
     const { StageName, MethodSettings } = findResource(template, 'AWS::ApiGateway::Stage').Properties
     expect(StageName).toBe('blue')
@@ -25,7 +25,7 @@ describe('the API settings', () => {
     expect(findResource(template, 'AWS::ApiGateway::DomainName').Properties).toMatchObject({
       DomainName: 'agents.example.com',
       EndpointConfiguration: { Types: ['REGIONAL'] },
-      RegionalCertificateArn: certificateArn,
+      RegionalCertificateArn: CERTIFICATE,
       SecurityPolicy: 'TLS_1_2',
     })
     const { Stage, BasePath } = findResource(template, 'AWS::ApiGateway::BasePathMapping').Properties
@@ -118,7 +118,7 @@ describe('kms', () => {
     })
     const queues = Object.values(findResources(template, 'AWS::SQS::Queue'))
     expect(queues.map(({ Properties }) => Properties.KmsMasterKeyId)).toEqual([arn, arn])
-    expect([key?.Properties.EnableKeyRotation, key?.DeletionPolicy]).toEqual([true, 'Retain'])
+    expect([key?.Properties.EnableKeyRotation, key?.DeletionPolicy]).toEqual([true, 'RetainExceptOnCreate'])
   })
 
   it('lets only the account use the key, through DynamoDB and SQS', () => {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { App } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
-import { readSettings, SETTINGS, type Setting, type Settings } from '../../infra/settings.ts'
+import { readSettings } from '../../infra/read-settings.ts'
+import type { Setting } from '../../infra/setting.ts'
+import { SETTINGS, type Settings } from '../../infra/settings.ts'
 import { readSection } from './operations.ts'
 
 const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
@@ -24,6 +26,7 @@ describe('readSettings', () => {
   })
 
   it.each([
+    ['stackName', 'staging-2', 'staging-2'],
     ['stageName', 'v-1_b', 'v-1_b'],
     ['responseStreaming', 'false', false],
     ['responseStreaming', true, true],
@@ -40,22 +43,35 @@ describe('readSettings', () => {
     ['runnerBatch', '10', 10],
     ['agentMemoryMb', 512, 512],
     ['logRetentionDays', '3653', 3653],
-    ['watching', 'false', false],
-    ['alarmEmail', 'ops@example.com', 'ops@example.com'],
+    ['watching', 'true', true],
     ['webAcl', 'true', true],
     ['kms', true, true],
+    ['deletionProtection', 'true', true],
     ['openaiKeyParameter', '/team/openai', '/team/openai'],
     ['anthropicKeyParameter', 'anthropic.key', 'anthropic.key'],
   ] as const)('accepts %s %j', (name, value, expected) => {
     expect(read({ [name]: value })[name]).toBe(expected)
   })
 
-  it('accepts a domain with its certificate', () => {
+  it('accepts an email address for alarms', () => {
+    const { alarmEmail } = read({ watching: true, alarmEmail: 'ops@example.com' })
+    expect(alarmEmail).toBe('ops@example.com')
+  })
+
+  it('accepts a domain with its certificate, a base path and without the default endpoint', () => {
     const domainName = 'agents.example.com'
     expect(read({ domainName, certificateArn })).toMatchObject({ domainName, certificateArn })
+    const options = { domainBasePath: 'agents/v1', disableExecuteApiEndpoint: 'true' }
+    expect(read({ domainName, certificateArn, ...options })).toMatchObject({
+      domainBasePath: 'agents/v1',
+      disableExecuteApiEndpoint: true,
+    })
   })
 
   it.each<[keyof Settings, unknown]>([
+    ['stackName', 'my stack'],
+    ['stackName', '2nd'],
+    ['stackName', 'a'.repeat(101)],
     ['stageName', 'a/b'],
     ['responseStreaming', 'of'],
     ['corsOrigins', 'a.example'],
@@ -78,6 +94,11 @@ describe('readSettings', () => {
     ['alarmEmail', 'ops'],
     ['domainName', 'https://agents.example.com'],
     ['certificateArn', 'arn:aws:iam::123456789012:server-certificate/x'],
+    ['domainBasePath', '/agents'],
+    ['domainBasePath', 'agents/'],
+    ['domainBasePath', 'a//b'],
+    ['disableExecuteApiEndpoint', 'no'],
+    ['deletionProtection', 'on'],
     ['webAcl', 'yes'],
     ['kms', 1],
     ['openaiKeyParameter', 'sk-key with spaces'],
@@ -92,6 +113,60 @@ describe('readSettings', () => {
     expect(() => read(context)).toThrow(
       'Invalid context: set both domainName and certificateArn, or neither.',
     )
+  })
+})
+
+const domain = { domainName: 'agents.example.com', certificateArn }
+
+describe('rejected combinations', () => {
+  it.each([
+    [{ alarmEmail: 'ops@example.com', watching: 'false' }, 'alarmEmail requires watching=true'],
+    [{ alarmEmail: 'ops@example.com' }, 'alarmEmail requires watching=true'],
+    [{ domainBasePath: 'agents' }, 'domainBasePath requires domainName'],
+    [{ disableExecuteApiEndpoint: true }, 'disableExecuteApiEndpoint=true requires domainName'],
+  ])('%j', (context, message) => {
+    expect(() => read(context)).toThrow(message)
+  })
+
+  it.each([
+    { alarmEmail: 'ops@example.com', watching: true },
+    { watching: false },
+    { ...domain, domainBasePath: 'agents' },
+    { disableExecuteApiEndpoint: false },
+  ])('do not include %j', (context) => {
+    expect(() => read(context)).not.toThrow()
+  })
+})
+
+describe('unknown context keys', () => {
+  it.each([
+    ['stakName', 'stackName'],
+    ['stack-name', 'stackName'],
+    ['alarmMail', 'alarmEmail'],
+    ['DefaultModel', 'defaultModel'],
+    ['runnerConcurency', 'runnerConcurrency'],
+    ['logRetention', 'logRetentionDays'],
+  ])('are rejected: %s, for %s', (key, name) => {
+    expect(() => read({ [key]: 'x' })).toThrow(`Unknown context key ${key}; did you mean ${name}?`)
+  })
+
+  it('are rejected with all settings if none is similar, even with an empty value', () => {
+    const message = `Unknown context key zebra; the settings are ${names.join(', ')}.`
+    expect(() => read({ zebra: '' })).toThrow(message)
+  })
+
+  it('are reported together', () => {
+    expect(() => read({ stakName: 1, wathcing: 1 })).toThrow(/stackName\?\n.*watching\?/)
+  })
+
+  it.each([
+    '@aws-cdk/core:newFlag',
+    'aws:cdk:enable-path-metadata',
+    'availability-zones:account=123456789012:region=eu-central-1',
+    'cli-telemetry',
+    'acknowledged-issue-numbers',
+  ])('of the CDK are accepted: %s', (key) => {
+    expect(() => read({ [key]: true })).not.toThrow()
   })
 })
 

@@ -4,12 +4,16 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
-import { readSettings } from '../../infra/settings.ts'
+import { readSettings } from '../../infra/read-settings.ts'
 import { ServiceStack } from '../../infra/stack.ts'
 
 const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
 
-export type Resource = { Properties: ReturnType<typeof JSON.parse>; DeletionPolicy?: string }
+export type Resource = {
+  Properties: ReturnType<typeof JSON.parse>
+  DeletionPolicy?: string
+  UpdateReplacePolicy?: string
+}
 
 /** The template of the stack, as `cdk synth` creates it. */
 export const synthesize = (context: Record<string, unknown> = {}): Template =>
@@ -29,10 +33,8 @@ export function withStack<T>(context: Record<string, unknown>, use: (stack: Serv
       // Takes seconds; `npm run synth` includes it.
       builtinCloudFormationValidation: false,
     })
-    const stack = new ServiceStack(app, 'AgentExecutionService', {
-      bundles: join(folder, 'bundles'),
-      settings: readSettings(app.node),
-    })
+    const settings = readSettings(app.node)
+    const stack = new ServiceStack(app, settings.stackName, { bundles: join(folder, 'bundles'), settings })
     return use(stack)
   } finally {
     rmSync(folder, { recursive: true })

@@ -7,7 +7,6 @@ import { DEADLINE_MS } from '../../lib/core/limits.ts'
 import type { StaleExecution } from '../../lib/core/ports.ts'
 import { sweep } from '../../lib/engine/maintenance/sweep.ts'
 import { logger } from '../../lib/logger.ts'
-import { NAMESPACE } from '../../lib/metrics.ts'
 import { openRunQueue, parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 
@@ -100,7 +99,8 @@ describe('a message of the run queue', () => {
     }
     const executions = { listStale: async () => [stale], postpone: async () => true, end: async () => null }
     const queue = openRunQueue(environment)
-    const result = await sweep({ executions, queue, system, times: leaseTimes() })
+    const steps = { getProgress: async () => null }
+    const result = await sweep({ executions, steps, queue, system, times: leaseTimes() })
     expect(result).toEqual({ ended: 0, enqueued: 1 })
     expect(requests.at(-1)?.body.MessageGroupId).toBe(group)
   })
@@ -157,11 +157,11 @@ describe('send, when SQS rejects the message', () => {
       write.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('_aws'))
     await expect(send()).rejects.toThrow()
     expect(documents()).toEqual([])
-    await expect(send({ METRICS: 'on' })).rejects.toThrow()
+    await expect(send({ METRICS_NAMESPACE: 'staging' })).rejects.toThrow()
     const [document] = documents().map((text) => JSON.parse(text))
     expect(document).toMatchObject({ EnqueueFailures: 1, executionId, organizationId })
     expect(document._aws.CloudWatchMetrics).toMatchObject([
-      { Namespace: NAMESPACE, Dimensions: [[]], Metrics: [{ Name: 'EnqueueFailures', Unit: 'Count' }] },
+      { Namespace: 'staging', Dimensions: [[]], Metrics: [{ Name: 'EnqueueFailures', Unit: 'Count' }] },
     ])
   })
 })

@@ -2,9 +2,13 @@ import {
   type Execution,
   type LeasedExecution,
   type NewExecution,
+  NO_USAGE,
   newExecution,
+  type Progress,
 } from '../../lib/core/execution.ts'
 import { system } from '../../lib/system.ts'
+
+export const NO_PROGRESS: Progress = { steps: 0, usage: NO_USAGE, model: null }
 
 /** A new execution with random ids. */
 export function anExecution(overrides: Partial<NewExecution> = {}): Execution {

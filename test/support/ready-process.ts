@@ -13,6 +13,9 @@ export type ReadyProcess = {
   readyMs: number
   /** Everything printed so far. */
   output: () => string
+  /** The same by stream. Unlike in `output`, the lines are whole. */
+  stdout: () => string
+  stderr: () => string
   /** Sends SIGTERM, and SIGKILL after 15 s. Resolves with the exit code, null after SIGKILL. */
   stop: () => Promise<number | null>
   /** Sends SIGKILL. */
@@ -46,6 +49,12 @@ export async function startReadyProcess(options: Options): Promise<ReadyProcess>
   // Not `close`: a killed process's own children may keep its output open.
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   let output = ''
+  const streams = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      streams[name] += text
+    })
+  }
   let isReady = false
   const url = await new Promise<string>((resolve, reject) => {
     const fail = (reason: string) =>
@@ -75,6 +84,8 @@ export async function startReadyProcess(options: Options): Promise<ReadyProcess>
     url,
     readyMs: performance.now() - startedAt,
     output: () => output,
+    stdout: () => streams.stdout,
+    stderr: () => streams.stderr,
     stop: async () => {
       child.stdin.end()
       child.kill('SIGTERM')

@@ -66,6 +66,7 @@ export async function startTestEngine() {
     deadLetter: ({ id, organizationId }: Execution, now = system.now) =>
       processDeadLetter({
         executions: engine.executions,
+        steps: engine.steps,
         queue: aMessage().message.queue,
         system: { ...system, now },
         organizationId,

@@ -9,7 +9,7 @@ import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { EXECUTION_RETENTION_DAYS } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
-import { anExecution, leased } from '../../support/executions.ts'
+import { anExecution, leased, NO_PROGRESS } from '../../support/executions.ts'
 
 const DAY_MS = 86_400_000
 const owner = 'me'
@@ -33,7 +33,7 @@ async function createRun(table: Table): Promise<Execution> {
   const usage = { inputTokens: 0, outputTokens: 0 }
   await executions.create({ execution })
   const step = { kind: 'CODE' as const, number: 1, name: 'one', value: large(), ...times }
-  await stepStore(table).append({ executionId: execution.id, owner, step })
+  await stepStore(table).append({ executionId: execution.id, owner, step, progress: NO_PROGRESS })
   const outcome = { status: 'SUCCESS' as const, output: large(), steps: 1, usage, model: null }
   await executions.finish({ execution: leased(execution, owner), outcome, finishedAt: times.finishedAt })
   return execution

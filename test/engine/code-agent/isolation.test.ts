@@ -38,6 +38,7 @@ describe('a code agent', () => {
     ['process.exit', 'AgentFailed', 'process.exit(0)'],
     ['heap', 'AgentFailed', 'memory limit of 64 MB'],
     ['unhandled rejection', 'AgentFailed', 'nobody handles this'],
+    ['rejection without waiting', 'AgentFailed', 'nobody awaits this'],
     ['deep recursion', 'AgentFailed', 'Maximum call stack size exceeded'],
   ])('that does "%s" ends in ERROR %s without an effect on this process', async (how, code, message) => {
     const { status, error, attempts } = await run(how)

@@ -26,7 +26,8 @@ describe('sweep', () => {
       sent.push(executionId)
     }
     const executions = { listStale: async () => stale, postpone: async () => true, end: async () => null }
-    await expect(sweep({ executions, queue: { send }, system, times: leaseTimes() })).rejects.toThrow(
+    const steps = { getProgress: async () => null }
+    await expect(sweep({ executions, steps, queue: { send }, system, times: leaseTimes() })).rejects.toThrow(
       '1 of 3 stale executions could not be swept. First error: Access denied.',
     )
     expect(sent).toEqual(stale.slice(1).map(({ id }) => id))

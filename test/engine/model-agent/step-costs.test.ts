@@ -29,7 +29,10 @@ afterAll(async () => {
   await stop()
 })
 
-/** The requests of each step to the table: those between two model requests. */
+/**
+ * The writes of each step to the table: those between two model requests. Reads and renewals of the lease depend on how long
+ * a step takes.
+ */
 async function costsOf(steps: number) {
   const starts: number[] = []
   const script = (_: unknown, index: number) => {
@@ -40,7 +43,9 @@ async function costsOf(steps: number) {
   await processMessage(engine, execution.id)
   expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: steps + 1 })
   return starts.slice(0, -1).map((start, index) => {
-    const ofStep = exchanges.slice(start, starts[index + 1])
+    const ofStep = exchanges
+      .slice(start, starts[index + 1])
+      .filter(({ operation }) => operation === 'PutItem')
     return {
       operations: ofStep.map(({ operation }) => operation),
       sent: ofStep.reduce((sum, { request }) => sum + request.length, 0),
@@ -53,7 +58,7 @@ describe('a long run', () => {
   it('exchanges as many bytes with the table for its hundredth step as for its tenth', async () => {
     const costs = await costsOf(101)
     const [tenth, hundredth] = [costs[9], costs[99]]
-    expect(tenth?.operations).toEqual(['UpdateItem', 'PutItem', 'PutItem'])
+    expect(tenth?.operations).toEqual(['PutItem', 'PutItem'])
     expect(hundredth?.operations).toEqual(tenth?.operations)
     // Some numbers have more digits: those of the step, of the tokens, and of the call's id, which occurs five times.
     expect(Math.abs((hundredth?.sent ?? 0) - (tenth?.sent ?? 0))).toBeLessThanOrEqual(20)

@@ -44,12 +44,19 @@ async function run(recorded: RecordedStep[] = []) {
   const kept = recorded.map(({ step, results }) => ({ step: countReads(step, read(step.number)), results }))
   const steps: StepStore = {
     append: async () => true,
+    getProgress: async () => null,
+    close: async () => null,
     appendResult: async ({ result }) => result,
     read: async () => kept,
     list: () => Promise.reject(new Error('A run does not list its steps.')),
   }
   const execution = leased({ ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }, 'worker')
-  const heartbeat = { confirm: async () => true, renew: async () => true, lost: new AbortController().signal }
+  const heartbeat = {
+    isHeld: true,
+    confirm: async () => true,
+    renew: async () => true,
+    report: () => undefined,
+  }
   const journal = await Journal.open({ steps, execution, heartbeat })
   const version = await aModelAgent()
   const outcome = await runStepLoop({

@@ -94,11 +94,15 @@ describe('admission', () => {
   })
 
   it('rarely counts far below the limit', async () => {
-    const { organizationId, process, record, counts, open } = aService()
+    const { organizationId, process, record, counts, open, advance } = aService()
     const admit = process(1_000)
-    for (let i = 0; i < 200; i++) await admit(organizationId, record)
+    for (let i = 0; i < 200; i++) {
+      await admit(organizationId, record)
+      advance(20)
+    }
     expect(await open()).toBe(200)
-    expect(counts()).toBeLessThanOrEqual(5)
+    // At most 0.1 per run. More would be saved with one process, but no process knows how many others there are.
+    expect(counts()).toBeLessThanOrEqual(20)
   })
 
   it('admits exactly the limit when runs approach it one by one', async () => {

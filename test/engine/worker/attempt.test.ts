@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { CANCELLED } from '../../../lib/core/execution.ts'
+import { deadlineIn } from '../../../lib/engine/checkpoints/deadline.ts'
+import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { engineOn } from '../../support/engine.ts'
@@ -9,7 +13,7 @@ import { aModelAgent, httpTool, startToolServer } from '../../support/model-agen
 import { newOrganization, sharedTable } from '../../support/organization.ts'
 import { answer, lookup, startTestEngine } from '../../support/test-engine.ts'
 
-const { engine, queued, stop } = await startTestEngine()
+const { engine, aToolAgent, queued, stop } = await startTestEngine()
 afterAll(stop)
 
 describe('attempt', () => {
@@ -44,10 +48,54 @@ describe('attempt', () => {
     const { id, organizationId } = execution
     const steps = () => engine.steps.read({ executionId: id })
     await vi.waitFor(async () => expect(await steps()).toHaveLength(1), { timeout: 20_000 })
-    const finishedAt = new Date().toISOString()
-    expect(await engine.executions.end({ organizationId, id, error: CANCELLED, finishedAt })).not.toBeNull()
+    expect(await endExecution(engine, { organizationId, id, error: CANCELLED })).toMatchObject({ steps: 1 })
     await running
     expect((await steps())[0]?.results.size).toBe(0)
     await server.stop()
+  })
+
+  it('writes no further step after the run was cancelled, and counts all that it wrote', async () => {
+    const { execution, modelRequests } = await queued(() => lookup, await aToolAgent())
+    const running = processMessage(engine, execution.id)
+    await vi.waitFor(() => expect(modelRequests()).toBeGreaterThan(3), { timeout: 20_000 })
+    const { id, organizationId } = execution
+    const cancelled = await endExecution(engine, { organizationId, id, error: CANCELLED })
+    const steps = await engine.steps.read({ executionId: id })
+    expect(cancelled).toMatchObject({ status: 'ERROR', steps: steps.length, model: expect.any(String) })
+    expect(cancelled?.usage.inputTokens).toBe(10 * steps.length)
+    await running
+    expect(await engine.steps.read({ executionId: id })).toHaveLength(steps.length)
+  })
+
+  it('retains no output of a run that ended, until the deadline of its worker', async () => {
+    const version = await (await newOrganization()).publish('echo')
+    const { organizationId, agentId, id: versionId } = version
+    const outputs: WeakRef<object>[] = []
+    const executions: typeof engine.executions = {
+      ...engine.executions,
+      finish: (params) => {
+        if (params.outcome.status === 'SUCCESS') outputs.push(new WeakRef(params.outcome.output))
+        return engine.executions.finish(params)
+      },
+    }
+    const deadline = deadlineIn(600_000)
+    for (let i = 0; i < 3; i++) {
+      const execution = anExecution({ organizationId, agentId, versionId, input: { text: 'a' } })
+      await executions.create({ execution })
+      await processMessage({ ...engine, executions }, execution.id, { deadline })
+    }
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    // A warm thread may keep what it returned last, for the 20 s until it ends; the deadline is ten minutes.
+    await vi.waitFor(
+      () => {
+        collect()
+        // V8 may keep what the last call returned until the next one.
+        expect(outputs.slice(0, -1).map((output) => output.deref())).toEqual([undefined, undefined])
+      },
+      { timeout: 40_000, interval: 500 },
+    )
+    expect(deadline.stop.aborted).toBe(false)
+    deadline.clear()
   })
 })

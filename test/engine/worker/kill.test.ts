@@ -17,7 +17,7 @@ import { runWorker } from '../../support/worker-process.ts'
 
 const STEPS = 5
 /** The claim; for each step, the lease renewal and the step; two tool results for all but the last; the end. */
-const WRITES = 1 + 2 * STEPS + 2 * (STEPS - 1) + 1
+const WRITES = 1 + 1 + STEPS + 2 * (STEPS - 1) + 1
 /** In `npm test`: after the claim, a step, its first and its second tool result, and the end. */
 const KILL_AFTER = inject('isFullRun')
   ? Array.from({ length: WRITES }, (_, i) => i + 1)

@@ -2,25 +2,24 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
-import type { ScriptedResponse } from '../../support/scripted-model/turn.ts'
+import type { Script, ScriptedResponse } from '../../support/scripted-model/turn.ts'
 import { type ModelInput, toolValue } from './workload.ts'
 
 const SCRIPT = 'adding-up'
 /** Long enough for a kill to interrupt a model response or a tool call. */
-const MODEL_MS = 80
-const TOOL_MS = 80
+const RESPONSE_MS = 80
 
 export type ToolCall = { marker: string; step: number; call: number; key: string }
 
-/** The model of all model agents and the tool that they call. Both record their requests. */
-export async function startModelAndTools() {
+/** The model of all model agents and the tool that they call, which respond after `responseMs`. Both record their requests. */
+export async function startModelAndTools(responseMs = RESPONSE_MS) {
   const scripted = await startScriptedModel()
   /** How often each response was requested, by `marker step`. */
   const modelRequests = new Map<string, number>()
   const toolCalls: ToolCall[] = []
 
   // The response depends only on the history. Tool call IDs are new each time, as with a real model.
-  scripted.script(SCRIPT, ({ history }) => {
+  const script: Script = ({ history }) => {
     const { marker, steps, parallel } = inputOf(history)
     const callSteps = history.flatMap((item) =>
       item.type === 'call' ? [Object(item.input).step as number] : [],
@@ -28,8 +27,9 @@ export async function startModelAndTools() {
     const step = Math.max(0, ...callSteps) + 1
     const name = `${marker} ${step}`
     modelRequests.set(name, (modelRequests.get(name) ?? 0) + 1)
-    return { ...responseTo({ marker, steps, parallel }, step, history), delayMs: MODEL_MS }
-  })
+    return { ...responseTo({ marker, steps, parallel }, step, history), delayMs: responseMs }
+  }
+  scripted.script(SCRIPT, script)
 
   const tools = createServer((request, response) => {
     const [, marker = '', step, call] = (request.url ?? '').split('/')
@@ -37,7 +37,7 @@ export async function startModelAndTools() {
     toolCalls.push({ marker, step: Number(step), call: Number(call), key })
     response.setHeader('Content-Type', 'application/json')
     const value = toolValue(Number(step), Number(call))
-    setTimeout(() => response.end(JSON.stringify({ value })), TOOL_MS)
+    setTimeout(() => response.end(JSON.stringify({ value })), responseMs)
   })
   await new Promise<void>((resolve) => tools.listen(0, '127.0.0.1', resolve))
 
@@ -49,6 +49,12 @@ export async function startModelAndTools() {
     toolHost: `127.0.0.1:${(tools.address() as AddressInfo).port}`,
     /** @throws when the model got a request that a real provider would reject */
     assertValidRequests: () => scripted.assertDone(SCRIPT),
+    /** Forgets the recorded requests. */
+    clear(): void {
+      scripted.script(SCRIPT, script)
+      modelRequests.clear()
+      toolCalls.length = 0
+    },
     async stop() {
       tools.closeAllConnections()
       await Promise.all([scripted.stop(), new Promise((resolve) => tools.close(resolve))])

@@ -14,6 +14,8 @@ export type Observation = {
   /** Each status that polling returned, without repetitions. */
   statuses: string[]
   final: ExecutionRecord | null
+  /** Whether the client deleted it. */
+  isDeleted: boolean
 }
 
 type Params = {
@@ -37,16 +39,26 @@ const POLL_MS = 250
 /** Requests a run with retries and an idempotency key, and polls it until it is final or the signal aborts. */
 export async function requestRun(params: Params): Promise<Observation> {
   const { run, onAccepted } = params
-  const observed: Observation = { run, executionId: null, output: null, statuses: [], final: null }
+  const observed: Observation = {
+    run,
+    executionId: null,
+    output: null,
+    statuses: [],
+    final: null,
+    isDeleted: false,
+  }
   await submit(params, observed)
   onAccepted()
-  if (observed.executionId) await poll(params, observed, `/v1/agent_executions/${observed.executionId}`)
+  if (!observed.executionId) return observed
+  const path = `/v1/agent_executions/${observed.executionId}`
+  await poll(params, observed, path)
+  if (run.isDeleted && observed.final) await deleteRun(params, observed, path)
   return observed
 }
 
 async function submit(params: Params, observed: Observation): Promise<void> {
   const { run, reportProblem } = params
-  const path = `/v1/agents/${run.slug}/executions${run.mode === 'async' ? '?execMode=async' : ''}`
+  const path = `/v1/agents/${run.slug}/executions?execMode=${run.mode}&useCache=${run.useCache}`
   const options = { body: run.input, headers: { 'Idempotency-Key': run.marker } }
   const response = await withRetry(params, (call) => call('POST', path, options))
   if (!response) return
@@ -76,16 +88,28 @@ async function poll(params: Params, observed: Observation, path: string): Promis
   }
 }
 
+/** Deletes the execution, which no service returns afterwards. */
+async function deleteRun(params: Params, observed: Observation, path: string): Promise<void> {
+  const { run, reportProblem } = params
+  // 404 if the response to the first request was lost.
+  const deleted = await withRetry(params, (call) => call('DELETE', path), [204, 404])
+  if (!deleted) return
+  observed.isDeleted = true
+  const read = await withRetry(params, (call) => call('GET', path), [200, 404])
+  if (read?.status === 200) reportProblem(`${run.marker} can be read after it was deleted.`)
+}
+
 /** The first response that needs no retry; null when the signal aborts first or the response is a problem. */
 async function withRetry(
   params: Params,
   send: (call: ApiClient) => Promise<ApiResponse>,
+  expected = [200, 202],
 ): Promise<ApiResponse | null> {
   const { run, clients, count, reportProblem, signal } = params
   for (let tries = run.index; !signal.aborted; tries++) {
     const call = clients[tries % clients.length] as ApiClient
     const response = await send(call).catch(() => null)
-    if (response?.status === 200 || response?.status === 202) return response
+    if (response && expected.includes(response.status)) return response
     if (!response) {
       count('connection refused or reset')
     } else {

@@ -39,8 +39,8 @@ const AGENT_PERMISSIONS = [
   `bedrock:InvokeModel on arn:AWS::Partition:bedrock:${REGION_AND_ACCOUNT}:application-inference-profile/*`,
   `bedrock:InvokeModel on arn:AWS::Partition:bedrock:${REGION_AND_ACCOUNT}:inference-profile/*`,
   `lambda:InvokeFunction on arn:AWS::Partition:lambda:${REGION_AND_ACCOUNT}:function:agent-tool-*`,
-  `secretsmanager:GetSecretValue on arn:AWS::Partition:secretsmanager:${REGION_AND_ACCOUNT}:secret:/aes/secrets/*`,
-  `ssm:GetParameter on arn:AWS::Partition:ssm:${REGION_AND_ACCOUNT}:parameter/aes/secrets/*`,
+  `secretsmanager:GetSecretValue on arn:AWS::Partition:secretsmanager:${REGION_AND_ACCOUNT}:secret:/aes/AgentExecutionService/secrets/*`,
+  `ssm:GetParameter on arn:AWS::Partition:ssm:${REGION_AND_ACCOUNT}:parameter/aes/AgentExecutionService/secrets/*`,
 ]
 
 /** Renders an ARN of the template as text, with logical ids for references. */
@@ -102,7 +102,7 @@ describe('the functions', () => {
   it.each(FUNCTION_NAMES)('%s emits metrics, and gets the table, and the queue if it uses it', (name) => {
     const { Variables } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment
     expect(Variables.TABLE_NAME).toEqual({ Ref: tableId })
-    expect(Variables.METRICS).toBe('on')
+    expect(Variables.METRICS_NAMESPACE).toBe('AgentExecutionService')
     expect(Variables.QUEUE_URL !== undefined).toBe(GRANTS[name].queue !== undefined)
   })
 })

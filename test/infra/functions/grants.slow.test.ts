@@ -146,7 +146,9 @@ async function invokeAllFunctions() {
   expect(await call('run-agent', 200, useCache)).toEqual({ text: large })
   const finished = await newestExecution()
   await call('run-agent', 200, { query: { version: version.id }, body: { text: 'small' } })
-  await call('list-agent-executions', 200)
+  // Each filter has its index.
+  for (const query of [{}, { status: 'ERROR' }, { status: 'IN_PROGRESS' }, { tenantId: 'acme' }])
+    for (const name of ['list-executions', 'list-agent-executions'] as const) await call(name, 200, { query })
   await call('get-execution', 200, { id: finished })
   expect(await call('list-steps', 200, { id: finished })).toMatchObject([{ name: 'echo', result: large }])
   const correction = { rating: -1, correctedOutput: { text: large } }

@@ -1,13 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES, getFunctionSettings } from '../../../infra/functions/function-settings.ts'
-import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
-import { ENQUEUE_FAILURES, NAMESPACE, UNITS } from '../../../lib/metrics.ts'
+import { READ_OPERATIONS } from '../../../infra/monitoring/metric-filters.ts'
+import { UNITS } from '../../../lib/metrics.ts'
 import { readSection } from '../operations.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const STACK = 'AgentExecutionService'
-const template = synthesize({ alarmEmail: 'ops@example.com' })
-const withoutEmail = synthesize()
+const template = synthesize({ watching: true, alarmEmail: 'ops@example.com' })
+const withoutEmail = synthesize({ watching: true })
 
 const findAlarms = (of: typeof template): [string, Resource['Properties']][] =>
   Object.values(findResources(of, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => [
@@ -15,7 +16,10 @@ const findAlarms = (of: typeof template): [string, Resource['Properties']][] =>
     Properties,
   ])
 const alarms = new Map(findAlarms(template))
-const toRunbookTitle = (name: string) => name.replace(/-.*/, '')
+
+/** US dollars per month: https://aws.amazon.com/cloudwatch/pricing/ */
+const ALARM_METRIC_PRICE = 0.1
+const DASHBOARD_PRICE = 3
 
 /** The metrics of an alarm, direct or within its expression. */
 const findMetrics = (name: string): string[] => {
@@ -25,42 +29,40 @@ const findMetrics = (name: string): string[] => {
 }
 
 describe('the alarms', () => {
-  const monitored = FUNCTION_NAMES.filter((name) => name !== 'authorize-request')
-
-  it('are exactly these', () => {
-    expect([...alarms.keys()].sort()).toEqual(
-      [
-        ...['DeadLetters', 'EnqueueFailures', 'ExecutionErrorRate', 'FunctionThrottles', 'QueueAge'],
-        ...['SweeperNotRunning', 'TableReadThrottles', 'TableWriteThrottles'],
-        ...monitored.map((name) => `FunctionErrors-${name}`),
-      ].sort(),
-    )
+  it('are exactly these, on exactly these metrics', () => {
+    expect(Object.fromEntries([...alarms.keys()].map((name) => [name, findMetrics(name)]))).toEqual({
+      ServerErrorRate: ['ServerErrors', 'Count'],
+      ReadLatency: ['ReadLatencyMs'],
+      AuthorizerErrors: ['AuthorizerErrors'],
+      ThrottledRequests: ['ThrottledRequests'],
+      EnqueueFailures: ['EnqueueFailures'],
+      QueueAge: ['ApproximateAgeOfOldestMessage'],
+      RunnerErrors: ['Errors'],
+      DeadLetters: ['NumberOfMessagesReceived', 'ApproximateNumberOfMessagesVisible'],
+      ExecutionErrorRate: ['Runs', 'Runs'],
+      SweepFailures: ['Errors'],
+      SweeperNotRunning: ['Invocations'],
+      FunctionThrottles: ['Throttles'],
+    })
   })
 
-  it.each(monitored)('monitor the errors of %s', (name) => {
-    expect(alarms.get(`FunctionErrors-${name}`)?.Dimensions).toEqual([
+  it.each([
+    ['RunnerErrors', 'process-execution'],
+    ['SweepFailures', 'sweep-executions'],
+    ['SweeperNotRunning', 'sweep-executions'],
+  ])('%s monitors %s', (alarm, name) => {
+    expect(alarms.get(alarm)?.Dimensions).toEqual([
       { Name: 'FunctionName', Value: { Ref: expect.stringMatching(`^${toLogicalIdPrefix(name)}Function`) } },
     ])
-    expect(findMetrics(`FunctionErrors-${name}`)).toEqual(['Errors'])
   })
 
-  it('use the metrics that they are named after', () => {
-    expect(findMetrics('DeadLetters').sort()).toEqual([
-      'ApproximateNumberOfMessagesVisible',
-      'NumberOfMessagesReceived',
-    ])
-    expect(findMetrics('EnqueueFailures')).toEqual([ENQUEUE_FAILURES])
-    expect(findMetrics('QueueAge')).toEqual(['ApproximateAgeOfOldestMessage'])
-    expect(findMetrics('ExecutionErrorRate')).toEqual(['Runs', 'Runs'])
-    expect(findMetrics('SweeperNotRunning')).toEqual(['Invocations'])
-    expect(findMetrics('FunctionThrottles')).toEqual(['Throttles'])
-    const resources = Object.keys(INDEXES).length + 1
-    expect(findMetrics('TableReadThrottles')).toEqual(Array(resources).fill('ReadThrottleEvents'))
-    expect(findMetrics('TableWriteThrottles')).toEqual(Array(resources).fill('WriteThrottleEvents'))
-  })
-
-  it('use at most ten metrics each, the limit of CloudWatch', () => {
-    for (const name of alarms.keys()) expect(findMetrics(name).length).toBeLessThanOrEqual(10)
+  it('have the number and the price that docs/costs.md and docs/operations.md state', () => {
+    const metrics = [...alarms.keys()].flatMap(findMetrics).length
+    expect(readSection('Alarms')).toContain(`${alarms.size} alarms use ${metrics} metrics`)
+    const price = (DASHBOARD_PRICE + metrics * ALARM_METRIC_PRICE).toFixed(2)
+    const costs = readFileSync(new URL('../../../docs/costs.md', import.meta.url), 'utf8')
+    const row = /^\| dashboard and (\d+) alarms on (\d+) metrics .*\| +([\d.]+) \|$/m.exec(costs)
+    expect(row?.slice(1)).toEqual([String(alarms.size), String(metrics), price])
   })
 
   it('allow a message at least the maximum run time of a runner', () => {
@@ -81,7 +83,7 @@ describe('the alarms', () => {
   it('have one runbook entry each in docs/operations.md, with three parts', () => {
     const entries = readSection('Alarms').split(/^### /m).slice(1)
     const headings = entries.map((entry) => entry.split('\n')[0])
-    expect(headings.sort()).toEqual([...new Set([...alarms.keys()].map(toRunbookTitle))].sort())
+    expect(headings.sort()).toEqual([...alarms.keys()].sort())
     for (const entry of entries) {
       for (const part of ['**Meaning.**', '**How to investigate.**', '**What to do.**'])
         expect(entry.includes(part), `${part} in ${entry}`).toBe(true)
@@ -148,14 +150,14 @@ describe('the dashboard', () => {
       'Dead letters and messages not sent',
       'Errors by function',
       'Throttles by function',
+      'Failed requests',
       'API requests and latency',
       'Table throttles',
     ])
   })
 
   it('shows every metric of executions', () => {
-    for (const name of Object.keys(UNITS))
-      expect(text).toContain(JSON.stringify([NAMESPACE, name]).slice(1, -1))
+    for (const name of Object.keys(UNITS)) expect(text).toContain(JSON.stringify(['X', name]).slice(1, -1))
   })
 
   it.each(['Errors by function', 'Throttles by function'])('shows every function in "%s"', (title) => {
@@ -165,10 +167,49 @@ describe('the dashboard', () => {
   })
 })
 
+describe('the metric filters', () => {
+  const filters = Object.values(findResources(template, 'AWS::Logs::MetricFilter')).map(
+    ({ Properties }) => Properties,
+  )
+  const find = (metric: string) =>
+    filters.filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === metric)
+
+  it('derive no dimensions: each would be another metric to pay for', () => {
+    for (const { MetricTransformations } of filters)
+      expect(MetricTransformations[0].Dimensions).toBeUndefined()
+  })
+
+  it('measure every function that clients read with', () => {
+    const groups = find('ReadLatencyMs').map(({ LogGroupName }) => LogGroupName.Ref)
+    expect(READ_OPERATIONS).toEqual([
+      'list-agents',
+      'get-agent',
+      'list-versions',
+      'list-agent-executions',
+      'list-executions',
+      'get-execution',
+      'list-steps',
+    ])
+    expect(groups).toEqual(
+      READ_OPERATIONS.map((name) => expect.stringMatching(`^${toLogicalIdPrefix(name)}Logs`)),
+    )
+  })
+
+  it('use members that the access log has', () => {
+    const { Format } = findResource(template, 'AWS::ApiGateway::Stage').Properties.AccessLogSetting
+    for (const metric of ['ServerErrors', 'AuthorizerErrors', 'ThrottledRequests']) {
+      const [filter] = find(metric)
+      const members = [...filter.FilterPattern.matchAll(/\$\.(\w+)/g)].map(([, member]) => member)
+      expect(members.length).toBeGreaterThan(0)
+      expect(Object.keys(JSON.parse(Format))).toEqual(expect.arrayContaining(members))
+    }
+  })
+})
+
 describe('watching', () => {
-  it('creates no dashboard, alarms or topic when false', () => {
-    const unmonitored = synthesize({ watching: false, alarmEmail: 'ops@example.com' })
-    for (const type of ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'])
-      unmonitored.resourceCountIs(type, 0)
+  it.each([{}, { watching: false }])('creates nothing that has a price unless it is true: %j', (context) => {
+    const unmonitored = synthesize(context)
+    for (const type of ['CloudWatch::Alarm', 'CloudWatch::Dashboard', 'SNS::Topic', 'Logs::MetricFilter'])
+      unmonitored.resourceCountIs(`AWS::${type}`, 0)
   })
 })

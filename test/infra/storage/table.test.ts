@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { INDEXES, TABLE } from '../../../lib/dynamodb/table/schema.ts'
 import { findResource, synthesize } from '../synthesize.ts'
 
-const { Properties, DeletionPolicy } = findResource(synthesize(), 'AWS::DynamoDB::Table')
+const { Properties, DeletionPolicy, UpdateReplacePolicy } = findResource(synthesize(), 'AWS::DynamoDB::Table')
 
 const keys = (partitionKey: string, sortKey: string) => [
   { AttributeName: partitionKey, KeyType: 'HASH' },
@@ -43,10 +43,21 @@ describe('the table', () => {
     expect(new Map(defined)).toEqual(expected)
   })
 
-  it('is on demand, with point-in-time recovery and deletion protection', () => {
+  it('is on demand, with point-in-time recovery', () => {
     expect(Properties.BillingMode).toBe('PAY_PER_REQUEST')
     expect(Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true })
-    expect(Properties.DeletionProtectionEnabled).toBe(true)
-    expect(DeletionPolicy).toBe('Retain')
+  })
+
+  it('is retained, except by a first deployment that fails', () => {
+    expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
+  })
+
+  it.each([
+    [{}, false],
+    [{ deletionProtection: 'false' }, false],
+    [{ deletionProtection: 'true' }, true],
+  ])('with %j has deletion protection: %j', (context, expected) => {
+    const table = findResource(synthesize(context), 'AWS::DynamoDB::Table')
+    expect(table.Properties.DeletionProtectionEnabled).toBe(expected)
   })
 })

@@ -51,6 +51,9 @@ const kinds: [string, JsonObject, (bytes: number) => JsonObject][] = [
   ['a number of many digits', fieldMap, (bytes) => ({ text: 'a', list: [`1${'0'.repeat(bytes)}1`] })],
 ]
 
+/** Processor time has a resolution of some milliseconds. */
+const REPETITIONS = 3
+
 describe('compileAdapter, large inputs', () => {
   it.each(kinds)('takes time linear in the size: %s', { retry: 3 }, (_, schema, make) => {
     const adapt = compileAdapter(schema)
@@ -68,12 +71,16 @@ describe('compileAdapter, large inputs', () => {
     ['converted values of a dictionary', dictionary, '1'],
   ])('takes at most 100 ms for 1 MB of %s', { retry: 3 }, (_, schema, value) => {
     const adapt = compileAdapter(schema)
-    // Twice the time would be linear, but `Object.keys` alone takes up to 1.7 times as long for each key.
-    const [small = 0, large = 0] = medianCpuTimes([1_000_000, 2_000_000], (bytes) => {
-      const input = { text: 'a', ...keys(bytes / 12, value) }
-      return () => adapt(input)
-    })
+    const growth = (run: (input: JsonObject) => unknown) => {
+      const [small = 0, large = 0] = medianCpuTimes([1_000_000, 2_000_000], (bytes) => {
+        const input = { text: 'a', ...keys(bytes / 12, value) }
+        return () => void repeat(REPETITIONS, () => run(input))
+      })
+      return { small: small / REPETITIONS, factor: large / small }
+    }
+    const { small, factor } = growth(adapt)
     expect(small).toBeLessThanOrEqual(100)
-    expect(large).toBeLessThanOrEqual(2.5 * small)
+    // V8 itself takes more than linear time to list the keys of a large object, depending on the processor's caches.
+    expect(factor).toBeLessThanOrEqual(1.25 * Math.max(growth(Object.keys).factor, 2))
   })
 })

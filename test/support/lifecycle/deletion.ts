@@ -127,7 +127,7 @@ export class DeletionScenario {
     const times = { startedAt: iso(0), finishedAt: iso(0) }
     const executionId = this.execution.id
     const step = { number, kind: 'CODE' as const, name: `step-${number}`, value: this.payload(), ...times }
-    await steps.append({ executionId, owner, step })
+    await steps.append({ executionId, owner, step, progress: PROGRESS })
     const result = { callId: 'call', result: { ok: true as const, value: this.payload() }, ...times }
     await steps.appendResult({ executionId, number, result })
   }

@@ -42,7 +42,10 @@ export function recordHistory(port: Port): { port: Port; history: Event[] } {
 
 /** A deletion takes several writes. Until the last, results about the deleted items are unspecified. */
 function isUnspecified(method: Method, state: State): boolean {
-  return state.execution === null && ['delete', 'append', 'appendResult', 'read'].includes(method)
+  return (
+    state.execution === null &&
+    ['delete', 'append', 'appendResult', 'close', 'getProgress', 'read'].includes(method)
+  )
 }
 
 type Linearization = { order: Event[]; state: State }

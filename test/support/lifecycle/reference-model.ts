@@ -1,10 +1,11 @@
-import { type Execution, isFinal } from '../../../lib/core/execution.ts'
+import { type Execution, isFinal, type Progress } from '../../../lib/core/execution.ts'
 import type { ExecutionStore } from '../../../lib/core/ports.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../../lib/core/step.ts'
 import * as transitions from '../../../lib/core/transitions.ts'
 
 const METHODS = [
   'get',
+  'getStatus',
   'claim',
   'renew',
   'release',
@@ -14,6 +15,8 @@ const METHODS = [
   'listStale',
   'postpone',
   'append',
+  'close',
+  'getProgress',
   'appendResult',
   'read',
 ] as const
@@ -39,7 +42,8 @@ export function createPort(toOperation: <M extends Method>(method: M) => Operati
 export type State = {
   execution: Execution | null
   finishedBy: string | null
-  steps: { owner: string; step: Step }[]
+  steps: { owner: string; step: Step; progress: Progress }[]
+  isClosed: boolean
   results: { number: number; result: CallResult }[]
 }
 
@@ -47,6 +51,7 @@ export const initialState = (execution: Execution): State => ({
   execution,
   finishedBy: null,
   steps: [],
+  isClosed: false,
   results: [],
 })
 
@@ -82,8 +87,12 @@ const OPERATIONS: Operations = {
     if (!state.execution || isFinal(state.execution)) return [state, 'closed']
     return [state, state.execution.lease?.owner === lease.owner ? { ...state.execution, lease } : 'held']
   },
-  renew(state, { lease, progress }) {
-    return toBoolean(state, applyIfPermitted(state, transitions.renew(lease, progress)))
+  getStatus(state, { organizationId }) {
+    const isVisible = state.execution?.organizationId === organizationId
+    return [state, isVisible ? (state.execution?.status ?? null) : null]
+  },
+  renew(state, renewal) {
+    return toBoolean(state, applyIfPermitted(state, transitions.renew(renewal)))
   },
   release(state, { owner, ...params }) {
     return toBoolean(state, applyIfPermitted(state, transitions.release(owner, params)))
@@ -97,15 +106,15 @@ const OPERATIONS: Operations = {
     const finished = { ...transitions.applyTransition(execution, transition), steps, usage, model }
     return [{ ...(next ?? state), finishedBy: owner }, finished]
   },
-  end(state, { organizationId, error, finishedAt, unleasedAt }) {
+  end(state, { organizationId, unleasedAt, ...ending }) {
     const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
-    const next = applyIfPermitted(state, transitions.end(guard, error, finishedAt))
+    const next = applyIfPermitted(state, transitions.end(guard, ending))
     return [next ?? state, next?.execution ?? null]
   },
   delete(state, { organizationId }) {
     if (state.execution?.organizationId !== organizationId) return [state, 'missing']
     if (!isFinal(state.execution)) return [state, 'open']
-    return [{ execution: null, finishedBy: null, steps: [], results: [] }, 'deleted']
+    return [{ execution: null, finishedBy: null, steps: [], isClosed: false, results: [] }, 'deleted']
   },
   listStale(state, { now }) {
     if (!state.execution) return [state, []]
@@ -113,13 +122,15 @@ const OPERATIONS: Operations = {
     if (openUntil === null || openUntil >= now) return [state, []]
     return [state, [{ id, organizationId, tenantId, createdAt, deadlineAt, openUntil }]]
   },
-  postpone(state, { stale, until }) {
-    return toBoolean(state, applyIfPermitted(state, transitions.postpone(stale.openUntil, until)))
+  postpone(state, { stale, ...times }) {
+    return toBoolean(state, applyIfPermitted(state, transitions.postpone(stale.openUntil, times)))
   },
-  append(state, { owner, step }) {
+  append(state, { owner, step, progress }) {
     const existing = state.steps.find((other) => other.step.number === step.number)
     if (existing) return [state, existing.owner === owner]
-    return [{ ...state, steps: [...state.steps, { owner, step }] }, true]
+    const isNext = step.number === state.steps.length + 1
+    if (state.isClosed && isNext) return [state, false]
+    return [{ ...state, steps: [...state.steps, { owner, step, progress }] }, true]
   },
   appendResult(state, { number, result }) {
     const existing = state.results.find(
@@ -128,10 +139,18 @@ const OPERATIONS: Operations = {
     if (existing) return [state, existing.result]
     return [{ ...state, results: [...state.results, { number, result }] }, result]
   },
+  getProgress(state) {
+    return [state, progressOf(state)]
+  },
+  close(state) {
+    return [{ ...state, isClosed: true }, progressOf(state)]
+  },
   read(state) {
     return [state, recordedSteps(state)]
   },
 }
+
+const progressOf = ({ steps }: State) => steps.at(-1)?.progress ?? null
 
 /** The checkpoints as the step store returns them. */
 export function recordedSteps({ steps, results }: State): RecordedStep[] {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { CANCELLED, type Execution, failure, NO_USAGE, type Outcome } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { QueuedExecution, System } from '../../../lib/core/ports.ts'
+import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { processDeadLetter } from '../../../lib/engine/maintenance/dead-letter.ts'
 import { sweep } from '../../../lib/engine/maintenance/sweep.ts'
 import { anExecution, leased } from '../executions.ts'
@@ -125,10 +126,10 @@ export class Simulation {
     if (command.kind === 'delete') return port.delete({ id, organizationId, now: this.now })
     const send = async (message: QueuedExecution) => void queue.push(message)
     if (command.kind === 'dead-letter')
-      return processDeadLetter({ executions: port, queue: { send }, system, id, organizationId })
+      return processDeadLetter({ executions: port, steps: port, queue: { send }, system, id, organizationId })
     if (command.kind === 'cancel')
-      return port.end({ id, organizationId, error: CANCELLED, finishedAt: this.timestamp() })
-    return sweep({ executions: port, queue: { send }, system, times: TIMES })
+      return endExecution({ executions: port, steps: port, system }, { id, organizationId, error: CANCELLED })
+    return sweep({ executions: port, steps: port, queue: { send }, system, times: TIMES })
   }
 
   /** All workers die and all messages are lost: runs what the system does to end the execution. */
@@ -177,10 +178,11 @@ export class Simulation {
     if (kind === 'succeed')
       return finish({ status: 'SUCCESS', output: { by: owner }, steps: attempt.steps, ...PROGRESS })
     if (kind === 'result') return attempt.steps > 0 && port.appendResult(resultOf(id, attempt))
-    // As in the journal: the lease is renewed before a step is written.
+    // As in the journal: the lease is renewed before a worker's first step is written.
     const number = attempt.steps + 1
-    if (!(await port.renew({ id, lease, progress: { steps: number, ...PROGRESS } }))) return false
-    const isOwn = await port.append({ executionId: id, owner, step: stepOf(owner, number) })
+    const progress = { steps: number, ...PROGRESS }
+    if (!(await port.renew({ id, lease, progress }))) return false
+    const isOwn = await port.append({ executionId: id, owner, step: stepOf(owner, number), progress })
     if (isOwn) attempt.steps = Math.max(attempt.steps, number)
     return isOwn
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { median, percentile, toRatio, toSpread } from '../../../bench/harness/statistics.ts'
+import { median, percentile, toRatio, toSpread } from '../../../bench/harness/rounds.ts'
 
 describe('percentile', () => {
   const hundred = Array.from({ length: 100 }, (_, i) => 100 - i)

@@ -1,0 +1,44 @@
+/**
+ * `npm run test:aws`: the service on emulators of AWS that others maintain, and its template. Parts whose programs are
+ * missing are skipped, unless TEST_AWS_REQUIRED is set.
+ */
+import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/python-environment.ts'
+import { findMissingJava } from './emulators/java.ts'
+import { lintTemplate } from './lint-template.ts'
+import { testStack } from './stack/test-stack.ts'
+import { testStoresAndApi } from './stores-and-api.ts'
+
+const installPackages = () => installPython(new URL('requirements.txt', import.meta.url))
+
+type Part = { title: string; missing: string[]; test: () => Promise<void> }
+
+const missingPython = (await hasPython()) ? [] : [`Python 3.${MIN_PYTHON_MINOR} with venv`]
+const parts: Part[] = [
+  {
+    title: 'the stores, the queue and the API on DynamoDB Local and ElasticMQ',
+    missing: await findMissingJava(),
+    test: testStoresAndApi,
+  },
+  {
+    title: 'the template in cfn-lint',
+    missing: missingPython,
+    test: async () => lintTemplate((await installPackages())('cfn-lint')),
+  },
+  {
+    title: 'the stack in moto',
+    missing: missingPython,
+    test: async () => testStack((await installPackages())('moto_server')),
+  },
+]
+
+for (const { title, missing, test } of parts) {
+  if (missing.length > 0) {
+    console.log(`test:aws: skipped: ${title}. Missing: ${missing.join(', ')}`)
+    if (process.env.TEST_AWS_REQUIRED) process.exitCode = 1
+    continue
+  }
+  console.log(`test:aws: ${title}`)
+  const startedAt = performance.now()
+  await test()
+  console.log(`test:aws: passed in ${Math.round((performance.now() - startedAt) / 1000)} s: ${title}`)
+}

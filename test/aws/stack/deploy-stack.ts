@@ -1,0 +1,40 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Template } from '../../../local/to-sam-template.ts'
+import { ACCOUNT, REGION } from '../emulators/moto.ts'
+import { runCommand } from '../run-command.ts'
+
+export const STACK = 'AgentExecutionService'
+
+/**
+ * Synthesizes the stack into a folder and deploys it to moto with the CDK, bootstrapped like an account.
+ * @param environment of moto
+ */
+export async function deployStack(folder: string, environment: Record<string, string>): Promise<void> {
+  const output = join(folder, 'cdk.out')
+  // Moto does not know the attributes of alarms that the dashboard refers to.
+  await cdk(['synth', '--quiet', '--context', 'watching=false', '--output', output])
+  const file = join(output, `${STACK}.template.json`)
+  const template = JSON.parse(await readFile(file, 'utf8')) as Template
+  completeMockIntegrations(template)
+  await writeFile(file, JSON.stringify(template))
+
+  const home = join(folder, 'cdk-home')
+  await mkdir(home)
+  const environmentOfCdk = { ...environment, CDK_HOME: home }
+  await cdk(['bootstrap', `aws://${ACCOUNT}/${REGION}`, '--app', output], environmentOfCdk)
+  // Moto creates a change set's resources in no particular order, and a deployment of the API needs its methods.
+  const options = ['--method', 'direct', '--require-approval', 'never', '--asset-parallelism', 'false']
+  await cdk(['deploy', '--quiet', '--app', output, ...options], environmentOfCdk)
+}
+
+const cdk = (args: string[], environment: Record<string, string> = {}) =>
+  runCommand('npx', ['cdk', ...args], environment)
+
+/** Moto requires two properties of mock integrations that are optional on AWS. */
+function completeMockIntegrations({ Resources }: Template): void {
+  for (const { Type, Properties } of Object.values(Resources)) {
+    if (Type !== 'AWS::ApiGateway::Method' || Properties.Integration.Type !== 'MOCK') continue
+    Object.assign(Properties.Integration, { IntegrationHttpMethod: 'POST', Uri: '' })
+  }
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { CANCELLED, type Execution, NO_USAGE } from '../../lib/core/execution.ts'
+import { timeOfId } from '../../lib/core/ids.ts'
+import type { PageRequest } from '../../lib/core/ports.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { system } from '../../lib/system.ts'
+import { provisionTable } from '../../local/emulators/provision.ts'
+import { EMULATORS, readPages, tableOn } from '../support/emulators.ts'
+import { anExecution, leased } from '../support/executions.ts'
+import { propertyRuns } from '../support/property-runs.ts'
+
+const AT = '2026-11-22T08:00:00.000Z'
+const AGENTS = [system.newId(), system.newId()]
+const TENANTS = [null, 'acme', 'umbrella#0']
+const STATUSES = ['IN_PROGRESS', 'SUCCESS', 'ERROR'] as const
+
+describe.each(EMULATORS)('executionLists on %s', (emulator) => {
+  const name = `lists-${system.newId()}`
+  const organizationId = system.newId()
+  const store = executionStore(tableOn(emulator, name))
+  /** Newest first. */
+  let stored: Execution[] = []
+
+  async function create(number: number): Promise<Execution> {
+    const [agentId = '', tenantId = null] = [AGENTS[number % 2], TENANTS[number % 3]]
+    const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
+    const input = { text: `${number}` }
+    const id = `${(1_800_000_000_000 + number * 10).toString(16).padStart(12, '0')}`
+    const execution = anExecution({
+      id: `${id.slice(0, 8)}-${id.slice(8)}-7${system.newId().slice(15)}`,
+      ...{ organizationId, agentId, tenantId, lease, input },
+    })
+    await store.create({ execution })
+    const status = STATUSES[Math.floor(number / 6) % 3]
+    const { id: executionId } = execution
+    if (status === 'ERROR' && number % 2 === 0)
+      await store.end({ organizationId, id: executionId, error: CANCELLED, finishedAt: AT })
+    else if (status === 'ERROR')
+      await store.finish({
+        execution: leased(execution, 'me'),
+        outcome: { status: 'ERROR', error: CANCELLED },
+        finishedAt: AT,
+      })
+    else if (status === 'SUCCESS') {
+      const outcome = { status, output: { text: 'x' }, steps: 0, usage: NO_USAGE, model: null }
+      await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
+    }
+    const record = await store.get(execution)
+    if (!record) throw new Error('not stored')
+    return record
+  }
+
+  beforeAll(async () => {
+    await provisionTable(inject(emulator), name)
+    for (let number = 0; number < 72; number++) stored = [await create(number), ...stored]
+  })
+
+  const anyTime = fc.option(
+    fc.integer({ min: -20, max: 760 }).map((ms) => 1_800_000_000_000 + ms),
+    {
+      nil: undefined,
+    },
+  )
+  const anyQuery = fc.record({
+    agentId: fc.constantFrom(null, ...AGENTS),
+    tenantId: fc.constantFrom(...TENANTS, 'nobody'),
+    status: fc.constantFrom(null, ...STATUSES),
+    from: anyTime,
+    to: anyTime,
+    limit: fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 80 })),
+  })
+
+  it('return what matches, newest first, in pages of any size', async () => {
+    const property = fc.asyncProperty(anyQuery, async ({ limit, ...filter }) => {
+      const { agentId, tenantId, status, from = 0, to = Number.POSITIVE_INFINITY } = filter
+      const expected = stored.filter(
+        (execution) =>
+          (agentId === null || execution.agentId === agentId) &&
+          (tenantId === null || execution.tenantId === tenantId) &&
+          (status === null || execution.status === status) &&
+          timeOfId(execution.id) >= from &&
+          timeOfId(execution.id) < to,
+      )
+      const list = (page: PageRequest) => store.list({ organizationId, ...filter, ...page })
+      // No index has the executions that succeeded.
+      const { items } = await readPages(list, limit, { mayBeEmpty: status === 'SUCCESS' })
+      expect(items).toEqual(expected)
+    })
+    await fc.assert(property, { numRuns: propertyRuns(100) })
+  })
+
+  it('return summaries without payloads', async () => {
+    const params = { organizationId, agentId: null, tenantId: null, status: null, limit: 100, after: null }
+    const { items } = await store.listSummaries(params)
+    expect(items).toEqual(
+      stored.map(({ input, output, inputAdaptations, feedback, logs, ...summary }) => summary),
+    )
+  })
+})

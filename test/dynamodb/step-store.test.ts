@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import type { Progress } from '../../lib/core/execution.ts'
+import type { CallResult, Step } from '../../lib/core/step.ts'
+import { stepStore } from '../../lib/dynamodb/step-store.ts'
+import { system } from '../../lib/system.ts'
+import { EMULATORS, RACERS, tableOn } from '../support/emulators.ts'
+
+const times = { startedAt: '2026-11-22T08:00:00.000Z', finishedAt: '2026-11-22T08:00:01.000Z' }
+const stepOf = (number: number): Step => ({ number, kind: 'CODE', name: 'a', value: number, ...times })
+const progressAt = (steps: number): Progress => ({
+  steps,
+  usage: { inputTokens: 10 * steps, outputTokens: steps },
+  model: 'a/b',
+})
+const result: CallResult = { callId: 'call', result: { ok: true, value: 'found' }, ...times }
+
+describe.each(EMULATORS)('stepStore on %s', (emulator) => {
+  const store = stepStore(tableOn(emulator))
+  const append = (executionId: string, number: number) =>
+    store.append({ executionId, owner: 'me', step: stepOf(number), progress: progressAt(number) })
+
+  it('getProgress returns what was stored with the last step, also after a tool result', async () => {
+    const executionId = system.newId()
+    expect(await store.getProgress({ executionId })).toBeNull()
+    for (const number of [1, 2]) await append(executionId, number)
+    expect(await store.getProgress({ executionId })).toEqual(progressAt(2))
+    await store.appendResult({ executionId, number: 2, result })
+    expect(await store.getProgress({ executionId })).toEqual(progressAt(2))
+  })
+
+  it.each([0, 1, 3])(
+    'close refuses further steps after %i, and changes nothing for readers',
+    async (count) => {
+      const executionId = system.newId()
+      for (let number = 1; number <= count; number++) await append(executionId, number)
+      const progress = count > 0 ? progressAt(count) : null
+      expect(await store.close({ executionId })).toEqual(progress)
+      expect(await append(executionId, count + 1)).toBe(false)
+      expect(await store.close({ executionId })).toEqual(progress)
+      expect(await store.getProgress({ executionId })).toEqual(progress)
+      expect(await store.read({ executionId })).toHaveLength(count)
+      const page = await store.list({ executionId, limit: 2, after: null, maxBytes: 1e6 })
+      expect(page.items).toHaveLength(Math.min(count, 2))
+    },
+  )
+
+  it('close returns the progress of a step that is appended at the same time, or refuses the step', async () => {
+    await Promise.all(
+      Array.from({ length: RACERS }, async () => {
+        const executionId = system.newId()
+        await append(executionId, 1)
+        const [isAppended, progress] = await Promise.all([
+          append(executionId, 2),
+          store.close({ executionId }),
+        ])
+        expect(progress).toEqual(progressAt(isAppended ? 2 : 1))
+        expect(await store.read({ executionId })).toHaveLength(isAppended ? 2 : 1)
+        expect(await append(executionId, 3 - Number(!isAppended))).toBe(false)
+      }),
+    )
+  })
+})

@@ -1,0 +1,43 @@
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import type { Item } from '../../lib/dynamodb/table/table.ts'
+import { runCleanups } from '../../lib/engine/maintenance/clean-up.ts'
+import { system } from '../../lib/system.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { scanTable } from '../support/scan-table.ts'
+import type { Cluster } from './cluster.ts'
+import type { Observation } from './load/run-client.ts'
+
+const MINUTE_MS = 60_000
+/** After a deletion or a crash, nothing of a deleted or unrecorded execution is stored after this time. */
+const MAX_CLEANUP_MINUTES = 20
+
+/** Runs the cleanups of the next 20 minutes, scans the table, and reports what is left of deleted and unrecorded executions. */
+export async function findRemains(
+  { table, endpoint }: Cluster,
+  observations: Observation[],
+): Promise<string[]> {
+  const executions = executionStore(table)
+  const startedAt = Date.now()
+  for (let minute = 1; minute <= MAX_CLEANUP_MINUTES; minute++) {
+    const now = () => startedAt + minute * MINUTE_MS
+    await runCleanups({ executions, system: { ...system, now } })
+  }
+  const items = await scanTable(endpoint, LOCAL_TABLE)
+  const recorded = new Set(items.filter(({ sk }) => sk === 'RECORD').map(({ pk }) => pk))
+  const unrecorded = items.filter(({ pk }) => String(pk).startsWith('EXEC#') && !recorded.has(pk))
+  const deleted = observations.filter(({ isDeleted }) => isDeleted)
+  const names = new Map(
+    deleted.flatMap(({ run, executionId }) => [
+      [run.marker, run],
+      [executionId, run],
+    ]),
+  )
+  const remaining = items.filter((item) => wordsOf(item).some((word) => names.has(word)))
+  return [
+    ...unrecorded.map(({ pk, sk }) => `${pk} ${sk} has no record.`),
+    ...remaining.map(({ pk, sk }) => `${pk} ${sk} is left of a deleted execution.`),
+  ]
+}
+
+/** Ids and markers in the keys and the values of an item, but not in the compressed data of payloads. */
+const wordsOf = ({ data: _, ...item }: Item): string[] => JSON.stringify(item).match(/[\w-]+/g) ?? []

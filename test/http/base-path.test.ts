@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url'
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { loadFolder } from '../../lib/agents/load-folder.ts'
+import { publishAgent } from '../../lib/agents/publish-agent.ts'
+import { getOperation, type OperationName } from '../../lib/api/routes.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { system } from '../../lib/system.ts'
+import { localHandlers } from '../support/local-handlers.ts'
+
+const organizationId = system.newId()
+const handlers = localHandlers()
+
+beforeAll(async () => {
+  const folder = fileURLToPath(new URL('../../agents/wait', import.meta.url))
+  const { agent } = await loadFolder(folder)
+  if (!agent) throw new Error(`${folder} is invalid.`)
+  const store = agentStore(openTable())
+  await publishAgent({
+    store,
+    system,
+    organizationId,
+    createdBy: organizationId,
+    agent: { ...agent, document: { ...agent.document, slug: 'v1' } },
+    draft: false,
+  })
+})
+
+type Call = { basePath: string; suffix?: string; query?: Record<string, string>; body?: unknown }
+
+/**
+ * The event of API Gateway: on a custom domain, `requestContext.path` starts with the base path, at the default endpoint
+ * with the stage.
+ */
+function createEvent(name: OperationName, { basePath, suffix = '', query = {}, body }: Call) {
+  const { method, path: resource } = getOperation(name)
+  const path = `${basePath}${resource.replace('{agentId}', 'v1')}${suffix}`
+  return {
+    resource,
+    path,
+    httpMethod: method,
+    headers: { 'Content-Type': 'application/json' },
+    pathParameters: { agentId: 'v1' },
+    multiValueQueryStringParameters: Object.fromEntries(
+      Object.entries(query).map(([key, value]) => [key, [value]]),
+    ),
+    requestContext: { requestId: 'r', path, resourcePath: resource, authorizer: { organizationId } },
+    body: body === undefined ? null : JSON.stringify(body),
+    isBase64Encoded: false,
+  } as unknown as APIGatewayProxyEvent
+}
+
+const call = (name: OperationName, options: Call) =>
+  handlers[name](createEvent(name, options), {}) as Promise<APIGatewayProxyResult>
+
+describe.each(['', '/live', '/v1', '/agents/v1', '/agents/v1/eu'])('the base path "%s"', (basePath) => {
+  it.each(['', '/'])(
+    'precedes the Location of an execution of the agent "v1" (path + "%s")',
+    async (suffix) => {
+      const { statusCode, headers } = await call('run-agent', { basePath, suffix, body: { seconds: 0 } })
+      expect(statusCode).toBe(200)
+      const id = headers?.['X-Execution-Id']
+      expect(headers?.Location).toBe(`${basePath}/v1/agent_executions/${id}`)
+    },
+  )
+
+  it('precedes the Link to the next page', async () => {
+    for (let i = 0; i < 2; i += 1) await call('run-agent', { basePath, body: { seconds: 0 } })
+    const { headers } = await call('list-agent-executions', { basePath, query: { limit: '1' } })
+    const path = getOperation('list-agent-executions').path.replace('{agentId}', 'v1')
+    expect(String(headers?.Link).split('?')[0]).toBe(`<${basePath}${path}`)
+  })
+
+  it('is the server of the OpenAPI document', async () => {
+    const { body } = await call('get-openapi-document', { basePath })
+    expect(JSON.parse(body).servers).toEqual([{ url: basePath || '/' }])
+  })
+})

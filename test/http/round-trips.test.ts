@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { startSqs } from '../../local/emulators/start-emulators.ts'
+import { type ApiClient, createClient } from '../support/client.ts'
+import { createOrganization } from '../support/create-organization.ts'
+import { localServices } from '../support/local-services.ts'
+import { newOrganization, sharedTable } from '../support/organization.ts'
+import { sequentialOperations, startRequestLog } from '../support/request-log.ts'
+
+const services = localServices()
+const RUN = '/v1/agents/echo/executions'
+
+let stops: (() => unknown)[]
+let log: Awaited<ReturnType<typeof startRequestLog>>
+let url: string
+let call: ApiClient
+
+beforeAll(async () => {
+  const sqs = await startSqs()
+  log = await startRequestLog({ dynamodb: inject('dynamodb'), sqs: sqs.endpoint })
+  stops = [log.stop, sqs.stop]
+  // Its sweeper and the runner of the shared queue must not add requests.
+  const environment = { DYNAMODB_ENDPOINT: log.dynamodb, SQS_ENDPOINT: log.sqs, LEASE_SECONDS: '600' }
+  const organization = await newOrganization()
+  await organization.publish('echo')
+  url = (await services.start(services.newFolder(), environment)).url
+  call = createClient(url, organization.token)
+})
+afterAll(async () => {
+  for (const stop of stops) await stop()
+})
+
+const run = (text: string, query = '') => call('POST', `${RUN}${query}`, { body: { text } })
+
+/** What a request costs after `warmUp`, which caches the token and, for a second, the version of the agent. */
+const expectSequential = (warmUp: () => Promise<unknown>, work: () => Promise<unknown>, expected: string[]) =>
+  vi.waitFor(
+    async () => {
+      await warmUp()
+      log.take()
+      await work()
+      expect(sequentialOperations(log.take())).toEqual(expected)
+    },
+    { timeout: 20_000, interval: 10 },
+  )
+
+describe('requests to the table and the queue that follow one another', () => {
+  const warmUp = () => run('warm')
+
+  it('are one for the authorizer, with a token that is not cached', async () => {
+    const { token } = await createOrganization(sharedTable())
+    const unknown = '/v1/agent_executions/00000000-0000-7000-8000-000000000000'
+    const stranger = createClient(url, token)
+    log.take()
+    await stranger('GET', unknown)
+    expect(sequentialOperations(log.take())).toEqual(['GetItem', 'GetItem'])
+    const read = () => stranger('GET', unknown)
+    await expectSequential(read, read, ['GetItem'])
+  })
+
+  it('are two for a synchronous run', async () => {
+    await expectSequential(warmUp, () => run('x'), ['PutItem', 'UpdateItem'])
+  })
+
+  it('are two for a cache hit', async () => {
+    const cached = () => run('cached', '?useCache=true')
+    await cached()
+    await expectSequential(warmUp, cached, ['GetItem', 'PutItem'])
+  })
+
+  it('are one to read an execution', async () => {
+    const { headers } = await run('x')
+    const location = headers.get('location') ?? ''
+    await expectSequential(warmUp, () => call('GET', location), ['GetItem'])
+  })
+
+  it('are two to accept an asynchronous run', async () => {
+    // The runner starts with the first one, after the response.
+    await warmUp()
+    log.take()
+    expect((await run('x', '?execMode=async')).status).toBe(202)
+    expect(sequentialOperations(log.take()).slice(-2)).toEqual(['PutItem', 'SendMessage'])
+  })
+})

@@ -1,0 +1,59 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, inject, it } from 'vitest'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { tokenStore } from '../../../lib/dynamodb/token-store.ts'
+import { system } from '../../../lib/system.ts'
+import { newToken } from '../../../lib/tokens/token.ts'
+import { ensureDevelopmentToken } from '../../../local/development.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { findResource, synthesize } from '../synthesize.ts'
+
+const template = synthesize()
+
+describe('the tokens that reach the authorizer', () => {
+  const { IdentityValidationExpression } = findResource(template, 'AWS::ApiGateway::Authorizer').Properties
+  const pattern = new RegExp(IdentityValidationExpression)
+  const createToken = () =>
+    newToken({ system, organizationId: '', name: '', createdBy: '', lifetimeMs: null }).text
+
+  it.each(['Bearer ', 'bearer ', 'BEARER ', 'Bearer  '])(
+    'are those that newToken generates: "%s…"',
+    (scheme) => {
+      for (let i = 0; i < 1_000; i += 1) expect(`${scheme}${createToken()}`).toMatch(pattern)
+    },
+  )
+
+  it('are those of docs/cli.md', () => {
+    const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+    const [token] = /^aes_\w+$/m.exec(page) ?? []
+    expect(`Bearer ${token}`).toMatch(pattern)
+  })
+
+  it('include the development token', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'aes-token-'))
+    const tokens = tokenStore(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject('dynamodb') }))
+    const token = await ensureDevelopmentToken(tokens, folder)
+    rmSync(folder, { recursive: true })
+    expect(`Bearer ${token}`).toMatch(pattern)
+  })
+
+  it.each([
+    '',
+    'Bearer',
+    'Bearer ',
+    createToken(),
+    `Basic ${createToken()}`,
+    `Bearer ${createToken().slice(0, -1)}`,
+    `Bearer ${createToken()}x`,
+    `Bearer ${createToken()} x`,
+    `Bearer ${createToken()}\n`,
+    `Bearer ${createToken().replace('aes_', 'sk-')}`,
+    `Bearer ${createToken().slice(0, -1)}-`,
+    `x Bearer ${createToken()}`,
+    'Bearer eyJhbGciOiJIUzI1NiJ9.e30.ZRrHA1JJJW8opsbCGfG_HACGpVUMN_a9IV7pAx_Zmeo',
+  ])('do not include %j', (header) => {
+    expect(header).not.toMatch(pattern)
+  })
+})

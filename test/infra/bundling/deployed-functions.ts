@@ -1,0 +1,219 @@
+import { fileURLToPath } from 'node:url'
+import { ChangeMessageVisibilityCommand } from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
+import { loadFolder } from '../../../lib/agents/load-folder.ts'
+import { publishAgent } from '../../../lib/agents/publish-agent.ts'
+import { getOperation, type OperationName } from '../../../lib/api/routes.ts'
+import type { Version } from '../../../lib/core/agent.ts'
+import { DEADLINE_MS, LEASE_MS, MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
+import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
+import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { tokenStore } from '../../../lib/dynamodb/token-store.ts'
+import { system } from '../../../lib/system.ts'
+import { newToken } from '../../../lib/tokens/token.ts'
+import { anExecution } from '../../support/executions.ts'
+import { finalAnswer } from '../../support/model-agent.ts'
+import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { type Call, createInvoker, type Deployment, toResponse } from './invoke-deployed.ts'
+
+const NO_FAILURES = { batchItemFailures: [] }
+const organizationId = system.newId()
+
+/** The tests of every function of the stack, on a deployment of it. */
+export function describeDeployedFunctions(deploy: () => Promise<Deployment>): void {
+  let deployment: Deployment
+  let functions: ReturnType<typeof createInvoker>
+  let scripted: ScriptedModel
+  let wait: Version
+
+  beforeAll(async () => {
+    ;[deployment, scripted] = await Promise.all([deploy(), startScriptedModel()])
+    functions = createInvoker(deployment, {
+      organizationId,
+      environment: scripted.environmentFor('openai-compatible'),
+    })
+    wait = await publish('wait', deployment.table)
+    await publish('redact-pii', deployment.table)
+    await publish('summarize-text', deployment.table)
+  })
+
+  afterAll(async () => {
+    functions?.stop()
+    await scripted?.stop()
+    await deployment?.stop()
+  })
+
+  const runWait = (query: Record<string, string> = {}) =>
+    functions.call('run-agent', { agentId: 'wait', query, body: { seconds: 0 } })
+
+  async function runAsync(): Promise<string> {
+    const { statusCode, body } = toResponse(await runWait({ execMode: 'async' }))
+    expect(statusCode).toBe(202)
+    return JSON.parse(body).id
+  }
+
+  describe('authorize-request', () => {
+    const authorize = (authorizationToken: string) =>
+      functions.invoke('authorize-request', {
+        type: 'TOKEN',
+        authorizationToken,
+        methodArn: 'arn:api/live/GET/v1/agents',
+      })
+
+    it('returns a policy and the organization for a valid token', async () => {
+      const identity = { name: 'test', createdBy: organizationId, lifetimeMs: null }
+      const { token, text } = newToken({ system, organizationId, ...identity })
+      await tokenStore(deployment.table).create({ token })
+      const payload = {
+        context: { organizationId },
+        policyDocument: { Statement: [{ Effect: 'Allow', Resource: 'arn:api/live/*' }] },
+      }
+      expect(await authorize(`Bearer ${text}`)).toMatchObject({ mode: 'buffered', payload })
+    })
+
+    it('fails with "Unauthorized" for an invalid token, which API Gateway answers with 401', async () => {
+      expect(await authorize('Bearer none')).toEqual({ mode: 'failed', message: 'Unauthorized' })
+    })
+  })
+
+  describe('run-agent', () => {
+    it('streams the output of a synchronous run', async () => {
+      const result = await functions.call('run-agent', {
+        agentId: 'redact-pii',
+        body: { content: 'a.b@example.org' },
+      })
+      expect(result).toEqual({
+        mode: 'streamed',
+        prelude: {
+          statusCode: 200,
+          headers: {
+            'Cache-Control': 'no-store',
+            'Content-Type': 'application/json',
+            'X-Execution-Id': expect.any(String),
+            Location: expect.stringMatching(/^\/v1\/agent_executions\//),
+          },
+        },
+        body: expect.stringContaining('redactedContent'),
+      })
+    })
+
+    it('streams a large output completely', async () => {
+      const content = 'Grüße. '.repeat(400_000)
+      expect(await functions.read('run-agent', { agentId: 'redact-pii', body: { content } })).toMatchObject({
+        redactedContent: content,
+      })
+    })
+
+    it('loads the model SDK on demand', async () => {
+      const output = { summary: 'Short.', topics: ['text'] }
+      scripted.script('summarizer', () => ({ calls: [finalAnswer(output)] }))
+      const query = { model: scripted.modelFor('openai-compatible', 'summarizer') }
+      const body = { text: 'A long text.' }
+      expect(await functions.read('run-agent', { agentId: 'summarize-text', query, body })).toEqual(output)
+    })
+
+    it('streams an error as problem details', async () => {
+      const result = await functions.call('run-agent', { agentId: 'none', body: {} })
+      const headers = { 'Content-Type': 'application/problem+json' }
+      expect(result).toMatchObject({ mode: 'streamed', prelude: { statusCode: 404, headers } })
+      expect(JSON.parse(toResponse(result).body)).toMatchObject({ status: 404, code: 'AgentNotFound' })
+    })
+  })
+
+  describe('the other endpoints', () => {
+    let executionId: string
+    beforeAll(async () => {
+      const { headers } = toResponse(await runWait())
+      executionId = headers['X-Execution-Id'] ?? ''
+    })
+
+    it.each<[OperationName, Call]>([
+      ['check-health', {}],
+      ['get-openapi-document', {}],
+      ['list-agents', {}],
+      ['get-agent', {}],
+      ['list-versions', {}],
+      ['list-executions', {}],
+      ['list-agent-executions', {}],
+      ['get-execution', {}],
+      ['list-steps', {}],
+      ['give-feedback', { body: { rating: 1 } }],
+    ])('%s answers 200, streamed if its operation streams', async (name, options) => {
+      const result = await functions.call(name, { agentId: 'wait', executionId, ...options })
+      expect(result.mode).toBe(getOperation(name).streams ? 'streamed' : 'buffered')
+      expect(toResponse(result).statusCode).toBe(200)
+    })
+
+    it('delete-execution answers 204, buffered', async () => {
+      const result = await functions.call('delete-execution', { executionId })
+      expect(result).toMatchObject({ mode: 'buffered', payload: { statusCode: 204 } })
+      expect(toResponse(await functions.call('get-execution', { executionId })).statusCode).toBe(404)
+    })
+
+    it('cancel-execution ends a queued run, whose message is then discarded', async () => {
+      const id = await runAsync()
+      const { status, error } = await functions.read('cancel-execution', { executionId: id })
+      expect([status, error.code]).toEqual(['ERROR', 'Cancelled'])
+      const result = await functions.deliver(
+        'process-execution',
+        await functions.receive(deployment.queues.runs),
+      )
+      expect(result).toEqual({ mode: 'buffered', payload: NO_FAILURES })
+    })
+  })
+
+  describe('an asynchronous run', () => {
+    it('succeeds in process-execution', async () => {
+      const id = await runAsync()
+      const result = await functions.deliver(
+        'process-execution',
+        await functions.receive(deployment.queues.runs),
+      )
+      expect(result).toEqual({ mode: 'buffered', payload: NO_FAILURES })
+      expect((await functions.read('get-execution', { executionId: id })).status).toBe('SUCCESS')
+    })
+
+    it('is requeued by process-dead-letter if its message exceeded maxReceiveCount before a worker claimed it', async () => {
+      const id = await runAsync()
+      for (let receives = 1; receives <= MAX_ATTEMPTS; receives++) {
+        const { receiptHandle: ReceiptHandle } = await functions.receive(deployment.queues.runs)
+        const visible = { QueueUrl: deployment.queues.runs, ReceiptHandle, VisibilityTimeout: 0 }
+        await deployment.sqs.send(new ChangeMessageVisibilityCommand(visible))
+      }
+      await expect(functions.receive(deployment.queues.runs)).rejects.toThrow('is empty')
+      const result = await functions.deliver(
+        'process-dead-letter',
+        await functions.receive(deployment.queues.deadLetters),
+      )
+      expect(result).toEqual({ mode: 'buffered', payload: NO_FAILURES })
+      await functions.deliver('process-execution', await functions.receive(deployment.queues.runs))
+      expect((await functions.read('get-execution', { executionId: id })).status).toBe('SUCCESS')
+    })
+
+    it('is requeued by sweep-executions after its worker died', async () => {
+      const { agentId, id: versionId } = wait
+      const stale = { now: Date.now() - 2 * LEASE_MS, deadlineMs: DEADLINE_MS, input: { seconds: 0 } }
+      const execution = anExecution({ organizationId, agentId, versionId, ...stale })
+      await executionStore(deployment.table).create({ execution })
+      const result = await functions.invoke('sweep-executions', { source: 'aws.events' })
+      expect(result).toEqual({ mode: 'buffered', payload: null })
+      const record = await functions.receive(deployment.queues.runs)
+      expect(JSON.parse(record.body)).toEqual({ executionId: execution.id, organizationId })
+      await functions.deliver('process-execution', record)
+      expect((await functions.read('get-execution', { executionId: execution.id })).status).toBe('SUCCESS')
+    })
+  })
+
+  it('every function was loaded from its bundle', () => {
+    expect(functions.invoked().sort()).toEqual([...FUNCTION_NAMES].sort())
+  })
+}
+
+async function publish(slug: string, table: Table): Promise<Version> {
+  const { agent } = await loadFolder(fileURLToPath(new URL(`../../../agents/${slug}`, import.meta.url)))
+  if (!agent) throw new Error(`agents/${slug} is invalid.`)
+  const store = agentStore(table)
+  return publishAgent({ store, system, organizationId, createdBy: organizationId, agent, draft: false })
+}

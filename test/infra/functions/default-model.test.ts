@@ -1,0 +1,102 @@
+import { App, Stack } from 'aws-cdk-lib'
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_MODELS, findDefaultModel, REGIONS } from '../../../infra/functions/default-model.ts'
+import { AGENT_FUNCTIONS, FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
+import { parseModelName } from '../../../lib/models/model-name.ts'
+import { findFunctionResource, synthesize } from '../synthesize.ts'
+
+const ACCOUNT = '123456789012'
+const template = synthesize()
+const regions = Object.entries(REGIONS).flatMap(([geography, names]) =>
+  names.map((region) => ({ geography, region, destinations: geography ? names : [region] })),
+)
+
+const findVariable = (of: typeof template, name: (typeof FUNCTION_NAMES)[number]) =>
+  findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables.DEFAULT_MODEL
+
+const isAllowed = (patterns: string[], arn: string) =>
+  patterns.some((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(arn))
+
+/** The resources on which a function can invoke models, as IAM sees them in a region. */
+function findModelResources(name: (typeof FUNCTION_NAMES)[number], region: string, partition: string) {
+  const values: Record<string, string> = {
+    'AWS::Partition': partition,
+    'AWS::Region': region,
+    'AWS::AccountId': ACCOUNT,
+  }
+  const { Statement } = findFunctionResource(template, 'AWS::IAM::Policy', name).Properties.PolicyDocument
+  const { Resource } = Statement.find(({ Action }: { Action: unknown }) => Action === 'bedrock:InvokeModel')
+  return Resource.map((resource: { 'Fn::Join': [string, (string | { Ref: string })[]] }) =>
+    resource['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : values[part.Ref])).join(''),
+  ) as string[]
+}
+
+describe('the default model', () => {
+  it.each([
+    ['us-east-1', 'bedrock/us.amazon.nova-lite-v1:0'],
+    ['us-west-2', 'bedrock/us.amazon.nova-lite-v1:0'],
+    ['ca-central-1', 'bedrock/ca.amazon.nova-lite-v1:0'],
+    ['eu-central-1', 'bedrock/eu.amazon.nova-lite-v1:0'],
+    ['eu-west-2', 'bedrock/amazon.nova-lite-v1:0'],
+    ['ap-southeast-2', 'bedrock/apac.amazon.nova-lite-v1:0'],
+  ])('in %s is %s', (region, model) => {
+    const stack = new Stack(new App(), 'InRegion', { env: { region } })
+    expect(findDefaultModel(stack)).toBe(model)
+  })
+
+  it('is a valid model name in every region', () => {
+    for (const model of Object.values(DEFAULT_MODELS))
+      expect(parseModelName(model)).toMatchObject({ provider: 'bedrock', reasoning: 'default' })
+  })
+
+  it('is unknown in other regions: the operator sets it', () => {
+    const stack = new Stack(new App(), 'InRegion', { env: { region: 'af-south-1' } })
+    expect(() => findDefaultModel(stack)).toThrow(
+      'The region af-south-1 has no default model. Set defaultModel.',
+    )
+  })
+
+  it.each(FUNCTION_NAMES)('is looked up by the region of the deployment for %s if it runs agents', (name) => {
+    expect(findVariable(template, name)).toEqual(
+      AGENT_FUNCTIONS.includes(name)
+        ? { 'Fn::FindInMap': ['DefaultModels', { Ref: 'AWS::Region' }, 'model'] }
+        : undefined,
+    )
+  })
+
+  it('is in the mapping for every region', () => {
+    expect(template.findMappings('DefaultModels').DefaultModels).toEqual(
+      Object.fromEntries(Object.entries(DEFAULT_MODELS).map(([region, model]) => [region, { model }])),
+    )
+  })
+
+  it('is the setting defaultModel if it is set, without a mapping', () => {
+    const configured = synthesize({ defaultModel: 'openai/gpt-5-mini' })
+    expect(findVariable(configured, 'run-agent')).toBe('openai/gpt-5-mini')
+    expect(configured.findMappings('*')).toEqual({})
+  })
+})
+
+describe.each(AGENT_FUNCTIONS)('the permissions of %s', (name) => {
+  it.each(regions)('allow the default model in $region and where its profile routes to', (row) => {
+    const { region, geography, destinations } = row
+    const partition = region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'
+    const allowed = findModelResources(name, region, partition)
+    const arns = [
+      ...destinations.map((to) => `arn:${partition}:bedrock:${to}::foundation-model/amazon.nova-lite-v1:0`),
+      ...(geography
+        ? [
+            `arn:${partition}:bedrock:${region}:${ACCOUNT}:inference-profile/${geography}.amazon.nova-lite-v1:0`,
+          ]
+        : []),
+    ]
+    for (const arn of arns) expect(isAllowed(allowed, arn), arn).toBe(true)
+  })
+
+  it('allow global profiles, whose model has no region, and no profile of another account', () => {
+    const allowed = findModelResources(name, 'eu-central-1', 'aws')
+    expect(isAllowed(allowed, 'arn:aws:bedrock:::foundation-model/amazon.nova-2-lite-v1:0')).toBe(true)
+    const foreign = 'arn:aws:bedrock:eu-central-1:999999999999:inference-profile/eu.amazon.nova-lite-v1:0'
+    expect(isAllowed(allowed, foreign)).toBe(false)
+  })
+})

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { synthesize } from '../synthesize.ts'
+import { matchesPattern } from './apply-metric-filters.ts'
+import { evaluateAlarms, evaluateExpression, type Sample, STACK_NAME } from './evaluate-alarms.ts'
+
+const template = synthesize({ watching: true })
+const runner = { FunctionName: 'ProcessExecutionFunction' }
+const sweeper = { FunctionName: 'SweepExecutionsFunction' }
+const deadLetters = { QueueName: 'DeadLetterQueue' }
+
+const aSample = (
+  namespace: string,
+  name: string,
+  value: number,
+  dimensions: Sample['dimensions'] = {},
+): Sample => ({ namespace, name, value, dimensions })
+const repeat = (count: number, sample: Sample): Sample[] => Array(count).fill(sample)
+const swept = aSample('AWS/Lambda', 'Invocations', 5, sweeper)
+const findAlarms = (samples: Sample[], periods = 3) => evaluateAlarms(template, Array(periods).fill(samples))
+
+const SERVICE = STACK_NAME
+const requests = aSample('AWS/ApiGateway', 'Count', 300, { ApiName: STACK_NAME })
+const serverErrors = (count: number) => repeat(count, aSample(SERVICE, 'ServerErrors', 1))
+const runs = (total: number, failed: number) => [
+  ...repeat(total, aSample(SERVICE, 'Runs', 1)),
+  ...repeat(failed, aSample(SERVICE, 'Runs', 1, { Outcome: 'ERROR' })),
+]
+const reads = (fast: number, slow: number) => [
+  ...repeat(fast, aSample(SERVICE, 'ReadLatencyMs', 20)),
+  ...repeat(slow, aSample(SERVICE, 'ReadLatencyMs', 1_500)),
+]
+
+describe('the alarms', () => {
+  it('are silent while only the sweeper runs', () => {
+    expect(findAlarms([swept])).toEqual([])
+  })
+
+  it('go off without any data if the sweeper does not run', () => {
+    expect(findAlarms([])).toEqual(['SweeperNotRunning'])
+  })
+
+  it.each<[string, Sample[], string[]]>([
+    ['few server errors', [...serverErrors(3), requests], []],
+    ['two server errors without other requests', [...serverErrors(2), { ...requests, value: 2 }], []],
+    ['many server errors', [...serverErrors(4), requests], ['ServerErrorRate']],
+    ['one slow read in 100', reads(99, 1), []],
+    ['two slow reads in 100', reads(98, 2), ['ReadLatency']],
+    ['two authorizer errors', [aSample(SERVICE, 'AuthorizerErrors', 2)], []],
+    ['100 requests with 429', [aSample(SERVICE, 'ThrottledRequests', 100)], []],
+    ['all of a few executions in ERROR', runs(19, 19), []],
+    ['20 % of executions in ERROR', runs(20, 4), []],
+    ['25 % of executions in ERROR', runs(20, 5), ['ExecutionErrorRate']],
+    [
+      'a long run in the queue',
+      [aSample('AWS/SQS', 'ApproximateAgeOfOldestMessage', 900, { QueueName: 'Queue' })],
+      [],
+    ],
+    [
+      'an old message',
+      [aSample('AWS/SQS', 'ApproximateAgeOfOldestMessage', 1_201, { QueueName: 'Queue' })],
+      ['QueueAge'],
+    ],
+    ['a runner that crashes', [aSample('AWS/Lambda', 'Errors', 1, runner)], ['RunnerErrors']],
+    ['a dead letter', [aSample('AWS/SQS', 'NumberOfMessagesReceived', 1, deadLetters)], ['DeadLetters']],
+    [
+      'a dead letter that is not received',
+      [aSample('AWS/SQS', 'ApproximateNumberOfMessagesVisible', 1, deadLetters)],
+      ['DeadLetters'],
+    ],
+    ['throttling by Lambda', [aSample('AWS/Lambda', 'Throttles', 1)], ['FunctionThrottles']],
+  ])('with %s', (_, samples, expected) => {
+    expect(findAlarms([swept, ...samples])).toEqual(expected)
+  })
+
+  it('wait for three periods of slow reads', () => {
+    expect(findAlarms([swept, ...reads(0, 9)], 2)).toEqual([])
+  })
+})
+
+describe('evaluateExpression', () => {
+  it.each([
+    ['IF(a >= 3, 100 * a / b, 0)', { a: 3, b: 6 }, 50],
+    ['IF(a >= 3, 100 * a / b, 0)', { a: 3, b: Number.NaN }, Number.NaN],
+    ['SUM([FILL(a, 0), FILL(b, 0)])', { a: Number.NaN, b: 2 }, 2],
+  ])('%s with %j is %j', (expression, values, expected) => {
+    expect(evaluateExpression(expression, values)).toBe(expected)
+  })
+})
+
+describe('matchesPattern', () => {
+  const both = '{ ($.status = "5*") && ($.type != "-") }'
+  it.each([
+    [both, { status: '503', type: 'X' }, true],
+    [both, { status: '503', type: '-' }, false],
+    [both, { status: '403', type: 'X' }, false],
+    [both, { status: '503' }, false],
+    ['{ $.status = "429" }', { status: 429 }, true],
+    ['{ $.wait NOT EXISTS }', {}, true],
+    ['{ $.wait NOT EXISTS }', { wait: '' }, false],
+  ])('%s on %j: %j', (pattern, entry, expected) => {
+    expect(matchesPattern(pattern, entry)).toBe(expected)
+  })
+
+  it('rejects what it does not support', () => {
+    expect(() => matchesPattern('{ $.status > 5 }', {})).toThrow('is not supported')
+  })
+})

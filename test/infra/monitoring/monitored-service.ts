@@ -1,0 +1,107 @@
+import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { clientConfig } from '../../../lib/aws-sdk.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { LOCAL_QUEUE, LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
+import { startDynamoDB, startSqs } from '../../../local/emulators/start-emulators.ts'
+import { type ApiClient, type ApiResponse, createClient } from '../../support/client.ts'
+import { newOrganization } from '../../support/organization.ts'
+import { startService } from '../../support/service.ts'
+import { waitUntil } from '../../support/wait-until.ts'
+import { STACK_NAME } from './evaluate-alarms.ts'
+import { startFaultyRelay } from './faulty-relay.ts'
+import type { Observation } from './observed-metrics.ts'
+
+const AGENTS = ['echo', 'failing', 'wait']
+const MAX_LOG_DELAY_MS = 20_000
+
+/** A local service with metrics on, between it and its emulators a relay each, and clients of one organization. */
+export async function startMonitoredService(dataDir: string, environment: Record<string, string> = {}) {
+  const [dynamodb, sqs] = await Promise.all([startDynamoDB(null), startSqs()])
+  await provisionTable(dynamodb.endpoint, LOCAL_TABLE)
+  const organization = await newOrganization(
+    openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint }),
+  )
+  for (const slug of AGENTS) await organization.publish(slug)
+  const table = await startFaultyRelay(dynamodb.endpoint)
+  const queue = await startFaultyRelay(sqs.endpoint)
+  const service = await startService({
+    dataDir,
+    environment: {
+      METRICS_NAMESPACE: STACK_NAME,
+      POWERTOOLS_LOG_LEVEL: 'INFO',
+      // Long enough that a test ends before the sweeper finds its executions.
+      LEASE_SECONDS: '30',
+      DYNAMODB_ENDPOINT: table.url,
+      SQS_ENDPOINT: queue.url,
+      ...environment,
+    },
+  })
+  const responses: ApiResponse[] = []
+  const createRecordedClient = (token: string | null): ApiClient => {
+    const call = createClient(service.url, token)
+    return async (...request) => {
+      const response = await call(...request)
+      responses.push(response)
+      return response
+    }
+  }
+  const sqsClient = new SQSClient(clientConfig(sqs.endpoint))
+  const countDeadLetters = async () => {
+    const { QueueUrl } = await sqsClient.send(new GetQueueUrlCommand({ QueueName: `${LOCAL_QUEUE}-dead` }))
+    const { Attributes } = await sqsClient.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessages'] }),
+    )
+    return Number(Attributes?.ApproximateNumberOfMessages)
+  }
+  const countLines = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0
+  const hasFailedSweep = (text: string) => countLines(text, FAILED_SWEEP) > 0
+
+  return {
+    organizationId: organization.id,
+    table,
+    queue,
+    call: createRecordedClient(organization.token),
+    createClient: createRecordedClient,
+
+    /** Runs the scenario, and returns what happened meanwhile. Afterwards the relays forward everything again. */
+    async observe(scenario: () => Promise<unknown>, { untilSweepFails = false } = {}): Promise<Observation> {
+      responses.length = 0
+      const [stdout, stderr] = [service.stdout().length, service.stderr().length]
+      await scenario()
+      if (untilSweepFails)
+        await waitUntil(() => hasFailedSweep(service.stderr().slice(stderr)), {
+          what: 'a sweep that fails',
+          limitMs: MAX_LOG_DELAY_MS,
+        })
+      for (const relay of [table, queue]) relay.setRule(() => undefined)
+      const observed = [...responses]
+      // Lines arrive in order, and those of the scenario were written before its responses: with this one, all have arrived.
+      const { headers } = await createClient(service.url, null)('GET', '/v1/openapi.json')
+      const marker = String(headers.get('x-amzn-requestid'))
+      await waitUntil(() => service.stdout().includes(marker), {
+        what: 'the log of the last request',
+        limitMs: MAX_LOG_DELAY_MS,
+      })
+      const printed = `${service.stdout().slice(stdout)}\n${service.stderr().slice(stderr)}`
+      return {
+        responses: observed,
+        output: printed,
+        failedSweeps: countLines(printed, FAILED_SWEEP),
+        runnerCrashes: countLines(printed, RUNNER_CRASH),
+        deadLetters: await countDeadLetters(),
+      }
+    },
+
+    async stop(): Promise<void> {
+      await service.kill()
+      for (const relay of [table, queue]) relay.stop()
+      await Promise.all([dynamodb.stop(), sqs.stop()])
+    },
+  }
+}
+
+export type MonitoredService = Awaited<ReturnType<typeof startMonitoredService>>
+
+/** Lines that `local/service.ts` and `local/runner/runner-process.ts` print. */
+const FAILED_SWEEP = /^The sweeper failed:/gm
+const RUNNER_CRASH = /^The runner exited/gm
