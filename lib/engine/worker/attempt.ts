@@ -58,6 +58,7 @@ export async function attempt(
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
   const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
   try {
+    if (!(await heartbeat.start())) return { kind: 'lost' }
     const outcome = await runUntilDeadline(current).catch(toRejection)
     const completed = await finish(current, outcome).catch((error) => finish(current, toRejection(error)))
     if (!completed) return { kind: 'lost' }
