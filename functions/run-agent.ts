@@ -30,17 +30,28 @@ const intake = {
   syncDeadlineMs: readDurationMs(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
 }
 
-async function runAgent({ organizationId, agentId, query, headers, body, basePath }: Request<'run-agent'>) {
+async function runAgent(request: Request<'run-agent'>) {
+  const { organizationId, agentId, query, body, basePath } = request
   const version = await resolveVersion({
     store: stores.agents,
     organizationId,
     idOrSlug: agentId,
     versionId: query.version,
   })
-  const request = buildRunRequest(version, body, query, headers['Idempotency-Key'])
+  const run = buildRunRequest(version, body, query, idempotencyKeyOf(request))
   return query.execMode === 'async'
-    ? toAcceptedResponse(await submitAsync(intake, request), basePath)
-    : toOutputResponse(await submitSync(intake, request), basePath)
+    ? toAcceptedResponse(await submitAsync(intake, run), basePath)
+    : toOutputResponse(await submitSync(intake, run), basePath)
 }
 
-export const handler = endpoint('run-agent', runAgent, { query: runParameters, headers: runHeaders })
+/** Tokens that are bound to a tenant share keys with tokens of this tenant only. */
+function idempotencyKeyOf({ access, headers }: Request<'run-agent'>): string | undefined {
+  const key = headers['Idempotency-Key']
+  return key === undefined || access.tenantId === null ? key : `${access.tenantId}\n${key}`
+}
+
+export const handler = endpoint('run-agent', runAgent, {
+  rates: stores.rates,
+  query: runParameters,
+  headers: runHeaders,
+})

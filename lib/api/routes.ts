@@ -1,3 +1,4 @@
+import type { Scope } from '../core/access.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { parameterSchemas } from './parameters/parameter-schemas.ts'
 import type { RecordName, ResponseBody } from './schemas/records.ts'
@@ -14,8 +15,6 @@ export type Operation = {
   query?: ParametersName
   /** Headers beyond those of every request. */
   headers?: ParametersName
-  /** Requires no token. */
-  public?: true
   /** The request body, a JSON object. */
   body?: RecordName
   /** By status. The body is null if the response has none. */
@@ -24,7 +23,7 @@ export type Operation = {
   errors: ErrorCode[]
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
   streams?: true
-}
+} & ({ /** Requires no token. */ public: true } | { /** That a token needs. */ scope: Scope; public?: never })
 
 /** The name of a schema in `parameters/parameter-schemas.ts`. */
 export type ParametersName = keyof typeof parameterSchemas
@@ -52,10 +51,19 @@ export const operations = {
     responses: { 200: { description: 'The OpenAPI 3.1 document', body: 'OpenApiDocument' } },
     errors: [],
   },
+  'get-me': {
+    method: 'GET',
+    path: '/v1/me',
+    summary: 'Get the organization and the limits of the token',
+    scope: 'read',
+    responses: { 200: { description: 'The token', body: 'Me' } },
+    errors: [],
+  },
   'list-agents': {
     method: 'GET',
     path: '/v1/agents',
     summary: 'List the agents of the organization',
+    scope: 'read',
     query: 'pageParameters',
     responses: listOf('Agents', 'Agent'),
     errors: [],
@@ -64,6 +72,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}',
     summary: 'Get an agent',
+    scope: 'read',
     responses: { 200: { description: 'The agent', body: 'Agent' } },
     errors: ['AgentNotFound'],
   },
@@ -71,6 +80,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}/versions',
     summary: 'List the versions of an agent',
+    scope: 'read',
     query: 'pageParameters',
     responses: listOf('Versions', 'Version'),
     errors: ['AgentNotFound'],
@@ -79,6 +89,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/agents/{agentId}/executions',
     summary: 'Run an agent',
+    scope: 'run',
     query: 'runParameters',
     headers: 'runHeaders',
     body: 'Input',
@@ -106,6 +117,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}/executions',
     summary: 'List the executions of an agent',
+    scope: 'read',
     query: 'executionPageParameters',
     responses: listOf('Executions', 'ListedExecution'),
     errors: ['AgentNotFound'],
@@ -115,6 +127,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agent_executions',
     summary: 'List the executions of all agents of the organization',
+    scope: 'read',
     query: 'executionPageParameters',
     responses: listOf('Executions', 'ListedExecution'),
     errors: [],
@@ -124,6 +137,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}',
     summary: 'Get an execution, immediately or when it is final',
+    scope: 'read',
     headers: 'waitHeaders',
     responses: executionResponse,
     errors: ['ExecutionNotFound'],
@@ -133,6 +147,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}/steps',
     summary: 'List the steps of an execution',
+    scope: 'read',
     query: 'pageParameters',
     responses: { 200: { description: 'Steps, in order', body: ['Step'] } },
     errors: ['ExecutionNotFound'],
@@ -142,6 +157,7 @@ export const operations = {
     method: 'DELETE',
     path: '/v1/agent_executions/{executionId}',
     summary: 'Delete an execution and everything that belongs to it',
+    scope: 'manage',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['ExecutionNotFound', 'ExecutionInProgress'],
   },
@@ -149,6 +165,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/agent_executions/{executionId}/cancel',
     summary: 'Cancel an execution that is in progress; a final one does not change',
+    scope: 'run',
     responses: executionResponse,
     errors: ['ExecutionNotFound'],
     streams: true,
@@ -157,6 +174,7 @@ export const operations = {
     method: 'PUT',
     path: '/v1/agent_executions/{executionId}/feedback',
     summary: 'Rate or correct the result of an execution',
+    scope: 'run',
     body: 'FeedbackBody',
     responses: executionResponse,
     errors: [
