@@ -2,10 +2,12 @@ import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
 import * as limits from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { emitCompleted } from '../lib/engine/completion-events.ts'
 import { readTimes } from '../lib/engine/engine.ts'
+import { eventReader } from '../lib/engine/events/read-events.ts'
 import { admission } from '../lib/engine/submit/admission.ts'
-import { buildRunRequest } from '../lib/engine/submit/run-request.ts'
-import { submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
+import { buildRunRequest, type RunRequest } from '../lib/engine/submit/run-request.ts'
+import { type Started, startSync, submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
 import {
   MAX_OPEN_EXECUTIONS,
   readDurationMs,
@@ -13,11 +15,14 @@ import {
   SYNC_DEADLINE_SECONDS,
 } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { toAcceptedResponse, toOutputResponse } from '../lib/http/execution-response.ts'
+import type { HttpResponse } from '../lib/http/event.ts'
+import { acceptsEvents, getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
+import { toAcceptedResponse, toExecutionHeaders, toOutputResponse } from '../lib/http/execution-response.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const stores = openMeasuredStores()
+const readEvents = eventReader(stores)
 const intake = {
   ...stores,
   queue: openRunQueue(),
@@ -39,9 +44,34 @@ async function runAgent(request: Request<'run-agent'>) {
     versionId: query.version,
   })
   const run = buildRunRequest(version, body, query, idempotencyKeyOf(request))
+  if (acceptsEvents(request.accept)) return streamRun(request, run)
   return query.execMode === 'async'
     ? toAcceptedResponse(await submitAsync(intake, run), basePath)
     : toOutputResponse(await submitSync(intake, run), basePath)
+}
+
+/** Responds with the events of the run. They come from the journal, because another worker may continue the run. */
+async function streamRun(
+  { organizationId, query, basePath }: Request<'run-agent'>,
+  run: RunRequest,
+): Promise<HttpResponse> {
+  const { execution, ended } = await start(query.execMode, run)
+  const { id, status } = execution
+  const completed = ended.finally(() => emitCompleted(id))
+  // Awaited below, but only after the events.
+  completed.catch(() => undefined)
+  async function* events(signal: AbortSignal) {
+    yield* readEvents({ organizationId, id, status, after: 0, maxMs: getMaxStreamMs(), signal })
+    // Lambda suspends the function when the response ends.
+    await completed
+  }
+  return toEventStreamResponse(events, toExecutionHeaders(execution, basePath))
+}
+
+async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Started, 'isNew'>> {
+  if (mode === 'sync') return startSync(intake, run)
+  const execution = await submitAsync(intake, run)
+  return { execution, ended: Promise.resolve(execution) }
 }
 
 /** Tokens that are bound to a tenant share keys with tokens of this tenant only. */

@@ -81,10 +81,13 @@ function tagOf({ path, legacy }: Route): string {
 
 function toResponses({ responses }: Operation) {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, body }]) => [
-      status,
-      { description, ...(body && { content: { 'application/json': { schema: getSchema(body) } } }) },
-    ]),
+    Object.entries(responses).map(([status, { description, body, events }]) => {
+      const content = {
+        ...(body && { 'application/json': { schema: getSchema(body) } }),
+        ...(events && { 'text/event-stream': { schema: z.string() } }),
+      }
+      return [status, { description, ...(Object.keys(content).length > 0 && { content }) }]
+    }),
   )
 }
 

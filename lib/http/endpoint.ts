@@ -10,7 +10,7 @@ import type { RateStore } from '../core/ports.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
 import { readCorsOrigins, responseHeaders } from './cors.ts'
 import { encoding } from './encoding.ts'
-import { getBasePath, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
+import { getBasePath, getHeader, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
 import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
 import { queryParameters, requestHeaders } from './parameters.ts'
@@ -50,6 +50,8 @@ export type Request<Name extends OperationName = OperationName> = {
   agentId: string
   executionId: string
   body: JsonObject
+  /** The media types that the client accepts. */
+  accept: string | undefined
   /** Prefix of the path of every link. */
   basePath: string
   /** The requested path, with the base path. */
@@ -98,6 +100,7 @@ function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Nam
     agentId: event.pathParameters?.agentId ?? '',
     executionId: event.pathParameters?.executionId ?? '',
     body: event.json ?? {},
+    accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
   }
