@@ -56,8 +56,12 @@ async function streamRun(
   run: RunRequest,
 ): Promise<HttpResponse> {
   const { execution, ended } = await start(query.execMode, run)
-  const { id, status } = execution
-  const completed = ended.finally(() => emitCompleted(id))
+  const { id } = execution
+  let { status } = execution
+  const completed = ended.then((latest) => {
+    status = latest.status
+    emitCompleted(id)
+  })
   // Awaited below, but only after the events.
   completed.catch(() => undefined)
   async function* events(signal: AbortSignal) {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../core/errors.ts'
 import { type ExecutionStatus, isFinal } from '../../core/execution.ts'
 import type { ExecutionEvent } from '../../core/execution-event.ts'
@@ -12,7 +11,7 @@ export type ReadEvents = FeedKey & {
   /** The number of the last step that the reader has; 0 for none. */
   after: number
   maxMs: number
-  /** Ends once everything that is new has been read, if anything is. */
+  /** Ends after the first read that finds something. */
   untilNews?: boolean
   signal: AbortSignal
 }
@@ -62,12 +61,13 @@ async function* follow(
   { id, status: knownStatus, after, maxMs, untilNews = false, signal }: Reader,
 ): AsyncGenerator<ExecutionEvent> {
   const endsAt = performance.now() + maxMs
+  const isOver = () => signal.aborted || performance.now() >= endsAt
   let seen = { number: after, results: new Set<string>() }
   let [isFirst, hasNews] = [true, false]
   for (;;) {
     const changed = feed.onceChanged()
     const { status } = feed
-    if (status === null || signal.aborted || performance.now() >= endsAt) return
+    if (status === null || isOver()) return
     if (isFirst || feed.isAheadOf({ number: seen.number, results: seen.results.size })) {
       const { items, hasMore } = await feed.read(seen.number)
       for (const recorded of items) {
@@ -78,15 +78,17 @@ async function* follow(
         seen = { number: recorded.step.number, results: new Set(recorded.results.keys()) }
       }
       isFirst = hasMore
+      if (untilNews && hasNews) return
     } else if (status !== 'IN_PROGRESS') {
       const execution = await feed.getRecord()
       if (!execution || !isFinal(execution)) return
       if (status !== knownStatus) yield { kind: 'status', id, status }
       yield { kind: 'done', execution }
       return
-    } else if (untilNews && hasNews) return
-    else if (!(await isChanged(changed, Math.min(EVENT_IDLE_MS, endsAt - performance.now()), signal)))
-      yield { kind: 'idle' }
+    } else {
+      const ms = Math.min(EVENT_IDLE_MS, endsAt - performance.now())
+      if (!(await happensWithin(ms, changed, signal)) && !isOver()) yield { kind: 'idle' }
+    }
   }
 }
 
@@ -102,12 +104,15 @@ function* newEvents(
 }
 
 /** False after the time, or when the signal aborts. */
-async function isChanged(changed: Promise<void>, ms: number, signal: AbortSignal): Promise<boolean> {
-  const timer = new AbortController()
-  const pause = sleep(Math.max(ms, 0), false, { signal: AbortSignal.any([signal, timer.signal]) })
+async function happensWithin(ms: number, change: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  const { promise: isOver, resolve } = Promise.withResolvers<false>()
+  const end = () => resolve(false)
+  const timer = setTimeout(end, ms)
+  signal.addEventListener('abort', end)
   try {
-    return await Promise.race([changed.then(() => true), pause.catch(() => false)])
+    return await Promise.race([change.then(() => true), isOver])
   } finally {
-    timer.abort()
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
   }
 }
