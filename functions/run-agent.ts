@@ -4,7 +4,7 @@ import * as limits from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
 import { readTimes } from '../lib/engine/engine.ts'
-import { eventReader } from '../lib/engine/events/read-events.ts'
+import { openEvents } from '../lib/engine/events/open-events.ts'
 import { admission } from '../lib/engine/submit/admission.ts'
 import { buildRunRequest, type RunRequest } from '../lib/engine/submit/run-request.ts'
 import { type Started, startSync, submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
@@ -22,7 +22,7 @@ import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const stores = openMeasuredStores()
-const readEvents = eventReader(stores)
+const events = openEvents(stores)
 const intake = {
   ...stores,
   queue: openRunQueue(),
@@ -64,12 +64,12 @@ async function streamRun(
   })
   // Awaited below, but only after the events.
   completed.catch(() => undefined)
-  async function* events(signal: AbortSignal) {
-    yield* readEvents({ organizationId, id, status, after: 0, maxMs: getMaxStreamMs(), signal })
+  async function* read(signal: AbortSignal) {
+    yield* events.read({ organizationId, id, status, after: 0, maxMs: getMaxStreamMs(), signal })
     // Lambda suspends the function when the response ends.
     await completed
   }
-  return toEventStreamResponse(events, toExecutionHeaders(execution, basePath))
+  return toEventStreamResponse(read, toExecutionHeaders(execution, basePath))
 }
 
 async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Started, 'isNew'>> {

@@ -5,7 +5,7 @@ import type { ExecutionStatus } from '../../../lib/core/execution.ts'
 import type { ExecutionEvent } from '../../../lib/core/execution-event.ts'
 import type { RecordedStep } from '../../../lib/core/step.ts'
 import { emitCompleted } from '../../../lib/engine/completion-events.ts'
-import { eventReader, type ReadEvents } from '../../../lib/engine/events/read-events.ts'
+import { openEvents, type ReadEvents } from '../../../lib/engine/events/open-events.ts'
 import { anExecution } from '../../support/executions.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 
@@ -33,7 +33,7 @@ function aJournal() {
   const journal = { steps: [] as RecordedStep[], status: 'IN_PROGRESS' as ExecutionStatus | null }
   const reads = { probe: 0, list: 0, get: 0 }
   const failing = { probe: false, list: false }
-  const read = eventReader({
+  const events = openEvents({
     executions: {
       get: async () => {
         reads.get++
@@ -66,6 +66,7 @@ function aJournal() {
     journal,
     reads,
     failing,
+    find: (after: number) => events.find({ organizationId, id, after }),
 
     addStep(calls: string[] = []): void {
       const step = {
@@ -93,8 +94,8 @@ function aJournal() {
       const reader = { isEnded: false, seen, close: () => controller.abort() }
       const read$ = async () => {
         const params = { organizationId, id, status: 'IN_PROGRESS' as const, after: 0, maxMs: 840_000 }
-        for await (const event of read({ ...params, signal: controller.signal, ...options }))
-          seen.push(describeEvent(event))
+        for await (const batch of events.read({ ...params, signal: controller.signal, ...options }))
+          seen.push(...batch.map(describeEvent))
         reader.isEnded = true
       }
       read$()
@@ -113,7 +114,32 @@ function describeEvent(event: ExecutionEvent): string {
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => `step ${from + i}`)
 
-describe('readEvents', () => {
+describe('find', () => {
+  it('returns the status, and whether the step exists', async () => {
+    const run = aJournal()
+    run.addStep()
+    expect(await run.find(0)).toEqual({ status: 'IN_PROGRESS', hasStep: true })
+    expect(await run.find(1)).toEqual({ status: 'IN_PROGRESS', hasStep: true })
+    expect(await run.find(2)).toEqual({ status: 'IN_PROGRESS', hasStep: false })
+    run.journal.status = null
+    expect(await run.find(0)).toMatchObject({ status: null })
+  })
+
+  it('needs no read while others are reading, unless it is about a step that they have not read', async () => {
+    const run = aJournal()
+    run.addStep()
+    const reader = run.follow()
+    await settle()
+    const { probe } = run.reads
+    expect(await run.find(1)).toEqual({ status: 'IN_PROGRESS', hasStep: true })
+    expect(run.reads.probe).toBe(probe)
+    expect(await run.find(2)).toMatchObject({ hasStep: false })
+    expect(run.reads.probe).toBe(probe + 1)
+    reader.close()
+  })
+})
+
+describe('read', () => {
   it('yields steps, results and the end, within a second', async () => {
     const run = aJournal()
     const reader = run.follow()
