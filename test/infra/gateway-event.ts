@@ -6,6 +6,7 @@ type Call = {
   executionId?: string
   query?: Record<string, string>
   body?: unknown
+  headers?: Record<string, string>
   /** What the authorizer returned, beside the organization. */
   limits?: Record<string, string>
 }
@@ -13,14 +14,14 @@ type Call = {
 /** The event with which API Gateway invokes the function of an operation. */
 export function toGatewayEvent(
   name: OperationName,
-  { organizationId, query = {}, body, limits, ...ids }: Call,
+  { organizationId, query = {}, body, headers, limits, ...ids }: Call,
 ): object {
   const { path, method } = getOperation(name)
   return {
     httpMethod: method,
     path,
     resource: path,
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', ...headers },
     pathParameters: ids,
     multiValueQueryStringParameters: Object.fromEntries(
       Object.entries(query).map(([key, value]) => [key, [value]]),

@@ -117,7 +117,10 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   return Object.fromEntries(loaded) as Record<FunctionName, Handler>
 }
 
-type Options = { id?: string; agent?: string; query?: Record<string, string>; body?: unknown }
+type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers'> & {
+  id?: string
+  agent?: string
+}
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
 async function call(
@@ -134,6 +137,7 @@ async function call(
   })
   const result = await handlers[name](event, {})
   expect(result).toMatchObject({ statusCode: status })
+  if (result.headers['Content-Type'] === 'text/event-stream') return result.body
   return result.body === '' ? null : JSON.parse(result.body)
 }
 
@@ -163,6 +167,9 @@ async function invokeAllFunctions() {
     for (const name of ['list-executions', 'list-agent-executions'] as const) await call(name, 200, { query })
   await call('get-execution', 200, { id: finished })
   expect(await call('list-steps', 200, { id: finished })).toMatchObject([{ name: 'echo', result: large }])
+  expect(await call('stream-events', 200, { id: finished })).toContain('event: step')
+  const streamed = { headers: { Accept: 'text/event-stream' }, body: { text: large } }
+  expect(await call('run-agent', 200, streamed)).toContain('event: done')
   const correction = { rating: -1, correctedOutput: { text: large } }
   await call('give-feedback', 200, { id: finished, body: correction })
   await call('give-feedback', 200, { id: finished, body: correction })
