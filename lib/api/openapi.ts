@@ -5,6 +5,7 @@ import { parameterSchemas } from './parameters/parameter-schemas.ts'
 import { getOperation, type Operation, type Route, routes } from './routes.ts'
 import { problemRecord } from './schemas/problem-record.ts'
 import { getSchema } from './schemas/records.ts'
+import { sentEvent } from './schemas/sent-event.ts'
 
 const PATH_PARAMETERS: Record<string, z.ZodType> = {
   agentId: z.string().meta({ description: 'The ID (a UUID) or slug of the agent.' }),
@@ -84,7 +85,7 @@ function toResponses({ responses }: Operation) {
     Object.entries(responses).map(([status, { description, body, events }]) => {
       const content = {
         ...(body && { 'application/json': { schema: getSchema(body) } }),
-        ...(events && { 'text/event-stream': { schema: z.string() } }),
+        ...(events && { 'text/event-stream': { schema: sentEvent } }),
       }
       return [status, { description, ...(Object.keys(content).length > 0 && { content }) }]
     }),
