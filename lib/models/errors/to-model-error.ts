@@ -37,6 +37,8 @@ const INVALID_RESPONSE = new Set(['AI_TypeValidationError', 'AI_JSONParseError']
 const INCOMPLETE_RESPONSE = new Set(['IncompleteStreamError', 'AI_InvalidResponseDataError'])
 /** In the code or type of an error that a stream reports without a status. */
 const PERMANENT_ERROR = /invalid|not_found|authentication|permission|bad_request|context_length|unsupported/i
+/** Codes of content filters at OpenAI and Azure. */
+const REFUSAL_CODES = new Set(['content_filter', 'content_policy_violation'])
 /** Errors of Node.js sockets and llhttp. Certificate errors, which are permanent, have other codes. */
 const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|HPE_[A-Z_]+)$/
 
@@ -113,6 +115,7 @@ function toStatusError(failure: ApiCallError, context: Context): ModelError {
   const summary = parts.filter((part) => part !== '').join(' ')
   return new ModelError(`${summary}${formatDetail(detail, context)}${id && ` (request ${id})`}`, {
     isTransient,
+    isRefusal: REFUSAL_CODES.has(code),
     retryAfterMs: isTransient ? parseRetryAfter(responseHeaders, context.now) : null,
   })
 }

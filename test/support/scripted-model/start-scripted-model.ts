@@ -9,7 +9,7 @@ import { chatCompletions } from './chat-completions.ts'
 import type { Chunk, Format } from './format.ts'
 import { openaiResponses } from './openai-responses.ts'
 import { problemOf, type RecordedRequest } from './recorded-request.ts'
-import { completeResponse, isFault, type Reply, type Script, type ScriptedResponse } from './turn.ts'
+import { asText, completeResponse, isFault, type Reply, type Script, type ScriptedResponse } from './turn.ts'
 
 export const FORMATS: Record<Provider, Format> = {
   openai: openaiResponses,
@@ -77,8 +77,10 @@ export async function startScriptedModel() {
 
   async function reply(response: ServerResponse, format: Format, request: RecordedRequest, turn: Reply) {
     if (turn.delayMs) await sleep(turn.delayMs, undefined, { ref: false })
-    const toChunks = (scripted: ScriptedResponse) =>
-      format.encode(completeResponse(scripted, `${++responses}`, request.model), request.body)
+    const toChunks = (scripted: ScriptedResponse) => {
+      const possible = request.tools.length > 0 ? scripted : asText(scripted)
+      return format.encode(completeResponse(possible, `${++responses}`, request.model), request.body)
+    }
     if (!isFault(turn)) return sendChunks(response, format, toChunks(turn), turn.pauseMs)
     if ('garbage' in turn) {
       return send(response, 200, { 'content-type': turn.contentType ?? 'application/json' }, turn.garbage)
