@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelResponse } from '../../lib/core/model.ts'
 import { PROVIDERS, type Provider } from '../../lib/models/model-name.ts'
-import { completeResponse, type ScriptedResponse } from '../support/scripted-model/turn.ts'
 import { FORMATS } from '../support/scripted-model/start-scripted-model.ts'
+import { completeResponse, type ScriptedResponse } from '../support/scripted-model/turn.ts'
 import { openScripted, requestOf, useScriptedModel } from './support.ts'
 
 const scripted = useScriptedModel()
@@ -36,10 +36,10 @@ describe.each(PROVIDERS)('a stream of %s', (format) => {
   const boundaries = Array.from({ length }, (_, index) => index)
 
   it.each(['close', 'end'] as const)(
-    'that is cut at any chunk boundary (%s) is a transient error',
+    'that is cut at or in any chunk (%s) is a transient error',
     async (by) => {
       const lost = by === 'end' ? boundaries.slice(0, sufficient) : boundaries
-      for (const chunks of lost) {
+      for (const chunks of lost.flatMap((chunk) => [chunk, chunk + 0.5])) {
         const { first } = await afterCut(format, chunks, by)
         expect(first, `after ${chunks} of ${length} chunks`).toMatchObject({
           name: 'ModelError',
@@ -53,7 +53,10 @@ describe.each(PROVIDERS)('a stream of %s', (format) => {
     for (const chunks of boundaries.slice(sufficient)) {
       const response = (await afterCut(format, chunks, 'end')).first as ModelResponse
       expect(response).toMatchObject({ text: 'I add.', stopReason: 'tool-calls' })
-      expect(response.toolCalls.map(({ input }) => input)).toEqual([{ a: 1, b: 2 }, { a: 3, b: 4 }])
+      expect(response.toolCalls.map(({ input }) => input)).toEqual([
+        { a: 1, b: 2 },
+        { a: 3, b: 4 },
+      ])
     }
   })
 
@@ -80,8 +83,8 @@ describe.each(PROVIDERS)('a stream of %s', (format) => {
   })
 
   it('may take longer than the limits if its tokens do not', async () => {
-    const timeouts = { firstMs: 1_000, nextMs: 1_000 }
-    const slow = { ...RESPONSE, text: 'I add, slowly.', pauseMs: 150 }
+    const timeouts = { firstMs: 500, nextMs: 500 }
+    const slow = { ...RESPONSE, text: 'I add, slowly.', pause: { ms: 60 } }
     const { model } = await openScripted(scripted.server, format, [slow], { timeouts })
     const startedAt = performance.now()
     expect(await model.respond(requestOf(model))).toMatchObject({ text: 'I add, slowly.' })
@@ -90,17 +93,17 @@ describe.each(PROVIDERS)('a stream of %s', (format) => {
 
   it('may take longer for its first token than between two', async () => {
     const timeouts = { firstMs: 20_000, nextMs: 50 }
-    const late = { text: 'Three.', delayMs: 500 }
+    const late = { text: 'Three.', delayMs: 200 }
     const { model } = await openScripted(scripted.server, format, [late], { timeouts })
     expect(await model.respond(requestOf(model))).toMatchObject({ text: 'Three.' })
   })
 
   it.each([
-    ['first', { firstMs: 50, nextMs: 20_000 }, { delayMs: 20_000 }],
-    ['next', { firstMs: 20_000, nextMs: 50 }, { pauseMs: 20_000, text: 'I add.' }],
-  ])('without a %s token in time is a transient error', async (which, timeouts, pauses) => {
-    // The chunks before the text have no tokens.
-    const script = [which === 'next' ? { ...pauses, text: 'I add.' } : { text: 'Late.', ...pauses }]
+    ['first token', { firstMs: 50, nextMs: 20_000 }, { delayMs: 20_000 }],
+    ['first token after its headers', { firstMs: 50, nextMs: 20_000 }, { pause: { ms: 20_000 } }],
+    ['next token', { firstMs: 20_000, nextMs: 50 }, { pause: { ms: 20_000, chunk: -1 } }],
+  ])('without its %s in time is a transient error', async (_, timeouts, pauses) => {
+    const script = [{ text: 'Late.', ...pauses }]
     const { model } = await openScripted(scripted.server, format, script, { timeouts })
     await expect(model.respond(requestOf(model))).rejects.toMatchObject({
       isTransient: true,

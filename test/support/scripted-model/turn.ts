@@ -21,8 +21,8 @@ export type ScriptedResponse = {
   refusal?: string
   /** Before the response begins. */
   delayMs?: number
-  /** Before each chunk but the first. */
-  pauseMs?: number
+  /** Before each chunk but the first, or before one: -1 is the last. */
+  pause?: { ms: number; chunk?: number }
 }
 
 /** A failed response. */
@@ -33,7 +33,7 @@ export type Fault = { delayMs?: number } & (
   /** The connection is closed before the first byte. */
   | { drop: 'before' }
   /**
-   * A valid response of which only the first chunks are sent, half of them by default. Then the connection is closed, the
+   * A valid response of which only the first chunks are sent, half of them by default; 2.5 is half of the third. Then the connection is closed, the
    * response ends as if it were complete, or an error follows in the stream.
    */
   | { cut: ScriptedResponse; chunks?: number; by: 'close' | 'end' | { code: string; message?: string } }
