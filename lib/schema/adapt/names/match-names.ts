@@ -1,0 +1,132 @@
+import type { Json, JsonObject } from '../../../core/json.ts'
+import { normalizeName, type ParsedName, parseName } from '../../similar-names.ts'
+import type { FieldShape, Shape } from '../shape.ts'
+import { canFit } from '../values/convert-value.ts'
+import { fits, isValidScalar } from '../values/fits.ts'
+import { type FieldName, fieldIndexOf, startOf } from './field-index.ts'
+import { findEqualNames, findSameMeaning } from './find-field.ts'
+import { isMisspelling } from './misspelling.ts'
+import { areSingularAndPlural } from './plural.ts'
+
+/** Above this number of unknown names, typos are not corrected: it would be slow, and they are unlikely to be typos. */
+const MAX_TYPOS = 200
+
+/** Similar names differ in length by at most the two letters of a plural or typo. */
+const MAX_LENGTH_DIFFERENCE = 2
+
+/** Names that do not repeat fill the map without being found in it. */
+const MAX_MEMOIZED = 1_000
+
+type FindFields = (shape: Shape, name: string) => FieldShape[]
+
+/** The fields that the unknown names of one input resemble: in a list of objects, the same names occur again and again. */
+export class NameIndex {
+  readonly findEqual = memoize(findEqualNames)
+  readonly findSameMeaning = memoize(findSameMeaning)
+  readonly findPlural = memoize((shape, name) =>
+    findNearby(shape, name, (sent, { normalized }) => areSingularAndPlural(sent.normalized, normalized)),
+  )
+  readonly findMisspelled = memoize((shape, name) => findNearby(shape, name, isMisspelling))
+}
+
+function memoize(find: FindFields): FindFields {
+  const known = new Map<Shape, Map<string, FieldShape[]>>()
+  return (shape, name) => {
+    const ofShape = known.get(shape) ?? new Map<string, FieldShape[]>()
+    known.set(shape, ofShape)
+    const fields = ofShape.get(name) ?? find(shape, name)
+    if (ofShape.size < MAX_MEMOIZED) ofShape.set(name, fields)
+    return fields
+  }
+}
+
+/** Renames by the name that was sent. */
+export type Renames = Map<string, string>
+
+type Params = { shape: Shape; sent: JsonObject; unknown: readonly string[]; index: NameIndex }
+
+type Condition = (field: FieldShape, value: Json) => boolean
+
+/**
+ * Maps unknown names of an input to the declared fields that have the same name: except for case and separators, then by
+ * the tables of words. Ambiguous names are not matched, nor are fields that the input already has. If the object allows
+ * other fields, only its required fields are matched, and only except for case and separators.
+ */
+export function matchNames(params: Params): Renames {
+  const { shape, index } = params
+  const matched: Renames = new Map()
+  match(params, matched, index.findEqual, () => true)
+  if (shape.isClosed) match(params, matched, index.findSameMeaning, canBeRenamed)
+  return matched
+}
+
+/**
+ * Adds to the renames the names of lists in the other number, and misspelled names (`isMisspelling`). A misspelled name
+ * is never combined with a conversion.
+ */
+export function matchSimilarNames(params: Params, matched: Renames): void {
+  const { shape, unknown, index } = params
+  const count = unknown.length - matched.size
+  if (!shape.isClosed || count === 0 || count > MAX_TYPOS) return
+  match(params, matched, index.findPlural, canBeList)
+  match(params, matched, index.findMisspelled, isValidFor)
+}
+
+/** Adds the pairs of a name and a field in which neither has another match. */
+function match({ shape, sent, unknown }: Params, matched: Renames, find: FindFields, canBe: Condition): void {
+  const names = unknown.filter((name) => !matched.has(name))
+  const taken = new Set(matched.values())
+  const isCandidate = ({ name, isRequired }: FieldShape) =>
+    !Object.hasOwn(sent, name) && !taken.has(name) && (shape.isClosed || isRequired)
+  for (const [name, field] of uniquePairs(names, (name) => find(shape, name)))
+    if (isCandidate(field) && canBe(field, sent[name] ?? null)) matched.set(name, field.name)
+}
+
+/**
+ * A value that may be converted to the type of a field. But true and false do not become text (`desc` may mean
+ * descending), nor numbers true or false (`active` may be a count).
+ */
+export const canBeRenamed: Condition = ({ shape }, value) => {
+  if (typeof value === 'boolean') return isValidScalar(shape, value)
+  if (typeof value === 'number' && shape.types?.has('boolean')) return isValidScalar(shape, value)
+  return canFit(shape, value)
+}
+
+/** A number under a singular name may be a position or a count (`page` for `pages`). */
+const canBeList: Condition = ({ shape }, value) =>
+  shape.types?.size === 1 &&
+  shape.types.has('array') &&
+  (typeof value === 'string' || typeof value === 'object') &&
+  canFit(shape, value)
+
+const isValidFor: Condition = ({ shape, accepts, isRequired }, value) => {
+  if (!(shape.types || shape.choices) || !fits(shape, value)) return false
+  return accepts(value) || (isRequired && typeof value === 'object')
+}
+
+type IsNear = (sent: ParsedName, declared: ParsedName) => boolean
+
+/** The fields whose name is near a given one, of those that have its first letter and about its length. */
+function findNearby(shape: Shape, name: string, isNear: IsNear): FieldShape[] {
+  const normalized = normalizeName(name)
+  if (normalized === '') return []
+  const { byStart } = fieldIndexOf(shape)
+  const candidates: FieldName[] = []
+  for (let change = -MAX_LENGTH_DIFFERENCE; change <= MAX_LENGTH_DIFFERENCE; change += 1)
+    candidates.push(...(byStart.get(startOf(normalized, change)) ?? []))
+  if (candidates.length === 0) return []
+  const parsed = parseName(name)
+  return candidates.filter((candidate) => isNear(parsed, candidate)).map(({ field }) => field)
+}
+
+/** The pairs of a name and a field in which neither has another match. */
+function uniquePairs(names: readonly string[], findCandidates: (name: string) => FieldShape[]) {
+  const counts = new Map<FieldShape, number>()
+  const pairs: [string, FieldShape][] = []
+  for (const name of names) {
+    const candidates = findCandidates(name)
+    for (const candidate of candidates) counts.set(candidate, (counts.get(candidate) ?? 0) + 1)
+    if (candidates.length === 1 && candidates[0]) pairs.push([name, candidates[0]])
+  }
+  return pairs.filter(([, candidate]) => counts.get(candidate) === 1)
+}
