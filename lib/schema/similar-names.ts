@@ -6,6 +6,9 @@ export type ParsedName = { name: string; normalized: string; words: string[]; di
 /** A name without separators and letters that need Unicode rules. Nearly all names are like this. */
 const PLAIN_NAME = /^[A-Za-z0-9]+$/
 
+/** Text in which letters have only one form. */
+const ASCII = /^[ -~]*$/
+
 const SEPARATORS = /[\s_.-]+/gu
 
 /** Marks around names: `@id` (XML), `$name`, `tags[]`, and labels of forms such as `Name *` and `Name:`. */
@@ -15,8 +18,7 @@ const MARKS_AROUND = /^[\s_.@$-]+|(?:[\s_.*:?-]|\[\])+$/gu
 const MAX_CHARACTERS = 256
 
 export function parseName(name: string): ParsedName {
-  const spaced = name
-    .normalize('NFKC')
+  const spaced = (ASCII.test(name) ? name : name.normalize('NFKC'))
     .replace(MARKS_AROUND, '')
     .replace(/(?<=[\p{Ll}\p{Nd}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, ' ')
   const words = foldCase(spaced).split(SEPARATORS).filter(Boolean)
@@ -41,7 +43,9 @@ export function normalizeText(text: string): string {
 /** Removes case and surrounding white space. Converts to upper case first, so that `ß` equals `ss`. */
 export function foldCase(text: string): string {
   if (text.length > MAX_CHARACTERS) return text
-  return text.normalize('NFKC').trim().toUpperCase().toLowerCase()
+  return ASCII.test(text)
+    ? text.trim().toLowerCase()
+    : text.normalize('NFKC').trim().toUpperCase().toLowerCase()
 }
 
 function removeSeparators(text: string, betweenDigits: (separators: string) => string): string {

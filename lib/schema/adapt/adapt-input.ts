@@ -43,9 +43,9 @@ const MAX_ADAPTATIONS = 100
 const MAX_UNKNOWN_NAMES = 1_000
 
 /**
- * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It makes only
- * unambiguous changes, in this order: names (match-names.ts), envelopes (unwrap-envelope.ts), types and choices
- * (convert-value.ts), defaults. Everything else stays as sent; nothing is removed, overwritten or rejected.
+ * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It makes only changes
+ * that have one reading (docs/adaptation.md): of envelopes, names, values, empty values, defaults. Everything else stays
+ * as sent. If adapting the result would change it again, the input had more than one reading and stays as sent, too.
  * The time is linear in the size of the input.
  *
  * A number that a double cannot hold becomes text in a string field, and otherwise the nearest double; the result never
@@ -59,13 +59,18 @@ export function compileAdapter(declared: JsonObject): Adapter {
   const { root, shapes } = readShape(toJsonSchema(declared))
   const defaults = adaptDefaults(shapes.flatMap((shape) => shape.defaults))
   const defaultOf = (field: DefaultedField) => copyOf(defaults.get(field))
-  return (input) => {
+  const run = (change: (context: Context) => Json): ReturnType<Adapter> => {
     const adaptations: InputAdaptation[] = []
-    const context = { adaptations, defaultOf, names: new NameIndex() }
-    const adapted = root.choices
-      ? (roundNumbers(input, ROOT, context) as JsonObject)
-      : adaptObject(root, input, ROOT, context)
-    return { input: adapted, adaptations }
+    const adapted = change({ adaptations, defaultOf, names: new NameIndex() })
+    return { input: adapted as JsonObject, adaptations }
+  }
+  const round = (input: JsonObject) => run((context) => roundNumbers(input, ROOT, context))
+  if (root.choices) return round
+  const adapt = (input: JsonObject) => run((context) => adaptObject(root, input, ROOT, context))
+  return (sent) => {
+    const adapted = adapt(sent)
+    const isStable = adapted.input === sent || adapt(adapted.input).input === adapted.input
+    return isStable ? adapted : round(sent)
   }
 }
 

@@ -43,7 +43,14 @@ function memoize(find: FindFields): FindFields {
 /** Renames by the name that was sent. */
 export type Renames = Map<string, string>
 
-type Params = { shape: Shape; sent: JsonObject; unknown: readonly string[]; index: NameIndex }
+type Params = {
+  shape: Shape
+  sent: JsonObject
+  unknown: readonly string[]
+  index: NameIndex
+  /** Fields that other parts of the input already are. */
+  taken?: ReadonlySet<string>
+}
 
 type Condition = (field: FieldShape, value: Json) => boolean
 
@@ -73,11 +80,17 @@ export function matchSimilarNames(params: Params, matched: Renames): void {
 }
 
 /** Adds the pairs of a name and a field in which neither has another match. */
-function match({ shape, sent, unknown }: Params, matched: Renames, find: FindFields, canBe: Condition): void {
-  const names = unknown.filter((name) => !matched.has(name))
+function match(
+  { shape, sent, unknown, taken: others }: Params,
+  matched: Renames,
+  find: FindFields,
+  canBe: Condition,
+): void {
+  const names = matched.size === 0 ? unknown : unknown.filter((name) => !matched.has(name))
+  if (names.length === 0) return
   const taken = new Set(matched.values())
   const isCandidate = ({ name, isRequired }: FieldShape) =>
-    !Object.hasOwn(sent, name) && !taken.has(name) && (shape.isClosed || isRequired)
+    !Object.hasOwn(sent, name) && !taken.has(name) && !others?.has(name) && (shape.isClosed || isRequired)
   for (const [name, field] of uniquePairs(names, (name) => find(shape, name)))
     if (isCandidate(field) && canBe(field, sent[name] ?? null)) matched.set(name, field.name)
 }

@@ -36,10 +36,8 @@ function findNames(shape: Shape, sent: JsonObject, unknown: readonly string[], i
   const withoutAffix = hasNoneYet ? matchWithoutAffix(shape, sent) : undefined
   if (withoutAffix) return { renames: withoutAffix, assembled }
   const parts = new Set(assembled.flatMap((field) => field.parts.map(({ sentName }) => sentName)))
-  const present = { ...sent, ...Object.fromEntries(assembled.map(({ name, value }) => [name, value])) }
-  matchSimilarNames(
-    { shape, sent: present, unknown: unknown.filter((name) => !parts.has(name)), index },
-    renames,
-  )
+  const taken = new Set(assembled.map(({ name }) => name))
+  const others = parts.size === 0 ? unknown : unknown.filter((name) => !parts.has(name))
+  matchSimilarNames({ shape, sent, unknown: others, index, taken }, renames)
   return { renames, assembled }
 }

@@ -383,6 +383,10 @@ export const names: CaseGroup[] = [
     },
     adapted: [
       [{ 'requester.name': 'Ada' }, { requester: { name: 'Ada' } }],
+      [
+        { 'requester.name': 'Ada', itmes: [{ sku: 'x' }] },
+        { requester: { name: 'Ada' }, items: [{ sku: 'x' }] },
+      ],
       [{ 'requester[name]': 'Ada' }, { requester: { name: 'Ada' } }],
       [{ requester_name: 'Ada' }, { requester: { name: 'Ada' } }],
       [{ requesterName: 'Ada', requesterEmail: 'e' }, { requester: { name: 'Ada', email: 'e' } }],
