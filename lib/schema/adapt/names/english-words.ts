@@ -6,21 +6,16 @@ const NEWLINE = 0x0a
 /** The words in alphabetical order, one per line (2.8 MB). Read when a name is first compared with a misspelling. */
 let words: Buffer | undefined
 
-/** Abbreviations and technical words, of which the list lacks many. */
+/** Abbreviations and technical words that the list lacks. */
 const TECHNICAL_WORDS = new Set(
-  `
-    acct addr amt api arg args async attn attr attrs auth avg bal bool cat cfg char charset cid conf
-    config configs const coord ctrl ctx curr cust dept desc descr dest dev diff dir dob doc docs dst
-    env est exp expr ext fmt fname freq geo gif gps gtin guid hash hex hostname hr href html http
-    https iban idx img incl info init ip isbn jpeg json lang lat len lib lname lng loc lon mac max
-    mbps meta mgr mime min misc mod mon msg namespace num obj opt org orig param params pct pdf pid
-    pkg pmt png pos prefs prev proc prod ptr pwd qty recv ref refs regex rel repo req res resp ret rev
-    sched sec seq sku sms spec sql src stat std stmt str sub svc svg sys tel temp timezone tmp tot trx
-    txn txt uid upc uri url urls usd usr utc utm uuid vac val vals var vat ver vol webhook wss xml
-    yaml yr zip
-  `
-    .trim()
-    .split(/\s+/),
+  (
+    'acct addr amt api arg args async attn attr attrs auth avg cfg charset config configs const coord ' +
+    'ctrl ctx cust dept desc descr dest dir dst env exp expr ext fmt fname freq gps gtin hostname href ' +
+    'html http https iban idx img incl init isbn jpeg json len lname lng loc lon mbps mgr min misc msg ' +
+    'namespace num obj org orig param params pct pdf pid pkg pmt png prefs prev proc ptr pwd qty recv ' +
+    'regex rel req resp sched seq sku sms sql src std stmt str svc svg sys timezone tmp trx txn txt uid ' +
+    'upc uri url urls usd usr utc utm uuid val vals ver webhook wss xml yaml'
+  ).split(' '),
 )
 
 /** Whether a word in lower case is English, in any inflection and either spelling, or a technical term. */

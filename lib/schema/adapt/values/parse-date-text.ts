@@ -1,20 +1,7 @@
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const MONTH_NAMES = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-]
-const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
-const WEEKDAY_NAMES = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
+const MONTHS = 'january february march april may june july august september october november december'.split(
+  ' ',
+)
+const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ')
 
 const WEEKDAY = '(?:(?<weekday>[a-z]{3,9})[.,]? )?'
 const DAY = '(?<day>\\d{1,2})'
@@ -78,18 +65,16 @@ function toMoment(parts: Record<string, string | undefined>): Moment | undefined
 
 /** Undefined if there is no such day, or if it is not the weekday that the text names. */
 function toIsoDate({ year = '', month = '', day = '', weekday }: Record<string, string | undefined>) {
-  const monthIndex = /^\d/.test(month) ? Number(month) - 1 : indexOfName(month, MONTHS, MONTH_NAMES)
+  const monthIndex = /^\d/.test(month) ? Number(month) - 1 : indexOfName(month, MONTHS)
   const date = new Date(0)
   date.setUTCFullYear(Number(year), monthIndex, Number(day))
   if (date.getUTCMonth() !== monthIndex || date.getUTCDate() !== Number(day)) return undefined
-  if (weekday !== undefined && indexOfName(weekday, WEEKDAYS, WEEKDAY_NAMES) !== date.getUTCDay())
-    return undefined
+  if (weekday !== undefined && indexOfName(weekday, WEEKDAYS) !== date.getUTCDay()) return undefined
   return date.toISOString().slice(0, 10)
 }
 
 /** The index of an English name or its abbreviation; -1 for any other text. */
-function indexOfName(text: string, abbreviations: string[], names: string[]): number {
-  const index = names.indexOf(text)
-  if (index >= 0) return index
-  return text === 'sept' ? abbreviations.indexOf('sep') : abbreviations.indexOf(text)
-}
+const indexOfName = (text: string, names: readonly string[]): number =>
+  names.findIndex(
+    (name) => text === name || text === name.slice(0, 3) || (text === 'sept' && name === 'september'),
+  )
