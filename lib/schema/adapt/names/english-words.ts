@@ -12,15 +12,22 @@ const TECHNICAL_WORDS = new Set(
     'acct addr amt api arg args async attn attr attrs auth avg cfg charset config configs const coord ' +
     'ctrl ctx cust dept desc descr dest dir dst env exp expr ext fmt fname freq gps gtin hostname href ' +
     'html http https iban idx img incl init isbn jpeg json len lname lng loc lon mbps mgr min misc msg ' +
-    'namespace num obj org orig param params pct pdf pid pkg pmt png prefs prev proc ptr pwd qty recv ' +
+    'namespace nodejs num obj org orig param params pct pdf pid pkg pmt png prefs prev proc ptr pwd qty recv ' +
     'regex rel req resp sched seq sku sms sql src std stmt str svc svg sys timezone tmp trx txn txt uid ' +
     'upc uri url urls usd usr utc utm uuid val vals ver webhook wss xml yaml'
   ).split(' '),
 )
 
-/** Whether a word in lower case is English, in any inflection and either spelling, or a technical term. */
+/** The shortest parts of a joined name such as `timedout`. Shorter ones also occur in misspellings: `cat` in `catgory`. */
+const MIN_FIRST_PART = 4
+const MIN_SECOND_PART = 3
+
+/** Whether a word in lower case is English, in any inflection and either spelling, a technical term, or two such words. */
 export function isKnownWord(word: string): boolean {
-  return TECHNICAL_WORDS.has(word) || isEnglishWord(word)
+  if (TECHNICAL_WORDS.has(word) || isEnglishWord(word)) return true
+  for (let end = MIN_FIRST_PART; end <= word.length - MIN_SECOND_PART; end += 1)
+    if (isEnglishWord(word.slice(0, end)) && isEnglishWord(word.slice(end))) return true
+  return false
 }
 
 export function isEnglishWord(word: string): boolean {
