@@ -159,9 +159,12 @@ function adaptObject(shape: Shape, sent: JsonObject, location: Location, context
     return adaptObject(shape, envelope.fields, inner, context)
   }
   const fields = nameFields(shape, sent, hasTooManyUnknown ? [] : unknown, context.names)
-  const adapted = fields.flatMap((field) => adaptField(shape, field, location, context))
-  const names = new Set(adapted.map(([name]) => name))
-  const added = missingDefaults(shape, (name) => names.has(name), location, context)
+  const adapted: [string, Json][] = []
+  for (const field of fields) {
+    const entry = adaptField(shape, field, location, context)
+    if (entry) adapted.push(entry)
+  }
+  const added = missingDefaults(shape, adapted, location, context)
   const isUnchanged =
     added.length === 0 &&
     adapted.length === sentNames.length &&
@@ -181,29 +184,27 @@ function unknownNames(shape: Shape, names: readonly string[]): string[] {
   return unknown
 }
 
-/** The field under its adapted name; none if it is removed. */
+/** The field under its adapted name; undefined if it is removed. */
 function adaptField(
   shape: Shape,
-  { name, value, parts }: NamedField,
+  { name, value, sentName, parts }: NamedField,
   location: Location,
   context: Context,
-): [string, Json][] {
+): [string, Json] | undefined {
   const field = shape.fields.get(name)
-  const [{ sentName, path }] = parts
-  const isAssembled = path.length > 1
-  if (field && !isAssembled && isScalar(value) && isRemovable(field, value)) {
+  if (field && isScalar(value) && isRemovable(field, value)) {
     record(context, () => removed(childOf(location, name, sentName), value))
-    return []
+    return undefined
   }
-  for (const part of parts)
-    if (isAssembled || part.sentName !== name) record(context, () => renamed(partOf(location, part)))
+  if (parts) for (const part of parts) record(context, () => renamed(partOf(location, part)))
+  else if (sentName !== name) record(context, () => renamed(childOf(location, name, sentName)))
   const fieldShape = field?.shape ?? (matchesPattern(shape, name) ? undefined : shape.others)
-  if (isScalar(value) && (!fieldShape || isValidScalar(fieldShape, value))) return [[name, value]]
-  const child = isAssembled ? childOf({ ...location, parts }, name) : childOf(location, name, sentName)
+  if (isScalar(value) && (!fieldShape || isValidScalar(fieldShape, value))) return [name, value]
+  const child = parts ? childOf({ ...location, parts }, name) : childOf(location, name, sentName)
   const adapted = fieldShape
     ? adaptValue(fieldShape, value, child, context)
     : roundNumbers(value, child, context)
-  return [[name, adapted]]
+  return [name, adapted]
 }
 
 /**
@@ -220,13 +221,15 @@ function isRemovable(field: FieldShape, value: Json): boolean {
 
 function missingDefaults(
   shape: Shape,
-  isPresent: (name: string) => boolean,
+  present: readonly [string, Json][],
   location: Location,
   context: Context,
 ): [string, Json][] {
   const added: [string, Json][] = []
+  if (shape.defaults.length === 0) return added
+  const names = new Set(present.map(([name]) => name))
   for (const field of shape.defaults) {
-    if (isPresent(field.name)) continue
+    if (names.has(field.name)) continue
     const value = context.defaultOf(field)
     if (value === undefined || !isWithinDepth(value, MAX_JSON_DEPTH - location.depth - 1)) continue
     record(context, () => defaulted(childOf(location, field.name)))

@@ -5,7 +5,7 @@ import { toJsonPointer } from '../json-pointer.ts'
 import { jsonTypeOf, truncate, withArticle } from '../message-text.ts'
 
 /** A location in an input: its path in the adapted input, and its path in the input that was sent. */
-export type Location = { path: Path; sentPath: Path; depth: number; parts?: Part[] | undefined }
+export type Location = { path: Path; sentPath: Path; depth: number; parts?: readonly Part[] | undefined }
 
 /** A part of a value that was sent under a name of its own: its path in the value, and that name. */
 export type Part = { path: string[]; sentName: string }

@@ -9,6 +9,8 @@ export type FieldIndex = {
   byName: Map<string, FieldName[]>
   byCanonical: Map<string, FieldShape[]>
   byStart: Map<string, FieldName[]>
+  /** Whether a field is an object or a list, of which parts can be sent. */
+  hasParts: boolean
 }
 
 /** Built lazily: only inputs with unknown names need them. */
@@ -17,7 +19,14 @@ const indexes = new WeakMap<Shape, FieldIndex>()
 export function fieldIndexOf(shape: Shape): FieldIndex {
   const known = indexes.get(shape)
   if (known) return known
-  const index: FieldIndex = { byName: new Map(), byCanonical: new Map(), byStart: new Map() }
+  const index: FieldIndex = {
+    byName: new Map(),
+    byCanonical: new Map(),
+    byStart: new Map(),
+    hasParts: [...shape.fields.values()].some(
+      ({ shape: { fields, types } }) => fields.size > 0 || types?.has('array'),
+    ),
+  }
   for (const field of shape.fields.values()) {
     const name = { ...parseName(field.name), field }
     if (name.normalized === '') continue

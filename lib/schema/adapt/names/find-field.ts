@@ -1,4 +1,4 @@
-import { normalizeName, parseName } from '../../similar-names.ts'
+import { normalizeName, type ParsedName, parseName } from '../../similar-names.ts'
 import type { FieldShape, Shape } from '../shape.ts'
 import { canonicalKeys, fieldIndexOf } from './field-index.ts'
 
@@ -10,8 +10,8 @@ export function findEqualNames(shape: Shape, name: string): FieldShape[] {
 }
 
 /** The fields whose name means the same as a given one by the tables of words. */
-export function findSameMeaning(shape: Shape, name: string): FieldShape[] {
-  return normalizeName(name) === '' ? [] : findCanonical(shape, parseName(name).words)
+export function findSameMeaning(shape: Shape, { normalized, words }: ParsedName): FieldShape[] {
+  return normalized === '' ? [] : findCanonical(shape, words)
 }
 
 /** The fields that some words mean: except for case and separators, or else by the tables of words. */
@@ -31,6 +31,6 @@ export function findField(shape: Shape, name: string): FieldShape | undefined {
   const exact = shape.fields.get(name)
   if (exact) return exact
   const equal = findEqualNames(shape, name)
-  const found = equal.length > 0 ? equal : findSameMeaning(shape, name)
+  const found = equal.length > 0 ? equal : findSameMeaning(shape, parseName(name))
   return found.length === 1 ? found[0] : undefined
 }

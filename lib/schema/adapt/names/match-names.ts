@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from '../../../core/json.ts'
-import { normalizeName, type ParsedName, parseName } from '../../similar-names.ts'
+import { type ParsedName, parseName } from '../../similar-names.ts'
 import type { FieldShape, Shape } from '../shape.ts'
 import { canFit } from '../values/convert-value.ts'
 import { fits, isValidScalar } from '../values/fits.ts'
-import { type FieldName, fieldIndexOf, startOf } from './field-index.ts'
+import { fieldIndexOf, startOf } from './field-index.ts'
 import { findEqualNames, findSameMeaning } from './find-field.ts'
 import { isMisspelling } from './misspelling.ts'
+import { findPaths } from './paths.ts'
 import { areSingularAndPlural } from './plural.ts'
 
 /** Above this number of unknown names, typos are not corrected: it would be slow, and they are unlikely to be typos. */
@@ -14,29 +15,48 @@ const MAX_TYPOS = 200
 /** Similar names differ in length by at most the two letters of a plural or typo. */
 const MAX_LENGTH_DIFFERENCE = 2
 
-/** Names that do not repeat fill the map without being found in it. */
+/** Enough for the names of one object, of which many are asked for several times. */
 const MAX_MEMOIZED = 1_000
 
 type FindFields = (shape: Shape, name: string) => FieldShape[]
 
 /** The fields that the unknown names of one input resemble: in a list of objects, the same names occur again and again. */
 export class NameIndex {
-  readonly findEqual = memoize(findEqualNames)
-  readonly findSameMeaning = memoize(findSameMeaning)
-  readonly findPlural = memoize((shape, name) =>
-    findNearby(shape, name, (sent, { normalized }) => areSingularAndPlural(sent.normalized, normalized)),
+  readonly parse: (name: string) => ParsedName = memoize(parseName)
+  readonly findEqual = memoizeByShape(findEqualNames)
+  readonly findSameMeaning = memoizeByShape((shape, name) => findSameMeaning(shape, this.parse(name)))
+  readonly findPlural = memoizeByShape((shape, name) =>
+    findNearby(shape, this.parse(name), (sent, { normalized }) =>
+      areSingularAndPlural(sent.normalized, normalized),
+    ),
   )
-  readonly findMisspelled = memoize((shape, name) => findNearby(shape, name, isMisspelling))
+  readonly findMisspelled = memoizeByShape((shape, name) =>
+    findNearby(shape, this.parse(name), isMisspelling),
+  )
+  readonly findPaths = memoizeByShape((shape, name) => findPaths(shape, this.parse(name)))
 }
 
-function memoize(find: FindFields): FindFields {
-  const known = new Map<Shape, Map<string, FieldShape[]>>()
+function memoize<T>(compute: (name: string) => T): (name: string) => T {
+  const known = new Map<string, T>()
+  return (name) => {
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const computed = compute(name)
+    if (known.size >= MAX_MEMOIZED) known.clear()
+    known.set(name, computed)
+    return computed
+  }
+}
+
+function memoizeByShape<T>(find: (shape: Shape, name: string) => T): (shape: Shape, name: string) => T {
+  const known = new Map<Shape, (name: string) => T>()
   return (shape, name) => {
-    const ofShape = known.get(shape) ?? new Map<string, FieldShape[]>()
-    known.set(shape, ofShape)
-    const fields = ofShape.get(name) ?? find(shape, name)
-    if (ofShape.size < MAX_MEMOIZED) ofShape.set(name, fields)
-    return fields
+    let ofShape = known.get(shape)
+    if (!ofShape) {
+      ofShape = memoize((name) => find(shape, name))
+      known.set(shape, ofShape)
+    }
+    return ofShape(name)
   }
 }
 
@@ -86,13 +106,29 @@ function match(
   find: FindFields,
   canBe: Condition,
 ): void {
-  const names = matched.size === 0 ? unknown : unknown.filter((name) => !matched.has(name))
-  if (names.length === 0) return
+  const pairs = uniquePairs(shape, unknown, matched, find)
+  if (pairs.length === 0) return
   const taken = new Set(matched.values())
   const isCandidate = ({ name, isRequired }: FieldShape) =>
     !Object.hasOwn(sent, name) && !taken.has(name) && !others?.has(name) && (shape.isClosed || isRequired)
-  for (const [name, field] of uniquePairs(names, (name) => find(shape, name)))
+  for (const [name, field] of pairs)
     if (isCandidate(field) && canBe(field, sent[name] ?? null)) matched.set(name, field.name)
+}
+
+type Pair = [name: string, field: FieldShape]
+
+function uniquePairs(shape: Shape, unknown: readonly string[], matched: Renames, find: FindFields): Pair[] {
+  const pairs: Pair[] = []
+  let counts: Map<FieldShape, number> | undefined
+  for (const name of unknown) {
+    const candidates = matched.has(name) ? [] : find(shape, name)
+    const [field] = candidates
+    if (!field) continue
+    counts ??= new Map()
+    for (const candidate of candidates) counts.set(candidate, (counts.get(candidate) ?? 0) + 1)
+    if (candidates.length === 1) pairs.push([name, field])
+  }
+  return pairs.filter(([, field]) => counts?.get(field) === 1)
 }
 
 /**
@@ -120,26 +156,12 @@ const isValidFor: Condition = ({ shape, accepts, isRequired }, value) => {
 type IsNear = (sent: ParsedName, declared: ParsedName) => boolean
 
 /** The fields whose name is near a given one, of those that have its first letter and about its length. */
-function findNearby(shape: Shape, name: string, isNear: IsNear): FieldShape[] {
-  const normalized = normalizeName(name)
-  if (normalized === '') return []
+function findNearby(shape: Shape, name: ParsedName, isNear: IsNear): FieldShape[] {
+  if (name.normalized === '') return []
   const { byStart } = fieldIndexOf(shape)
-  const candidates: FieldName[] = []
+  const found: FieldShape[] = []
   for (let change = -MAX_LENGTH_DIFFERENCE; change <= MAX_LENGTH_DIFFERENCE; change += 1)
-    candidates.push(...(byStart.get(startOf(normalized, change)) ?? []))
-  if (candidates.length === 0) return []
-  const parsed = parseName(name)
-  return candidates.filter((candidate) => isNear(parsed, candidate)).map(({ field }) => field)
-}
-
-/** The pairs of a name and a field in which neither has another match. */
-function uniquePairs(names: readonly string[], findCandidates: (name: string) => FieldShape[]) {
-  const counts = new Map<FieldShape, number>()
-  const pairs: [string, FieldShape][] = []
-  for (const name of names) {
-    const candidates = findCandidates(name)
-    for (const candidate of candidates) counts.set(candidate, (counts.get(candidate) ?? 0) + 1)
-    if (candidates.length === 1 && candidates[0]) pairs.push([name, candidates[0]])
-  }
-  return pairs.filter(([, candidate]) => counts.get(candidate) === 1)
+    for (const candidate of byStart.get(startOf(name.normalized, change)) ?? [])
+      if (isNear(name, candidate)) found.push(candidate.field)
+  return found
 }
