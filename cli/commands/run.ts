@@ -66,7 +66,7 @@ export function addRunCommand(program: Command): void {
             maxAgentSteps: options.steps,
             useCache: options.cache,
           }
-          const request = buildRunRequest(version, input, overrides)
+          const request = await buildRunRequest(version, input, overrides)
           const execution = await withProgress(`Running ${version.slug}`, runInProcess(stores, request))
           const output = outputOf(execution)
           const note = `execution ${execution.id}, version ${version.id}`

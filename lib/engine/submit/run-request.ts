@@ -6,7 +6,7 @@ import type { Execution, InputAdaptation, RunOptions } from '../../core/executio
 import type { JsonObject } from '../../core/json.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { checkModel } from '../../models/check-model.ts'
-import { adapterOf, inputValidatorOf } from '../compiled-schemas.ts'
+import { adapterOf } from '../compiled-adapter.ts'
 
 /** A validated request to run a version. */
 export type RunRequest = {
@@ -36,14 +36,15 @@ export type RunOverrides = {
  * Combines a call's overrides with the version's settings, before anything is recorded.
  * @throws InputSchemaMismatch in strict mode, InvalidModelOverride for a code agent or an unusable model
  */
-export function buildRunRequest(
+export async function buildRunRequest(
   version: Version,
   input: JsonObject,
   overrides: RunOverrides,
   idempotencyKey?: string,
-): RunRequest {
+): Promise<RunRequest> {
   if (overrides.model !== undefined) checkModelOverride(version, overrides.model)
-  const { adapted, inputAdaptations } = adaptInput(version, input, overrides.enforceInputSchema ?? false)
+  if (overrides.enforceInputSchema) await checkInput(version, input)
+  const { input: adapted, adaptations } = adapterOf(version)(input)
   const tenantId = overrides.tenantId ?? null
   const options = {
     maxAgentSteps: overrides.maxAgentSteps ?? version.execution.maxAgentSteps,
@@ -54,7 +55,7 @@ export function buildRunRequest(
   return {
     version,
     input,
-    inputAdaptations,
+    inputAdaptations: adaptations,
     tenantId,
     options,
     cache: useCache ? cacheOf(version, { tenantId, input: adapted, ...options }) : null,
@@ -66,14 +67,13 @@ export function buildRunRequest(
 }
 
 /**
- * The input as the agent receives it. A valid input in strict mode is changed only by defaults of absent fields.
- * @throws InputSchemaMismatch in strict mode
+ * Adaptation adds only defaults to an input that passes. The validator is loaded on demand.
+ * @throws InputSchemaMismatch
  */
-function adaptInput(version: Version, sent: JsonObject, isStrict: boolean) {
-  const violations = isStrict ? inputValidatorOf(version)(sent) : []
+async function checkInput(version: Version, input: JsonObject): Promise<void> {
+  const { inputValidatorOf } = await import('../compiled-schemas.ts')
+  const violations = inputValidatorOf(version)(input)
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
-  const { input, adaptations } = adapterOf(version)(sent)
-  return { adapted: input, inputAdaptations: adaptations }
 }
 
 type Identity = Omit<CacheIdentity, 'agentId' | 'versionId'>

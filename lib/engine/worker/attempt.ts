@@ -14,7 +14,6 @@ import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { AttemptStopped, retryableError, type StopReason } from '../checkpoints/stop-reason.ts'
-import { adapterOf } from '../compiled-schemas.ts'
 import { onceCompleted } from '../completion-events.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
@@ -220,7 +219,7 @@ async function run(
 ): Promise<Outcome> {
   const reused = await reuseResult({ engine, execution: recorded, signal, retry })
   if (reused) return reused
-  const execution = withAdaptedInput(recorded, version)
+  const execution = await withAdaptedInput(recorded, version)
   // Loaded on demand: the thread pool, or the SDKs of models and tools.
   if (version.code) {
     const { runCodeVersion } = await import('../code-agent/run.ts')
@@ -231,8 +230,9 @@ async function run(
 }
 
 /** The record keeps the input as sent; what the agent receives is derived from it and the version. */
-function withAdaptedInput(execution: LeasedExecution, version: Version): LeasedExecution {
+async function withAdaptedInput(execution: LeasedExecution, version: Version): Promise<LeasedExecution> {
   if (execution.inputAdaptations.length === 0) return execution
+  const { adapterOf } = await import('../compiled-adapter.ts')
   return { ...execution, input: adapterOf(version)(execution.input).input }
 }
 
