@@ -37,7 +37,7 @@ async function runAgent({ organizationId, agentId, query, headers, body, basePat
     idOrSlug: agentId,
     versionId: query.version,
   })
-  const request = buildRunRequest(version, body, query, headers['Idempotency-Key'])
+  const request = await buildRunRequest(version, body, query, headers['Idempotency-Key'])
   return query.execMode === 'async'
     ? toAcceptedResponse(await submitAsync(intake, request), basePath)
     : toOutputResponse(await submitSync(intake, request), basePath)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isSlug } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import { MAX_AGENT_STEPS } from '../core/limits.ts'
+import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../core/limits.ts'
 import { ModelConfigurationError } from '../core/model.ts'
 import { parseModelName } from '../models/model-name.ts'
 import { checkDeclaredSchema } from '../schema/check-declared-schema.ts'
@@ -54,6 +54,9 @@ export const settingsSchema = z.strictObject({
     .default(null),
   maxAgentSteps: z.int().min(MAX_AGENT_STEPS.min).max(MAX_AGENT_STEPS.max).default(MAX_AGENT_STEPS.default),
   timeoutSeconds: z.int().min(1).max(DAY_SECONDS).nullable().default(null),
+  // Without a default, so that the digests of documents without a budget stay the same.
+  maxTokens: z.int().min(MAX_TOKENS.min).max(MAX_TOKENS.max).nullish(),
+  maxCostUsd: z.number().min(MAX_COST_USD.min).max(MAX_COST_USD.max).nullish(),
 })
 
 /** The front matter of an `agent.md`. */

@@ -8,6 +8,9 @@ export type ExecutionSettings = {
   cacheTtlSeconds: number | null
   maxAgentSteps: number
   timeoutSeconds: number | null
+  /** The budget of a run; absent or null for no limit. */
+  maxTokens?: number | null | undefined
+  maxCostUsd?: number | null | undefined
 }
 
 /** One published document, immutable. Schemas are stored as the document declares them. */

@@ -12,6 +12,7 @@ import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { examplesPrompt } from '../learning/prompt.ts'
+import { callKeyOf } from './call-key.ts'
 import {
   checkAnswer,
   finalAnswerTool,
@@ -21,6 +22,7 @@ import {
   REMINDER,
 } from './final-answer.ts'
 import { respondWithRetry } from './respond-with-retry.ts'
+import type { RunBudget } from './run-budget.ts'
 
 /** Additional steps in which a model may correct an invalid answer. */
 const MAX_REPAIRS = 2
@@ -31,6 +33,8 @@ type Params = {
   model: Model
   tools: Pick<Tools, 'declarations' | 'call'>
   journal: Journal
+  /** Null for a run without a limit. */
+  budget: Pick<RunBudget, 'findExcess'> | null
   /** Shown to the model; empty without dynamic learning. */
   examples: Example[]
   checkOutput: Validator
@@ -75,6 +79,8 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
       const message = `The run used all ${maxAgentSteps} steps (maxAgentSteps) without a result.`
       return fail({ code: 'MaxAgentStepsExceeded', message, step: steps.length })
     }
+    const excess = await params.budget?.findExcess()
+    if (excess) return fail({ ...excess, step: steps.length })
     journal.assertMayBegin()
     try {
       await journal.append(await nextStep(params, request))
@@ -134,7 +140,7 @@ async function executeCalls(recorded: Recorded, params: Params): Promise<void> {
   await Promise.all(
     pending.map(async (call) => {
       const startedAt = isoNow(system)
-      const idempotencyKey = `${execution.id}-${step.number}-${call.id}`
+      const idempotencyKey = callKeyOf(execution, step, call)
       const result = isFinalAnswer(call)
         ? checkAnswer(call, checkOutput)
         : await tools.call(call, { idempotencyKey, signal })

@@ -1,6 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import { ModelError, type ModelResponse, type ToolCall, type ToolDeclaration } from '../../core/model.ts'
+import { toUsage } from './to-usage.ts'
 
 type Result = Awaited<ReturnType<LanguageModelV4['doGenerate']>>
 
@@ -22,10 +23,7 @@ export function toResponse(result: Result, { provider, tools }: Context): ModelR
     messages: toJson([...toAssistantMessages(content, calls), ...toErrorMessages(toolCalls)]),
     text: content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls,
-    usage: {
-      inputTokens: toTokenCount(usage.inputTokens.total),
-      outputTokens: toTokenCount(usage.outputTokens.total),
-    },
+    usage: toUsage(usage),
     finishReason: finishReason.unified,
   }
 }
@@ -69,9 +67,6 @@ const toAcceptedInput = (input: Json | undefined) => (isJsonObject(input) ? inpu
 
 /** Removes undefined members. */
 const toJson = (messages: object[]): Json[] => JSON.parse(JSON.stringify(messages))
-
-const toTokenCount = (tokens: number | undefined) =>
-  Number.isFinite(tokens) ? Math.max(0, Math.trunc(tokens as number)) : 0
 
 /** Parses the input of a call. If the call is invalid, `error` is a message for the model. */
 export function parseToolCall(
