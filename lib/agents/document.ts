@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../core/limits.ts'
 import { ModelConfigurationError } from '../core/model.ts'
 import { parseModelName } from '../models/model-name.ts'
+import { checkWireSchema } from '../models/wire/check-wire-schema.ts'
 import { checkDeclaredSchema } from '../schema/check-declared-schema.ts'
 import { isJsonSchema } from '../schema/field-map.ts'
 import { fieldMapSchema } from '../schema/field-map-schema.ts'
@@ -32,7 +33,9 @@ const declaredSchema = z
       const { error } = fieldMapSchema.safeParse(value, { reportInput: true })
       if (error) return add(...error.issues)
     }
-    add(...checkDeclaredSchema(value).map((problem) => ({ code: 'custom', input: value, ...problem })))
+    const problems = checkDeclaredSchema(value)
+    if (problems.length === 0) problems.push(...checkWireSchema(value))
+    add(...problems.map((problem) => ({ code: 'custom', input: value, ...problem })))
   })
 
 const modelSchema = z.string().superRefine((text, context) => {

@@ -9,6 +9,7 @@ import { openProvider } from './providers/open-provider.ts'
 import { withProviderKey } from './providers/provider-keys.ts'
 import { getSecrets } from './providers/provider-settings.ts'
 import { type ReasoningSettings, toReasoningSettings } from './providers/reasoning.ts'
+import { withWireRules } from './wire/wire-model.ts'
 
 /**
  * Opens a model through the provider's package of the AI SDK. Each `respond` sends one request, without retries. The SDK's
@@ -19,7 +20,7 @@ export async function openModel(text: string, baseEnvironment: Environment): Pro
   const { provider } = checkModel(text, baseEnvironment)
   const environment = await withProviderKey(provider, baseEnvironment)
   const name = checkModel(text, environment)
-  const model = await openProvider(name, environment)
+  const model = withWireRules(await openProvider(name, environment), name)
   const settings = withoutStorage(toReasoningSettings(name))
   return {
     name: formatModelName(name),

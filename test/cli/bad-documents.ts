@@ -162,6 +162,18 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
+    name: 'a schema that cannot be sent to models',
+    files: withLines(
+      'input:',
+      '  type: object',
+      '  $id: https://x.example/a',
+      '  anyOf: [{ required: [x] }]',
+    ),
+    expected: [
+      'foo/agent.md:7: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',
+    ],
+  },
+  {
     name: 'a budget of a code agent',
     files: withLines('input: {}', 'execution: { maxTokens: 1 }'),
     expected: [

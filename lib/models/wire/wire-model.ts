@@ -1,0 +1,112 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { ModelName } from '../model-name.ts'
+import { acceptsStrictTools, wantsReasoning } from '../providers/capabilities.ts'
+import { isStrictSchema } from './strict-schema.ts'
+import { wireMessages } from './wire-messages.ts'
+import { toWireSchema, type WireSchema } from './wire-schema.ts'
+
+type Schemas = ReadonlyMap<string, WireSchema>
+
+/** Anthropic rejects requests with more. */
+const MAX_STRICT_TOOLS = 20
+
+/**
+ * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank texts,
+ * echoed reasoning, images. The inputs of tool calls are converted on both ways, so that nobody else sees the difference.
+ */
+export function withWireRules(model: LanguageModelV4, name: ModelName): LanguageModelV4 {
+  const toMessage = wireMessages(name)
+
+  function prepare(options: LanguageModelV4CallOptions) {
+    const tools = (options.tools ?? []).filter((tool) => tool.type === 'function')
+    const schemas: Schemas = new Map(
+      tools.map((tool) => [tool.name, toWireSchema(tool.inputSchema as JsonObject)]),
+    )
+    const prompt = options.prompt.flatMap((message) => toMessage(message, schemas) ?? [])
+    const wireOptions = {
+      ...options,
+      prompt: name.provider === 'openai-compatible' ? withAllReasoning(prompt, name) : prompt,
+      ...(options.tools && { tools: toWireTools(tools, schemas, name) }),
+    }
+    return { wireOptions, schemas }
+  }
+
+  return {
+    specificationVersion: model.specificationVersion,
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: model.supportedUrls,
+
+    async doGenerate(options) {
+      const { wireOptions, schemas } = prepare(options)
+      const result = await model.doGenerate(wireOptions)
+      return { ...result, content: result.content.map((part) => decodeCall(part, schemas)) }
+    },
+
+    async doStream(options) {
+      const { wireOptions, schemas } = prepare(options)
+      const result = await model.doStream(wireOptions)
+      const decode = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+        transform: (part, controller) => controller.enqueue(decodeCall(part, schemas)),
+      })
+      return { ...result, stream: result.stream.pipeThrough(decode) }
+    },
+  }
+}
+
+function toWireTools(
+  tools: LanguageModelV4FunctionTool[],
+  schemas: Schemas,
+  name: ModelName,
+): LanguageModelV4FunctionTool[] {
+  let strictTools = 0
+  return tools.map(({ description, ...tool }) => {
+    const inputSchema = schemas.get(tool.name)?.schema ?? {}
+    const isStrict =
+      acceptsStrictTools(name) && isStrictSchema(inputSchema) && ++strictTools <= MAX_STRICT_TOOLS
+    return {
+      ...tool,
+      ...(description?.trim() && { description }),
+      inputSchema,
+      ...(isStrict && { strict: true }),
+      // OpenAI's Responses API tries strict mode unless told otherwise.
+      ...(!isStrict && name.provider === 'openai' && { strict: false }),
+    }
+  })
+}
+
+/** Invalid JSON is left to the engine, which explains the mistake to the model. */
+function decodeCall<Part extends LanguageModelV4Content | LanguageModelV4StreamPart>(
+  part: Part,
+  schemas: Schemas,
+): Part {
+  if (part.type !== 'tool-call') return part
+  const schema = schemas.get(part.toolName)
+  if (!schema?.convertsInputs) return part
+  try {
+    const input = JSON.parse(part.input) as Json
+    return { ...part, input: JSON.stringify(schema.decode(input)) }
+  } catch {
+    return part
+  }
+}
+
+/** Once a conversation has reasoning, DeepSeek requires it with every tool call, if only as an empty text. */
+function withAllReasoning(prompt: LanguageModelV4Prompt, name: ModelName): LanguageModelV4Prompt {
+  if (!wantsReasoning(name)) return prompt
+  const hasReasoning = (message: LanguageModelV4Prompt[number]) =>
+    message.role === 'assistant' && message.content.some(({ type }) => type === 'reasoning')
+  if (!prompt.some(hasReasoning)) return prompt
+  const empty = { providerOptions: { openaiCompatible: { reasoning_content: '' } } }
+  return prompt.map((message) =>
+    message.role === 'assistant' && !hasReasoning(message) ? { ...message, ...empty } : message,
+  )
+}
