@@ -167,7 +167,7 @@ export const badFolders: BadFolder[] = [
       'input:',
       '  type: object',
       '  $id: https://x.example/a',
-      '  anyOf: [{ required: [x] }]',
+      '  anyOf: [{ type: object, minProperties: 1 }]',
     ),
     expected: [
       'foo/agent.md:7: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',

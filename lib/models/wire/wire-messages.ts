@@ -74,14 +74,19 @@ function convertOutput(
       const value = isBlank(output.value) ? NO_TEXT : output.value
       return { ...output, value: name.provider === 'bedrock' ? ERROR_MARK + value : value }
     }
-    case 'content': {
-      if (acceptsImages(name)) return output
-      const text = output.value.map((item) => (item.type === 'text' ? item.text : '')).join('')
-      return { type: 'text', value: text }
-    }
+    case 'content':
+      return acceptsImages(name) ? output : withoutImages(output)
     default:
       return output
   }
 }
+
+/** The text of a result, which describes its images. */
+export const withoutImages = (
+  output: Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>,
+): LanguageModelV4ToolResultOutput => ({
+  type: 'text',
+  value: output.value.map((item) => (item.type === 'text' ? item.text : '')).join(''),
+})
 
 const isBlank = (text: string): boolean => text.trim() === ''

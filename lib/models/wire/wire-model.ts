@@ -9,6 +9,7 @@ import type {
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { ModelName } from '../model-name.ts'
 import { acceptsStrictTools, wantsReasoning } from '../providers/capabilities.ts'
+import { limitImages } from './limit-images.ts'
 import { isStrictSchema } from './strict-schema.ts'
 import { wireMessages } from './wire-messages.ts'
 import { toWireSchema, type WireSchema } from './wire-schema.ts'
@@ -30,7 +31,7 @@ export function withWireRules(model: LanguageModelV4, name: ModelName): Language
     const schemas: Schemas = new Map(
       tools.map((tool) => [tool.name, toWireSchema(tool.inputSchema as JsonObject)]),
     )
-    const prompt = options.prompt.flatMap((message) => toMessage(message, schemas) ?? [])
+    const prompt = limitImages(options.prompt.flatMap((message) => toMessage(message, schemas) ?? []))
     const wireOptions = {
       ...options,
       prompt: name.provider === 'openai-compatible' ? withAllReasoning(prompt, name) : prompt,

@@ -6,6 +6,7 @@ import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import { toJsonSchema } from '../../../lib/schema/field-map.ts'
 import { system } from '../../../lib/system.ts'
+import { PIXEL } from '../../support/pixel.ts'
 import { KEY } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { ADD, requestOf, useScriptedModel } from '../support.ts'
@@ -182,5 +183,46 @@ describe('reasoning_content', () => {
     const sent = (requests()[2]?.body.messages ?? []) as JsonObject[]
     const echoed = sent.filter((message) => 'reasoning_content' in message)
     expect(echoed.map((message) => message.reasoning_content)).toEqual(['Hm.', ''].slice(0, times))
+  })
+})
+
+describe('an image in a tool result', () => {
+  const call = { calls: [{ name: 'add', input: { a: 1, b: 2 } }] }
+  const photo: ToolResult = {
+    ok: true,
+    value: '[Image of type image/png, 70 bytes.]',
+    images: [{ mediaType: 'image/png', data: PIXEL }],
+  }
+
+  it.each<[Provider, string, JsonObject | null]>([
+    [
+      'anthropic',
+      'claude-sonnet-4-5',
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } },
+    ],
+    ['bedrock', 'eu.anthropic.claude-sonnet-4-5', { image: { format: 'png', source: { bytes: PIXEL } } }],
+    ['openai', 'gpt-5', { type: 'input_image', image_url: `data:image/png;base64,${PIXEL}` }],
+    ['bedrock', 'eu.amazon.nova-micro', null],
+    ['openai', 'gpt-3.5-turbo', null],
+    ['openai-compatible', 'qwen3:8b', null],
+  ])('reaches %s/%s, or its description does', async (format, family, image) => {
+    const opened = await open(format, [call, { text: 'Done.' }], family)
+    const { request } = await exchange(opened, [ADD], [photo])
+    const body = JSON.stringify(request?.body)
+    expect(body).toContain('[Image of type image/png, 70 bytes.]')
+    if (image) expect(body).toContain(JSON.stringify(image))
+    else expect(body).not.toContain(PIXEL)
+  })
+
+  it('is left out once 20 later ones follow', async () => {
+    const { model, requests } = await open('anthropic', () => call, 'claude-sonnet-4-5')
+    const messages: Json[] = [model.userMessage('?')]
+    for (let step = 0; step < 25; step++) {
+      const { messages: said, toolCalls } = await model.respond(requestOf(model, { messages }))
+      messages.push(...said, model.toolMessage(toolCalls.map((each) => ({ call: each, result: photo }))))
+    }
+    const body = JSON.stringify(requests().at(-1)?.body)
+    expect(body.split(PIXEL)).toHaveLength(20 + 1)
+    expect(body.split('[Image of type')).toHaveLength(24 + 1)
   })
 })
