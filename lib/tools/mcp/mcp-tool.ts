@@ -8,7 +8,7 @@ import {
   type Tool as McpTool,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { ToolResult } from '../../core/model.ts'
+import { FINAL_ANSWER, type ToolResult } from '../../core/model.ts'
 import type { McpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
 import type { Secrets } from '../secrets.ts'
@@ -83,7 +83,7 @@ async function listTools(client: Client, timeout: number): Promise<McpTool[]> {
 
 /** Models accept tool names of at most 64 letters, digits, "_" and "-". Duplicates get a number. */
 function toTools(listed: McpTool[], document: ToolDocument, client: Client): Tool[] {
-  const taken = new Set<string>()
+  const taken = new Set<string>([FINAL_ANSWER])
   return listed.map((tool) => {
     const preferred = `${document.name}_${tool.name}`
       .replace(/[^A-Za-z0-9_-]/g, '_')
@@ -91,7 +91,7 @@ function toTools(listed: McpTool[], document: ToolDocument, client: Client): Too
     let name = preferred
     for (let n = 2; taken.has(name); n++) name = `${preferred.slice(0, MAX_NAME_CHARACTERS - 4)}_${n}`
     taken.add(name)
-    const description = (tool.description ?? tool.title ?? tool.name).slice(0, MAX_DESCRIPTION_CHARACTERS)
+    const description = (tool.description || tool.title || tool.name).slice(0, MAX_DESCRIPTION_CHARACTERS)
     const { timeoutSeconds } = document
     return {
       declaration: { name, description, inputSchema: tool.inputSchema as JsonObject },
