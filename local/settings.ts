@@ -9,6 +9,7 @@ import {
   EXECUTION_RETENTION_DAYS,
   LEASE_SECONDS,
   MAX_OPEN_EXECUTIONS,
+  MODEL_PRICES,
   RETRY_BACKOFF_MS,
   readInteger,
   SQS_ENDPOINT,
@@ -16,6 +17,7 @@ import {
 } from '../lib/environment.ts'
 import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import { checkModel } from '../lib/models/check-model.ts'
+import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import {
   OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
   SETTINGS as PROVIDERS,
@@ -106,6 +108,7 @@ const CHECKS: Record<string, Check> = {
     }
   },
   [OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS]: checkNumber,
+  [MODEL_PRICES]: parseModelPrices,
   [AGENT_MEMORY_MB]: checkNumber,
   [MAX_OPEN_EXECUTIONS]: checkNumber,
   [SYNC_DEADLINE_SECONDS]: checkNumber,

@@ -8,6 +8,9 @@ export type ExecutionSettings = {
   cacheTtlSeconds: number | null
   maxAgentSteps: number
   timeoutSeconds: number | null
+  /** The budget of a run; absent or null for no limit. */
+  maxTokens?: number | null | undefined
+  maxCostUsd?: number | null | undefined
 }
 
 /** Limits and parameters of each model response; those that are absent are the provider's. */

@@ -10,8 +10,11 @@ export type ToolDeclaration = { name: string; description: string; inputSchema: 
 /** A tool call requested by a model. `error` is set if the call could not be parsed; it is then not executed. */
 export type ToolCall = { id: string; name: string; input: Json; error: string | null }
 
-/** The outcome of a tool call: its result, or the error message for the model. */
-export type ToolResult = { ok: true; value: Json } | { ok: false; error: string }
+/** An image in the result of a tool; `data` is base64. */
+export type ToolImage = { mediaType: string; data: string }
+
+/** The outcome of a tool call: its result, or the error message for the model. `value` describes each image. */
+export type ToolResult = { ok: true; value: Json; images?: ToolImage[] } | { ok: false; error: string }
 
 /**
  * Why a model stopped, in any provider's format. `length`: at the output limit. `context-window`: the conversation fills it.

@@ -16,6 +16,7 @@ import { getSecrets } from './providers/provider-settings.ts'
 import { type ReasoningSettings, toReasoningSettings } from './providers/reasoning.ts'
 import { collectStream } from './streaming/collect-stream.ts'
 import { startTokenTimeout, TOKEN_TIMEOUTS, type TokenTimeouts } from './streaming/token-timeout.ts'
+import { withWireRules } from './wire/wire-model.ts'
 
 type Options = { settings?: ModelSettings | undefined; timeouts?: TokenTimeouts }
 
@@ -34,7 +35,7 @@ export async function openModel(
   const { provider } = checkModel(text, baseEnvironment)
   const environment = await withProviderKey(provider, baseEnvironment)
   const name = checkModel(text, environment)
-  const model = await openProvider(name, environment)
+  const model = withWireRules(await openProvider(name, environment), name)
   const { maxOutputTokens, ...options } = { ...toReasoningSettings(name), ...settings }
   const fixed = withProviderOptions(options)
   const limit = maxOutputTokens ?? defaultOutputLimit(provider, environment)

@@ -214,6 +214,35 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
+    name: 'a budget in dollars for a model without a price',
+    files: {
+      'agent.md':
+        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai-compatible/free\nexecution: { maxCostUsd: 1 }\n---\nText.\n',
+    },
+    expected: [
+      'foo/agent.md:6: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES',
+    ],
+  },
+  {
+    name: 'a schema that cannot be sent to models',
+    files: withLines(
+      'input:',
+      '  type: object',
+      '  $id: https://x.example/a',
+      '  anyOf: [{ type: object, minProperties: 1 }]',
+    ),
+    expected: [
+      'foo/agent.md:7: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',
+    ],
+  },
+  {
+    name: 'a budget of a code agent',
+    files: withLines('input: {}', 'execution: { maxTokens: 1 }'),
+    expected: [
+      'foo/agent.md:6: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
+    ],
+  },
+  {
     name: 'misspelled keys and an unknown key',
     files: withLines('inputs: {}', 'input: {}', 'execution: { useCach: true }', 'flavour: mild'),
     expected: [

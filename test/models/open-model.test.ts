@@ -109,17 +109,15 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     await model.respond(requestOf(model, { messages: withResults(model, first, results) }))
 
     const [callId, otherId] = first.toolCalls.map((call) => call.id)
-    const signatures = { openai: 'sealed Let me see.', 'openai-compatible': null }
-    const signature =
-      format in signatures ? signatures[format as keyof typeof signatures] : 'signed Let me see.'
-    const saysErrors = format === 'anthropic'
+    const signature = `${format === 'openai' ? 'sealed' : 'signed'} Let me see.`
+    const hasStatus = format === 'anthropic' || format === 'bedrock'
     expect(requests()[1]?.history.slice(1)).toEqual([
-      { type: 'reasoning', text: 'Let me see.', signature },
+      ...(format === 'openai-compatible' ? [] : [{ type: 'reasoning', text: 'Let me see.', signature }]),
       { type: 'text', role: 'assistant', text: 'I add.' },
       { type: 'call', id: callId, ...ONE },
       { type: 'call', id: otherId, ...OTHER },
-      { type: 'result', id: callId, output: 'three', isError: saysErrors ? false : null },
-      { type: 'result', id: otherId, output: 'Too hard.', isError: saysErrors ? true : null },
+      { type: 'result', id: callId, output: 'three', isError: format === 'anthropic' ? false : null },
+      { type: 'result', id: otherId, output: 'Too hard.', isError: hasStatus ? true : null },
     ])
     scripted.server.assertDone(id)
   })

@@ -1,5 +1,6 @@
 import type { CallResult, RecordedStep } from '../../core/step.ts'
 import type { StepRecord } from '../schemas/step-record.ts'
+import { toUsageRecord } from './to-usage-record.ts'
 
 export function toStepRecord({ step, results }: RecordedStep): StepRecord {
   const { number, startedAt, finishedAt } = step
@@ -13,7 +14,7 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...toOutcome(results.get(id)),
   }))
   const { text, usage, stopReason } = step
-  return { number, text, toolCalls, ...(stopReason && { stopReason }), usage, ...times }
+  return { number, text, toolCalls, ...(stopReason && { stopReason }), ...toUsageRecord(usage), ...times }
 }
 
 function toOutcome(recorded: CallResult | undefined) {

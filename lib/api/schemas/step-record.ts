@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { STOP_REASONS } from '../../core/model.ts'
-
-const usage = z.object({ inputTokens: z.int(), outputTokens: z.int() })
+import { usageRecord } from './usage-record.ts'
 
 const toolCallRecord = z.object({
   id: z.string(),
@@ -26,7 +25,10 @@ export const stepRecord = z
       description:
         'Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed.',
     }),
-    usage: usage.optional(),
+    usage: usageRecord.optional(),
+    costUsd: z.number().nullable().optional().meta({
+      description: 'The price of the model response in US dollars. Null if the model has no price.',
+    }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
     durationMs: z.int(),

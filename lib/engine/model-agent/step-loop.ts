@@ -11,10 +11,12 @@ import { retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { examplesPrompt } from '../learning/prompt.ts'
 import { answerInstructions, chooseAnswerMode } from './answer-mode.ts'
+import { callKeyOf } from './call-key.ts'
 import { checkAnswer, finalAnswerTool, isFinalAnswer, outputOf } from './final-answer.ts'
 import { findFailure, toRequestFailure } from './find-failure.ts'
 import { History, type RecordedModelStep } from './history.ts'
 import { respondWithRetry } from './respond-with-retry.ts'
+import type { RunBudget } from './run-budget.ts'
 
 type Params = {
   execution: Execution
@@ -22,6 +24,8 @@ type Params = {
   model: Model
   tools: Pick<Tools, 'declarations' | 'call'>
   journal: Journal
+  /** Null for a run without a limit. */
+  budget: Pick<RunBudget, 'findExcess'> | null
   /** Shown to the model; empty without dynamic learning. */
   examples: Example[]
   checkOutput: Validator
@@ -57,6 +61,8 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
     }
     const error = findFailure({ history, steps, maxAgentSteps, hasTools, checkOutput })
     if (error) return fail(error)
+    const excess = await params.budget?.findExcess()
+    if (excess) return fail({ ...excess, step: steps.length })
     journal.assertMayBegin()
     try {
       const isLastStep = steps.length + 1 === maxAgentSteps
@@ -118,7 +124,7 @@ async function executeCalls(recorded: RecordedModelStep, params: Params): Promis
   await Promise.all(
     pending.map(async (call) => {
       const startedAt = isoNow(system)
-      const idempotencyKey = `${execution.id}-${step.number}-${call.id}`
+      const idempotencyKey = callKeyOf(execution, step, call)
       const result = isFinalAnswer(call)
         ? checkAnswer(call, checkOutput)
         : await tools.call(call, { idempotencyKey, signal })

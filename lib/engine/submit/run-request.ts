@@ -1,11 +1,14 @@
 import type { Version } from '../../core/agent.ts'
+import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import { type CacheIdentity, cacheKeyOf } from '../../core/cache-key.ts'
 import { hashJson } from '../../core/canonical-json.ts'
-import { InputSchemaMismatch, InvalidModelOverride } from '../../core/errors.ts'
+import { InputSchemaMismatch, InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
+import { DEFAULT_MODEL } from '../../environment.ts'
 import { checkModel } from '../../models/check-model.ts'
+import { findPrice } from '../../models/prices/price-table.ts'
 import { adapterOf } from '../compiled-adapter.ts'
 
 /** A validated request to run a version. */
@@ -26,6 +29,8 @@ export type Idempotency = { key: string; requestHash: string }
 export type RunOverrides = {
   enforceInputSchema?: boolean | undefined
   maxAgentSteps?: number | undefined
+  maxTokens?: number | undefined
+  maxCostUsd?: number | undefined
   model?: string | undefined
   tenantId?: string | undefined
   useCache?: boolean | undefined
@@ -34,7 +39,8 @@ export type RunOverrides = {
 
 /**
  * Combines a call's overrides with the version's settings, before anything is recorded.
- * @throws InputSchemaMismatch in strict mode, InvalidModelOverride for a code agent or an unusable model
+ * @throws InputSchemaMismatch in strict mode, InvalidModelOverride for a code agent or an unusable model,
+ * InvalidQueryParameter for a budget that cannot be enforced
  */
 export async function buildRunRequest(
   version: Version,
@@ -43,6 +49,8 @@ export async function buildRunRequest(
   idempotencyKey?: string,
 ): Promise<RunRequest> {
   if (overrides.model !== undefined) checkModelOverride(version, overrides.model)
+  const budget = toBudget(version.execution, overrides)
+  if (budget) await checkBudget(version, overrides, budget)
   if (overrides.enforceInputSchema) await checkInput(version, input)
   const { input: adapted, adaptations } = adapterOf(version)(input)
   const tenantId = overrides.tenantId ?? null
@@ -50,6 +58,7 @@ export async function buildRunRequest(
     maxAgentSteps: overrides.maxAgentSteps ?? version.execution.maxAgentSteps,
     model: overrides.model ?? null,
     useDynamicLearning: overrides.useDynamicLearning ?? false,
+    ...toOptions(budget),
   }
   const useCache = overrides.useCache ?? version.execution.useCache
   return {
@@ -92,4 +101,18 @@ function checkModelOverride(version: Version, model: string): void {
   } catch (error) {
     throw error instanceof ModelConfigurationError ? new InvalidModelOverride(error.message) : error
   }
+}
+
+/** The service sees only the spending of models that it calls itself and whose price it knows. @throws InvalidQueryParameter */
+async function checkBudget(version: Version, overrides: RunOverrides, budget: Budget): Promise<void> {
+  if (version.code) {
+    const path = overrides.maxTokens === undefined ? 'maxCostUsd' : 'maxTokens'
+    const message = `The agent ${version.slug} is a code agent; it does not accept ${path}.`
+    throw new InvalidQueryParameter([{ path, message }])
+  }
+  const model = overrides.model ?? version.model ?? process.env[DEFAULT_MODEL]
+  if (budget.maxCostUsd === null || !model || (await findPrice(model, process.env))) return
+  const path = overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd'
+  const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (maxCostUsd). Use maxTokens.`
+  throw new InvalidQueryParameter([{ path, message }])
 }

@@ -10,6 +10,7 @@ import {
 } from '../../core/model.ts'
 import type { CollectedResponse } from '../streaming/collect-stream.ts'
 import { toStopReason } from './stop-reason.ts'
+import { toUsage } from './to-usage.ts'
 
 const NOT_EXECUTED = 'The call was not executed because the response is incomplete or was refused.'
 
@@ -34,10 +35,7 @@ export function toResponse(result: CollectedResponse, { provider, tools }: Conte
     messages: toJson([...toAssistantMessages(content, calls), ...toErrorMessages(toolCalls)]),
     text: refusal || content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls,
-    usage: {
-      inputTokens: toTokenCount(usage.inputTokens.total),
-      outputTokens: toTokenCount(usage.outputTokens.total),
-    },
+    usage: toUsage(usage),
     stopReason,
   }
 }
@@ -81,9 +79,6 @@ const toAcceptedInput = (input: Json | undefined) => (isJsonObject(input) ? inpu
 
 /** Removes undefined members. */
 const toJson = (messages: object[]): Json[] => JSON.parse(JSON.stringify(messages))
-
-const toTokenCount = (tokens: number | undefined) =>
-  Number.isFinite(tokens) ? Math.max(0, Math.trunc(tokens as number)) : 0
 
 /** Parses the input of a call. If the call is invalid, `error` is a message for the model. */
 export function parseToolCall(

@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Environment } from '../../environment.ts'
 import type { ModelName } from '../model-name.ts'
 import { streamingFetch } from '../streaming/streaming-fetch.ts'
+import { bedrockFetch } from './bedrock-fetch.ts'
 import {
   ANTHROPIC_API_KEY,
   AWS_ACCESS_KEY_ID,
@@ -55,16 +56,19 @@ export async function openProvider(
     }
     case 'bedrock': {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock')
+      const region = value(AWS_REGION)
+      const apiKey = value(AWS_BEARER_TOKEN_BEDROCK)
+      const credentials = {
+        accessKeyId: value(AWS_ACCESS_KEY_ID),
+        secretAccessKey: value(AWS_SECRET_ACCESS_KEY),
+        ...(value(AWS_SESSION_TOKEN) && { sessionToken: value(AWS_SESSION_TOKEN) }),
+      }
       return createAmazonBedrock({
-        region: value(AWS_REGION),
-        apiKey: value(AWS_BEARER_TOKEN_BEDROCK),
+        region,
+        apiKey,
         ...(baseURL && { baseURL }),
-        fetch: streamingFetch,
-        credentialProvider: async () => ({
-          accessKeyId: value(AWS_ACCESS_KEY_ID),
-          secretAccessKey: value(AWS_SECRET_ACCESS_KEY),
-          ...(value(AWS_SESSION_TOKEN) && { sessionToken: value(AWS_SESSION_TOKEN) }),
-        }),
+        credentialProvider: async () => credentials,
+        fetch: bedrockFetch(apiKey ? null : { ...credentials, region }, streamingFetch),
       })(model)
     }
   }

@@ -66,6 +66,7 @@ async function run(recorded: RecordedStep[] = []) {
     model,
     tools: { declarations: [], call: async () => ({ ok: true, value: 'found' }) },
     journal,
+    budget: null,
     examples: [],
     checkOutput: outputValidatorOf(version),
     system,

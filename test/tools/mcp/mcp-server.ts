@@ -4,6 +4,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import * as z from 'zod'
+import { PIXEL } from '../../support/pixel.ts'
 import { listen } from '../serve.ts'
 
 type Options = { sessions?: boolean; json?: boolean }
@@ -58,6 +59,13 @@ function newServer(seen: Seen[], last: { response?: ServerResponse }): McpServer
     content: [
       { type: 'text', text: 'see' },
       { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+    ],
+  }))
+  server.registerTool('photo', {}, () => ({
+    content: [
+      { type: 'image', mimeType: 'image/jpeg', data: PIXEL },
+      { type: 'text', text: 'from above' },
+      { type: 'resource', resource: { uri: 'file:///x.png', mimeType: 'image/png', blob: PIXEL } },
     ],
   }))
   server.registerTool('large', {}, () => text('x'.repeat(2_000_000)))
