@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS } from '../../../lib/models/model-name.ts'
+import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
 import { STREAM_TRAITS } from '../../../lib/models/providers/stream-traits.ts'
 import { collectStream } from '../../../lib/models/streaming/collect-stream.ts'
 
@@ -16,7 +16,7 @@ const finish: LanguageModelV4StreamPart = {
 }
 
 /** Collects the parts, and records which limit applied after each of them. */
-async function collect(parts: LanguageModelV4StreamPart[], provider = PROVIDERS[0]) {
+async function collect(parts: LanguageModelV4StreamPart[], provider: Provider = 'openai') {
   const limits: string[] = []
   const timeout = { expectFirst: () => void limits.push('first'), expectNext: () => void limits.push('next') }
   const stream = new ReadableStream<LanguageModelV4StreamPart>({
