@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { formatProblem, loadFolder } from '../../lib/agents/load-folder.ts'
+import { publishAgent } from '../../lib/agents/publish-agent.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import type { Execution } from '../../lib/core/execution.ts'
+import type { JsonObject } from '../../lib/core/json.ts'
+import type { RecordedStep } from '../../lib/core/step.ts'
+import type { Engine } from '../../lib/engine/engine.ts'
+import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
+import { runInProcess } from '../../lib/engine/submit/submit.ts'
+import { system } from '../../lib/system.ts'
+import { engineOn } from '../support/engine.ts'
+import { sharedTable } from '../support/organization.ts'
+
+export type AgentFile = { frontMatter: JsonObject; instructions: string }
+
+/** Publishes agents and runs them in this process on a model server. `model` is the name after the provider. */
+export function agentsOn(url: string, model: string) {
+  const organizationId = system.newId()
+  const engine: Engine = {
+    ...engineOn(sharedTable()),
+    environment: {
+      OPENAI_COMPATIBLE_BASE_URL: url,
+      DEFAULT_MODEL: `openai-compatible/${model}`,
+    },
+  }
+
+  return {
+    /** The published version, or the problems for which the document is rejected. */
+    async publish({ frontMatter, instructions }: AgentFile): Promise<Version | string[]> {
+      const root = mkdtempSync(join(tmpdir(), 'aes-agent-'))
+      try {
+        const folder = join(root, 'agent')
+        mkdirSync(folder)
+        // JSON is YAML.
+        const text = `---\n${JSON.stringify(frontMatter, null, 2)}\n---\n${instructions}\n`
+        writeFileSync(join(folder, 'agent.md'), text)
+        const { agent, problems } = await loadFolder(folder)
+        if (!agent) return problems.map(formatProblem)
+        const owner = { organizationId, createdBy: organizationId }
+        return await publishAgent({ store: engine.agents, system, ...owner, agent, draft: false })
+      } finally {
+        rmSync(root, { recursive: true })
+      }
+    },
+
+    async run(version: Version, input: JsonObject): Promise<{ execution: Execution; steps: RecordedStep[] }> {
+      const execution = await runInProcess(engine, buildRunRequest(version, input, {}))
+      return { execution, steps: await engine.steps.read({ executionId: execution.id }) }
+    },
+  }
+}
