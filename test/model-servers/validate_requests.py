@@ -16,9 +16,12 @@ typing.Iterable = typing.List
 import botocore.session
 from anthropic.types import message_create_params
 from botocore.validate import ParamValidator
-from openai.types.chat import completion_create_params
+from openai.types.chat import ChatCompletionAssistantMessageParam, completion_create_params
 from openai.types.responses import response_create_params
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+# An extension with which DeepSeek and others want their reasoning back; the other members are OpenAI's.
+ChatCompletionAssistantMessageParam.__annotations__["reasoning_content"] = str
 
 MAX_PRINTED = 20
 

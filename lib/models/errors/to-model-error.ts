@@ -14,6 +14,8 @@ type Context = {
   provider: string
   secrets: string[]
   request: Pick<ModelRequest, 'instructions' | 'messages'>
+  /** Whether the response had begun. */
+  hasBegun: boolean
   now: number
 }
 
@@ -29,14 +31,14 @@ const TRANSIENT_CODES = new Set([
 ])
 /** Codes of status 429 that a retry does not resolve. */
 const PERMANENT_CODES = new Set(['insufficient_quota', 'billing_hard_limit_reached'])
-/** The SDK's errors for a response with status 200 that does not have the provider's format. */
-const INVALID_RESPONSE = new Set([
-  'AI_InvalidResponseDataError',
-  'AI_TypeValidationError',
-  'AI_JSONParseError',
-])
-/** Errors of Node.js sockets, undici and llhttp. Certificate errors, which are permanent, have other codes. */
-const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|UND_ERR_[A-Z_]+|HPE_[A-Z_]+)$/
+/** Errors of the SDK for a response, or a part of it, that does not have the provider's format. */
+const INVALID_RESPONSE = new Set(['AI_TypeValidationError', 'AI_JSONParseError'])
+/** The second is the error of the SDK for a stream without a finish reason. */
+const INCOMPLETE_RESPONSE = new Set(['IncompleteStreamError', 'AI_InvalidResponseDataError'])
+/** In the code or type of an error that a stream reports without a status. */
+const PERMANENT_ERROR = /invalid|not_found|authentication|permission|bad_request|context_length|unsupported/i
+/** Errors of Node.js sockets and llhttp. Certificate errors, which are permanent, have other codes. */
+const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|HPE_[A-Z_]+)$/
 
 /**
  * Converts an error of the AI SDK. Secrets are masked, and the provider's message is omitted if it quotes the request. The
@@ -44,7 +46,7 @@ const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|UND_ERR_[A-Z_]+|HPE_[A-Z_]+)$/
  */
 export function toModelError(error: unknown, context: Context): ModelError {
   if (error instanceof ModelError) return error
-  const failure: ApiCallError = error instanceof Error ? error : new Error(String(error))
+  const failure: ApiCallError = error instanceof Error ? error : toApiCallError(error)
   return (
     toNetworkError(failure, context) ??
     toInvalidResponseError(failure, context) ??
@@ -52,21 +54,41 @@ export function toModelError(error: unknown, context: Context): ModelError {
   )
 }
 
-function toNetworkError(failure: ApiCallError, { provider }: Context): ModelError | null {
+/** An error that a stream reports: that of the provider, to which the SDK adds a status if it knows the code. */
+function toApiCallError(reported: unknown): ApiCallError {
+  const { message, type, code, statusCode } = isJsonObject(reported) ? reported : {}
+  const isStatus = typeof code === 'number' && code >= 400 && code < 600
+  const status = isStatus ? code : PERMANENT_ERROR.test(`${code} ${type}`) ? 400 : 500
+  const error = {
+    ...(typeof message === 'string' && { message }),
+    ...(type !== undefined && { type }),
+    ...(code !== undefined && { code }),
+  }
+  return Object.assign(new Error(typeof message === 'string' ? message : ''), {
+    statusCode: typeof statusCode === 'number' ? statusCode : status,
+    responseBody: { error },
+  })
+}
+
+function toNetworkError(failure: ApiCallError, { provider, hasBegun }: Context): ModelError | null {
   const code = findNetworkCode(failure)
   if (!code) return null
-  const message = failure.statusCode
-    ? `The connection to ${provider} was lost during the response`
-    : `Could not connect to ${provider}`
+  const message =
+    failure.statusCode || hasBegun
+      ? `The connection to ${provider} was lost during the response`
+      : `Could not connect to ${provider}`
   return new ModelError(`${message} (${code}).`, { isTransient: true })
 }
 
 function toInvalidResponseError(failure: ApiCallError, { provider, secrets }: Context): ModelError | null {
   const { statusCode, responseHeaders } = failure
+  if (INCOMPLETE_RESPONSE.has(failure.name))
+    return new ModelError(`${provider} ended its response early.`, { isTransient: true })
   const isUnexplained = statusCode !== undefined && statusCode < 300 && !getReportedError(failure)
   if (!INVALID_RESPONSE.has(failure.name) && !isUnexplained) return null
-  const type = redact(responseHeaders?.['content-type'] ?? 'none', secrets)
-  const message = `${provider} returned a response that is not in its format (content type ${type}).`
+  const type =
+    responseHeaders && ` (content type ${redact(responseHeaders['content-type'] ?? 'none', secrets)})`
+  const message = `${provider} returned a response that is not in its format${type ?? ''}.`
   return new ModelError(message, { isTransient: true })
 }
 

@@ -1,13 +1,12 @@
-import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
+import type { LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import { ModelError, type ModelResponse, type ToolCall, type ToolDeclaration } from '../../core/model.ts'
-
-type Result = Awaited<ReturnType<LanguageModelV4['doGenerate']>>
+import type { CollectedResponse } from '../streaming/collect-stream.ts'
 
 type Context = { provider: string; tools: ToolDeclaration[] }
 
 /** @throws ModelError if two calls have the same id, because their results could not be told apart */
-export function toResponse(result: Result, { provider, tools }: Context): ModelResponse {
+export function toResponse(result: CollectedResponse, { provider, tools }: Context): ModelResponse {
   const { content, usage, finishReason } = result
   const calls = new Map<string, ToolCall>()
   for (const part of content) {

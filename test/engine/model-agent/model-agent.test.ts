@@ -212,7 +212,7 @@ describe('a provider that fails', () => {
     ['429 with Retry-After', { status: 429, headers: { 'retry-after': '1' } }],
     ['500', { status: 500 }],
     ['a dropped connection', { drop: 'before' as const }],
-    ['a connection dropped in the middle', { drop: 'middle' as const }],
+    ['a connection dropped in the middle', { cut: { text: 'Cut off.' }, by: 'close' as const }],
     ['garbage', { garbage: '<html>' }],
   ])('with %s is retried, and the run succeeds', async (_, fault) => {
     const { execution, done } = await runScript([fault, good], { version: await aModelAgent() })

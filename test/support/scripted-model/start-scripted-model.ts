@@ -6,11 +6,11 @@ import type { Provider, Reasoning } from '../../../lib/models/model-name.ts'
 import { anthropicMessages } from './anthropic-messages.ts'
 import { bedrockConverse } from './bedrock-converse.ts'
 import { chatCompletions } from './chat-completions.ts'
-import type { Format } from './format.ts'
+import type { Chunk, Format } from './format.ts'
 import { keepRequest } from './keep-request.ts'
 import { openaiResponses } from './openai-responses.ts'
 import { problemOf, type RecordedRequest } from './recorded-request.ts'
-import { completeResponse, isFault, type Reply, type Script } from './turn.ts'
+import { completeResponse, isFault, type Reply, type Script, type ScriptedResponse } from './turn.ts'
 
 export const FORMATS: Record<Provider, Format> = {
   openai: openaiResponses,
@@ -21,6 +21,8 @@ export const FORMATS: Record<Provider, Format> = {
 
 /** The status of a request that the script does not allow. It is not retried. */
 const UNEXPECTED_REQUEST = 418
+
+const FAULT = 'Scripted fault.'
 
 /** The API key of `environmentFor`. No message may contain it. */
 export const KEY = 'sk-scripted-4f9a1c77'
@@ -72,25 +74,31 @@ export async function startScriptedModel() {
     if (problem) return reject(response, format, model, problem)
     const turn = typeof state.script === 'function' ? state.script(recorded, index) : state.script[index]
     if (!turn) return reject(response, format, model, `the script has no turn ${index + 1}`)
-    await reply(response, format, model, typeof turn === 'function' ? turn(recorded) : turn)
+    await reply(response, format, recorded, typeof turn === 'function' ? turn(recorded) : turn)
   }
 
-  async function reply(response: ServerResponse, format: Format, model: string, turn: Reply) {
+  async function reply(response: ServerResponse, format: Format, request: RecordedRequest, turn: Reply) {
     if (turn.delayMs) await sleep(turn.delayMs, undefined, { ref: false })
-    if (!isFault(turn))
-      return send(response, 200, {}, format.encode(completeResponse(turn, `${++responses}`, model)))
+    const toChunks = (scripted: ScriptedResponse) =>
+      format.encode(completeResponse(scripted, `${++responses}`, request.model), request.body)
+    if (!isFault(turn)) return sendChunks(response, format, toChunks(turn), turn.pauseMs)
     if ('garbage' in turn) {
       return send(response, 200, { 'content-type': turn.contentType ?? 'application/json' }, turn.garbage)
     }
     if ('status' in turn) {
-      const { status, message = 'Scripted fault.', code = 'scripted_fault' } = turn
+      const { status, message = FAULT, code = 'scripted_fault' } = turn
       const error = format.error(status, message, code)
       return send(response, status, { ...error.headers, ...turn.headers }, turn.body ?? error.body)
     }
-    if (turn.drop === 'before') return response.destroy()
-    const text = JSON.stringify(format.encode(completeResponse({ text: 'cut off' }, `${++responses}`, model)))
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length })
-    response.write(text.slice(0, text.length / 2), () => response.destroy())
+    if ('drop' in turn) return response.destroy()
+    const all = toChunks(turn.cut)
+    const chunks = all.slice(0, turn.chunks ?? all.length / 2)
+    if (typeof turn.by === 'object')
+      return sendChunks(response, format, [
+        ...chunks,
+        format.streamError(turn.by.message ?? FAULT, turn.by.code),
+      ])
+    await sendChunks(response, format, chunks, 0, turn.by)
   }
 
   function reject(response: ServerResponse, format: Format | null, model: string, error: string) {
@@ -155,6 +163,24 @@ export async function startScriptedModel() {
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Writes each chunk separately, then ends the response or closes the connection. */
+async function sendChunks(
+  response: ServerResponse,
+  { contentType }: Format,
+  chunks: Chunk[],
+  pauseMs = 0,
+  then: 'end' | 'close' = 'end',
+) {
+  response.writeHead(200, { 'content-type': contentType }).flushHeaders()
+  for (const [index, chunk] of chunks.entries()) {
+    if (pauseMs && index > 0) await sleep(pauseMs, undefined, { ref: false })
+    if (response.destroyed) return
+    await new Promise<void>((resolve) => response.write(chunk, () => resolve()))
+  }
+  if (then === 'end') response.end()
+  else response.destroy()
 }
 
 function send(response: ServerResponse, status: number, headers: Record<string, string>, body: unknown) {
