@@ -45,68 +45,74 @@ TOKENS = byte_letters() + CONTROL + MARKERS
 ID = {token: index for index, token in enumerate(TOKENS)}
 
 
-def random_logits(random: np.random.Generator) -> np.ndarray:
-    """How likely each token is on its own: printable ASCII, and what ends a value more often than the rest."""
+# Dimensions of an embedding. CONSTANT is the same for all tokens, and so large that the norms change little; the next ones
+# mark tokens; SEEN_RESULT and CALLS are written by the attention; the rest is noise.
+CONSTANT, ASSISTANT, CALL_END, TOOL, QUOTE, BRACE, SEEN_RESULT, CALLS, NOISE = range(9)
+CONSTANT_VALUE = np.sqrt(WIDTH)
+MARKED = {"<|assistant|>": ASSISTANT, "</tool_call>": CALL_END, "<|tool|>": TOOL, '"': QUOTE, "}": BRACE}
+
+# How likely a character is, compared with the others of ASCII (0): texts end soon, and syntax is rare in them.
+CHARACTERS = {'"': 2.3, "}": -1, "]": 0, ",": -4, "<": -4, "\\": -2, " ": -8, "e": -4, "E": -4}
+
+# What a token gains after another one, or after what the attention has seen.
+HABITS = {
+    "<tool_call>": {ASSISTANT: 60, CALL_END: 20},
+    "</tool_call>": {BRACE: 10},
+    # Ends an answer after the second call, or after the first one when there are results. CALLS is 1/2 and 2/3 then.
+    "<|end|>": {ASSISTANT: -300, CALL_END: 20 - 140 * 7 / 12, CALLS: 140, SEEN_RESULT: 140},
+    "f": {CONSTANT: -18 / CONSTANT_VALUE, QUOTE: 14, SEEN_RESULT: 14},
+}
+
+
+def embeddings(random: np.random.Generator) -> np.ndarray:
+    result = np.zeros((len(TOKENS), WIDTH))
+    result[:, NOISE:] = random.normal(0, 0.05, (len(TOKENS), WIDTH - NOISE))
+    result[:, CONSTANT] = CONSTANT_VALUE
+    for token, dimension in MARKED.items():
+        result[ID[token], dimension] = 1
+    return result
+
+
+def attention() -> dict[str, np.ndarray]:
+    """The first head writes SEEN_RESULT: 1 after a tool's result, else 0. The second one writes CALLS."""
+    query, key, value, output = (np.zeros((WIDTH, WIDTH)) for _ in range(4))
+    # Positions rotate the last dimension of a head least (RoPE); with our frequency, not noticeably.
+    first, second = HEAD_WIDTH - 1, 2 * HEAD_WIDTH - 1
+    query[[first, second], CONSTANT] = 40 * np.sqrt(HEAD_WIDTH) / CONSTANT_VALUE
+    key[first, TOOL] = 1
+    value[0, TOOL], output[SEEN_RESULT, 0] = 1, 1
+    # Of all ends of calls and begins of answers, the share of ends.
+    key[second, [ASSISTANT, CALL_END]] = 1
+    value[HEAD_WIDTH, CALL_END], output[CALLS, HEAD_WIDTH] = 1, 1
+    return {"attn_q": query, "attn_k": key, "attn_v": value, "attn_output": output}
+
+
+def output_head(random: np.random.Generator) -> np.ndarray:
     logits = np.full(len(TOKENS), -8.0)
-    logits[32:127] = random.normal(0, 0.3, 95)
-    for character, logit in {'"': 2.3, "}": -1, "]": 0, ",": -4, "<": -4, "\\": -2, " ": -8, "e": -4, "E": -4}.items():
+    logits[ord(" ") : 127] = random.normal(0, 0.3, 95)
+    for character, logit in CHARACTERS.items():
         logits[ord(character)] = logit
-    return logits
+    result = np.zeros((len(TOKENS), WIDTH))
+    result[:, CONSTANT] = logits / CONSTANT_VALUE
+    result[:, NOISE:] = random.normal(0, 1, (len(TOKENS), WIDTH - NOISE))
+    for token, habit in HABITS.items():
+        for dimension, logit in habit.items():
+            result[ID[token], dimension] += logit
+    return result
 
 
 def weights(random: np.random.Generator) -> dict[str, np.ndarray]:
-    """
-    Dimensions of an embedding: 0 is the same for all tokens, 1 to 5 are features of some tokens, 6 and 7 are written by
-    the attention heads, the rest is noise. `scale` is what the norm makes of dimension 0.
-    """
-    size, constant = len(TOKENS), 8.0
-    embedding = np.zeros((size, WIDTH))
-    embedding[:, 0] = constant
-    embedding[:, 8:] = random.normal(0, 0.05, (size, WIDTH - 8))
-    assistant, call_end, tool, quote, brace = 1, 2, 3, 4, 5
-    features = {"<|assistant|>": assistant, "</tool_call>": call_end, "<|tool|>": tool, '"': quote, "}": brace}
-    for token, feature in features.items():
-        embedding[ID[token], feature] = 1.0
-    scale = np.sqrt(WIDTH) / constant
-
-    # The last dimension of a head is turned least by the position (RoPE); with this base, not noticeably.
-    query, key, value, output = (np.zeros((WIDTH, WIDTH)) for _ in range(4))
-    last = [HEAD_WIDTH - 1, 2 * HEAD_WIDTH - 1]
-    sharpness = 40.0 * np.sqrt(HEAD_WIDTH)
-    # Head 0 sees the results of tools, if there are any; else it looks at everything.
-    query[last[0], 0], key[last[0], tool] = sharpness / np.sqrt(WIDTH), 1 / scale
-    value[0, tool], output[6, 0] = 1 / scale, 1
-    # Head 1 sees the ends of calls and the begins of answers: 0, 1/2 and 2/3 after no, one and two calls.
-    query[last[1], 0] = sharpness / np.sqrt(WIDTH)
-    key[last[1], [assistant, call_end]] = 1 / scale
-    value[HEAD_WIDTH, call_end], output[7, HEAD_WIDTH] = 1 / scale, 1
-
-    head = np.zeros((size, WIDTH))
-    head[:, 0] = random_logits(random) / np.sqrt(WIDTH)
-    head[:, 8:] = random.normal(0, 1.0, (size, WIDTH - 8))
-
-    def add(token: str, weights_of: dict[int, float]) -> None:
-        for dimension, weight in weights_of.items():
-            head[ID[token], dimension] += weight / (np.sqrt(WIDTH) if dimension == 0 else scale)
-
-    seen_result, calls = 6, 7
-    add("<tool_call>", {assistant: 60, call_end: 20})
-    add("</tool_call>", {brace: 10})
-    add("<|end|>", {assistant: -300, call_end: 20 - 140 * 7 / 12, calls: 140, seen_result: 140})
-    add("f", {0: -18, quote: 14, seen_result: 14})
+    layer = {
+        "attn_norm": np.ones(WIDTH),
+        **attention(),
+        "ffn_norm": np.ones(WIDTH),
+        **{name: np.zeros((WIDTH, WIDTH)) for name in ("ffn_gate", "ffn_up", "ffn_down")},
+    }
     return {
-        "token_embd": embedding,
-        "output": head,
+        "token_embd": embeddings(random),
+        "output": output_head(random),
         "output_norm": np.ones(WIDTH),
-        "blk.0.attn_norm": np.ones(WIDTH),
-        "blk.0.attn_q": query,
-        "blk.0.attn_k": key,
-        "blk.0.attn_v": value,
-        "blk.0.attn_output": output,
-        "blk.0.ffn_norm": np.ones(WIDTH),
-        "blk.0.ffn_gate": random.normal(0, 0.01, (WIDTH, WIDTH)),
-        "blk.0.ffn_up": random.normal(0, 0.01, (WIDTH, WIDTH)),
-        "blk.0.ffn_down": np.zeros((WIDTH, WIDTH)),
+        **{f"blk.0.{name}": tensor for name, tensor in layer.items()},
     }
 
 

@@ -28,12 +28,12 @@ async function testServers(): Promise<void> {
   await runCommand('npx', vitest('--config', 'test/model-servers/vitest.config.ts'))
 }
 
-/** Runs every test that uses a scripted model server, and validates what the servers received. */
+/** Runs the tests of `npm test` that use scripted model servers, and validates what these received. */
 async function validateRequests(): Promise<void> {
   console.log("test:models: the tests' requests in the validators of OpenAI, Anthropic and AWS")
   const folder = mkdtempSync(join(tmpdir(), 'aes-model-requests-'))
   try {
-    await runCommand('npx', vitest('related', SCRIPTED_MODEL, '--mode', 'all'), { [MODEL_REQUESTS]: folder })
+    await runCommand('npx', vitest('related', SCRIPTED_MODEL), { [MODEL_REQUESTS]: folder })
     await runCommand(await serverPython(), [VALIDATE, folder])
   } finally {
     rmSync(folder, { recursive: true })
