@@ -1,10 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DEFAULT_MODEL, type Environment } from '../lib/environment.ts'
-import { AWS_REGION, SETTINGS } from '../lib/models/providers/provider-settings.ts'
+import {
+  AWS_REGION,
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
+  SETTINGS,
+} from '../lib/models/providers/provider-settings.ts'
 
 /** Variables that select models. API keys are not among them: they are never written to disk. */
-const NAMES = [DEFAULT_MODEL, AWS_REGION, ...Object.values(SETTINGS).map(({ baseUrl }) => baseUrl)]
+const NAMES = [
+  DEFAULT_MODEL,
+  AWS_REGION,
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
+  ...Object.values(SETTINGS).map(({ baseUrl }) => baseUrl),
+]
 
 const fileOf = (folder: string) => join(folder, 'model-settings.json')
 

@@ -16,7 +16,10 @@ import {
 } from '../lib/environment.ts'
 import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import { checkModel } from '../lib/models/check-model.ts'
-import { SETTINGS as PROVIDERS } from '../lib/models/providers/provider-settings.ts'
+import {
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
+  SETTINGS as PROVIDERS,
+} from '../lib/models/providers/provider-settings.ts'
 import { isTokenFormat } from '../lib/tokens/token.ts'
 
 const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
@@ -102,6 +105,7 @@ const CHECKS: Record<string, Check> = {
       throw new Error(`${DEFAULT_MODEL}: ${(error as Error).message}`)
     }
   },
+  [OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS]: checkNumber,
   [AGENT_MEMORY_MB]: checkNumber,
   [MAX_OPEN_EXECUTIONS]: checkNumber,
   [SYNC_DEADLINE_SECONDS]: checkNumber,

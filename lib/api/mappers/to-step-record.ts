@@ -12,7 +12,8 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...(error !== null && { error }),
     ...toOutcome(results.get(id)),
   }))
-  return { number, text: step.text, toolCalls, usage: step.usage, ...times }
+  const { text, usage, stopReason } = step
+  return { number, text, toolCalls, ...(stopReason && { stopReason }), usage, ...times }
 }
 
 function toOutcome(recorded: CallResult | undefined) {

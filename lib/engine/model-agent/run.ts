@@ -35,7 +35,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     return failure({ code: 'ModelNotConfigured', message })
   }
   try {
-    const model = await openModel(name, environment)
+    const model = await openModel(name, environment, { settings: version.modelSettings })
     const tools = await openTools(version.tools as ToolDocument[], {
       environment,
       ...subAgents(engine, execution, attempt),

@@ -2,13 +2,7 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts'
 import { ModelError, type ModelRequest } from '../../core/model.ts'
 import { redact, redactDetail } from './redact.ts'
 import { parseRetryAfter } from './retry-after.ts'
-
-/** The members of the SDK's `APICallError` that are used here. */
-type ApiCallError = Error & {
-  statusCode?: number
-  responseHeaders?: Record<string, string>
-  responseBody?: unknown
-}
+import { type ApiCallError, toApiCallError } from './to-api-call-error.ts'
 
 type Context = {
   provider: string
@@ -35,8 +29,8 @@ const PERMANENT_CODES = new Set(['insufficient_quota', 'billing_hard_limit_reach
 const INVALID_RESPONSE = new Set(['AI_TypeValidationError', 'AI_JSONParseError'])
 /** The second is the error of the SDK for a stream without a finish reason. */
 const INCOMPLETE_RESPONSE = new Set(['IncompleteStreamError', 'AI_InvalidResponseDataError'])
-/** In the code or type of an error that a stream reports without a status. */
-const PERMANENT_ERROR = /invalid|not_found|authentication|permission|bad_request|context_length|unsupported/i
+/** Codes of content filters at OpenAI and Azure. */
+const REFUSAL_CODES = new Set(['content_filter', 'content_policy_violation'])
 /** Errors of Node.js sockets and llhttp. Certificate errors, which are permanent, have other codes. */
 const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|HPE_[A-Z_]+)$/
 
@@ -52,22 +46,6 @@ export function toModelError(error: unknown, context: Context): ModelError {
     toInvalidResponseError(failure, context) ??
     (failure.statusCode === undefined ? toRequestError(failure, context) : toStatusError(failure, context))
   )
-}
-
-/** An error that a stream reports: that of the provider, to which the SDK adds a status if it knows the code. */
-function toApiCallError(reported: unknown): ApiCallError {
-  const { message, type, code, statusCode } = isJsonObject(reported) ? reported : {}
-  const isStatus = typeof code === 'number' && code >= 400 && code < 600
-  const status = isStatus ? code : PERMANENT_ERROR.test(`${code} ${type}`) ? 400 : 500
-  const error = {
-    ...(typeof message === 'string' && { message }),
-    ...(type !== undefined && { type }),
-    ...(code !== undefined && { code }),
-  }
-  return Object.assign(new Error(typeof message === 'string' ? message : ''), {
-    statusCode: typeof statusCode === 'number' ? statusCode : status,
-    responseBody: { error },
-  })
 }
 
 function toNetworkError(failure: ApiCallError, { provider, hasBegun }: Context): ModelError | null {
@@ -92,11 +70,14 @@ function toInvalidResponseError(failure: ApiCallError, { provider, secrets }: Co
   return new ModelError(message, { isTransient: true })
 }
 
-/** For errors without a response. */
+/** For errors without a status: of the request, or of a part of the response that the SDK cannot read. */
 function toRequestError(failure: ApiCallError, context: Context): ModelError {
-  const isTransient = failure.name === 'TimeoutError' || failure.name === 'AbortError'
-  const message = `The request to ${context.provider} failed: ${failure.name}`
-  return new ModelError(message + formatDetail(failure.message, context), { isTransient })
+  const { provider, hasBegun } = context
+  const isTransient = hasBegun || failure.name === 'TimeoutError' || failure.name === 'AbortError'
+  const summary = hasBegun ? `The response of ${provider} is unreadable` : `The request to ${provider} failed`
+  return new ModelError(`${summary}: ${failure.name}${formatDetail(failure.message, context)}`, {
+    isTransient,
+  })
 }
 
 function toStatusError(failure: ApiCallError, context: Context): ModelError {
@@ -113,6 +94,7 @@ function toStatusError(failure: ApiCallError, context: Context): ModelError {
   const summary = parts.filter((part) => part !== '').join(' ')
   return new ModelError(`${summary}${formatDetail(detail, context)}${id && ` (request ${id})`}`, {
     isTransient,
+    isRefusal: REFUSAL_CODES.has(code),
     retryAfterMs: isTransient ? parseRetryAfter(responseHeaders, context.now) : null,
   })
 }

@@ -49,6 +49,7 @@ export async function openProvider(
         baseURL,
         ...(apiKey && { apiKey }),
         includeUsage: true,
+        supportsStructuredOutputs: true,
         fetch: streamingFetch,
       })(model)
     }

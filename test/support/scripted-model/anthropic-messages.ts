@@ -29,11 +29,14 @@ export const anthropicMessages: Format = {
       })),
       reasoning: pick(body, 'thinking', 'output_config'),
       maxOutputTokens: body.max_tokens ?? null,
+      temperature: body.temperature ?? null,
+      forcedTool: body.tool_choice?.name ?? null,
+      responseSchema: null,
     }
   },
 
   /** This format requires usage. */
-  encode({ id, model, text, refusal, reasoning, calls, usage, finish }) {
+  encode({ id, model, text, refusal, reasoning, calls, usage, finish, stopReason }) {
     const { inputTokens, outputTokens } = usage ?? { inputTokens: 0, outputTokens: 0 }
     const blocks: [start: JsonObject, deltas: JsonObject[]][] = [
       ...(reasoning ? [thinkingBlock(reasoning)] : []),
@@ -62,7 +65,7 @@ export const anthropicMessages: Format = {
       ]),
       event({
         type: 'message_delta',
-        delta: { stop_reason: refusal ? 'refusal' : FINISH[finish], stop_sequence: null },
+        delta: { stop_reason: stopReason ?? (refusal ? 'refusal' : FINISH[finish]), stop_sequence: null },
         usage: { output_tokens: outputTokens },
       }),
       event({ type: 'message_stop' }),

@@ -48,11 +48,14 @@ export const bedrockConverse: Format = {
       })),
       reasoning: body.additionalModelRequestFields ?? {},
       maxOutputTokens: body.inferenceConfig?.maxTokens ?? null,
+      temperature: body.inferenceConfig?.temperature ?? null,
+      forcedTool: body.toolConfig?.toolChoice?.tool?.name ?? null,
+      responseSchema: null,
     }
   },
 
   /** This format requires usage. Only blocks of tool calls have a start. */
-  encode({ text, refusal, reasoning, calls, usage, finish }) {
+  encode({ text, refusal, reasoning, calls, usage, finish, stopReason }) {
     const { inputTokens, outputTokens } = usage ?? { inputTokens: 0, outputTokens: 0 }
     const blocks: [start: JsonObject | null, deltas: JsonObject[]][] = [
       ...(reasoning ? [reasoningBlock(reasoning)] : []),
@@ -69,7 +72,7 @@ export const bedrockConverse: Format = {
         ...deltas.map((delta) => event('contentBlockDelta', { contentBlockIndex, delta })),
         event('contentBlockStop', { contentBlockIndex }),
       ]),
-      event('messageStop', { stopReason: refusal ? 'content_filtered' : FINISH[finish] }),
+      event('messageStop', { stopReason: stopReason ?? (refusal ? 'content_filtered' : FINISH[finish]) }),
       event('metadata', {
         usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
         metrics: { latencyMs: 1 },

@@ -38,6 +38,9 @@ export const chatCompletions: Format = {
       })),
       reasoning: pick(body, 'reasoning_effort'),
       maxOutputTokens: body.max_tokens ?? null,
+      temperature: body.temperature ?? null,
+      forcedTool: body.tool_choice?.function?.name ?? null,
+      responseSchema: body.response_format?.json_schema?.schema ?? null,
     }
   },
 

@@ -32,6 +32,9 @@ export const openaiResponses: Format = {
       })),
       reasoning: pick(body, 'reasoning'),
       maxOutputTokens: body.max_output_tokens ?? null,
+      temperature: body.temperature ?? null,
+      forcedTool: body.tool_choice?.name ?? null,
+      responseSchema: null,
     }
   },
 

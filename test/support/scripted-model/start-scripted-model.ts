@@ -10,7 +10,7 @@ import type { Chunk, Format } from './format.ts'
 import { keepRequest } from './keep-request.ts'
 import { openaiResponses } from './openai-responses.ts'
 import { problemOf, type RecordedRequest } from './recorded-request.ts'
-import { completeResponse, isFault, type Reply, type Script, type ScriptedResponse } from './turn.ts'
+import { asText, completeResponse, isFault, type Reply, type Script, type ScriptedResponse } from './turn.ts'
 
 export const FORMATS: Record<Provider, Format> = {
   openai: openaiResponses,
@@ -79,9 +79,11 @@ export async function startScriptedModel() {
 
   async function reply(response: ServerResponse, format: Format, request: RecordedRequest, turn: Reply) {
     if (turn.delayMs) await sleep(turn.delayMs, undefined, { ref: false })
-    const toChunks = (scripted: ScriptedResponse) =>
-      format.encode(completeResponse(scripted, `${++responses}`, request.model), request.body)
-    if (!isFault(turn)) return sendChunks(response, format, toChunks(turn), turn.pauseMs)
+    const toChunks = (scripted: ScriptedResponse) => {
+      const possible = request.tools.length > 0 ? scripted : asText(scripted)
+      return format.encode(completeResponse(possible, `${++responses}`, request.model), request.body)
+    }
+    if (!isFault(turn)) return sendChunks(response, format, toChunks(turn), { pause: turn.pause })
     if ('garbage' in turn) {
       return send(response, 200, { 'content-type': turn.contentType ?? 'application/json' }, turn.garbage)
     }
@@ -92,13 +94,15 @@ export async function startScriptedModel() {
     }
     if ('drop' in turn) return response.destroy()
     const all = toChunks(turn.cut)
-    const chunks = all.slice(0, turn.chunks ?? all.length / 2)
+    const count = turn.chunks ?? Math.floor(all.length / 2)
+    const [whole, next] = [Math.floor(count), all[Math.floor(count)] ?? '']
+    const chunks = [...all.slice(0, whole), next.slice(0, next.length * (count - whole))]
     if (typeof turn.by === 'object')
       return sendChunks(response, format, [
         ...chunks,
         format.streamError(turn.by.message ?? FAULT, turn.by.code),
       ])
-    await sendChunks(response, format, chunks, 0, turn.by)
+    await sendChunks(response, format, chunks, { by: turn.by })
   }
 
   function reject(response: ServerResponse, format: Format | null, model: string, error: string) {
@@ -170,16 +174,16 @@ async function sendChunks(
   response: ServerResponse,
   { contentType }: Format,
   chunks: Chunk[],
-  pauseMs = 0,
-  then: 'end' | 'close' = 'end',
+  { pause, by = 'end' }: { pause?: ScriptedResponse['pause']; by?: 'end' | 'close' } = {},
 ) {
   response.writeHead(200, { 'content-type': contentType }).flushHeaders()
   for (const [index, chunk] of chunks.entries()) {
-    if (pauseMs && index > 0) await sleep(pauseMs, undefined, { ref: false })
+    const isPause = pause && index > 0 && (pause.chunk === undefined || chunks.at(pause.chunk) === chunk)
+    if (isPause) await sleep(pause.ms, undefined, { ref: false })
     if (response.destroyed) return
     await new Promise<void>((resolve) => response.write(chunk, () => resolve()))
   }
-  if (then === 'end') response.end()
+  if (by === 'end') response.end()
   else response.destroy()
 }
 

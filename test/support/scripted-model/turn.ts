@@ -15,12 +15,14 @@ export type ScriptedResponse = {
   usage?: { inputTokens: number; outputTokens: number } | null
   /** Default: `tool-calls` with calls, else `stop`. */
   finish?: FinishReason
+  /** A reason of the provider that has no name in common; only in the formats of Anthropic and Bedrock. */
+  stopReason?: string
   /** A refusal: a part of its own in the formats of OpenAI, else the text of a response that stops with a refusal or filter. */
   refusal?: string
   /** Before the response begins. */
   delayMs?: number
-  /** Before each chunk but the first. */
-  pauseMs?: number
+  /** Before each chunk but the first, or before one: -1 is the last. */
+  pause?: { ms: number; chunk?: number }
 }
 
 /** A failed response. */
@@ -31,7 +33,7 @@ export type Fault = { delayMs?: number } & (
   /** The connection is closed before the first byte. */
   | { drop: 'before' }
   /**
-   * A valid response of which only the first chunks are sent, half of them by default. Then the connection is closed, the
+   * A valid response of which only the first chunks are sent, half of them by default; 2.5 is half of the third. Then the connection is closed, the
    * response ends as if it were complete, or an error follows in the stream.
    */
   | { cut: ScriptedResponse; chunks?: number; by: 'close' | 'end' | { code: string; message?: string } }
@@ -52,6 +54,7 @@ export type CompleteResponse = {
   calls: { id: string; name: string; text: string }[]
   usage: { inputTokens: number; outputTokens: number } | null
   finish: FinishReason
+  stopReason: string | undefined
   refusal: string
 }
 
@@ -72,8 +75,15 @@ export function completeResponse(response: ScriptedResponse, id: string, model: 
     text: response.text ?? '',
     reasoning: response.reasoning ?? '',
     refusal: response.refusal ?? '',
+    stopReason: response.stopReason,
     calls,
     usage: response.usage === undefined ? { inputTokens: 10, outputTokens: 5 } : response.usage,
     finish: response.finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'),
   }
+}
+
+/** What a model returns that was offered no tools: the input of its calls, as text. */
+export function asText({ calls = [], ...response }: ScriptedResponse): ScriptedResponse {
+  const texts = calls.map((call) => ('raw' in call ? call.raw : JSON.stringify(call.input)))
+  return { ...response, text: [response.text ?? '', ...texts].join('') }
 }
