@@ -10,20 +10,26 @@ import type { RecordedStep } from '../../lib/core/step.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../lib/engine/submit/submit.ts'
+import type { Provider } from '../../lib/models/model-name.ts'
 import { system } from '../../lib/system.ts'
 import { engineOn } from '../support/engine.ts'
 import { sharedTable } from '../support/organization.ts'
 
 export type AgentFile = { frontMatter: JsonObject; instructions: string }
 
-/** Publishes agents and runs them in this process on a model server. `model` is the name after the provider. */
-export function agentsOn(url: string, model: string) {
+/** The wire formats that llama.cpp serves. The events of its Responses API lack members that OpenAI's always have. */
+export type ServedFormat = Extract<Provider, 'openai-compatible' | 'anthropic'>
+
+/** Publishes agents and runs them in this process on a model server. */
+export function agentsOn(url: string, format: ServedFormat = 'openai-compatible') {
   const organizationId = system.newId()
   const engine: Engine = {
     ...engineOn(sharedTable()),
     environment: {
       OPENAI_COMPATIBLE_BASE_URL: url,
-      DEFAULT_MODEL: `openai-compatible/${model}`,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'unused',
+      DEFAULT_MODEL: `${format}/local`,
     },
   }
 

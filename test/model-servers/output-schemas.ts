@@ -61,3 +61,6 @@ export const OUTPUT_SCHEMAS: Record<string, JsonObject> = {
   'any value': object({ empty: {}, open: true }),
   'names of fields that are no identifiers': object({ größe: text, 'two words': text, 'a "quote"': text }),
 }
+
+/** Schemas with boolean subschemas, which llama.cpp does not know. */
+export const BOOLEAN_SCHEMAS = ['a list of two types', 'any value']

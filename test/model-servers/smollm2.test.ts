@@ -15,7 +15,7 @@ afterAll(() => model?.stop())
 
 // About 1.5 s a run on one processor.
 it('at least 90 % of 50 runs of five agents end in SUCCESS', { timeout: 1_200_000 }, async () => {
-  const agents = agentsOn(model.url, 'smollm2')
+  const agents = agentsOn(model.url)
   const outcomes: string[] = []
   for (const { agent, input } of AGENTS) {
     const version = await agents.publish(agent)

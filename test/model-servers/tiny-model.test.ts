@@ -5,21 +5,19 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { httpTool, startToolServer, type ToolServer } from '../support/model-agent.ts'
-import { agentsOn } from './agents.ts'
+import { agentsOn, type ServedFormat } from './agents.ts'
 import { buildTinyModel, startModelServer } from './models.ts'
-import { OUTPUT_SCHEMAS, object } from './output-schemas.ts'
+import { BOOLEAN_SCHEMAS, OUTPUT_SCHEMAS, object } from './output-schemas.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-tiny-model-'))
 const file = join(folder, 'tiny.gguf')
 const held: ServerResponse[] = []
 let model: Awaited<ReturnType<typeof startModelServer>>
 let server: ToolServer
-let agents: ReturnType<typeof agentsOn>
 
 beforeAll(async () => {
   await buildTinyModel(file)
   model = await startModelServer(file)
-  agents = agentsOn(model.url, 'tiny')
   server = await startToolServer((_path, response) => {
     held.push(response)
     // Calls one after the other would wait here for ever.
@@ -47,13 +45,16 @@ it('is a model of about 130 kB', () => {
   expect(statSync(file).size).toBeLessThan(150_000)
 })
 
-describe('an agent with tools', () => {
+const FORMATS: ServedFormat[] = ['openai-compatible', 'anthropic']
+
+describe.each(FORMATS)('an agent with tools on %s', (format) => {
   it('executes the two calls of a response at the same time, then returns the final answer', async () => {
     // A random text could be an id that the tool rejects, such as the empty one.
     const input = { id: { type: 'string', description: 'An id.', enum: ['7', '8', '9'] } }
     const tools = ['order', 'user'].map((name) =>
       httpTool(server, `get_${name}`, `/${name}s/{id}`, { input }),
     )
+    const agents = agentsOn(model.url, format)
     const version = await agents.publish(anAgent(object({ answer: { type: 'string' } }), tools))
     if (Array.isArray(version)) throw new Error(version.join('\n'))
     const { execution, steps } = await agents.run(version, { question: 'Why?' })
@@ -70,18 +71,20 @@ describe('an agent with tools', () => {
       { ok: true, value: 'found' },
       { ok: true, value: 'found' },
     ])
-    expect(server.calls).toHaveLength(2)
+    expect(server.calls.splice(0)).toHaveLength(2)
   })
 })
 
-describe('an agent whose output is', () => {
+describe.each(FORMATS)('on %s, an agent whose output is', (format) => {
   it.each(Object.entries(OUTPUT_SCHEMAS))(
     '%s ends in SUCCESS, unless it cannot be published',
-    async (_, output) => {
+    async (name, output) => {
+      const agents = agentsOn(model.url, format)
       const version = await agents.publish(anAgent(output))
-      // A rejected document names the line and the field.
-      if (Array.isArray(version))
+      if (Array.isArray(version)) {
+        expect(BOOLEAN_SCHEMAS, version.join('\n')).toContain(name)
         return expect(version).toEqual([expect.stringMatching(/agent\.md:\d+: output\./)])
+      }
       const { execution } = await agents.run(version, { question: 'Why?' })
       expect(execution).toMatchObject({ status: 'SUCCESS', error: null })
     },
