@@ -15,6 +15,7 @@ import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { AttemptStopped, retryableError, type StopReason } from '../checkpoints/stop-reason.ts'
 import { adapterOf } from '../compiled-schemas.ts'
+import { onceCompleted } from '../completion-events.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
 
@@ -57,6 +58,8 @@ export async function attempt(
   const { executions, system } = engine
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
   const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
+  const ended = new AbortController()
+  checkWhenCompleted(current, ended.signal)
   try {
     if (!(await heartbeat.start())) return { kind: 'lost' }
     const outcome = await runUntilDeadline(current).catch(toRejection)
@@ -69,8 +72,15 @@ export async function attempt(
     if (heartbeat.lost.aborted) return { kind: 'lost' }
     return await stop(current, stopReasonOf(error))
   } finally {
+    ended.abort()
     heartbeat.stop()
   }
+}
+
+/** A run that is cancelled in this process stops at once, not at its next heartbeat. */
+async function checkWhenCompleted({ execution, heartbeat }: Attempt, ended: AbortSignal): Promise<void> {
+  await onceCompleted(execution.id, ended)
+  if (!ended.aborted) await heartbeat.check().catch(() => undefined)
 }
 
 /** A run whose data the database rejects ends: a retry would fail in the same way. @throws any other error */

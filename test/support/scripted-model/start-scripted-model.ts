@@ -29,7 +29,7 @@ export const KEY = 'sk-scripted-4f9a1c77'
 
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>
 
-type State = { script: Script; requests: RecordedRequest[] }
+type State = { script: Script; requests: RecordedRequest[]; unfinished: number }
 
 /**
  * Starts a model server that implements the formats of four providers. The model's id selects the script, so that
@@ -70,6 +70,9 @@ export async function startScriptedModel() {
     const state = states.get(model)
     if (!state) return reject(response, format, model, 'there is no script with this name')
     const index = state.requests.push(recorded) - 1
+    response.once('close', () => {
+      if (!response.writableFinished) state.unfinished++
+    })
     const problem = problemOf(recorded)
     if (problem) return reject(response, format, model, problem)
     const turn = typeof state.script === 'function' ? state.script(recorded, index) : state.script[index]
@@ -141,13 +144,16 @@ export async function startScriptedModel() {
 
     /** Sets the script of a model, and starts it at its first turn. */
     script(name: string, script: Script): void {
-      states.set(name, { script, requests: [] })
+      states.set(name, { script, requests: [], unfinished: 0 })
     },
 
     /** The requests to a model, oldest first, including rejected ones. */
     requests(name: string): RecordedRequest[] {
       return states.get(name)?.requests ?? []
     },
+
+    /** How many connections to a model were closed before its response had ended. */
+    unfinished: (name: string): number => states.get(name)?.unfinished ?? 0,
 
     /** @throws if a script, or the named one, has unused turns or rejected a request */
     assertDone(name?: string): void {
