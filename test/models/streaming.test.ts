@@ -31,7 +31,7 @@ async function afterCut(format: Provider, chunks: number, by: 'close' | 'end') {
   return { first, requests }
 }
 
-describe.each(PROVIDERS)('a stream of %s', (format) => {
+describe.each(PROVIDERS)('a stream of %s', { concurrent: true }, (format) => {
   const { length, sufficient } = chunksOf(format)
   const boundaries = Array.from({ length }, (_, index) => index)
 
@@ -83,8 +83,8 @@ describe.each(PROVIDERS)('a stream of %s', (format) => {
   })
 
   it('may take longer than the limits if its tokens do not', async () => {
-    const timeouts = { firstMs: 500, nextMs: 500 }
-    const slow = { ...RESPONSE, text: 'I add, slowly.', pause: { ms: 60 } }
+    const timeouts = { firstMs: 1_500, nextMs: 1_500 }
+    const slow = { ...RESPONSE, text: 'I add, slowly.', pause: { ms: 150 } }
     const { model } = await openScripted(scripted.server, format, [slow], { timeouts })
     const startedAt = performance.now()
     expect(await model.respond(requestOf(model))).toMatchObject({ text: 'I add, slowly.' })
@@ -92,8 +92,8 @@ describe.each(PROVIDERS)('a stream of %s', (format) => {
   })
 
   it('may take longer for its first token than between two', async () => {
-    const timeouts = { firstMs: 20_000, nextMs: 50 }
-    const late = { text: 'Three.', delayMs: 200 }
+    const timeouts = { firstMs: 60_000, nextMs: 1_500 }
+    const late = { text: 'Three.', delayMs: 2_000 }
     const { model } = await openScripted(scripted.server, format, [late], { timeouts })
     expect(await model.respond(requestOf(model))).toMatchObject({ text: 'Three.' })
   })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
 import type { Version } from '../../lib/core/agent.ts'
+import { leaseTimes } from '../../lib/core/lease-times.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { runInProcess } from '../../lib/engine/submit/submit.ts'
 import type { Provider, Reasoning } from '../../lib/models/model-name.ts'
@@ -22,7 +23,8 @@ export function useScriptedRuns() {
   beforeAll(async () => {
     holder.scripted = await startScriptedModel()
     const engine = engineOn(sharedTable())
-    holder.engine = { ...engine, environment: holder.scripted.environmentFor() }
+    const times = { ...leaseTimes(), retryDelayMs: 1 }
+    holder.engine = { ...engine, environment: holder.scripted.environmentFor(), times }
   })
   afterAll(() => holder.scripted?.stop())
 
