@@ -53,7 +53,7 @@ export function agentsOn(url: string, format: ServedFormat = 'openai-compatible'
     },
 
     async run(version: Version, input: JsonObject): Promise<{ execution: Execution; steps: RecordedStep[] }> {
-      const execution = await runInProcess(engine, buildRunRequest(version, input, {}))
+      const execution = await runInProcess(engine, await buildRunRequest(version, input, {}))
       return { execution, steps: await engine.steps.read({ executionId: execution.id }) }
     },
   }
