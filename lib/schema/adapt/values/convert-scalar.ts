@@ -3,7 +3,7 @@ import type { Json } from '../../../core/json.ts'
 import type { Shape } from '../shape.ts'
 import { findChoice } from './find-choice.ts'
 import { fits } from './fits.ts'
-import { toDate, toDateTime } from './parse-date-text.ts'
+import { parseDateText } from './parse-date-text.ts'
 import { parseNumberText } from './parse-number-text.ts'
 
 const BOOLEANS = new Map<Json, boolean>([
@@ -62,5 +62,6 @@ function readText(type: string, value: Json): Json | undefined {
 /** Other spellings of a text that its format, pattern or choices do not allow as it is. */
 function rewriteText(text: string): (string | undefined)[] {
   const trimmed = text.trim()
-  return [trimmed === text ? undefined : trimmed, toDate(text), toDateTime(text)]
+  const { date, dateTime } = parseDateText(trimmed)
+  return [trimmed === text ? undefined : trimmed, date, dateTime]
 }
