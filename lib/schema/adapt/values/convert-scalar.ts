@@ -31,10 +31,14 @@ export function convertScalar(shape: Shape, value: Json): Json | undefined {
 
 /** The only one of the results that there is and that the shape accepts. */
 function accepted(shape: Shape, results: (Json | undefined)[]): Json | undefined {
-  const valid = new Set(
-    results.filter((result) => result !== undefined && (!shape.restrictsScalars || shape.accepts(result))),
-  )
-  return valid.size === 1 ? [...valid][0] : undefined
+  let only: Json | undefined
+  for (const result of results) {
+    if (result === undefined || result === only) continue
+    if (shape.restrictsScalars && !shape.accepts(result)) continue
+    if (only !== undefined) return undefined
+    only = result
+  }
+  return only
 }
 
 function convertExactNumber(shape: Shape, number: ExactNumber): Json | undefined {

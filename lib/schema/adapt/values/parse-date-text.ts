@@ -12,12 +12,16 @@ const ZONE =
   '(?: ?(?<zone>z|utc|gmt|(?:utc|gmt)?(?<sign>[+-])(?<zoneHour>\\d{2}):?(?<zoneMinute>\\d{2})?(?: utc)?)(?: \\([^()]{1,40}\\))?)?'
 const OPTIONAL_TIME = `(?:(?:t|,? )${TIME}${ZONE})?`
 
-const FORMS = [
+const toPatterns = (forms: string[]) => forms.map((form) => new RegExp(`^${form}$`))
+
+const YEAR_FIRST = toPatterns([
   `${YEAR}(?<separator>[-/.])(?<month>\\d{1,2})\\k<separator>${DAY}${OPTIONAL_TIME}`,
   `${YEAR}(?<month>\\d{2})(?<day>\\d{2})(?:t(?<hour>\\d{2})(?<minute>\\d{2})(?<second>\\d{2})${ZONE})?`,
+])
+const WITH_MONTH_NAME = toPatterns([
   `${WEEKDAY}${DAY}(?:st|nd|rd|th)?(?: |-)${MONTH},?(?: |-)${YEAR}${OPTIONAL_TIME}`,
   `${WEEKDAY}${MONTH} ${DAY}(?:st|nd|rd|th)?,? ${YEAR}${OPTIONAL_TIME}`,
-].map((form) => new RegExp(`^${form}$`))
+])
 
 /** Longer texts are no dates. */
 const MAX_CHARACTERS = 100
@@ -43,7 +47,7 @@ export function parseDateText(text: string): { date?: string | undefined; dateTi
 function parseMoment(text: string): Moment | undefined {
   if (text.length > MAX_CHARACTERS) return undefined
   const normalized = text.trim().replace(/\s+/g, ' ').toLowerCase()
-  for (const form of FORMS) {
+  for (const form of /^\d{4}/.test(normalized) ? YEAR_FIRST : WITH_MONTH_NAME) {
     const parts = form.exec(normalized)?.groups
     if (parts) return toMoment(parts)
   }
