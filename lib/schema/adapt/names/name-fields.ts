@@ -37,7 +37,7 @@ function findNames(shape: Shape, sent: JsonObject, unknown: readonly string[], i
   const assembled = assemblePaths(shape, sent, rest, index.findPaths).filter(({ name }) => !isTaken(name))
   const hasNoneYet =
     renames.size === 0 && assembled.length === 0 && unknown.length === Object.keys(sent).length
-  const withoutAffix = hasNoneYet ? matchWithoutAffix(shape, sent) : undefined
+  const withoutAffix = hasNoneYet ? matchWithoutAffix(shape, sent, index) : undefined
   if (withoutAffix) return { renames: withoutAffix, assembled }
   const parts = new Set(assembled.flatMap(partNames))
   const taken = new Set(assembled.map(({ name }) => name))

@@ -3,7 +3,7 @@ import type { Json } from '../../../core/json.ts'
 import type { Shape } from '../shape.ts'
 import { findChoice } from './find-choice.ts'
 import { fits } from './fits.ts'
-import { toDate, toDateTime } from './parse-date-text.ts'
+import { parseDateText } from './parse-date-text.ts'
 import { parseNumberText } from './parse-number-text.ts'
 
 const BOOLEANS = new Map<Json, boolean>([
@@ -31,10 +31,14 @@ export function convertScalar(shape: Shape, value: Json): Json | undefined {
 
 /** The only one of the results that there is and that the shape accepts. */
 function accepted(shape: Shape, results: (Json | undefined)[]): Json | undefined {
-  const valid = new Set(
-    results.filter((result) => result !== undefined && (!shape.restrictsScalars || shape.accepts(result))),
-  )
-  return valid.size === 1 ? [...valid][0] : undefined
+  let only: Json | undefined
+  for (const result of results) {
+    if (result === undefined || result === only) continue
+    if (shape.restrictsScalars && !shape.accepts(result)) continue
+    if (only !== undefined) return undefined
+    only = result
+  }
+  return only
 }
 
 function convertExactNumber(shape: Shape, number: ExactNumber): Json | undefined {
@@ -62,5 +66,6 @@ function readText(type: string, value: Json): Json | undefined {
 /** Other spellings of a text that its format, pattern or choices do not allow as it is. */
 function rewriteText(text: string): (string | undefined)[] {
   const trimmed = text.trim()
-  return [trimmed === text ? undefined : trimmed, toDate(text), toDateTime(text)]
+  const { date, dateTime } = parseDateText(trimmed)
+  return [trimmed === text ? undefined : trimmed, date, dateTime]
 }
