@@ -1,6 +1,14 @@
 import type { Spread } from './harness/rounds.ts'
 
-export type PartName = 'overhead' | 'latency' | 'async' | 'steps' | 'bundles' | 'listing' | 'footprint'
+export type PartName =
+  | 'overhead'
+  | 'latency'
+  | 'async'
+  | 'steps'
+  | 'caching'
+  | 'bundles'
+  | 'listing'
+  | 'footprint'
 
 type Goal = { part: PartName; name: string; atMost?: number; atLeast?: number }
 
@@ -22,6 +30,7 @@ export const GOALS = {
   asyncThroughput: { part: 'async', name: 'async runs finished per second / floor', atLeast: 0.8 },
   acceptThroughput: { part: 'async', name: 'async runs accepted per second / floor', atLeast: 0.8 },
   stepLatency: { part: 'steps', name: 'step in a run of 500 / of 100', atMost: 1.2 },
+  promptCost: { part: 'caching', name: 'input of 20 steps with prompt caching / without', atMost: 0.21 },
   readFunctionLoad: {
     part: 'bundles',
     name: 'load of the slowest read function / client alone',

@@ -14,9 +14,12 @@ export const bedrockConverse: Format = {
 
   decode(body) {
     return {
-      instructions: (body.system ?? []).map((part: Wire) => part.text).join('\n'),
+      instructions: (body.system ?? [])
+        .filter(isContent)
+        .map((part: Wire) => part.text)
+        .join('\n'),
       history: body.messages.flatMap((message: Wire) =>
-        message.content.map((part: Wire) => toItem(part, message.role)),
+        message.content.filter(isContent).map((part: Wire) => toItem(part, message.role)),
       ),
       tools: (body.toolConfig?.tools ?? []).map(({ toolSpec }: Wire) => ({
         name: toolSpec.name,
@@ -56,6 +59,8 @@ export const bedrockConverse: Format = {
     body: { message },
   }),
 }
+
+const isContent = (part: Wire): boolean => part.cachePoint === undefined
 
 function toItem(part: Wire, role: 'user' | 'assistant'): HistoryItem {
   if (part.text !== undefined) return { type: 'text', role, text: part.text }
