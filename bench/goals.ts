@@ -6,6 +6,7 @@ export type PartName =
   | 'async'
   | 'steps'
   | 'caching'
+  | 'adaptation'
   | 'bundles'
   | 'listing'
   | 'footprint'
@@ -31,6 +32,7 @@ export const GOALS = {
   acceptThroughput: { part: 'async', name: 'async runs accepted per second / floor', atLeast: 0.8 },
   stepLatency: { part: 'steps', name: 'step in a run of 500 / of 100', atMost: 1.2 },
   promptCost: { part: 'caching', name: 'input of 20 steps with prompt caching / without', atMost: 0.21 },
+  adaptationTime: { part: 'adaptation', name: 'adaptation of 1 MB, ms', atMost: 100 },
   readFunctionLoad: {
     part: 'bundles',
     name: 'load of the slowest read function / client alone',

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import type { PartName } from './goals.ts'
 import { closeConnections } from './harness/client.ts'
 import { openWorkspace } from './harness/workspace.ts'
+import { adaptation } from './parts/adaptation.ts'
 import { async } from './parts/async.ts'
 import { bundles } from './parts/bundles.ts'
 import { caching } from './parts/caching.ts'
@@ -18,6 +19,7 @@ const PARTS: Record<PartName, Part> = {
   async,
   steps,
   caching,
+  adaptation,
   bundles,
   listing,
   footprint,

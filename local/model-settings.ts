@@ -1,13 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DEFAULT_MODEL, type Environment, MODEL_PRICES } from '../lib/environment.ts'
-import { AWS_REGION, SETTINGS } from '../lib/models/providers/provider-settings.ts'
+import {
+  AWS_REGION,
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
+  SETTINGS,
+} from '../lib/models/providers/provider-settings.ts'
 
 /** Variables that select models and their prices. API keys are not among them: they are never written to disk. */
 const NAMES = [
   DEFAULT_MODEL,
   MODEL_PRICES,
   AWS_REGION,
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
   ...Object.values(SETTINGS).map(({ baseUrl }) => baseUrl),
 ]
 

@@ -18,7 +18,10 @@ import {
 import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import { checkModel } from '../lib/models/check-model.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
-import { SETTINGS as PROVIDERS } from '../lib/models/providers/provider-settings.ts'
+import {
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
+  SETTINGS as PROVIDERS,
+} from '../lib/models/providers/provider-settings.ts'
 import { isTokenFormat } from '../lib/tokens/token.ts'
 
 const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
@@ -105,6 +108,7 @@ const CHECKS: Record<string, Check> = {
     }
   },
   [MODEL_PRICES]: parseModelPrices,
+  [OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS]: checkNumber,
   [AGENT_MEMORY_MB]: checkNumber,
   [MAX_OPEN_EXECUTIONS]: checkNumber,
   [SYNC_DEADLINE_SECONDS]: checkNumber,

@@ -38,7 +38,7 @@ const declaredSchema = z
     add(...problems.map((problem) => ({ code: 'custom', input: value, ...problem })))
   })
 
-const modelSchema = z.string().superRefine((text, context) => {
+const modelNameSchema = z.string().superRefine((text, context) => {
   try {
     parseModelName(text)
   } catch (error) {
@@ -46,6 +46,32 @@ const modelSchema = z.string().superRefine((text, context) => {
     context.addIssue({ code: 'custom', message: error.message })
   }
 })
+
+/** Output limits of today's models are below a million tokens. */
+const MAX_OUTPUT_TOKENS = 1_000_000
+
+/** A model with settings; without a name, the default model. */
+export const modelObjectSchema = z.strictObject({
+  name: modelNameSchema.optional(),
+  maxOutputTokens: z.int().min(1).max(MAX_OUTPUT_TOKENS).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+})
+
+/** A name, or an object. Not a union, whose issues would not say which of the two is meant. */
+const modelSchema = z
+  .custom<string | z.infer<typeof modelObjectSchema>>(
+    (value) => typeof value === 'string' || isJsonObject(value),
+    {
+      error:
+        'must be "{provider}/{model}" or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }',
+      abort: true,
+    },
+  )
+  .check(({ value, issues }) => {
+    const schema = typeof value === 'string' ? modelNameSchema : modelObjectSchema
+    const { error } = schema.safeParse(value, { reportInput: true })
+    issues.push(...((error?.issues ?? []) as z.core.$ZodRawIssue[]))
+  })
 
 export const settingsSchema = z.strictObject({
   useCache: z.boolean().default(false),

@@ -13,6 +13,9 @@ export type ExecutionSettings = {
   maxCostUsd?: number | null | undefined
 }
 
+/** Limits and parameters of each model response; those that are absent are the provider's. */
+export type ModelSettings = { maxOutputTokens?: number; temperature?: number }
+
 /** One published document, immutable. Schemas are stored as the document declares them. */
 export type Version = {
   id: string
@@ -28,6 +31,8 @@ export type Version = {
   outputSchema: JsonObject
   /** The model of a model agent; null for the default model and for a code agent. */
   model: string | null
+  /** Absent if the document has none. They also apply to a model that overrides this one. */
+  modelSettings?: ModelSettings
   /** As declared in the document. */
   tools: Json[]
   code: boolean

@@ -13,7 +13,7 @@ export type ExecutionError = { code: string; message: string; [detail: string]: 
 export type InputAdaptation = {
   /** JSON Pointer (RFC 6901) into the adapted input. */
   path: string
-  kind: 'renamed' | 'unwrapped' | 'converted' | 'defaulted'
+  kind: 'renamed' | 'unwrapped' | 'converted' | 'removed' | 'defaulted'
   /** JSON Pointer into the input as sent; for `converted`, the type that was sent. */
   from?: string
   message: string

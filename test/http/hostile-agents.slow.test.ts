@@ -25,8 +25,8 @@ const HOSTILE: [how: string, codes: string[] | null][] = [
 
 const agents = agentStore(sharedTable())
 const executions = executionStore(sharedTable())
-const shortVersion = system.newId()
-let longVersion: string
+/** Of the agent that those use which their time limit stops, and of the one for all others. */
+const [shortVersion, longVersion] = [system.newId(), system.newId()]
 const cli = newCli()
 const services = localServices()
 let own: TestOrganization
@@ -39,12 +39,12 @@ beforeAll(async () => {
   const service = await services.start(services.newFolder(), environment)
   call = createClient(service.url, own.token, 120_000)
   await Promise.all([own.publish('unloadable'), own.publish('echo')])
-  // Those that are stopped by their time limit have a short one, so that busy loops do not slow the others down.
   const hostile = await own.publish('hostile')
   const code = await agents.getCode({ agentId: hostile.agentId, versionId: hostile.id })
-  longVersion = hostile.id
-  const version = { ...hostile, id: shortVersion, execution: { ...hostile.execution, timeoutSeconds: 3 } }
-  await agents.publish({ version, code })
+  const publish = (id: string, timeoutSeconds: number) =>
+    agents.publish({ version: { ...hostile, id, execution: { ...hostile.execution, timeoutSeconds } }, code })
+  await publish(shortVersion, 3)
+  await publish(longVersion, 200)
 })
 afterAll(cli.remove)
 

@@ -30,7 +30,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
       text: 'Three.',
       toolCalls: [],
       usage: { inputTokens: 21, outputTokens: 4 },
-      finishReason: 'stop',
+      stopReason: 'stop',
     })
     expect(requests()).toHaveLength(1)
     expect(requests()[0]).toMatchObject({
@@ -43,12 +43,18 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     scripted.server.assertDone(id)
   })
 
-  it.each([
-    ['length', 'length'],
-    ['content-filter', 'content-filter'],
-  ] as const)('returns the finish reason %s', async (finish, expected) => {
+  it.each(['length', 'content-filter'] as const)('returns the stop reason %s', async (finish) => {
     const { model } = await openScripted(scripted.server, format, [{ text: 'Thr', finish }])
-    expect((await model.respond(requestOf(model))).finishReason).toBe(expected)
+    const isRefusal = format === 'anthropic' && finish === 'content-filter'
+    const { stopReason, text } = await model.respond(requestOf(model))
+    expect({ stopReason, text }).toEqual({ stopReason: isRefusal ? 'refusal' : finish, text: 'Thr' })
+  })
+
+  it('returns the text of a refusal', async () => {
+    const { model } = await openScripted(scripted.server, format, [{ refusal: 'I cannot help with that.' }])
+    const { stopReason, text } = await model.respond(requestOf(model))
+    const expected = format === 'bedrock' ? 'content-filter' : 'refusal'
+    expect({ stopReason, text }).toEqual({ stopReason: expected, text: 'I cannot help with that.' })
   })
 
   it('returns no usage if the provider returns none', async () => {
@@ -73,7 +79,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
       { text: 'Three.' },
     ])
     const first = await model.respond(requestOf(model))
-    expect(first.finishReason).toBe('tool-calls')
+    expect(first.stopReason).toBe('tool-calls')
     expect(first.toolCalls).toEqual([{ id: expect.any(String), ...ONE, error: null }])
 
     const second = await model.respond(
@@ -161,16 +167,16 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     scripted.server.assertDone(id)
   })
 
-  it('rejects a response with duplicate call ids', async () => {
+  it('rejects duplicate call ids, or has them replaced by the SDK', async () => {
     const calls = [
       { ...ONE, id: 'call_1' },
       { ...OTHER, id: 'call_1' },
     ]
     const { model } = await openScripted(scripted.server, format, [{ calls }])
-    await expect(model.respond(requestOf(model))).rejects.toMatchObject({
-      name: 'ModelError',
-      isTransient: true,
-    })
+    const responding = model.respond(requestOf(model))
+    if (format === 'openai-compatible')
+      return expect(new Set((await responding).toolCalls.map(({ id }) => id)).size).toBe(2)
+    await expect(responding).rejects.toMatchObject({ name: 'ModelError', isTransient: true })
   })
 
   it('returns plain JSON messages that another process can continue from', async () => {

@@ -13,7 +13,15 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...(error !== null && { error }),
     ...toOutcome(results.get(id)),
   }))
-  return { number, text: step.text, toolCalls, ...toUsageRecord(step.usage), ...times }
+  const { text, stopReason } = step
+  return {
+    number,
+    text,
+    toolCalls,
+    ...(stopReason && { stopReason }),
+    ...toUsageRecord(step.usage),
+    ...times,
+  }
 }
 
 function toOutcome(recorded: CallResult | undefined) {

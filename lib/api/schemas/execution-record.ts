@@ -14,7 +14,7 @@ const feedbackRecord = z
 
 const inputAdaptation = z.object({
   path: z.string().meta({ description: 'JSON Pointer into the adapted input that the agent received.' }),
-  kind: z.enum(['renamed', 'unwrapped', 'converted', 'defaulted']),
+  kind: z.enum(['renamed', 'unwrapped', 'converted', 'removed', 'defaulted']),
   from: z
     .string()
     .optional()

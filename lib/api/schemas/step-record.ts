@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { STOP_REASONS } from '../../core/model.ts'
 import { usageRecord } from './usage-record.ts'
 
 const toolCallRecord = z.object({
@@ -20,6 +21,10 @@ export const stepRecord = z
     result: z.unknown().optional().meta({ description: 'The result of a code agent step.' }),
     text: z.string().optional().meta({ description: 'The text of the model response.' }),
     toolCalls: z.array(toolCallRecord).optional(),
+    stopReason: z.enum(STOP_REASONS).optional().meta({
+      description:
+        'Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed.',
+    }),
     usage: usageRecord.optional(),
     costUsd: z.number().nullable().optional().meta({
       description: 'The price of the model response in US dollars. Null if the model has no price.',

@@ -20,7 +20,7 @@ export class LeaseHeartbeat {
   readonly lost: AbortSignal
   private readonly loss = new AbortController()
   private readonly params: Params
-  private readonly interval: NodeJS.Timeout
+  private interval: NodeJS.Timeout | undefined
   private expiry: NodeJS.Timeout | undefined
   /** Progress since the last renewal, which the next heartbeat records. */
   private unrecorded: Progress | null = null
@@ -31,11 +31,22 @@ export class LeaseHeartbeat {
   constructor(params: Params) {
     this.params = params
     this.lost = this.loss.signal
-    this.renewedAt = params.system.now()
     this.expiresAt = params.execution.lease.expiresAt
+    this.renewedAt = this.expiresAt - params.times.leaseMs
     this.openUntil = params.execution.openUntil ?? 0
-    this.interval = setInterval(() => this.beat(), params.times.heartbeatMs)
+  }
+
+  /**
+   * Starts renewing; false if the lease is lost. The write that took it may have waited on an overloaded machine: an old
+   * lease is renewed first, even an expired one, unless another worker has claimed the execution.
+   * @throws Unavailable
+   */
+  async start(): Promise<boolean> {
+    const { system, times } = this.params
+    this.interval = setInterval(() => this.beat(), times.heartbeatMs)
+    if (system.now() - this.renewedAt >= times.heartbeatMs) return this.renew()
     this.stopAtExpiry()
+    return true
   }
 
   /** Whether this worker may write. No other worker can claim the execution before the lease has expired. */
@@ -75,11 +86,16 @@ export class LeaseHeartbeat {
 
   /** Whether the lease is still held: unless it was renewed a moment ago, reads who has it. @throws Unavailable */
   async confirm(): Promise<boolean> {
-    const { executions, system, times, execution } = this.params
+    const { system, times } = this.params
     const isConfirmed = system.now() - this.renewedAt < times.heartbeatMs * CONFIRMED_SHARE
-    if (!isConfirmed && !(await executions.isLeasedBy({ id: execution.id, owner: execution.lease.owner })))
-      this.loss.abort()
+    if (!isConfirmed) await this.check()
     return this.isHeld
+  }
+
+  /** Reads who has the lease. @throws Unavailable */
+  async check(): Promise<void> {
+    const { executions, execution } = this.params
+    if (!(await executions.isLeasedBy({ id: execution.id, owner: execution.lease.owner }))) this.loss.abort()
   }
 
   stop(): void {

@@ -12,7 +12,7 @@ import { ToolError } from '../../tools/tool.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { retryableError } from '../checkpoints/stop-reason.ts'
-import { adapterOf, outputValidatorOf } from '../compiled-schemas.ts'
+import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { RunBudget } from './run-budget.ts'
 import { runStepLoop } from './step-loop.ts'
@@ -44,7 +44,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       const message = `The run has a budget in US dollars (maxCostUsd), but the model ${name} has no price.`
       return failure({ code: 'ModelNotConfigured', message })
     }
-    const model = withCost(await openModel(name, environment), price)
+    const model = withCost(await openModel(name, environment, { settings: version.modelSettings }), price)
     const tools = await openTools(version.tools as ToolDocument[], {
       environment,
       ...subAgents(engine, execution, { attempt, budget }),
@@ -81,7 +81,10 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
 /** The example search is imported only for a run with dynamic learning. */
 async function examplesOf({ engine, execution, version, journal }: Params): Promise<Example[]> {
   if (!execution.options.useDynamicLearning) return []
-  const { recallExamples } = await import('../learning/recall.ts')
+  const [{ recallExamples }, { adapterOf }] = await Promise.all([
+    import('../learning/recall.ts'),
+    import('../compiled-adapter.ts'),
+  ])
   const { executions } = engine
   const [checkOutput, adapt] = [outputValidatorOf(version), adapterOf(version)]
   return recallExamples({ executions, execution, journal, checkOutput, adapt })

@@ -9,7 +9,7 @@ import { ModelConfigurationError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { checkModel } from '../../models/check-model.ts'
 import { findPrice } from '../../models/prices/price-table.ts'
-import { adapterOf, inputValidatorOf } from '../compiled-schemas.ts'
+import { adapterOf } from '../compiled-adapter.ts'
 
 /** A validated request to run a version. */
 export type RunRequest = {
@@ -51,7 +51,8 @@ export async function buildRunRequest(
   if (overrides.model !== undefined) checkModelOverride(version, overrides.model)
   const budget = toBudget(version.execution, overrides)
   if (budget) await checkBudget(version, overrides, budget)
-  const { adapted, inputAdaptations } = adaptInput(version, input, overrides.enforceInputSchema ?? false)
+  if (overrides.enforceInputSchema) await checkInput(version, input)
+  const { input: adapted, adaptations } = adapterOf(version)(input)
   const tenantId = overrides.tenantId ?? null
   const options = {
     maxAgentSteps: overrides.maxAgentSteps ?? version.execution.maxAgentSteps,
@@ -63,7 +64,7 @@ export async function buildRunRequest(
   return {
     version,
     input,
-    inputAdaptations,
+    inputAdaptations: adaptations,
     tenantId,
     options,
     cache: useCache ? cacheOf(version, { tenantId, input: adapted, ...options }) : null,
@@ -75,14 +76,13 @@ export async function buildRunRequest(
 }
 
 /**
- * The input as the agent receives it. A valid input in strict mode is changed only by defaults of absent fields.
- * @throws InputSchemaMismatch in strict mode
+ * Adaptation adds only defaults to an input that passes. The validator is loaded on demand.
+ * @throws InputSchemaMismatch
  */
-function adaptInput(version: Version, sent: JsonObject, isStrict: boolean) {
-  const violations = isStrict ? inputValidatorOf(version)(sent) : []
+async function checkInput(version: Version, input: JsonObject): Promise<void> {
+  const { inputValidatorOf } = await import('../compiled-schemas.ts')
+  const violations = inputValidatorOf(version)(input)
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
-  const { input, adaptations } = adapterOf(version)(sent)
-  return { adapted: input, inputAdaptations: adaptations }
 }
 
 type Identity = Omit<CacheIdentity, 'agentId' | 'versionId'>

@@ -14,7 +14,7 @@ import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { AttemptStopped, retryableError, type StopReason } from '../checkpoints/stop-reason.ts'
-import { adapterOf } from '../compiled-schemas.ts'
+import { onceCompleted } from '../completion-events.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
 
@@ -57,7 +57,10 @@ export async function attempt(
   const { executions, system } = engine
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
   const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
+  const ended = new AbortController()
+  checkWhenCompleted(current, ended.signal)
   try {
+    if (!(await heartbeat.start())) return { kind: 'lost' }
     const outcome = await runUntilDeadline(current).catch(toRejection)
     const completed = await finish(current, outcome).catch((error) => finish(current, toRejection(error)))
     if (!completed) return { kind: 'lost' }
@@ -68,8 +71,15 @@ export async function attempt(
     if (heartbeat.lost.aborted) return { kind: 'lost' }
     return await stop(current, stopReasonOf(error))
   } finally {
+    ended.abort()
     heartbeat.stop()
   }
+}
+
+/** A run that is cancelled in this process stops at once, not at its next heartbeat. */
+async function checkWhenCompleted({ execution, heartbeat }: Attempt, ended: AbortSignal): Promise<void> {
+  await onceCompleted(execution.id, ended)
+  if (!ended.aborted) await heartbeat.check().catch(() => undefined)
 }
 
 /** A run whose data the database rejects ends: a retry would fail in the same way. @throws any other error */
@@ -209,7 +219,7 @@ async function run(
 ): Promise<Outcome> {
   const reused = await reuseResult({ engine, execution: recorded, signal, retry })
   if (reused) return reused
-  const execution = withAdaptedInput(recorded, version)
+  const execution = await withAdaptedInput(recorded, version)
   // Loaded on demand: the thread pool, or the SDKs of models and tools.
   if (version.code) {
     const { runCodeVersion } = await import('../code-agent/run.ts')
@@ -220,8 +230,9 @@ async function run(
 }
 
 /** The record keeps the input as sent; what the agent receives is derived from it and the version. */
-function withAdaptedInput(execution: LeasedExecution, version: Version): LeasedExecution {
+async function withAdaptedInput(execution: LeasedExecution, version: Version): Promise<LeasedExecution> {
   if (execution.inputAdaptations.length === 0) return execution
+  const { adapterOf } = await import('../compiled-adapter.ts')
   return { ...execution, input: adapterOf(version)(execution.input).input }
 }
 

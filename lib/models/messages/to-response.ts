@@ -1,30 +1,42 @@
-import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
+import type { LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import { isJsonObject, type Json } from '../../core/json.ts'
-import { ModelError, type ModelResponse, type ToolCall, type ToolDeclaration } from '../../core/model.ts'
+import {
+  isRefused,
+  isTruncated,
+  ModelError,
+  type ModelResponse,
+  type ToolCall,
+  type ToolDeclaration,
+} from '../../core/model.ts'
+import type { CollectedResponse } from '../streaming/collect-stream.ts'
+import { toStopReason } from './stop-reason.ts'
 import { toUsage } from './to-usage.ts'
 
-type Result = Awaited<ReturnType<LanguageModelV4['doGenerate']>>
+const NOT_EXECUTED = 'The call was not executed because the response is incomplete or was refused.'
 
 type Context = { provider: string; tools: ToolDeclaration[] }
 
 /** @throws ModelError if two calls have the same id, because their results could not be told apart */
-export function toResponse(result: Result, { provider, tools }: Context): ModelResponse {
-  const { content, usage, finishReason } = result
+export function toResponse(result: CollectedResponse, { provider, tools }: Context): ModelResponse {
+  const { content, usage, refusal } = result
+  const stopReason = toStopReason(result.finishReason, refusal)
+  const isUsable = !isTruncated(stopReason) && !isRefused(stopReason)
   const calls = new Map<string, ToolCall>()
   for (const part of content) {
     if (part.type !== 'tool-call') continue
     if (calls.has(part.toolCallId)) {
       throw new ModelError(`${provider} returned two tool calls with the same id.`, { isTransient: true })
     }
-    calls.set(part.toolCallId, parseToolCall(part, tools))
+    const call = parseToolCall(part, tools)
+    calls.set(part.toolCallId, isUsable ? call : { ...call, error: NOT_EXECUTED })
   }
   const toolCalls = [...calls.values()]
   return {
     messages: toJson([...toAssistantMessages(content, calls), ...toErrorMessages(toolCalls)]),
-    text: content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    text: refusal || content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls,
     usage: toUsage(usage),
-    finishReason: finishReason.unified,
+    stopReason,
   }
 }
 

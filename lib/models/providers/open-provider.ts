@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Environment } from '../../environment.ts'
 import type { ModelName } from '../model-name.ts'
+import { streamingFetch } from '../streaming/streaming-fetch.ts'
 import { bedrockFetch } from './bedrock-fetch.ts'
 import {
   ANTHROPIC_API_KEY,
@@ -27,21 +28,31 @@ export async function openProvider(
   switch (provider) {
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai')
-      return createOpenAI({ apiKey: value(OPENAI_API_KEY), baseURL: baseURL || 'https://api.openai.com/v1' })(
-        model,
-      )
+      return createOpenAI({
+        apiKey: value(OPENAI_API_KEY),
+        baseURL: baseURL || 'https://api.openai.com/v1',
+        fetch: streamingFetch,
+      })(model)
     }
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
       return createAnthropic({
         apiKey: value(ANTHROPIC_API_KEY),
         baseURL: baseURL || 'https://api.anthropic.com/v1',
+        fetch: streamingFetch,
       })(model)
     }
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
       const apiKey = value(OPENAI_COMPATIBLE_API_KEY)
-      return createOpenAICompatible({ name: provider, baseURL, ...(apiKey && { apiKey }) })(model)
+      return createOpenAICompatible({
+        name: provider,
+        baseURL,
+        ...(apiKey && { apiKey }),
+        includeUsage: true,
+        supportsStructuredOutputs: true,
+        fetch: streamingFetch,
+      })(model)
     }
     case 'bedrock': {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock')
@@ -57,7 +68,7 @@ export async function openProvider(
         apiKey,
         ...(baseURL && { baseURL }),
         credentialProvider: async () => credentials,
-        fetch: bedrockFetch(apiKey ? null : { ...credentials, region }),
+        fetch: bedrockFetch(apiKey ? null : { ...credentials, region }, streamingFetch),
       })(model)
     }
   }

@@ -1,7 +1,6 @@
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
-  LanguageModelV4Content,
   LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
@@ -24,7 +23,10 @@ const MAX_STRICT_TOOLS = 20
  * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank texts,
  * echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody else sees the difference.
  */
-export function withWireRules(model: LanguageModelV4, name: ModelName): LanguageModelV4 {
+export function withWireRules(
+  model: Pick<LanguageModelV4, 'doStream'>,
+  name: ModelName,
+): Pick<LanguageModelV4, 'doStream'> {
   const toMessage = wireMessages(name)
 
   function prepare(options: LanguageModelV4CallOptions) {
@@ -42,17 +44,6 @@ export function withWireRules(model: LanguageModelV4, name: ModelName): Language
   }
 
   return {
-    specificationVersion: model.specificationVersion,
-    provider: model.provider,
-    modelId: model.modelId,
-    supportedUrls: model.supportedUrls,
-
-    async doGenerate(options) {
-      const { wireOptions, schemas } = prepare(options)
-      const result = await model.doGenerate(wireOptions)
-      return { ...result, content: result.content.map((part) => decodeCall(part, schemas)) }
-    },
-
     async doStream(options) {
       const { wireOptions, schemas } = prepare(options)
       const result = await model.doStream(wireOptions)
@@ -86,10 +77,7 @@ function toWireTools(
 }
 
 /** Invalid JSON is left to the engine, which explains the mistake to the model. */
-function decodeCall<Part extends LanguageModelV4Content | LanguageModelV4StreamPart>(
-  part: Part,
-  schemas: Schemas,
-): Part {
+function decodeCall(part: LanguageModelV4StreamPart, schemas: Schemas): LanguageModelV4StreamPart {
   if (part.type !== 'tool-call') return part
   const schema = schemas.get(part.toolName)
   if (!schema?.convertsInputs) return part

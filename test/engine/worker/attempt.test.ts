@@ -14,6 +14,7 @@ import { newOrganization, sharedTable } from '../../support/organization.ts'
 import { answer, lookup, startTestEngine } from '../../support/test-engine.ts'
 
 const { engine, aToolAgent, queued, stop } = await startTestEngine()
+const { executions } = engine
 afterAll(stop)
 
 describe('attempt', () => {
@@ -35,6 +36,26 @@ describe('attempt', () => {
       kind: 'completed',
       execution: { status: 'ERROR', error: { message: expect.stringContaining('size') } },
     })
+  })
+
+  it.each([
+    { by: 'nobody else', owner: undefined, kind: 'completed' },
+    { by: 'another worker', owner: 'another', kind: 'lost' },
+  ])('begins with a lease that expired while it was written, and is held by $by: $kind', async (given) => {
+    const version = await (await newOrganization()).publish('echo')
+    const { organizationId, agentId, id: versionId } = version
+    const lease = { owner: 'me', expiresAt: Date.now() - 1 }
+    const execution = leased(
+      anExecution({ organizationId, agentId, versionId, input: { text: 'a' }, lease }),
+      'me',
+    )
+    await executions.create({ execution })
+    const { id } = execution
+    const { owner } = given
+    if (owner)
+      await executions.claim({ id, lease: { owner, expiresAt: Date.now() + 60_000 }, now: Date.now() })
+    expect((await attempt(engine, execution, version)).kind).toBe(given.kind)
+    expect((await executions.get({ organizationId, id }))?.status).toBe(owner ? 'IN_PROGRESS' : 'SUCCESS')
   })
 
   it('writes no tool result after the run was cancelled', async () => {
@@ -67,7 +88,7 @@ describe('attempt', () => {
     expect(await engine.steps.read({ executionId: id })).toHaveLength(steps.length)
   })
 
-  it('retains no output of a run that ended, until the deadline of its worker', async () => {
+  it('retains no outputs of runs that ended, until the deadline of their worker', async () => {
     const version = await (await newOrganization()).publish('echo')
     const { organizationId, agentId, id: versionId } = version
     const outputs: WeakRef<object>[] = []
@@ -79,19 +100,19 @@ describe('attempt', () => {
       },
     }
     const deadline = deadlineIn(600_000)
-    for (let i = 0; i < 3; i++) {
+    const RUNS = 12
+    for (let i = 0; i < RUNS; i++) {
       const execution = anExecution({ organizationId, agentId, versionId, input: { text: 'a' } })
       await executions.create({ execution })
       await processMessage({ ...engine, executions }, execution.id, { deadline })
     }
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
-    // A warm thread may keep what it returned last, for the 20 s until it ends; the deadline is ten minutes.
+    // V8, and each warm thread, may keep what they returned last.
     await vi.waitFor(
       () => {
         collect()
-        // V8 may keep what the last call returned until the next one.
-        expect(outputs.slice(0, -1).map((output) => output.deref())).toEqual([undefined, undefined])
+        expect(outputs.filter((output) => output.deref()).length).toBeLessThanOrEqual(RUNS / 4)
       },
       { timeout: 40_000, interval: 500 },
     )

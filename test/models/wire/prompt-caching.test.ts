@@ -32,8 +32,8 @@ async function bodiesOf(
   return scripted.server.requests(id).map(({ body }) => body)
 }
 
-const contentOf = (body: JsonObject | undefined) =>
-  (body?.messages as { content: JsonObject[] }[]).map(({ content }) => content)
+const contentOf = (body: JsonObject = {}) =>
+  (body.messages as { content: JsonObject[] }[]).map(({ content }) => content)
 const countMarks = (body: JsonObject | undefined) =>
   JSON.stringify(body).split(/"cache_control"|"cachePoint"/).length - 1
 

@@ -146,7 +146,7 @@ describe('a failed tool call at Bedrock', () => {
     ])
     const { headers = {}, body, model } = request ?? {}
     const signer = new AwsV4Signer({
-      url: `${scripted.server.url}/bedrock/model/${encodeURIComponent(String(model))}/converse`,
+      url: `${scripted.server.url}/bedrock/model/${encodeURIComponent(String(model))}/converse-stream`,
       method: 'POST',
       body: JSON.stringify(body),
       headers: Object.entries(headers).filter(
