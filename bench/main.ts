@@ -5,6 +5,7 @@ import { openWorkspace } from './harness/workspace.ts'
 import { adaptation } from './parts/adaptation.ts'
 import { async } from './parts/async.ts'
 import { bundles } from './parts/bundles.ts'
+import { caching } from './parts/caching.ts'
 import { footprint } from './parts/footprint.ts'
 import { latency } from './parts/latency.ts'
 import { listing } from './parts/listing.ts'
@@ -17,6 +18,7 @@ const PARTS: Record<PartName, Part> = {
   latency,
   async,
   steps,
+  caching,
   adaptation,
   bundles,
   listing,

@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import type { ModelName } from '../model-name.ts'
 import { acceptsStrictTools, wantsReasoning } from '../providers/capabilities.ts'
 import { limitImages } from './limit-images.ts'
+import { withPromptCaching } from './prompt-caching.ts'
 import { isStrictSchema } from './strict-schema.ts'
 import { wireMessages } from './wire-messages.ts'
 import { toWireSchema, type WireSchema } from './wire-schema.ts'
@@ -21,7 +22,7 @@ const MAX_STRICT_TOOLS = 20
 
 /**
  * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank texts,
- * echoed reasoning, images. The inputs of tool calls are converted on both ways, so that nobody else sees the difference.
+ * echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody else sees the difference.
  */
 export function withWireRules(model: StreamingModel, name: ModelName): StreamingModel {
   const toMessage = wireMessages(name)
@@ -37,7 +38,7 @@ export function withWireRules(model: StreamingModel, name: ModelName): Streaming
       prompt: name.provider === 'openai-compatible' ? withAllReasoning(prompt, name) : prompt,
       ...(options.tools && { tools: toWireTools(tools, schemas, name) }),
     }
-    return { wireOptions, schemas }
+    return { wireOptions: withPromptCaching(wireOptions, name), schemas }
   }
 
   return {

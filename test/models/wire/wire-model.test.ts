@@ -152,6 +152,7 @@ describe('a failed tool call at Bedrock', () => {
       headers: Object.entries(headers).filter(
         ([name]) => name.startsWith('x-amz-') || name === 'user-agent' || name === 'content-type',
       ),
+      datetime: String(headers['x-amz-date']),
       accessKeyId: 'AKIASCRIPTED',
       secretAccessKey: KEY,
       region: 'eu-central-1',

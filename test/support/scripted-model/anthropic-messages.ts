@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../lib/core/json.ts'
 import { asText, EVENT_STREAM, type Format, pick, toDeltas, toEvent, type Wire } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
+import { toAnthropicUsage } from './usage.ts'
 
 const FINISH = {
   stop: 'end_turn',
@@ -37,7 +38,7 @@ export const anthropicMessages: Format = {
 
   /** This format requires usage. */
   encode({ id, model, text, refusal, reasoning, calls, usage, finish, stopReason }) {
-    const { inputTokens, outputTokens } = usage ?? { inputTokens: 0, outputTokens: 0 }
+    const { start, delta: total } = toAnthropicUsage(usage ?? { inputTokens: 0, outputTokens: 0 })
     const blocks: [start: JsonObject, deltas: JsonObject[]][] = [
       ...(reasoning ? [thinkingBlock(reasoning)] : []),
       ...(text || refusal ? [textBlock(text || refusal)] : []),
@@ -54,7 +55,7 @@ export const anthropicMessages: Format = {
           ...message,
           stop_reason: null,
           stop_sequence: null,
-          usage: { input_tokens: inputTokens, output_tokens: 1 },
+          usage: start,
         },
       }),
       event({ type: 'ping' }),
@@ -66,7 +67,7 @@ export const anthropicMessages: Format = {
       event({
         type: 'message_delta',
         delta: { stop_reason: stopReason ?? (refusal ? 'refusal' : FINISH[finish]), stop_sequence: null },
-        usage: { output_tokens: outputTokens },
+        usage: total,
       }),
       event({ type: 'message_stop' }),
     ]

@@ -2,6 +2,7 @@ import { EventStreamCodec } from '@smithy/eventstream-codec'
 import type { JsonObject } from '../../../lib/core/json.ts'
 import { asText, type Format, toDeltas, type Wire } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
+import { toBedrockUsage } from './usage.ts'
 
 const FINISH = {
   stop: 'end_turn',
@@ -37,9 +38,12 @@ export const bedrockConverse: Format = {
 
   decode(body) {
     return {
-      instructions: (body.system ?? []).map((part: Wire) => part.text).join('\n'),
+      instructions: (body.system ?? [])
+        .filter(isContent)
+        .map((part: Wire) => part.text)
+        .join('\n'),
       history: body.messages.flatMap((message: Wire) =>
-        message.content.map((part: Wire) => toItem(part, message.role)),
+        message.content.filter(isContent).map((part: Wire) => toItem(part, message.role)),
       ),
       tools: (body.toolConfig?.tools ?? []).map(({ toolSpec }: Wire) => ({
         name: toolSpec.name,
@@ -56,7 +60,6 @@ export const bedrockConverse: Format = {
 
   /** This format requires usage. Only blocks of tool calls have a start. */
   encode({ text, refusal, reasoning, calls, usage, finish, stopReason }) {
-    const { inputTokens, outputTokens } = usage ?? { inputTokens: 0, outputTokens: 0 }
     const blocks: [start: JsonObject | null, deltas: JsonObject[]][] = [
       ...(reasoning ? [reasoningBlock(reasoning)] : []),
       ...(text || refusal ? [textBlock(text || refusal)] : []),
@@ -74,7 +77,7 @@ export const bedrockConverse: Format = {
       ]),
       event('messageStop', { stopReason: stopReason ?? (refusal ? 'content_filtered' : FINISH[finish]) }),
       event('metadata', {
-        usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+        usage: toBedrockUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
         metrics: { latencyMs: 1 },
       }),
     ]
@@ -87,6 +90,8 @@ export const bedrockConverse: Format = {
 
   streamError: (message, code) => toMessage('exception', code, { message }),
 }
+
+const isContent = (part: Wire): boolean => part.cachePoint === undefined
 
 const textBlock = (text: string): [null, JsonObject[]] => [null, toDeltas(text).map((text) => ({ text }))]
 

@@ -10,6 +10,7 @@ import {
   type Wire,
 } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
+import { toChatUsage } from './usage.ts'
 
 const FINISH = {
   stop: 'stop',
@@ -70,11 +71,7 @@ export const chatCompletions: Format = {
             toEvent({
               ...head,
               choices: [],
-              usage: {
-                prompt_tokens: usage.inputTokens,
-                completion_tokens: usage.outputTokens,
-                total_tokens: usage.inputTokens + usage.outputTokens,
-              },
+              usage: toChatUsage(usage),
             }),
           ]
         : []),

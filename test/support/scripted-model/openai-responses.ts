@@ -11,6 +11,7 @@ import {
 } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
 import type { CompleteResponse } from './turn.ts'
+import { toResponsesUsage } from './usage.ts'
 
 /** OpenAI Responses API, POST /responses. */
 export const openaiResponses: Format = {
@@ -51,7 +52,7 @@ export const openaiResponses: Format = {
       status: reason ? 'incomplete' : 'completed',
       output: items.map(({ item }) => item),
       incomplete_details: reason && { reason },
-      usage: usage && { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+      usage: usage && toResponsesUsage(usage),
     }
     const events: Event[] = [
       { type: 'response.created', response: { ...head, status: 'in_progress' } },

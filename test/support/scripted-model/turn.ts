@@ -1,5 +1,6 @@
 import type { Json } from '../../../lib/core/json.ts'
 import type { RecordedRequest } from './recorded-request.ts'
+import type { ScriptedUsage } from './usage.ts'
 
 /** `raw` replaces the JSON text of the arguments. */
 export type ScriptedCall = { id?: string; name: string } & ({ input: Json } | { raw: string })
@@ -12,7 +13,7 @@ export type ScriptedResponse = {
   /** Reasoning text, with a signature or in encrypted form where the format has one. */
   reasoning?: string
   calls?: ScriptedCall[]
-  usage?: { inputTokens: number; outputTokens: number } | null
+  usage?: ScriptedUsage | null
   /** Default: `tool-calls` with calls, else `stop`. */
   finish?: FinishReason
   /** A reason of the provider that has no name in common; only in the formats of Anthropic and Bedrock. */
@@ -52,7 +53,7 @@ export type CompleteResponse = {
   text: string
   reasoning: string
   calls: { id: string; name: string; text: string }[]
-  usage: { inputTokens: number; outputTokens: number } | null
+  usage: ScriptedUsage | null
   finish: FinishReason
   stopReason: string | undefined
   refusal: string
