@@ -20,25 +20,30 @@ export function convertScalar(shape: Shape, value: Json): Json | undefined {
   if (value === null || (typeof value === 'object' && !(value instanceof ExactNumber))) return undefined
   if (value instanceof ExactNumber) return convertExactNumber(shape, value)
   if (typeof value === 'string' && fits(shape, value)) return accepted(shape, rewriteText(value))
-  const types = [...(shape.types ?? [])].filter((type) => type !== 'integer' || !shape.types?.has('number'))
-  const read = (toType: (type: string, value: Json) => Json | undefined) =>
-    accepted(
-      shape,
-      types.map((type) => toType(type, value)),
-    )
-  return read(readJson) ?? read(readText)
+  return read(shape, value, readJson) ?? read(shape, value, readText)
 }
+
+type Read = (type: string, value: Json) => Json | undefined
+
+/** A loop without intermediate lists, because large inputs have many values to convert. */
+function read(shape: Shape, value: Json, toType: Read): Json | undefined {
+  const { types } = shape
+  if (types?.size === 1) for (const type of types) return acceptedOne(shape, toType(type, value))
+  const candidates = [...(types ?? [])].filter((type) => type !== 'integer' || !types?.has('number'))
+  return accepted(
+    shape,
+    candidates.map((type) => toType(type, value)),
+  )
+}
+
+const acceptedOne = (shape: Shape, result: Json | undefined): Json | undefined =>
+  result === undefined || !shape.restrictsScalars || shape.accepts(result) ? result : undefined
 
 /** The only one of the results that there is and that the shape accepts. */
 function accepted(shape: Shape, results: (Json | undefined)[]): Json | undefined {
-  let only: Json | undefined
-  for (const result of results) {
-    if (result === undefined || result === only) continue
-    if (shape.restrictsScalars && !shape.accepts(result)) continue
-    if (only !== undefined) return undefined
-    only = result
-  }
-  return only
+  const valid = new Set(results.map((result) => acceptedOne(shape, result)))
+  valid.delete(undefined)
+  return valid.size === 1 ? [...valid][0] : undefined
 }
 
 function convertExactNumber(shape: Shape, number: ExactNumber): Json | undefined {
