@@ -7,7 +7,7 @@ import {
   SETTINGS,
 } from '../lib/models/providers/provider-settings.ts'
 
-/** Variables that select models and their prices. API keys are not among them: they are never written to disk. */
+/** Variables that select models, their prices and limits. API keys are not among them: they are never written to disk. */
 const NAMES = [
   DEFAULT_MODEL,
   MODEL_PRICES,

@@ -107,8 +107,8 @@ const CHECKS: Record<string, Check> = {
       throw new Error(`${DEFAULT_MODEL}: ${(error as Error).message}`)
     }
   },
-  [MODEL_PRICES]: parseModelPrices,
   [OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS]: checkNumber,
+  [MODEL_PRICES]: parseModelPrices,
   [AGENT_MEMORY_MB]: checkNumber,
   [MAX_OPEN_EXECUTIONS]: checkNumber,
   [SYNC_DEADLINE_SECONDS]: checkNumber,

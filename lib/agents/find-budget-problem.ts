@@ -19,8 +19,7 @@ export async function findBudgetProblem(
     const message = 'must be omitted: the service does not see what the code of an agent spends'
     return { path: ['execution', limit], message }
   }
-  const named = typeof model === 'string' ? model : model?.name
-  const name = named ?? environment[DEFAULT_MODEL]
+  const name = (typeof model === 'string' ? model : model?.name) ?? environment[DEFAULT_MODEL]
   if (!limits.includes('maxCostUsd') || !name || (await findPrice(name, environment))) return null
   const message = `must be omitted: the model ${name} has no price. Use maxTokens, or set its price in MODEL_PRICES`
   return { path: ['execution', 'maxCostUsd'], message }

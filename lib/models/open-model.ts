@@ -14,6 +14,7 @@ import { openProvider } from './providers/open-provider.ts'
 import { withProviderKey } from './providers/provider-keys.ts'
 import { getSecrets } from './providers/provider-settings.ts'
 import { type ReasoningSettings, toReasoningSettings } from './providers/reasoning.ts'
+import { STREAM_TRAITS } from './providers/stream-traits.ts'
 import { collectStream } from './streaming/collect-stream.ts'
 import { startTokenTimeout, TOKEN_TIMEOUTS, type TokenTimeouts } from './streaming/token-timeout.ts'
 import { withWireRules } from './wire/wire-model.ts'
@@ -39,6 +40,7 @@ export async function openModel(
   const { maxOutputTokens, ...options } = { ...toReasoningSettings(name), ...settings }
   const fixed = withProviderOptions(options)
   const limit = maxOutputTokens ?? defaultOutputLimit(provider, environment)
+  const traits = STREAM_TRAITS[provider]
   let rejectsFormat = false
 
   async function send(request: ModelRequest, isJson: boolean) {
@@ -53,10 +55,10 @@ export async function openModel(
         ...(isJson ? toResponseFormat(request) : toTools(request)),
         prompt: toPrompt(request),
         abortSignal: timeout.signal,
-        includeRawChunks: provider === 'openai' || provider === 'openai-compatible',
+        includeRawChunks: traits.hidesRefusals,
       })
       hasBegun = true
-      const result = await collectStream(stream, timeout, { endsWithUsage: provider === 'bedrock' })
+      const result = await collectStream(stream, timeout, traits)
       return toResponse(result, { provider, tools })
     } catch (error) {
       if (timeout.signal.aborted) throw timeout.signal.reason

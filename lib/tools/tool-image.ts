@@ -10,7 +10,7 @@ const SIGNATURES: [mediaType: string, pattern: RegExp][] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
   ['image/gif', /^GIF8[79]a/],
-  ['image/webp', /^RIFF[\s\S]{4}WEBP/],
+  ['image/webp', /^RIFF.{4}WEBP/s],
 ]
 
 /** Null for bytes that are no such image, or too many: a provider would reject every further request of the run. */

@@ -152,35 +152,6 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
-    name: 'a budget in dollars for a model without a price',
-    files: {
-      'agent.md':
-        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai-compatible/free\nexecution: { maxCostUsd: 1 }\n---\nText.\n',
-    },
-    expected: [
-      'foo/agent.md:6: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES',
-    ],
-  },
-  {
-    name: 'a schema that cannot be sent to models',
-    files: withLines(
-      'input:',
-      '  type: object',
-      '  $id: https://x.example/a',
-      '  anyOf: [{ type: object, minProperties: 1 }]',
-    ),
-    expected: [
-      'foo/agent.md:7: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',
-    ],
-  },
-  {
-    name: 'a budget of a code agent',
-    files: withLines('input: {}', 'execution: { maxTokens: 1 }'),
-    expected: [
-      'foo/agent.md:6: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
-    ],
-  },
-  {
     name: 'an invalid model',
     files: withLines(
       'input: {}',
@@ -240,6 +211,35 @@ export const badFolders: BadFolder[] = [
       'foo/agent.md:8: input.e.default: 0 does not match the field',
       'foo/agent.md:9: input.f.pattern: pattern (?=a) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000',
       'foo/agent.md:10: input.g.properties.h.maximum: must not be less than minimum',
+    ],
+  },
+  {
+    name: 'a budget in dollars for a model without a price',
+    files: {
+      'agent.md':
+        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai-compatible/free\nexecution: { maxCostUsd: 1 }\n---\nText.\n',
+    },
+    expected: [
+      'foo/agent.md:6: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES',
+    ],
+  },
+  {
+    name: 'a schema that cannot be sent to models',
+    files: withLines(
+      'input:',
+      '  type: object',
+      '  $id: https://x.example/a',
+      '  anyOf: [{ type: object, minProperties: 1 }]',
+    ),
+    expected: [
+      'foo/agent.md:7: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',
+    ],
+  },
+  {
+    name: 'a budget of a code agent',
+    files: withLines('input: {}', 'execution: { maxTokens: 1 }'),
+    expected: [
+      'foo/agent.md:6: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
     ],
   },
   {

@@ -13,15 +13,8 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...(error !== null && { error }),
     ...toOutcome(results.get(id)),
   }))
-  const { text, stopReason } = step
-  return {
-    number,
-    text,
-    toolCalls,
-    ...(stopReason && { stopReason }),
-    ...toUsageRecord(step.usage),
-    ...times,
-  }
+  const { text, usage, stopReason } = step
+  return { number, text, toolCalls, ...(stopReason && { stopReason }), ...toUsageRecord(usage), ...times }
 }
 
 function toOutcome(recorded: CallResult | undefined) {

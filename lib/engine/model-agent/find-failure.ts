@@ -9,8 +9,8 @@ import type { History, RecordedModelStep } from './history.ts'
 
 /** Additional steps in which a model may correct an invalid answer. */
 const MAX_REPAIRS = 2
-/** Additional steps after a truncated response. */
-const MAX_CONTINUATIONS = 1
+/** Additional steps for a truncated response. */
+const MAX_TRUNCATION_RETRIES = 1
 /** Of the text of a refusal. */
 const MAX_TEXT_CHARACTERS = 1_000
 
@@ -29,8 +29,8 @@ export function findFailure({ history, steps, maxAgentSteps, ...params }: Params
   if (last && isRefused(last.step.stopReason)) return refused(last.step)
   const { truncated, invalidAnswers } = history
   const isExhausted = steps.length >= maxAgentSteps
-  const isHopeless = truncated.length > MAX_CONTINUATIONS || last?.step.stopReason === 'context-window'
-  if (isHopeless || (isExhausted && truncated.length > 0)) return truncatedTwice(truncated, steps.length)
+  const isHopeless = truncated.length > MAX_TRUNCATION_RETRIES || last?.step.stopReason === 'context-window'
+  if (isHopeless || (isExhausted && truncated.length > 0)) return truncatedError(truncated, steps.length)
   if (invalidAnswers.length > MAX_REPAIRS) return schemaMismatch(history, params)
   if (!isExhausted) return null
   const message = `The run used all ${maxAgentSteps} steps (maxAgentSteps) without a result.`
@@ -59,7 +59,7 @@ function refused({ number, stopReason, text }: ModelStep): ExecutionError {
 
 const AT_LIMIT = 'The response of the model reached the output limit'
 
-function truncatedTwice(truncated: ModelStep[], step: number): ExecutionError {
+function truncatedError(truncated: ModelStep[], step: number): ExecutionError {
   const tokens = truncated.map(({ usage }) => usage.outputTokens).join(' and then ')
   const message =
     truncated.at(-1)?.stopReason === 'context-window'

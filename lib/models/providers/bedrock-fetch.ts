@@ -8,7 +8,7 @@ type Credentials = Omit<ConstructorParameters<typeof AwsV4Signer>[0], 'url'>
  * A `fetch` for Amazon Bedrock that gives marked tool results the status `error`, which the AI SDK does not send. The body
  * changes after the SDK has signed it, so it is signed again; `credentials` is null for an API key, which signs nothing.
  */
-export function bedrockFetch(credentials: Credentials | null, send: typeof fetch = fetch): typeof fetch {
+export function bedrockFetch(credentials: Credentials | null, send: typeof fetch): typeof fetch {
   return async (input, init) => {
     const body = init?.body
     if (typeof body !== 'string' || !body.includes(ERROR_MARK)) return send(input, init)

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider'
+import type { StreamTraits } from '../providers/stream-traits.ts'
 import { refusalIn } from './refusal-in.ts'
 import type { TokenTimeout } from './token-timeout.ts'
 
@@ -28,13 +29,12 @@ export class IncompleteStreamError extends Error {
 
 /**
  * Reads a response to its end, as `doGenerate` would return it.
- * @param options.endsWithUsage whether usage follows the reason to finish, and is never missing
  * @throws IncompleteStreamError; the error that the stream reports
  */
 export async function collectStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   timeout: Pick<TokenTimeout, 'expectFirst' | 'expectNext'>,
-  { endsWithUsage }: { endsWithUsage: boolean },
+  { endsWithUsage, buffersInputs }: Pick<StreamTraits, 'endsWithUsage' | 'buffersInputs'>,
 ): Promise<CollectedResponse> {
   const content: LanguageModelV4Content[] = []
   const open = new Map<string, LanguageModelV4Text | LanguageModelV4Reasoning>()
@@ -77,7 +77,8 @@ export async function collectStream(
         break
       case 'tool-input-start':
       case 'tool-input-delta':
-        timeout.expectNext()
+        if (buffersInputs) timeout.expectFirst()
+        else timeout.expectNext()
     }
   }
   if (!finish || !isComplete(finish, endsWithUsage)) throw new IncompleteStreamError()

@@ -8,7 +8,7 @@ export const TOKEN_TIMEOUTS: TokenTimeouts = { firstMs: 600_000, nextMs: 120_000
 export type TokenTimeout = {
   /** Aborts when the caller's signal aborts, or when the next token takes too long. */
   signal: AbortSignal
-  /** Also for a model that begins to reason: not every provider sends the reasoning. */
+  /** Also where a provider may send nothing while the model works: not all send its reasoning, or an input before it is complete. */
   expectFirst: () => void
   expectNext: () => void
   stop: () => void

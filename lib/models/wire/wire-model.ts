@@ -14,6 +14,7 @@ import { isStrictSchema } from './strict-schema.ts'
 import { wireMessages } from './wire-messages.ts'
 import { toWireSchema, type WireSchema } from './wire-schema.ts'
 
+type StreamingModel = Pick<LanguageModelV4, 'doStream'>
 type Schemas = ReadonlyMap<string, WireSchema>
 
 /** Anthropic rejects requests with more. */
@@ -21,12 +22,10 @@ const MAX_STRICT_TOOLS = 20
 
 /**
  * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank texts,
- * echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody else sees the difference.
+ * echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody else sees the
+ * difference.
  */
-export function withWireRules(
-  model: Pick<LanguageModelV4, 'doStream'>,
-  name: ModelName,
-): Pick<LanguageModelV4, 'doStream'> {
+export function withWireRules(model: StreamingModel, name: ModelName): StreamingModel {
   const toMessage = wireMessages(name)
 
   function prepare(options: LanguageModelV4CallOptions) {
@@ -47,6 +46,7 @@ export function withWireRules(
     async doStream(options) {
       const { wireOptions, schemas } = prepare(options)
       const result = await model.doStream(wireOptions)
+      if (![...schemas.values()].some(({ convertsInputs }) => convertsInputs)) return result
       const decode = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
         transform: (part, controller) => controller.enqueue(decodeCall(part, schemas)),
       })

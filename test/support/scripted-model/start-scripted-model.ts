@@ -7,6 +7,7 @@ import { anthropicMessages } from './anthropic-messages.ts'
 import { bedrockConverse } from './bedrock-converse.ts'
 import { chatCompletions } from './chat-completions.ts'
 import type { Chunk, Format } from './format.ts'
+import { keepRequest } from './keep-request.ts'
 import { openaiResponses } from './openai-responses.ts'
 import { problemOf, type RecordedRequest } from './recorded-request.ts'
 import { asText, completeResponse, isFault, type Reply, type Script, type ScriptedResponse } from './turn.ts'
@@ -65,6 +66,7 @@ export async function startScriptedModel() {
       ),
       body,
     }
+    keepRequest(recorded)
     const state = states.get(model)
     if (!state) return reject(response, format, model, 'there is no script with this name')
     const index = state.requests.push(recorded) - 1
