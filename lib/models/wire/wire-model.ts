@@ -23,7 +23,8 @@ const MAX_STRICT_TOOLS = 20
 
 /**
  * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank texts,
- * echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody else sees the difference.
+ * echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody else sees the
+ * difference.
  */
 export function withWireRules(model: StreamingModel, name: ModelName): StreamingModel {
   const toMessage = wireMessages(name)
@@ -46,6 +47,7 @@ export function withWireRules(model: StreamingModel, name: ModelName): Streaming
     async doStream(options) {
       const { wireOptions, schemas } = prepare(options)
       const result = await model.doStream(wireOptions)
+      if (![...schemas.values()].some(({ convertsInputs }) => convertsInputs)) return result
       const decode = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
         transform: (part, controller) => controller.enqueue(decodeCall(part, schemas)),
       })
