@@ -69,17 +69,33 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
     ...(operation.body && {
       requestBody: { required: true, content: { 'application/json': { schema: getSchema(operation.body) } } },
     }),
-    responses: { ...toResponses(operation), ...toErrorResponses(operation) },
+    responses: mergeResponses(toResponses(operation), toErrorResponses(operation)),
   } as ZodOpenApiOperationObject
 }
 
 function toResponses({ responses }: Operation) {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, body }]) => [
-      status,
-      { description, ...(body && { content: { 'application/json': { schema: getSchema(body) } } }) },
-    ]),
+    Object.entries(responses).map(([status, { description, body, eventStream }]) => {
+      const content = {
+        ...(body && { 'application/json': { schema: getSchema(body) } }),
+        ...(eventStream && { 'text/event-stream': { schema: z.string() } }),
+      }
+      return [status, { description, ...(body && { content }) }]
+    }),
   )
+}
+
+type Responses = Record<string, { description: string; content?: object }>
+
+/** A status can have a body of the operation's own besides problem details. */
+function mergeResponses(responses: Responses, errors: Responses): Responses {
+  const merged = Object.entries(errors).map(([status, error]) => {
+    const own = responses[status]
+    if (!own) return [status, error]
+    const description = `${own.description}; ${error.description}`
+    return [status, { description, content: { ...own.content, ...error.content } }]
+  })
+  return { ...responses, ...Object.fromEntries(merged) }
 }
 
 /** One response per status. Its description lists the error codes. */

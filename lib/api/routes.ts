@@ -18,8 +18,10 @@ export type Operation = {
   public?: true
   /** The request body, a JSON object. */
   body?: RecordName
-  /** By status. The body is null if the response has none. */
-  responses: Record<number, { description: string; body: ResponseBody | null }>
+  /** The function parses the body itself: its errors have a format of their own. */
+  rawBody?: true
+  /** By status. The body is null if the response has none. With `eventStream`, it can also be server-sent events. */
+  responses: Record<number, { description: string; body: ResponseBody | null; eventStream?: true }>
   /** Errors beyond those of every operation. */
   errors: ErrorCode[]
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
@@ -51,6 +53,22 @@ export const operations = {
     public: true,
     responses: { 200: { description: 'The OpenAPI 3.1 document', body: 'OpenApiDocument' } },
     errors: [],
+  },
+  'serve-mcp': {
+    method: 'POST',
+    path: '/v1/mcp',
+    summary: 'Call agents as tools of the Model Context Protocol',
+    body: 'McpMessage',
+    rawBody: true,
+    responses: {
+      200: {
+        description: 'The response to a request, or an event stream that ends with it',
+        body: 'McpMessage',
+      },
+      202: { description: 'The notification is accepted', body: null },
+    },
+    errors: ['Forbidden'],
+    streams: true,
   },
   'list-agents': {
     method: 'GET',

@@ -33,6 +33,9 @@ export const MAX_ATTEMPTS = 5
  */
 export const SYNC_DEADLINE_MS = { streamed: 270_000, buffered: 25_000 } as const
 
+/** The same for a call of an MCP tool: many MCP clients time out after 60 s. */
+export const MCP_DEADLINE_MS = { streamed: 45_000, buffered: 20_000 } as const
+
 /** Maximum of `Prefer: wait`, in seconds. */
 export const MAX_WAIT_SECONDS = 25
 

@@ -43,6 +43,8 @@ export type Request<Name extends OperationName = OperationName> = {
   basePath: string
   /** The requested path, with the base path. */
   path: string
+  /** The request as it arrived, for a protocol of its own. */
+  event: ServiceEvent
 }
 
 /**
@@ -56,9 +58,9 @@ export function endpoint<Name extends OperationName>(
 ) {
   const operation = getOperation(name)
   const { query, headers }: { query?: z.ZodMiniObject; headers?: z.ZodMiniObject } = schemas ?? {}
-  const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
+  const streaming = operation.streams ? process.env[RESPONSE_STREAMING] : undefined
   const handler = middy<ServiceEvent, APIGatewayProxyResult>(
-    streams ? { executionMode: executionModeStreamifyResponse } : {},
+    streaming === 'on' ? { executionMode: executionModeStreamifyResponse } : {},
   )
     .use(responseHeaders(readCorsOrigins()))
     .use(requestLog({ operation: name }))
@@ -66,8 +68,10 @@ export function endpoint<Name extends OperationName>(
   if (!operation.public) handler.use(identity())
   handler.use(encoding()).use(queryParameters(query))
   if (headers) handler.use(requestHeaders(headers))
-  if (operation.body) handler.use(jsonBody())
-  return handler.handler(async (event: ServiceEvent) => toProxyResult(await handle(toRequest<Name>(event))))
+  if (operation.body && !operation.rawBody) handler.use(jsonBody())
+  return handler.handler(async (event: ServiceEvent) =>
+    toProxyResult(await handle(toRequest<Name>(event)), streaming !== undefined),
+  )
 }
 
 function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Name> {
@@ -81,5 +85,6 @@ function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Nam
     body: event.json ?? {},
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
+    event,
   }
 }

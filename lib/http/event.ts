@@ -9,19 +9,30 @@ export type ServiceEvent = APIGatewayProxyEvent & {
   json?: JsonObject
 }
 
-/** The response of an endpoint. The body is sent as JSON. */
-export type HttpResponse = { status: number; body?: unknown; headers?: Record<string, string> }
+/** The response of an endpoint: a body that is sent as JSON, or a stream of bytes with its own content type. */
+export type HttpResponse = {
+  status: number
+  body?: unknown
+  stream?: ReadableStream<Uint8Array>
+  headers?: Record<string, string>
+}
 
-export function toProxyResult({ status, body, headers }: HttpResponse): APIGatewayProxyResult {
-  return {
+/** A stream is read to its end unless the caller `streams` bodies: middy and the local gateway do. */
+export async function toProxyResult(
+  { status, body, stream, headers }: HttpResponse,
+  streams: boolean,
+): Promise<APIGatewayProxyResult> {
+  const result = {
     statusCode: status,
     headers: {
       'Cache-Control': 'no-store',
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...headers,
     },
-    body: body === undefined ? '' : JSON.stringify(body),
   }
+  if (!stream) return { ...result, body: body === undefined ? '' : JSON.stringify(body) }
+  // The types of Lambda do not describe streams.
+  return { ...result, body: streams ? (stream as unknown as string) : await new Response(stream).text() }
 }
 
 /** Header names are case-insensitive. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { type Duplex, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { getOperation, isPublicPath, methodsOf, type OperationName } from '../../lib/api/routes.ts'
 import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
@@ -41,7 +42,7 @@ export function createGateway({ handlers, authorizer, corsOrigins, onResponse }:
       return toProblemResult(toServiceError(error), requestId)
     })
     const headers = { ...result.headers, ...corsHeaders(corsOrigins, request.headers.origin) }
-    writeResponse(response, { ...result, headers }, requestId)
+    await writeResponse(response, { ...result, headers }, requestId)
     const [path = ''] = (request.url ?? '').split('?')
     const ms = performance.now() - startedAt
     onResponse?.({ method: request.method ?? '', path: path.slice(0, 200), status: result.statusCode, ms })
@@ -93,12 +94,23 @@ function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
   return path
 }
 
-function writeResponse(response: ServerResponse, result: APIGatewayProxyResult, requestId: string): void {
-  const body = Buffer.from(result.body)
+/** The body can be a stream, which is cancelled when the client closes the connection. */
+async function writeResponse(
+  response: ServerResponse,
+  result: APIGatewayProxyResult,
+  requestId: string,
+): Promise<void> {
   for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, String(value))
-  if (result.statusCode !== 204) response.setHeader('Content-Length', body.length)
-  response.writeHead(result.statusCode, { 'x-amzn-RequestId': requestId })
-  response.end(body)
+  response.setHeader('x-amzn-RequestId', requestId)
+  response.statusCode = result.statusCode
+  const body = result.body as unknown
+  if (body instanceof ReadableStream) {
+    response.flushHeaders()
+    return pipeline(Readable.fromWeb(body), response).catch(() => undefined)
+  }
+  const bytes = Buffer.from(result.body)
+  if (result.statusCode !== 204) response.setHeader('Content-Length', bytes.length)
+  response.end(bytes)
 }
 
 /** Responds with problem details to bytes that Node cannot parse as HTTP. */

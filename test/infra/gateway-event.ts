@@ -5,20 +5,21 @@ type Call = {
   agentId?: string
   executionId?: string
   query?: Record<string, string>
+  headers?: Record<string, string>
   body?: unknown
 }
 
 /** The event with which API Gateway invokes the function of an operation. */
 export function toGatewayEvent(
   name: OperationName,
-  { organizationId, query = {}, body, ...ids }: Call,
+  { organizationId, query = {}, headers, body, ...ids }: Call,
 ): object {
   const { path, method } = getOperation(name)
   return {
     httpMethod: method,
     path,
     resource: path,
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', ...headers },
     pathParameters: ids,
     multiValueQueryStringParameters: Object.fromEntries(
       Object.entries(query).map(([key, value]) => [key, [value]]),

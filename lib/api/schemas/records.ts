@@ -14,6 +14,7 @@ const records = {
   Health: z.object({ success: z.boolean() }),
   Input: jsonObject,
   ListedExecution: z.union([executionRecord, executionSummaryRecord]),
+  McpMessage: jsonObject,
   OpenApiDocument: jsonObject,
   Output: jsonObject,
   Step: stepRecord,

@@ -24,6 +24,8 @@ export type SubmitEngine = Engine & {
   admit: Admit
   /** How long a synchronous caller waits for the output. */
   syncDeadlineMs: number
+  /** Called with each execution that `submitSync` has recorded, before it runs. */
+  onRecorded?: (execution: Execution) => void
 }
 
 /** Records an execution and runs it in this process, without a deadline for the caller. */
@@ -56,6 +58,7 @@ async function runUntil(
     return accepted.execution
   }
   const execution = accepted.execution as LeasedExecution
+  engine.onRecorded?.(execution)
   const result = await attempt(engine, execution, request.version, { deadline })
   if (result.kind === 'completed') return result.execution
   if (result.kind === 'released') await enqueue(engine, execution)

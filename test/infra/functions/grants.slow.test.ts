@@ -18,6 +18,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues, provisionTable } from '../../../local/emulators/provision.ts'
 import { startDynamoDB, startSqs } from '../../../local/emulators/start-emulators.ts'
+import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { anExecution } from '../../support/executions.ts'
 import { finalAnswer } from '../../support/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
@@ -110,13 +111,20 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   for (const name of FUNCTION_NAMES) {
     vi.stubEnv('DYNAMODB_ENDPOINT', recorder.endpointOf(name))
     vi.stubEnv('SQS_ENDPOINT', recorder.endpointOf(name))
+    vi.stubEnv('SYNC_DEADLINE_SECONDS', name === 'serve-mcp' ? '1' : undefined)
     const url = pathToFileURL(join(bundles, name, 'index.mjs')).href
     loaded.push([name, (await import(/* @vite-ignore */ url)).handler])
   }
   return Object.fromEntries(loaded) as Record<FunctionName, Handler>
 }
 
-type Options = { id?: string; agent?: string; query?: Record<string, string>; body?: unknown }
+type Options = {
+  id?: string
+  agent?: string
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: unknown
+}
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
 async function call(
@@ -127,7 +135,15 @@ async function call(
   const event = toGatewayEvent(name, { organizationId, agentId: agent, executionId: id, ...options })
   const result = await handlers[name](event, {})
   expect(result).toMatchObject({ statusCode: status })
-  return result.body === '' ? null : JSON.parse(result.body)
+  return result.body === '' ? null : parseMessages(result.body).at(-1)
+}
+
+/** Calls a tool. @returns its structured content */
+async function callTool(name: string, input: object, meta: object = {}) {
+  const request = modernRequest('tools/call', { name, arguments: input, _meta: meta })
+  const { result } = await call('serve-mcp', 200, request)
+  expect(result).toMatchObject({ structuredContent: {} })
+  return result.structuredContent
 }
 
 const newestExecution = async (): Promise<string> => (await call('list-executions', 200))[0].id
@@ -162,11 +178,25 @@ async function invokeAllFunctions() {
   await call('cancel-execution', 200, { id: cancelled })
   await call('cancel-execution', 200, { id: cancelled })
 
+  await callTools()
   await learn()
   await processWithHeartbeat()
   await resume()
   await requeueAndEnd()
   await sweepStale()
+}
+
+async function callTools() {
+  await call('serve-mcp', 200, modernRequest('tools/list'))
+  const meta = { useCache: true, idempotencyKey: 'k' }
+  expect(await callTool(version.slug, { text: large }, meta)).toEqual({ text: large })
+  expect(await callTool(version.slug, { text: large }, meta)).toEqual({ text: large })
+  for (const filter of [{}, { status: 'ERROR' }, { status: 'IN_PROGRESS' }, { tenantId: 'acme' }])
+    for (const agent of [{}, { agent: version.slug }])
+      await callTool('list_executions', { ...filter, ...agent })
+  const { executionId } = await callTool(version.slug, { text: large, ms: 60_000 })
+  await callTool('cancel_execution', { executionId })
+  expect(await callTool('get_execution', { executionId, waitSeconds: 1 })).toMatchObject({ status: 'ERROR' })
 }
 
 /** The run function and the runner show a model its previous execution as an example. */

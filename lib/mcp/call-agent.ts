@@ -1,0 +1,85 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { resolveVersion } from '../agents/resolve-version.ts'
+import type { Version } from '../core/agent.ts'
+import { AgentNotFound, ExecutionInProgress, InputSchemaMismatch, VersionNotFound } from '../core/errors.ts'
+import { CANCELLED, type Execution } from '../core/execution.ts'
+import type { Step } from '../core/step.ts'
+import { endExecution } from '../engine/end-execution.ts'
+import { buildRunRequest } from '../engine/submit/run-request.ts'
+import { type SubmitEngine, submitSync } from '../engine/submit/submit.ts'
+import { type CallMeta, parseCallMeta } from './call-meta.ts'
+import { InvalidParams } from './invalid-params.ts'
+import type { ToolCall } from './tool-call.ts'
+import { describeViolations, toPendingResult, toRunResult, toToolError } from './tool-result.ts'
+
+/**
+ * Runs the agent with the name of the tool until it is final, or until the deadline of the engine, after which the run
+ * continues.
+ * @throws InvalidParams for an unknown tool or version, and for invalid `_meta`
+ */
+export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<CallToolResult> {
+  const { version: versionId, idempotencyKey, ...overrides } = parseCallMeta(call.meta)
+  const version = await findVersion(engine, call, versionId)
+  try {
+    const strict = { ...overrides, enforceInputSchema: true }
+    const request = buildRunRequest(version, call.input, strict, idempotencyKey)
+    return toRunResult(await runForCall(engine, call, request))
+  } catch (error) {
+    if (error instanceof InputSchemaMismatch)
+      return toToolError(
+        `The arguments do not match the input schema.\n${describeViolations(error.errors ?? [])}`,
+      )
+    if (error instanceof ExecutionInProgress) return toPendingResult(error.executionId)
+    throw error
+  }
+}
+
+async function findVersion(
+  { agents }: SubmitEngine,
+  { organizationId, name }: ToolCall,
+  versionId: CallMeta['version'],
+): Promise<Version> {
+  try {
+    return await resolveVersion({ store: agents, organizationId, idOrSlug: name, versionId })
+  } catch (error) {
+    if (error instanceof AgentNotFound) throw unknownTool(name)
+    if (!(error instanceof VersionNotFound)) throw error
+    throw versionId === undefined
+      ? unknownTool(name)
+      : new InvalidParams('_meta.version is not a version of this agent.')
+  }
+}
+
+const unknownTool = (name: string) => new InvalidParams(`Unknown tool: ${name.slice(0, 128)}`)
+
+/** Reports the steps of the run as progress, and cancels it when the call is cancelled. */
+async function runForCall(
+  engine: SubmitEngine,
+  { organizationId, onProgress, cancelled }: ToolCall,
+  request: Parameters<typeof submitSync>[1],
+): Promise<Execution> {
+  let id: string | undefined
+  const cancel = () => {
+    if (id !== undefined)
+      void endExecution(engine, { organizationId, id, error: CANCELLED }).catch(() => undefined)
+  }
+  cancelled.addEventListener('abort', cancel)
+  const observed: SubmitEngine = {
+    ...engine,
+    onRecorded: (execution) => {
+      id = execution.id
+      if (cancelled.aborted) cancel()
+    },
+    onStep: (execution, step) => {
+      if (execution.id === id) onProgress?.(step.number, describeStep(step))
+    },
+  }
+  return submitSync(observed, request).finally(() => cancelled.removeEventListener('abort', cancel))
+}
+
+/** Names only: progress is shown to people, and may be logged by clients. */
+function describeStep(step: Step): string {
+  if (step.kind === 'CODE') return step.name
+  const names = step.calls.map(({ name }) => name)
+  return names.length > 0 ? `Calls ${names.join(', ')}` : 'Responds'
+}
