@@ -1,5 +1,6 @@
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
+import { idempotencyKeyOf } from '../lib/core/access.ts'
 import * as limits from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { readTimes } from '../lib/engine/engine.ts'
@@ -30,17 +31,22 @@ const intake = {
   syncDeadlineMs: readDurationMs(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
 }
 
-async function runAgent({ organizationId, agentId, query, headers, body, basePath }: Request<'run-agent'>) {
+async function runAgent(request: Request<'run-agent'>) {
+  const { access, organizationId, agentId, query, headers, body, basePath } = request
   const version = await resolveVersion({
     store: stores.agents,
     organizationId,
     idOrSlug: agentId,
     versionId: query.version,
   })
-  const request = buildRunRequest(version, body, query, headers['Idempotency-Key'])
+  const run = buildRunRequest(version, body, query, idempotencyKeyOf(access, headers['Idempotency-Key']))
   return query.execMode === 'async'
-    ? toAcceptedResponse(await submitAsync(intake, request), basePath)
-    : toOutputResponse(await submitSync(intake, request), basePath)
+    ? toAcceptedResponse(await submitAsync(intake, run), basePath)
+    : toOutputResponse(await submitSync(intake, run), basePath)
 }
 
-export const handler = endpoint('run-agent', runAgent, { query: runParameters, headers: runHeaders })
+export const handler = endpoint('run-agent', runAgent, {
+  rates: stores.rates,
+  query: runParameters,
+  headers: runHeaders,
+})

@@ -29,7 +29,7 @@ const engine = {
 }
 const corsOrigins = readCorsOrigins()
 
-const serveMcp = ({ organizationId, event }: Request<'serve-mcp'>) =>
-  respondToMcp({ engine, corsOrigins, organizationId, event })
+const serveMcp = ({ access, event }: Request<'serve-mcp'>) =>
+  respondToMcp({ engine, corsOrigins, access, event })
 
-export const handler = endpoint('serve-mcp', serveMcp)
+export const handler = endpoint('serve-mcp', serveMcp, { rates: stores.rates })

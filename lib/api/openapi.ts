@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
+import type { Scope } from '../core/access.ts'
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import { parameterSchemas } from './parameters/parameter-schemas.ts'
 import { getOperation, type Operation, type Route, routes } from './routes.ts'
@@ -11,7 +12,7 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   executionId: z.uuid().meta({ description: 'The ID of the execution.' }),
 }
 
-/** Errors of every operation. Those that require a token can also respond with `Unauthorized`. */
+/** Errors of every operation. Those that require a token can also respond with `Unauthorized` and `Forbidden`. */
 const COMMON_ERRORS: ErrorCode[] = [
   'InvalidQueryParameter',
   'TooManyRequests',
@@ -56,7 +57,8 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
   return {
     operationId: route.legacy ? `legacy-${route.function}` : route.function,
     summary: operation.summary,
-    tags: [operation.public ? 'service' : route.legacy ? 'documents' : 'agents'],
+    ...(!operation.public && { description: describeScope(operation.scope) }),
+    tags: [tagOf(route)],
     ...(route.legacy && { deprecated: true }),
     ...(operation.public && { security: [] }),
     requestParams: {
@@ -72,6 +74,14 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
     responses: mergeResponses(toResponses(operation), toErrorResponses(operation)),
   } as ZodOpenApiOperationObject
 }
+
+function tagOf({ path, legacy }: Route): string {
+  if (legacy) return 'documents'
+  return path.startsWith('/v1/agent') ? 'agents' : 'service'
+}
+
+const describeScope = (scope: Scope | 'any') =>
+  scope === 'any' ? 'Each tool needs a token with its scope.' : `Needs a token with the scope \`${scope}\`.`
 
 function toResponses({ responses }: Operation) {
   return Object.fromEntries(
@@ -101,7 +111,7 @@ function mergeResponses(responses: Responses, errors: Responses): Responses {
 /** One response per status. Its description lists the error codes. */
 function toErrorResponses(operation: Operation) {
   const codes: ErrorCode[] = [
-    ...(operation.public ? [] : (['Unauthorized'] as const)),
+    ...(operation.public ? [] : (['Unauthorized', 'Forbidden'] as const)),
     ...COMMON_ERRORS,
     ...operation.errors,
   ]

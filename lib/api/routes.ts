@@ -1,3 +1,4 @@
+import type { Scope } from '../core/access.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { parameterSchemas } from './parameters/parameter-schemas.ts'
 import type { RecordName, ResponseBody } from './schemas/records.ts'
@@ -14,8 +15,6 @@ export type Operation = {
   query?: ParametersName
   /** Headers beyond those of every request. */
   headers?: ParametersName
-  /** Requires no token. */
-  public?: true
   /** The request body, a JSON object. */
   body?: RecordName
   /** The function parses the body itself: its errors have a format of their own. */
@@ -26,7 +25,11 @@ export type Operation = {
   errors: ErrorCode[]
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
   streams?: true
-}
+} & (
+  | { /** Requires no token. */ public: true }
+  /** The scope that a token needs. With `any`, the function decides by what is requested. */
+  | { scope: Scope | 'any'; public?: never }
+)
 
 /** The name of a schema in `parameters/parameter-schemas.ts`. */
 export type ParametersName = keyof typeof parameterSchemas
@@ -54,26 +57,42 @@ export const operations = {
     responses: { 200: { description: 'The OpenAPI 3.1 document', body: 'OpenApiDocument' } },
     errors: [],
   },
+  'get-me': {
+    method: 'GET',
+    path: '/v1/me',
+    summary: 'Get the organization and the limits of the token',
+    scope: 'read',
+    responses: { 200: { description: 'The token', body: 'Me' } },
+    errors: [],
+  },
   'serve-mcp': {
     method: 'POST',
     path: '/v1/mcp',
     summary: 'Call agents as tools of the Model Context Protocol',
+    scope: 'any',
     body: 'McpMessage',
     rawBody: true,
     responses: {
       200: {
         description: 'The response to a request, or an event stream that ends with it',
         body: 'McpMessage',
+        eventStream: true,
       },
       202: { description: 'The notification is accepted', body: null },
+      400: { description: 'Invalid message', body: 'McpMessage' },
+      404: { description: 'Unknown method', body: 'McpMessage' },
+      406: { description: 'The client does not accept JSON and event streams', body: 'McpMessage' },
+      413: { description: 'The message is too large', body: 'McpMessage' },
+      415: { description: 'The message is not JSON', body: 'McpMessage' },
     },
-    errors: ['Forbidden'],
+    errors: ['Forbidden', 'PayloadTooLarge'],
     streams: true,
   },
   'list-agents': {
     method: 'GET',
     path: '/v1/agents',
     summary: 'List the agents of the organization',
+    scope: 'read',
     query: 'pageParameters',
     responses: listOf('Agents', 'Agent'),
     errors: [],
@@ -82,6 +101,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}',
     summary: 'Get an agent',
+    scope: 'read',
     responses: { 200: { description: 'The agent', body: 'Agent' } },
     errors: ['AgentNotFound'],
   },
@@ -89,6 +109,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}/versions',
     summary: 'List the versions of an agent',
+    scope: 'read',
     query: 'pageParameters',
     responses: listOf('Versions', 'Version'),
     errors: ['AgentNotFound'],
@@ -97,6 +118,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/agents/{agentId}/executions',
     summary: 'Run an agent',
+    scope: 'run',
     query: 'runParameters',
     headers: 'runHeaders',
     body: 'Input',
@@ -124,6 +146,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}/executions',
     summary: 'List the executions of an agent',
+    scope: 'read',
     query: 'executionPageParameters',
     responses: listOf('Executions', 'ListedExecution'),
     errors: ['AgentNotFound'],
@@ -133,6 +156,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agent_executions',
     summary: 'List the executions of all agents of the organization',
+    scope: 'read',
     query: 'executionPageParameters',
     responses: listOf('Executions', 'ListedExecution'),
     errors: [],
@@ -142,6 +166,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}',
     summary: 'Get an execution, immediately or when it is final',
+    scope: 'read',
     headers: 'waitHeaders',
     responses: executionResponse,
     errors: ['ExecutionNotFound'],
@@ -151,6 +176,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}/steps',
     summary: 'List the steps of an execution',
+    scope: 'read',
     query: 'pageParameters',
     responses: { 200: { description: 'Steps, in order', body: ['Step'] } },
     errors: ['ExecutionNotFound'],
@@ -160,6 +186,7 @@ export const operations = {
     method: 'DELETE',
     path: '/v1/agent_executions/{executionId}',
     summary: 'Delete an execution and everything that belongs to it',
+    scope: 'manage',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['ExecutionNotFound', 'ExecutionInProgress'],
   },
@@ -167,6 +194,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/agent_executions/{executionId}/cancel',
     summary: 'Cancel an execution that is in progress; a final one does not change',
+    scope: 'run',
     responses: executionResponse,
     errors: ['ExecutionNotFound'],
     streams: true,
@@ -175,6 +203,7 @@ export const operations = {
     method: 'PUT',
     path: '/v1/agent_executions/{executionId}/feedback',
     summary: 'Rate or correct the result of an execution',
+    scope: 'run',
     body: 'FeedbackBody',
     responses: executionResponse,
     errors: [

@@ -1,9 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { Access } from '../core/access.ts'
 import type { JsonObject } from '../core/json.ts'
 
 /** A proxy event with what the middlewares add. */
 export type ServiceEvent = APIGatewayProxyEvent & {
-  organizationId?: string
+  access?: Access
   query?: unknown
   validHeaders?: unknown
   json?: JsonObject

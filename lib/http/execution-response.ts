@@ -1,15 +1,8 @@
 import { toExecutionRecord } from '../api/mappers/to-execution-record.ts'
-import { ExecutionNotFound, ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/errors.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
-import { isUuid } from '../core/ids.ts'
 import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HttpResponse } from './event.ts'
-
-/** @throws ExecutionNotFound if the path segment is not a UUID */
-export function parseExecutionId(segment: string): string {
-  if (!isUuid(segment)) throw new ExecutionNotFound()
-  return segment.toLowerCase()
-}
 
 /** The execution record, for polling. */
 export function toRecordResponse(execution: Execution): HttpResponse {

@@ -27,7 +27,7 @@ export function requestLog({
   const toEntry = (event: ServiceEvent, response: APIGatewayProxyResult | null | undefined) => ({
     operation,
     requestId: event.requestContext.requestId,
-    organizationId: event.organizationId,
+    organizationId: event.access?.organizationId,
     executionId: response?.headers?.['X-Execution-Id'],
     status: response?.statusCode,
     // Present if the request waited for the execution to complete: its duration is then the client's choice.
@@ -50,9 +50,10 @@ export function requestLog({
 /** Logs and counts an error of the service that is not the response to the request: a stream reports it to the client. */
 export async function reportServerError(
   operation: string,
-  { requestContext: { requestId }, organizationId }: ServiceEvent,
+  { requestContext: { requestId }, access }: ServiceEvent,
   error: ServiceError,
 ): Promise<void> {
+  const organizationId = access?.organizationId
   await logServerError({ operation, requestId, organizationId, code: error.code }, error)
 }
 

@@ -1,9 +1,13 @@
 import type { Tool } from '@modelcontextprotocol/server'
+import type { Scope } from '../core/access.ts'
 import type { Version } from '../core/agent.ts'
 import type { JsonObject } from '../core/json.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import { mapSubschemas } from '../schema/subschemas.ts'
 import { toObjectSchema } from './object-schema.ts'
+
+/** What a token needs to call an agent. */
+export const AGENT_SCOPE: Scope = 'run'
 
 /** The structured content of a call whose run continues. */
 export type PendingRun = { executionId: string; status: 'IN_PROGRESS' }

@@ -1,14 +1,21 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { resolveVersion } from '../agents/resolve-version.ts'
+import { type Access, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../core/access.ts'
 import type { Version } from '../core/agent.ts'
-import { AgentNotFound, ExecutionInProgress, InputSchemaMismatch, VersionNotFound } from '../core/errors.ts'
+import {
+  AgentNotFound,
+  ExecutionInProgress,
+  Forbidden,
+  InputSchemaMismatch,
+  VersionNotFound,
+} from '../core/errors.ts'
 import { CANCELLED, type Execution } from '../core/execution.ts'
 import type { Step } from '../core/step.ts'
 import { endExecution } from '../engine/end-execution.ts'
 import { buildRunRequest } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, submitSync } from '../engine/submit/submit.ts'
 import { type CallMeta, parseCallMeta } from './call-meta.ts'
-import { InvalidParams } from './invalid-params.ts'
+import { InvalidParams, unknownTool } from './invalid-params.ts'
 import type { ToolCall } from './tool-call.ts'
 import { describeViolations, toPendingResult, toRunResult, toToolError } from './tool-result.ts'
 
@@ -18,11 +25,13 @@ import { describeViolations, toPendingResult, toRunResult, toToolError } from '.
  * @throws InvalidParams for an unknown tool or version, and for invalid `_meta`
  */
 export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<CallToolResult> {
-  const { version: versionId, idempotencyKey, ...overrides } = parseCallMeta(call.meta)
+  const { version: versionId, idempotencyKey, useCache, ...meta } = parseCallMeta(call.meta)
+  const tenantId = tenantOf(call.access, meta.tenantId)
   const version = await findVersion(engine, call, versionId)
   try {
-    const strict = { ...overrides, enforceInputSchema: true }
-    const request = buildRunRequest(version, call.input, strict, idempotencyKey)
+    const overrides = { tenantId, useCache, enforceInputSchema: true }
+    const key = idempotencyKeyOf(call.access, idempotencyKey)
+    const request = buildRunRequest(version, call.input, overrides, key)
     return toRunResult(await runForCall(engine, call, request))
   } catch (error) {
     if (error instanceof InputSchemaMismatch)
@@ -36,9 +45,11 @@ export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<C
 
 async function findVersion(
   { agents }: SubmitEngine,
-  { organizationId, name }: ToolCall,
+  { access, name }: ToolCall,
   versionId: CallMeta['version'],
 ): Promise<Version> {
+  if (!mayUseAgent(access, name)) throw unknownTool(name)
+  const { organizationId } = access
   try {
     return await resolveVersion({ store: agents, organizationId, idOrSlug: name, versionId })
   } catch (error) {
@@ -50,12 +61,19 @@ async function findVersion(
   }
 }
 
-const unknownTool = (name: string) => new InvalidParams(`Unknown tool: ${name.slice(0, 128)}`)
+/** @throws InvalidParams for another tenant than that of the token */
+function tenantOf(access: Access, tenantId: CallMeta['tenantId']): CallMeta['tenantId'] {
+  try {
+    return resolveTenant(access, tenantId)
+  } catch (error) {
+    throw error instanceof Forbidden ? new InvalidParams(`_meta.tenantId: ${error.message}`) : error
+  }
+}
 
 /** Reports the steps of the run as progress, and cancels it when the call is cancelled. */
 async function runForCall(
   engine: SubmitEngine,
-  { organizationId, onProgress, cancelled }: ToolCall,
+  { access: { organizationId }, onProgress, cancelled }: ToolCall,
   request: Parameters<typeof submitSync>[1],
 ): Promise<Execution> {
   let id: string | undefined

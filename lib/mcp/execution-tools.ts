@@ -3,15 +3,17 @@ import * as z from 'zod'
 import { resolveAgent } from '../agents/resolve-agent.ts'
 import { toExecutionRecord, toExecutionSummary } from '../api/mappers/to-execution-record.ts'
 import { executionRecord, executionSummaryRecord } from '../api/schemas/execution-record.ts'
+import { mayUseAgent, resolveTenant, type Scope } from '../core/access.ts'
 import { encodeCursor } from '../core/cursor.ts'
-import { ExecutionNotFound } from '../core/errors.ts'
+import { AgentNotFound, ExecutionNotFound } from '../core/errors.ts'
 import { CANCELLED, type ExecutionStatus } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
 import { endExecution } from '../engine/end-execution.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { waitForCompletion } from '../engine/wait-for-completion.ts'
-import { parseExecutionId } from '../http/execution-response.ts'
+import { resolveExecutionId } from '../http/execution-id.ts'
+import { withAgents } from '../http/execution-page.ts'
 import { BY_ID, parsePage } from '../http/page.ts'
 import { compileStrictValidator } from '../schema/validate/validate.ts'
 import { toObjectSchema } from './object-schema.ts'
@@ -21,6 +23,8 @@ import { describeViolations, toResult, toToolError } from './tool-result.ts'
 /** A tool that is not an agent. Slugs have no underscores, so that names never collide. */
 type ServiceTool = {
   declaration: Tool
+  /** What a token needs to call it. */
+  scope: Scope
   run: (engine: SubmitEngine, call: ToolCall) => Promise<CallToolResult>
 }
 
@@ -56,8 +60,10 @@ const getExecution = (maxSeconds: number) =>
       outputSchema: EXECUTION,
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    async run({ executions }, { organizationId, cancelled }, { executionId, waitSeconds = 0 }) {
-      const id = parseExecutionId(executionId)
+    scope: 'read',
+    async run({ executions }, { access, cancelled }, { executionId, waitSeconds = 0 }) {
+      const id = await resolveExecutionId(executions, { executionId, access })
+      const { organizationId } = access
       const params = { executions, organizationId, id, timeoutMs: waitSeconds * 1000, signal: cancelled }
       const completed = waitSeconds > 0 ? await waitForCompletion(params) : 'IN_PROGRESS'
       const execution = completed === 'IN_PROGRESS' ? await executions.get({ organizationId, id }) : completed
@@ -81,8 +87,10 @@ const CANCEL_EXECUTION = serviceTool<{ executionId: string }>({
     outputSchema: EXECUTION,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   },
-  async run(engine, { organizationId }, { executionId }) {
-    const id = parseExecutionId(executionId)
+  scope: 'run',
+  async run(engine, { access }, { executionId }) {
+    const id = await resolveExecutionId(engine.executions, { executionId, access })
+    const { organizationId } = access
     const cancelled = await endExecution(engine, { organizationId, id, error: CANCELLED })
     const execution = cancelled ?? (await engine.executions.get({ organizationId, id }))
     if (!execution) throw new ExecutionNotFound()
@@ -124,12 +132,16 @@ const LIST_EXECUTIONS = serviceTool<ListInput>({
     ),
     annotations: { readOnlyHint: true, openWorldHint: false },
   },
-  async run({ agents, executions }, { organizationId }, { agent, status, tenantId, limit, cursor }) {
+  scope: 'read',
+  async run({ agents, executions }, { access }, { agent, status = null, limit, cursor, ...input }) {
+    const { organizationId } = access
     const page = parsePage({ limit, cursor }, BY_ID)
+    const tenantId = resolveTenant(access, input.tenantId) ?? null
+    if (agent !== undefined && !mayUseAgent(access, agent)) throw new AgentNotFound()
     const found =
       agent === undefined ? null : await resolveAgent({ store: agents, organizationId, idOrSlug: agent })
-    const filter = { agentId: found?.id ?? null, status: status ?? null, tenantId: tenantId ?? null }
-    const { items, next } = await executions.listSummaries({ organizationId, ...filter, ...page })
+    const scope = withAgents({ organizationId, agentId: found?.id ?? null }, access)
+    const { items, next } = await executions.listSummaries({ ...scope, status, tenantId, ...page })
     return toResult({
       executions: items.map(toExecutionSummary),
       ...(next && { nextCursor: encodeCursor(next) }),
@@ -139,14 +151,16 @@ const LIST_EXECUTIONS = serviceTool<ListInput>({
 
 type Definition<Input> = {
   declaration: Tool
+  scope: Scope
   run: (engine: SubmitEngine, call: ToolCall, input: Input) => Promise<CallToolResult>
 }
 
 /** Validates the arguments. `Input` is the type that the input schema describes. */
-function serviceTool<Input>({ declaration, run }: Definition<Input>): ServiceTool {
+function serviceTool<Input>({ declaration, scope, run }: Definition<Input>): ServiceTool {
   const validate = compileStrictValidator(declaration.inputSchema as JsonObject)
   return {
     declaration,
+    scope,
     async run(engine, call) {
       const violations = validate(call.input)
       if (violations.length > 0)

@@ -6,3 +6,6 @@ export class InvalidParams extends ProtocolError {
     super(ProtocolErrorCode.InvalidParams, message)
   }
 }
+
+/** The same for a tool that does not exist and for one that the token may not use. */
+export const unknownTool = (name: string) => new InvalidParams(`Unknown tool: ${name.slice(0, 128)}`)

@@ -1,12 +1,14 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server'
+import { type Access, hasScope } from '../core/access.ts'
 import { ServiceError } from '../core/errors.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { NEVER } from '../engine/checkpoints/deadline.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { toServiceError } from '../http/problem-details.ts'
+import { AGENT_SCOPE } from './agent-tools.ts'
 import { callAgent } from './call-agent.ts'
 import { executionTools } from './execution-tools.ts'
-import { InvalidParams } from './invalid-params.ts'
+import { InvalidParams, unknownTool } from './invalid-params.ts'
 import { listTools } from './list-tools.ts'
 import type { ToolCall } from './tool-call.ts'
 import { toToolError } from './tool-result.ts'
@@ -25,7 +27,7 @@ const INSTRUCTIONS =
 
 type Params = {
   engine: SubmitEngine
-  organizationId: string
+  access: Access
   /** Whether a closed connection cancels the request: from 2026-07-28 on. Before, it did not. */
   isCancelledByClose: boolean
   /** The params of the request as they arrived: the SDK copies them, which changes numbers that a double cannot hold. */
@@ -36,7 +38,7 @@ type Params = {
 
 /** The MCP server of one request. */
 export function newMcpServer(request: Params): Server {
-  const { engine, organizationId, onServerError } = request
+  const { engine, access, onServerError } = request
   const server = new Server(
     { name: 'agent-execution-service', title: 'Agent Execution Service', version: '1' },
     {
@@ -53,7 +55,7 @@ export function newMcpServer(request: Params): Server {
   const serviceTools = executionTools(engine.syncDeadlineMs)
 
   server.setRequestHandler('tools/list', ({ params: { cursor } = {} }) =>
-    listTools({ agents: engine.agents, serviceTools, organizationId, cursor }).catch((error) => {
+    listTools({ agents: engine.agents, serviceTools, access, cursor }).catch((error) => {
       throw toProtocolError(error, onServerError)
     }),
   )
@@ -62,6 +64,7 @@ export function newMcpServer(request: Params): Server {
     const call = toToolCall(request, name, context)
     try {
       const tool = serviceTools.get(name)
+      if (!hasScope(access, tool?.scope ?? AGENT_SCOPE)) throw unknownTool(name)
       return await (tool ? tool.run(engine, call) : callAgent(engine, call))
     } catch (error) {
       if (error instanceof ServiceError && error.status < 500) return toToolError(error.message)
@@ -80,7 +83,7 @@ function toProtocolError(error: unknown, onServerError: Params['onServerError'])
 
 /** @throws InvalidParams if the arguments are not an object */
 function toToolCall(
-  { organizationId, isCancelledByClose, params }: Params,
+  { access, isCancelledByClose, params }: Params,
   name: string,
   { mcpReq }: ServerContext,
 ): ToolCall {
@@ -88,7 +91,7 @@ function toToolCall(
   if (!isJsonObject(input)) throw new InvalidParams('arguments must be an object.')
   const progressToken = mcpReq._meta?.progressToken
   return {
-    organizationId,
+    access,
     name,
     input,
     meta,

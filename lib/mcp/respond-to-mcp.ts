@@ -1,4 +1,5 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
+import type { Access } from '../core/access.ts'
 import { ServiceError } from '../core/errors.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
@@ -16,19 +17,14 @@ const RESPONSE_HEADERS = ['Content-Type', 'X-Accel-Buffering']
 const PARSE_ERROR = -32700
 const INVALID_REQUEST = -32600
 
-type Params = { engine: SubmitEngine; corsOrigins: CorsOrigins; organizationId: string; event: ServiceEvent }
+type Params = { engine: SubmitEngine; corsOrigins: CorsOrigins; access: Access; event: ServiceEvent }
 
 /**
  * Responds to one message of the Model Context Protocol over streamable HTTP, without a session: revision 2026-07-28, and
  * those that begin with `initialize`. Errors of the message are JSON-RPC errors.
  * @throws ServiceError `Forbidden` for a page of another origin
  */
-export async function respondToMcp({
-  engine,
-  corsOrigins,
-  organizationId,
-  event,
-}: Params): Promise<HttpResponse> {
+export async function respondToMcp({ engine, corsOrigins, access, event }: Params): Promise<HttpResponse> {
   const origin = getHeader(event, 'Origin')
   if (origin !== undefined && !allowsOrigin(corsOrigins, origin))
     throw new ServiceError('Forbidden', 'Pages of this origin may not call the service.')
@@ -40,7 +36,7 @@ export async function respondToMcp({
     ({ era }) =>
       newMcpServer({
         engine,
-        organizationId,
+        access,
         isCancelledByClose: era === 'modern',
         params,
         onServerError: (error) => reportServerError('serve-mcp', event, error),

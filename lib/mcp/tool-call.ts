@@ -1,8 +1,9 @@
+import type { Access } from '../core/access.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 
 /** A validated `tools/call` request. */
 export type ToolCall = {
-  organizationId: string
+  access: Access
   /** Of the tool. */
   name: string
   input: JsonObject

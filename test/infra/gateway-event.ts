@@ -7,12 +7,14 @@ type Call = {
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: unknown
+  /** What the authorizer returned, beside the organization. */
+  limits?: Record<string, string>
 }
 
 /** The event with which API Gateway invokes the function of an operation. */
 export function toGatewayEvent(
   name: OperationName,
-  { organizationId, query = {}, headers, body, ...ids }: Call,
+  { organizationId, query = {}, headers, body, limits, ...ids }: Call,
 ): object {
   const { path, method } = getOperation(name)
   return {
@@ -24,7 +26,7 @@ export function toGatewayEvent(
     multiValueQueryStringParameters: Object.fromEntries(
       Object.entries(query).map(([key, value]) => [key, [value]]),
     ),
-    requestContext: { requestId: name, path, authorizer: { organizationId } },
+    requestContext: { requestId: name, path, authorizer: { organizationId, ...limits } },
     body: body === undefined ? null : JSON.stringify(body),
     isBase64Encoded: false,
   }

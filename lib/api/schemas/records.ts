@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { agentRecord, versionRecord } from './agent-record.ts'
 import { executionRecord, executionSummaryRecord } from './execution-record.ts'
 import { feedbackBody } from './feedback.ts'
+import { meRecord } from './me-record.ts'
 import { stepRecord } from './step-record.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
@@ -15,6 +16,7 @@ const records = {
   Input: jsonObject,
   ListedExecution: z.union([executionRecord, executionSummaryRecord]),
   McpMessage: jsonObject,
+  Me: meRecord,
   OpenApiDocument: jsonObject,
   Output: jsonObject,
   Step: stepRecord,

@@ -151,6 +151,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
     it.each<[OperationName, Call]>([
       ['check-health', {}],
       ['get-openapi-document', {}],
+      ['get-me', {}],
       ['list-agents', {}],
       ['get-agent', {}],
       ['list-versions', {}],

@@ -6,7 +6,7 @@ import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bundleFunctions } from '../../../infra/bundling/bundle.ts'
 import { FUNCTION_NAMES, type FunctionName } from '../../../infra/functions/function-settings.ts'
-import { GRANTS } from '../../../infra/functions/grants.ts'
+import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
 import type { OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
@@ -19,6 +19,7 @@ import { system } from '../../../lib/system.ts'
 import { provisionQueues, provisionTable } from '../../../local/emulators/provision.ts'
 import { startDynamoDB, startSqs } from '../../../local/emulators/start-emulators.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
+import { createToken } from '../../support/create-organization.ts'
 import { anExecution } from '../../support/executions.ts'
 import { finalAnswer } from '../../support/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
@@ -132,7 +133,13 @@ async function call(
   status: number,
   { id = '', agent = version.slug, ...options }: Options = {},
 ) {
-  const event = toGatewayEvent(name, { organizationId, agentId: agent, executionId: id, ...options })
+  const event = toGatewayEvent(name, {
+    organizationId,
+    agentId: agent,
+    executionId: id,
+    limits: { tokenId: organizationId, rate: '1000' },
+    ...options,
+  })
   const result = await handlers[name](event, {})
   expect(result).toMatchObject({ statusCode: status })
   return result.body === '' ? null : parseMessages(result.body).at(-1)
@@ -155,8 +162,13 @@ async function invokeAllFunctions() {
   await call('list-agents', 200)
   await call('get-agent', 200)
   await call('list-versions', 200)
-  const authorization = { type: 'TOKEN', authorizationToken: 'Bearer none', methodArn: 'arn:stage/live/GET/' }
-  await expect(handlers['authorize-request'](authorization, {})).rejects.toThrow('Unauthorized')
+  await call('get-me', 200)
+  const token = await createToken(table, organizationId)
+  const authorization = { type: 'TOKEN', methodArn: 'arn:stage/live/GET/' }
+  const authorize = (text: string) =>
+    handlers['authorize-request']({ ...authorization, authorizationToken: `Bearer ${text}` }, {})
+  await expect(authorize('none')).rejects.toThrow('Unauthorized')
+  expect(await authorize(token)).toMatchObject({ context: { organizationId } })
 
   const useCache = { query: { useCache: 'true' }, body: { text: large } }
   expect(await call('run-agent', 200, useCache)).toEqual({ text: large })
@@ -306,7 +318,12 @@ describe('GRANTS', () => {
 
   it.each(FUNCTION_NAMES)('grant %s exactly the calls that it makes', (name) => {
     const { table: actions, indexes = [], queue = [] } = GRANTS[name]
-    const granted = { table: [...actions].sort(), indexes: [...indexes].sort(), queue: [...queue].sort() }
+    const granted = {
+      table: [...actions].sort(),
+      updated: [getUpdatedPrefix(name) ?? []].flat(),
+      indexes: [...indexes].sort(),
+      queue: [...queue].sort(),
+    }
     expect(recorder.callsOf(name)).toEqual(granted)
   })
 })
