@@ -3,10 +3,12 @@ import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.
 import { idempotencyKeyOf } from '../lib/core/access.ts'
 import * as limits from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { emitCompleted } from '../lib/engine/completion-events.ts'
 import { readTimes } from '../lib/engine/engine.ts'
+import { eventReader } from '../lib/engine/events/read-events.ts'
 import { admission } from '../lib/engine/submit/admission.ts'
-import { buildRunRequest } from '../lib/engine/submit/run-request.ts'
-import { submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
+import { buildRunRequest, type RunRequest } from '../lib/engine/submit/run-request.ts'
+import { type Started, startSync, submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
 import {
   MAX_OPEN_EXECUTIONS,
   readDurationMs,
@@ -14,11 +16,14 @@ import {
   SYNC_DEADLINE_SECONDS,
 } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { toAcceptedResponse, toOutputResponse } from '../lib/http/execution-response.ts'
+import type { HttpResponse } from '../lib/http/event.ts'
+import { acceptsEvents, getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
+import { toAcceptedResponse, toExecutionHeaders, toOutputResponse } from '../lib/http/execution-response.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const stores = openMeasuredStores()
+const readEvents = eventReader(stores)
 const intake = {
   ...stores,
   queue: openRunQueue(),
@@ -40,9 +45,34 @@ async function runAgent(request: Request<'run-agent'>) {
     versionId: query.version,
   })
   const run = buildRunRequest(version, body, query, idempotencyKeyOf(access, headers['Idempotency-Key']))
+  if (acceptsEvents(request.accept)) return streamRun(request, run)
   return query.execMode === 'async'
     ? toAcceptedResponse(await submitAsync(intake, run), basePath)
     : toOutputResponse(await submitSync(intake, run), basePath)
+}
+
+/** Responds with the events of the run. They come from the journal, because another worker may continue the run. */
+async function streamRun(
+  { organizationId, query, basePath }: Request<'run-agent'>,
+  run: RunRequest,
+): Promise<HttpResponse> {
+  const { execution, ended } = await start(query.execMode, run)
+  const { id, status } = execution
+  const completed = ended.finally(() => emitCompleted(id))
+  // Awaited below, but only after the events.
+  completed.catch(() => undefined)
+  async function* events(signal: AbortSignal) {
+    yield* readEvents({ organizationId, id, status, after: 0, maxMs: getMaxStreamMs(), signal })
+    // Lambda suspends the function when the response ends.
+    await completed
+  }
+  return toEventStreamResponse(events, toExecutionHeaders(execution, basePath))
+}
+
+async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Started, 'isNew'>> {
+  if (mode === 'sync') return startSync(intake, run)
+  const execution = await submitAsync(intake, run)
+  return { execution, ended: Promise.resolve(execution) }
 }
 
 export const handler = endpoint('run-agent', runAgent, {

@@ -7,6 +7,7 @@ import {
   DYNAMODB_ENDPOINT,
   type Environment,
   QUEUE_URL,
+  RESPONSE_STREAMING,
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../lib/environment.ts'
@@ -54,6 +55,7 @@ export async function runService(environment: Environment, print: (line: string)
       [DYNAMODB_ENDPOINT]: database.endpoint,
       [SQS_ENDPOINT]: sqs.endpoint,
       [QUEUE_URL]: queues.runs,
+      [RESPONSE_STREAMING]: 'local',
     })
     const runner = createRunner({
       deadLetters: queues.deadLetters,

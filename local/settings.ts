@@ -9,7 +9,6 @@ import {
   EXECUTION_RETENTION_DAYS,
   LEASE_SECONDS,
   MAX_OPEN_EXECUTIONS,
-  RESPONSE_STREAMING,
   RETRY_BACKOFF_MS,
   readInteger,
   SQS_ENDPOINT,
@@ -44,7 +43,6 @@ export function readLocalSettings(given: Environment): LocalSettings {
   const defaults = {
     [LEASE_SECONDS]: given[LEASE_SECONDS] || LOCAL_LEASE_SECONDS,
     [POWERTOOLS_LOG_LEVEL]: given[POWERTOOLS_LOG_LEVEL] || 'WARN',
-    [RESPONSE_STREAMING]: 'local',
   }
   const environment: Environment = { ...given, ...defaults }
   const problems = Object.entries(CHECKS).flatMap(([name, check]) => {

@@ -38,7 +38,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
   'list-versions': { table: ['GetItem', 'Query'] },
   'run-agent': {
-    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-by-status', 'executions-of-agent'],
     queue: ['SendMessage'],
   },
@@ -67,6 +67,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     ],
   },
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
+  'stream-events': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'] },
   'give-feedback': { table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'] },

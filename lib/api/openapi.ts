@@ -85,12 +85,12 @@ const describeScope = (scope: Scope | 'any') =>
 
 function toResponses({ responses }: Operation) {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, body, eventStream }]) => {
+    Object.entries(responses).map(([status, { description, body, events }]) => {
       const content = {
         ...(body && { 'application/json': { schema: getSchema(body) } }),
-        ...(eventStream && { 'text/event-stream': { schema: z.string() } }),
+        ...(events && { 'text/event-stream': { schema: z.string() } }),
       }
-      return [status, { description, ...(body && { content }) }]
+      return [status, { description, ...(Object.keys(content).length > 0 && { content }) }]
     }),
   )
 }

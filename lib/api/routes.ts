@@ -19,8 +19,8 @@ export type Operation = {
   body?: RecordName
   /** The function parses the body itself: its errors have a format of their own. */
   rawBody?: true
-  /** By status. The body is null if the response has none. With `eventStream`, it can also be server-sent events. */
-  responses: Record<number, { description: string; body: ResponseBody | null; eventStream?: true }>
+  /** By status. The body is null if the response has none; `events`: it can be server-sent events. */
+  responses: Record<number, { description: string; body: ResponseBody | null; events?: true }>
   /** Errors beyond those of every operation. */
   errors: ErrorCode[]
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
@@ -76,7 +76,7 @@ export const operations = {
       200: {
         description: 'The response to a request, or an event stream that ends with it',
         body: 'McpMessage',
-        eventStream: true,
+        events: true,
       },
       202: { description: 'The notification is accepted', body: null },
       400: { description: 'Invalid message', body: 'McpMessage' },
@@ -123,7 +123,12 @@ export const operations = {
     headers: 'runHeaders',
     body: 'Input',
     responses: {
-      200: { description: 'The output (synchronous run)', body: 'Output' },
+      200: {
+        description:
+          'The output (synchronous run); the events of the run if `Accept` names `text/event-stream`',
+        body: 'Output',
+        events: true,
+      },
       202: { description: 'The execution, for polling (asynchronous run)', body: 'Execution' },
     },
     errors: [
@@ -180,6 +185,23 @@ export const operations = {
     query: 'pageParameters',
     responses: { 200: { description: 'Steps, in order', body: ['Step'] } },
     errors: ['ExecutionNotFound'],
+    streams: true,
+  },
+  'stream-events': {
+    method: 'GET',
+    path: '/v1/agent_executions/{executionId}/events',
+    summary: 'Stream the events of an execution',
+    scope: 'read',
+    headers: 'eventHeaders',
+    responses: {
+      200: {
+        description:
+          'Server-sent events: `step` (a record of the list of steps; its number is the id), `tool`, `status`, and at the end `done` (the execution)',
+        body: null,
+        events: true,
+      },
+    },
+    errors: ['InvalidHeader', 'ExecutionNotFound'],
     streams: true,
   },
   'delete-execution': {

@@ -102,13 +102,10 @@ export class ExecutionNotFound extends ServiceError {
 }
 
 export class ExecutionInProgress extends ServiceError {
-  readonly executionId: string
-
   constructor(executionId: string) {
     super('ExecutionInProgress', 'Wait until the execution has finished, or cancel it first.', {
       members: { executionId },
     })
-    this.executionId = executionId
   }
 }
 

@@ -11,6 +11,7 @@ export const ALLOWED_HEADERS = [
   'Authorization',
   'Content-Type',
   'Idempotency-Key',
+  'Last-Event-ID',
   'Prefer',
   'MCP-Protocol-Version',
   'Mcp-Method',

@@ -10,7 +10,7 @@ import type { RateStore } from '../core/ports.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
 import { readCorsOrigins, responseHeaders } from './cors.ts'
 import { encoding } from './encoding.ts'
-import { getBasePath, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
+import { getBasePath, getHeader, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
 import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
 import { queryParameters, requestHeaders } from './parameters.ts'
@@ -50,6 +50,8 @@ export type Request<Name extends OperationName = OperationName> = {
   agentId: string
   executionId: string
   body: JsonObject
+  /** The media types that the client accepts. */
+  accept: string | undefined
   /** Prefix of the path of every link. */
   basePath: string
   /** The requested path, with the base path. */
@@ -69,9 +71,9 @@ export function endpoint<Name extends OperationName>(
 ) {
   const operation = getOperation(name)
   const { rates, query, headers }: AnyOptions = options ?? {}
-  const streaming = operation.streams ? process.env[RESPONSE_STREAMING] : undefined
+  const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
   const handler = middy<ServiceEvent, APIGatewayProxyResult>(
-    streaming === 'on' ? { executionMode: executionModeStreamifyResponse } : {},
+    streams ? { executionMode: executionModeStreamifyResponse } : {},
   )
     .use(responseHeaders(readCorsOrigins()))
     .use(requestLog({ operation: name }))
@@ -85,9 +87,7 @@ export function endpoint<Name extends OperationName>(
   if (!operation.public) handler.use(restrictParameters(query !== undefined && 'tenantId' in query.shape))
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body && !operation.rawBody) handler.use(jsonBody())
-  return handler.handler(async (event: ServiceEvent) =>
-    toProxyResult(await handle(toRequest<Name>(event)), streaming !== undefined),
-  )
+  return handler.handler(async (event: ServiceEvent) => toProxyResult(await handle(toRequest<Name>(event))))
 }
 
 /** Sends requests to public operations. */
@@ -103,6 +103,7 @@ function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Nam
     agentId: event.pathParameters?.agentId ?? '',
     executionId: event.pathParameters?.executionId ?? '',
     body: event.json ?? {},
+    accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
     event,

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Access } from '../core/access.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -10,30 +11,25 @@ export type ServiceEvent = APIGatewayProxyEvent & {
   json?: JsonObject
 }
 
-/** The response of an endpoint: a body that is sent as JSON, or a stream of bytes with its own content type. */
+/** The response of an endpoint. The body is sent as JSON; a stream, or its text, as it is. */
 export type HttpResponse = {
   status: number
   body?: unknown
-  stream?: ReadableStream<Uint8Array>
+  stream?: Readable | string
   headers?: Record<string, string>
 }
 
-/** A stream is read to its end unless the caller `streams` bodies: middy and the local gateway do. */
-export async function toProxyResult(
-  { status, body, stream, headers }: HttpResponse,
-  streams: boolean,
-): Promise<APIGatewayProxyResult> {
-  const result = {
+/** A stream as body is for middy's streamed responses and for the local gateway. The type of the result knows no streams. */
+export function toProxyResult({ status, body, stream, headers }: HttpResponse): APIGatewayProxyResult {
+  return {
     statusCode: status,
     headers: {
       'Cache-Control': 'no-store',
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...headers,
     },
+    body: (stream as string | undefined) ?? (body === undefined ? '' : JSON.stringify(body)),
   }
-  if (!stream) return { ...result, body: body === undefined ? '' : JSON.stringify(body) }
-  // The types of Lambda do not describe streams.
-  return { ...result, body: streams ? (stream as unknown as string) : await new Response(stream).text() }
 }
 
 /** Header names are case-insensitive. */

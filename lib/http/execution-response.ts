@@ -40,7 +40,8 @@ export function toOutputResponse(execution: Execution, basePath: string): HttpRe
   throw new ServiceError('ExecutionFailed', detail, { headers, members: { executionId, error } })
 }
 
-function toExecutionHeaders(execution: Execution, basePath: string): Record<string, string> {
+/** Headers of every response to a run. */
+export function toExecutionHeaders(execution: Execution, basePath: string): Record<string, string> {
   return {
     'X-Execution-Id': execution.id,
     Location: `${basePath}/v1/agent_executions/${execution.id}`,

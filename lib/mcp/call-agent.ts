@@ -2,22 +2,16 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import { resolveVersion } from '../agents/resolve-version.ts'
 import { type Access, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../core/access.ts'
 import type { Version } from '../core/agent.ts'
-import {
-  AgentNotFound,
-  ExecutionInProgress,
-  Forbidden,
-  InputSchemaMismatch,
-  VersionNotFound,
-} from '../core/errors.ts'
+import { AgentNotFound, Forbidden, InputSchemaMismatch, VersionNotFound } from '../core/errors.ts'
 import { CANCELLED, type Execution } from '../core/execution.ts'
 import type { Step } from '../core/step.ts'
 import { endExecution } from '../engine/end-execution.ts'
-import { buildRunRequest } from '../engine/submit/run-request.ts'
-import { type SubmitEngine, submitSync } from '../engine/submit/submit.ts'
+import { buildRunRequest, type RunRequest } from '../engine/submit/run-request.ts'
+import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
 import { type CallMeta, parseCallMeta } from './call-meta.ts'
 import { InvalidParams, unknownTool } from './invalid-params.ts'
 import type { ToolCall } from './tool-call.ts'
-import { describeViolations, toPendingResult, toRunResult, toToolError } from './tool-result.ts'
+import { describeViolations, toRunResult, toToolError } from './tool-result.ts'
 
 /**
  * Runs the agent with the name of the tool until it is final, or until the deadline of the engine, after which the run
@@ -38,7 +32,6 @@ export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<C
       return toToolError(
         `The arguments do not match the input schema.\n${describeViolations(error.errors ?? [])}`,
       )
-    if (error instanceof ExecutionInProgress) return toPendingResult(error.executionId)
     throw error
   }
 }
@@ -74,25 +67,21 @@ function tenantOf(access: Access, tenantId: CallMeta['tenantId']): CallMeta['ten
 async function runForCall(
   engine: SubmitEngine,
   { access: { organizationId }, onProgress, cancelled }: ToolCall,
-  request: Parameters<typeof submitSync>[1],
+  request: RunRequest,
 ): Promise<Execution> {
-  let id: string | undefined
+  const onStep: SubmitEngine['onStep'] = ({ parentExecutionId }, step) => {
+    if (parentExecutionId === null) onProgress?.(step.number, describeStep(step))
+  }
+  const { execution, isNew, ended } = await startSync({ ...engine, onStep }, request)
+  // The run of an earlier call with the same idempotency key is not this call's to cancel.
+  if (!isNew) return ended
   const cancel = () => {
-    if (id !== undefined)
-      void endExecution(engine, { organizationId, id, error: CANCELLED }).catch(() => undefined)
+    const { id } = execution
+    void endExecution(engine, { organizationId, id, error: CANCELLED }).catch(() => undefined)
   }
+  if (cancelled.aborted) cancel()
   cancelled.addEventListener('abort', cancel)
-  const observed: SubmitEngine = {
-    ...engine,
-    onRecorded: (execution) => {
-      id = execution.id
-      if (cancelled.aborted) cancel()
-    },
-    onStep: (execution, step) => {
-      if (execution.id === id) onProgress?.(step.number, describeStep(step))
-    },
-  }
-  return submitSync(observed, request).finally(() => cancelled.removeEventListener('abort', cancel))
+  return ended.finally(() => cancelled.removeEventListener('abort', cancel))
 }
 
 /** Names only: progress is shown to people, and may be logged by clients. */

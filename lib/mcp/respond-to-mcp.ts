@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream'
+import { text as readText } from 'node:stream/consumers'
+import type { ReadableStream } from 'node:stream/web'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Access } from '../core/access.ts'
 import { ServiceError } from '../core/errors.ts'
@@ -5,6 +8,7 @@ import { isJsonObject, type Json } from '../core/json.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { allowsOrigin, type CorsOrigins } from '../http/cors.ts'
 import { getHeader, type HttpResponse, type ServiceEvent } from '../http/event.ts'
+import { isStreaming } from '../http/event-stream.ts'
 import { readJson } from '../http/json-body.ts'
 import { reportServerError } from '../http/request-log.ts'
 import { newMcpServer } from './mcp-server.ts'
@@ -76,8 +80,12 @@ function toRequest(event: ServiceEvent): Request {
   return new Request('https://localhost/v1/mcp', { method: 'POST', headers: Object.fromEntries(given) })
 }
 
-function toHttpResponse({ status, headers, body }: Response): HttpResponse {
+/** Where responses are buffered, an event stream is sent as a whole. */
+async function toHttpResponse({ status, headers, body }: Response): Promise<HttpResponse> {
   const sent = RESPONSE_HEADERS.map((name) => [name, headers.get(name)] as const)
   const given = sent.filter((header): header is readonly [string, string] => header[1] !== null)
-  return { status, ...(body && { stream: body }), headers: Object.fromEntries(given) }
+  const response = { status, headers: Object.fromEntries(given) }
+  if (!body) return response
+  const stream = Readable.fromWeb(body as ReadableStream)
+  return { ...response, stream: isStreaming() ? stream : await readText(stream) }
 }

@@ -31,7 +31,7 @@ export function toRunResult(execution: Execution): CallToolResult {
   return toToolError(`The run ended in ERROR ${code}: ${message} (execution ${executionId})`, meta)
 }
 
-export function toPendingResult(executionId: string): CallToolResult {
+function toPendingResult(executionId: string): CallToolResult {
   const pending: PendingRun = { executionId, status: 'IN_PROGRESS' }
   const text = `The run continues. Call get_execution with {"executionId":"${executionId}","waitSeconds":20} for its output.`
   return {

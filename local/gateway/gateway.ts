@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { type Duplex, Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { type Duplex, pipeline, type Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { getOperation, isPublicPath, methodsOf, type OperationName } from '../../lib/api/routes.ts'
 import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
@@ -22,7 +21,7 @@ export type GatewayOptions = {
   handlers: Handlers
   authorizer: Authorizer
   corsOrigins: CorsOrigins
-  /** Called after each response. */
+  /** Called after each response, with a stream when it begins. */
   onResponse?: (entry: { method: string; path: string; status: number; ms: number }) => void
 }
 
@@ -42,7 +41,7 @@ export function createGateway({ handlers, authorizer, corsOrigins, onResponse }:
       return toProblemResult(toServiceError(error), requestId)
     })
     const headers = { ...result.headers, ...corsHeaders(corsOrigins, request.headers.origin) }
-    await writeResponse(response, { ...result, headers }, requestId)
+    writeResponse(response, { ...result, headers }, requestId)
     const [path = ''] = (request.url ?? '').split('?')
     const ms = performance.now() - startedAt
     onResponse?.({ method: request.method ?? '', path: path.slice(0, 200), status: result.statusCode, ms })
@@ -94,23 +93,26 @@ function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
   return path
 }
 
-/** The body can be a stream, which is cancelled when the client closes the connection. */
-async function writeResponse(
-  response: ServerResponse,
-  result: APIGatewayProxyResult,
-  requestId: string,
-): Promise<void> {
+function writeResponse(response: ServerResponse, result: APIGatewayProxyResult, requestId: string): void {
   for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, String(value))
-  response.setHeader('x-amzn-RequestId', requestId)
-  response.statusCode = result.statusCode
-  const body = result.body as unknown
-  if (body instanceof ReadableStream) {
-    response.flushHeaders()
-    return pipeline(Readable.fromWeb(body), response).catch(() => undefined)
+  if (typeof result.body !== 'string') {
+    writeStream(response, result, requestId)
+    return
   }
-  const bytes = Buffer.from(result.body)
-  if (result.statusCode !== 204) response.setHeader('Content-Length', bytes.length)
-  response.end(bytes)
+  const body = Buffer.from(result.body)
+  if (result.statusCode !== 204) response.setHeader('Content-Length', body.length)
+  response.writeHead(result.statusCode, { 'x-amzn-RequestId': requestId })
+  response.end(body)
+}
+
+/** The stream is destroyed when its client closes the connection. */
+function writeStream(response: ServerResponse, result: APIGatewayProxyResult, requestId: string): void {
+  const stream = result.body as unknown as Readable
+  response.writeHead(result.statusCode, { 'x-amzn-RequestId': requestId })
+  response.flushHeaders()
+  pipeline(stream, response, (error) => {
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') console.error('A stream failed:', error)
+  })
 }
 
 /** Responds with problem details to bytes that Node cannot parse as HTTP. */

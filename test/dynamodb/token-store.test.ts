@@ -31,7 +31,7 @@ describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
       ['without an expiry', {}],
       ['that has expired', { expiresAt: '2020-01-01T00:00:00.000Z' }],
       ['that is revoked', { revokedAt: at(0) }],
-      ['with limits', { scopes: ['run'], agents: ['a', 'b'], tenantId: 'Müller', rate: 10 }],
+      ['with limits', { scopes: ['run' as const], agents: ['a', 'b'], tenantId: 'Müller', rate: 10 }],
       ['with a name of any characters', { name: 'größer\u0000 "日本語" #1' }],
     ])('stores a token %s, which getByHash returns', async (_, overrides) => {
       const token = await created(overrides)

@@ -38,7 +38,7 @@ describe('CORS_ORIGINS', () => {
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, HEAD, POST',
       'access-control-allow-headers':
-        'Authorization, Content-Type, Idempotency-Key, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+        'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
       'access-control-max-age': '7200',
       vary: 'Origin',
     })

@@ -29,7 +29,7 @@ describe('the context of the authorizer', () => {
         expect(Object.values(context).filter((value) => !/^[\x20-\x7e]*$/.test(value))).toEqual([])
         expect(fromAuthorizerContext(context)).toEqual(given)
       }),
-      propertyRuns(100),
+      { numRuns: propertyRuns(500) },
     )
   })
 

@@ -32,6 +32,7 @@ const MATRIX: Record<OperationName, Expected[]> = {
   'list-executions': [/* */ 403, 200, 403, 200, 403, ABSENT, ABSENT],
   'get-execution': [/*   */ 403, 200, 403, 200, 404, 404, 404],
   'list-steps': [/*      */ 403, 200, 403, 200, 404, 404, 404],
+  'stream-events': [/*   */ 403, 200, 403, 200, 404, 404, 404],
   'delete-execution': [/**/ 403, 403, 204, 204, 404, 404, 404],
   'cancel-execution': [/**/ 200, 403, 403, 200, 404, 404, 404],
   'give-feedback': [/*   */ 200, 403, 403, 200, 404, 404, 404],
