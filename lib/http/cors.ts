@@ -48,6 +48,19 @@ export const readCorsOrigins = (environment: Environment = process.env): CorsOri
 export const allowsOrigin = (allowed: CorsOrigins, origin: string): boolean =>
   allowed === '*' || allowed.includes(origin)
 
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Whether a page is one of the service itself. The name in the Host header is evidence only if nobody else can give it an
+ * address: API Gateway knows its domain names, and loopback names are fixed.
+ */
+export function isOwnOrigin(event: ServiceEvent, origin: string): boolean {
+  const { domainName } = event.requestContext
+  const { host, hostname } = URL.parse(origin) ?? {}
+  if (hostname === undefined) return false
+  return domainName ? host === domainName : host === getHeader(event, 'Host') && LOOPBACK.includes(hostname)
+}
+
 /** The headers that let the page that sent a request read its response; none for other origins. */
 export function corsHeaders(allowed: CorsOrigins, origin: string | undefined): Record<string, string> {
   if (allowed.length === 0) return {}

@@ -6,7 +6,7 @@ import type { Access } from '../core/access.ts'
 import { ServiceError } from '../core/errors.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
-import { allowsOrigin, type CorsOrigins } from '../http/cors.ts'
+import { allowsOrigin, type CorsOrigins, isOwnOrigin } from '../http/cors.ts'
 import { getHeader, type HttpResponse, type ServiceEvent } from '../http/event.ts'
 import { isStreaming } from '../http/event-stream.ts'
 import { readJson } from '../http/json-body.ts'
@@ -30,7 +30,7 @@ type Params = { engine: SubmitEngine; corsOrigins: CorsOrigins; access: Access; 
  */
 export async function respondToMcp({ engine, corsOrigins, access, event }: Params): Promise<HttpResponse> {
   const origin = getHeader(event, 'Origin')
-  if (origin !== undefined && !allowsOrigin(corsOrigins, origin))
+  if (origin !== undefined && !allowsOrigin(corsOrigins, origin) && !isOwnOrigin(event, origin))
     throw new ServiceError('Forbidden', 'Pages of this origin may not call the service.')
   const message = readMessage(event)
   if ('status' in message) return message
@@ -48,11 +48,12 @@ export async function respondToMcp({ engine, corsOrigins, access, event }: Param
     {
       // A stream that is open from the start keeps a long call alive, and its end cancels the call.
       responseMode: method === 'tools/call' ? 'sse' : 'auto',
-      // Tools change without notice, and a function of its own for each listener would cost more than lists.
-      maxSubscriptions: 0,
     },
   )
-  return toHttpResponse(await handler.fetch(toRequest(event), { parsedBody: message.json }))
+  const response = await handler.fetch(toRequest(event), { parsedBody: message.json })
+  // Nothing can be subscribed to. The stream would keep a function busy for nobody.
+  if (method === 'subscriptions/listen') await handler.close()
+  return toHttpResponse(response)
 }
 
 /** The body, or the response to a body that is not one message. */

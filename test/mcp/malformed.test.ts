@@ -121,7 +121,6 @@ const REJECTED: [name: string, request: RequestOptions, status: number, code: nu
     200,
     -32602,
   ],
-  ['a subscription', modernRequest('subscriptions/listen', { notifications: {} }), 200, -32603],
 ]
 
 describe('POST /v1/mcp', () => {
@@ -152,14 +151,32 @@ describe('POST /v1/mcp', () => {
     expect([status, text]).toEqual([202, ''])
   })
 
-  it.each(['https://evil.example', 'null', 'http://127.0.0.1'])('rejects the origin %s', async (Origin) => {
-    const { status, json } = await post({
-      ...modernRequest('tools/list'),
-      headers: { ...modernRequest('tools/list').headers, Origin },
-    })
-    expect(status).toBe(403)
-    expect(json).toMatchObject({ code: 'Forbidden' })
+  it('accepts its own pages', async () => {
+    const { body, headers } = modernRequest('tools/list')
+    const { status } = await post({ body, headers: { ...headers, Origin: inject('service') } })
+    expect(status).toBe(200)
   })
+
+  it('ends a subscription at once: nothing can be subscribed to', async () => {
+    const notifications = { toolsListChanged: true }
+    const { text } = await post(modernRequest('subscriptions/listen', { notifications }))
+    expect(parseMessages(text)).toMatchObject([
+      { method: 'notifications/subscriptions/acknowledged', params: { notifications: {} } },
+      { id: 1, result: { resultType: 'complete' } },
+    ])
+  })
+
+  it.each(['https://evil.example', 'null', 'http://127.0.0.1', 'http://localhost'])(
+    'rejects the origin %s',
+    async (Origin) => {
+      const { status, json } = await post({
+        ...modernRequest('tools/list'),
+        headers: { ...modernRequest('tools/list').headers, Origin },
+      })
+      expect(status).toBe(403)
+      expect(json).toMatchObject({ code: 'Forbidden' })
+    },
+  )
 
   it.each([
     ['none', null],
