@@ -5,7 +5,7 @@ import * as limits from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
 import { readTimes } from '../lib/engine/engine.ts'
-import { eventReader } from '../lib/engine/events/read-events.ts'
+import { openEvents } from '../lib/engine/events/open-events.ts'
 import { admission } from '../lib/engine/submit/admission.ts'
 import { buildRunRequest, type RunRequest } from '../lib/engine/submit/run-request.ts'
 import { type Started, startSync, submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
@@ -23,7 +23,7 @@ import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const stores = openMeasuredStores()
-const readEvents = eventReader(stores)
+const events = openEvents(stores)
 const intake = {
   ...stores,
   queue: openRunQueue(),
@@ -57,16 +57,20 @@ async function streamRun(
   run: RunRequest,
 ): Promise<HttpResponse> {
   const { execution, ended } = await start(query.execMode, run)
-  const { id, status } = execution
-  const completed = ended.finally(() => emitCompleted(id))
+  const { id } = execution
+  let { status } = execution
+  const completed = ended.then((latest) => {
+    status = latest.status
+    emitCompleted(id)
+  })
   // Awaited below, but only after the events.
   completed.catch(() => undefined)
-  async function* events(signal: AbortSignal) {
-    yield* readEvents({ organizationId, id, status, after: 0, maxMs: getMaxStreamMs(), signal })
+  async function* read(signal: AbortSignal) {
+    yield* events.read({ organizationId, id, status, after: 0, maxMs: getMaxStreamMs(), signal })
     // Lambda suspends the function when the response ends.
     await completed
   }
-  return toEventStreamResponse(events, toExecutionHeaders(execution, basePath))
+  return toEventStreamResponse(read, toExecutionHeaders(execution, basePath))
 }
 
 async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Started, 'isNew'>> {

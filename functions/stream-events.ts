@@ -1,24 +1,23 @@
 import { eventHeaders } from '../lib/api/parameters/event-headers.ts'
 import { ExecutionNotFound, InvalidHeader } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { eventReader } from '../lib/engine/events/read-events.ts'
+import { openEvents } from '../lib/engine/events/open-events.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { getMaxStreamMs, isStreaming, toEventStreamResponse } from '../lib/http/event-stream.ts'
 import { resolveExecutionId } from '../lib/http/execution-id.ts'
 
 const { executions, rates, steps } = openStores()
-const readEvents = eventReader({ executions, steps })
+const events = openEvents({ executions, steps })
 
 async function streamEvents(request: Request<'stream-events'>) {
   const { organizationId, headers } = request
   const id = await resolveExecutionId(executions, request)
   const after = headers['Last-Event-ID'] ?? 0
-  const previous = { number: Math.max(after - 1, 0), pendingCalls: [] }
-  const { status, hasMore } = await steps.probe({ organizationId, id, end: previous })
+  const { status, hasStep } = await events.find({ organizationId, id, after })
   if (!status) throw new ExecutionNotFound()
-  if (after > 0 && !hasMore) throw new InvalidHeader([unknownStep(after)])
+  if (!hasStep) throw new InvalidHeader([unknownStep(after)])
   const reader = { organizationId, id, status, after, maxMs: getMaxStreamMs(), untilNews: !isStreaming() }
-  return toEventStreamResponse((signal) => readEvents({ ...reader, signal }))
+  return toEventStreamResponse((signal) => events.read({ ...reader, signal }))
 }
 
 const unknownStep = (number: number) => ({

@@ -32,7 +32,7 @@ const isZero = (parameter: string) => /^q=0(\.0{0,3})?$/.test(parameter)
  * @param read is given a signal that aborts when the client has gone
  */
 export async function toEventStreamResponse(
-  read: (signal: AbortSignal) => AsyncIterable<ExecutionEvent>,
+  read: (signal: AbortSignal) => AsyncIterable<ExecutionEvent[]>,
   headers: Record<string, string> = {},
 ): Promise<HttpResponse> {
   const response = { status: 200, headers: { 'Content-Type': EVENT_STREAM, ...headers } }
@@ -43,12 +43,12 @@ export async function toEventStreamResponse(
   return { ...response, stream }
 }
 
-/** Without the event `done`, the client is told when to reconnect. */
-async function* toText(events: AsyncIterable<ExecutionEvent>): AsyncGenerator<string> {
+/** One chunk per batch. Without the event `done`, the client is told when to reconnect. */
+async function* toText(batches: AsyncIterable<ExecutionEvent[]>): AsyncGenerator<string> {
   let isDone = false
-  for await (const event of events) {
-    yield formatEvent(event)
-    isDone = event.kind === 'done'
+  for await (const events of batches) {
+    yield events.map(formatEvent).join('')
+    isDone = events.at(-1)?.kind === 'done'
   }
   if (!isDone) yield `retry: ${RECONNECT_MS}\n\n`
 }

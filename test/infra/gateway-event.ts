@@ -5,8 +5,8 @@ type Call = {
   agentId?: string
   executionId?: string
   query?: Record<string, string>
-  headers?: Record<string, string>
   body?: unknown
+  headers?: Record<string, string>
   /** What the authorizer returned, beside the organization. */
   limits?: Record<string, string>
 }
@@ -14,7 +14,7 @@ type Call = {
 /** The event with which API Gateway invokes the function of an operation. */
 export function toGatewayEvent(
   name: OperationName,
-  { organizationId, query = {}, headers, body, limits, ...ids }: Call,
+  { organizationId, query = {}, body, headers, limits, ...ids }: Call,
 ): object {
   const { path, method } = getOperation(name)
   return {

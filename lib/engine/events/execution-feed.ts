@@ -43,10 +43,14 @@ export class ExecutionFeed {
   private wake = () => {}
   private isStopped = false
 
-  constructor(stores: FeedStores, key: FeedKey, status: ExecutionStatus) {
+  constructor(stores: FeedStores, { organizationId, id }: FeedKey, status: ExecutionStatus) {
     this.stores = stores
-    this.key = key
+    this.key = { organizationId, id }
     this.status = status
+  }
+
+  hasRead(number: number): boolean {
+    return this.end.number >= number
   }
 
   isAheadOf(position: Position): boolean {

@@ -119,12 +119,9 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   return Object.fromEntries(loaded) as Record<FunctionName, Handler>
 }
 
-type Options = {
+type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers'> & {
   id?: string
   agent?: string
-  query?: Record<string, string>
-  headers?: Record<string, string>
-  body?: unknown
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
@@ -142,13 +139,14 @@ async function call(
   })
   const result = await handlers[name](event, {})
   expect(result).toMatchObject({ statusCode: status })
-  return result.body === '' ? null : parseMessages(result.body).at(-1)
+  if (result.headers['Content-Type'] === 'text/event-stream') return result.body
+  return result.body === '' ? null : JSON.parse(result.body)
 }
 
 /** Calls a tool. @returns its structured content */
 async function callTool(name: string, input: object, meta: object = {}) {
   const request = modernRequest('tools/call', { name, arguments: input, _meta: meta })
-  const { result } = await call('serve-mcp', 200, request)
+  const { result } = parseMessages(await call('serve-mcp', 200, request)).at(-1)
   expect(result).toMatchObject({ structuredContent: {} })
   return result.structuredContent
 }
@@ -179,6 +177,9 @@ async function invokeAllFunctions() {
     for (const name of ['list-executions', 'list-agent-executions'] as const) await call(name, 200, { query })
   await call('get-execution', 200, { id: finished })
   expect(await call('list-steps', 200, { id: finished })).toMatchObject([{ name: 'echo', result: large }])
+  expect(await call('stream-events', 200, { id: finished })).toContain('event: step')
+  const streamed = { headers: { Accept: 'text/event-stream' }, body: { text: large } }
+  expect(await call('run-agent', 200, streamed)).toContain('event: done')
   const correction = { rating: -1, correctedOutput: { text: large } }
   await call('give-feedback', 200, { id: finished, body: correction })
   await call('give-feedback', 200, { id: finished, body: correction })
