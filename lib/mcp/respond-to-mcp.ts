@@ -50,10 +50,7 @@ export async function respondToMcp({ engine, corsOrigins, access, event }: Param
       responseMode: method === 'tools/call' ? 'sse' : 'auto',
     },
   )
-  const response = await handler.fetch(toRequest(event), { parsedBody: message.json })
-  // Nothing can be subscribed to. The stream would keep a function busy for nobody.
-  if (method === 'subscriptions/listen') await handler.close()
-  return toHttpResponse(response)
+  return toHttpResponse(await handler.fetch(toRequest(event), { parsedBody: message.json }))
 }
 
 /** The body, or the response to a body that is not one message. */
