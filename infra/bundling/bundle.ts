@@ -5,6 +5,7 @@ import { type BuildOptions, build, type Metafile } from 'esbuild'
 import wordListPath from 'word-list'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
 import { builtInsPlugin } from './built-ins-plugin.ts'
+import { mcpSdkPlugin } from './mcp-sdk-plugin.ts'
 import { zodMiniPlugin } from './zod-mini-plugin.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions', import.meta.url))
@@ -19,7 +20,7 @@ export const BUNDLE_OPTIONS = {
   mainFields: ['module', 'main'],
   minify: true,
   legalComments: 'none',
-  plugins: [builtInsPlugin, zodMiniPlugin],
+  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin],
   logLevel: 'warning',
   metafile: true,
 } satisfies BuildOptions

@@ -37,6 +37,9 @@ export const MAX_ATTEMPTS = 5
  */
 export const SYNC_DEADLINE_MS = { streamed: 270_000, buffered: 25_000 } as const
 
+/** The same for a call of an MCP tool: many MCP clients time out after 60 s. */
+export const MCP_DEADLINE_MS = { streamed: 45_000, buffered: 20_000 } as const
+
 /**
  * How long a stream of events lasts at most: less than the 15 minutes of a function and of a streamed response, and of
  * the 29 s of a buffered one.

@@ -7,6 +7,7 @@ import { agentRecord, versionRecord } from '../../lib/api/schemas/agent-record.t
 import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import type { Version } from '../../lib/core/agent.ts'
+import { modernRequest } from '../mcp/messages.ts'
 import { createClient, getExecutionId, getNextLink } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { waitForExecution } from '../support/wait-for-execution.ts'
@@ -342,6 +343,14 @@ describe('PUT feedback', () => {
       feedback: options.body,
     })
     expect(await org.getExecution(executionId)).toEqual(response.json)
+  })
+})
+
+describe('POST mcp', () => {
+  it.each(['/v1/mcp', '/v1/mcp/'])('%s lists the agents as tools', async (path) => {
+    const { status, json } = await org.call('POST', path, modernRequest('tools/list'))
+    expect(status).toBe(200)
+    expect(json.result.tools.map(({ name }: { name: string }) => name)).toContain('echo')
   })
 })
 

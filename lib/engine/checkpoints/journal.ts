@@ -13,6 +13,7 @@ type Params = {
   /** Aborts when no further step may begin. */
   drain?: AbortSignal | undefined
   onLog?: ((text: string) => void) | undefined
+  onStep?: ((execution: LeasedExecution, step: Step) => void) | undefined
 }
 
 /** A step without its number, which is its position in the journal. */
@@ -119,6 +120,7 @@ export class Journal {
     const params = { executionId: execution.id, owner, step: recorded.step, progress }
     if (!(await steps.append(params))) throw leaseLost()
     this.hasGrown = true
+    this.params.onStep?.(execution, recorded.step)
     return recorded
   }
 }

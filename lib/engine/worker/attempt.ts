@@ -181,6 +181,7 @@ async function runUntilDeadline(current: Attempt): Promise<Outcome> {
       heartbeat,
       drain: deadline?.drain,
       onLog: engine.onLog,
+      onStep: engine.onStep,
     })
     current.journal = journal
     const running = run(current, journal, signal)
