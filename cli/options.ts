@@ -1,7 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type * as z from 'zod/mini'
 import { runParameters } from '../lib/api/parameters/run-parameters.ts'
-import { isUuid } from '../lib/core/ids.ts'
+import { isScope, MAX_TOKEN_AGENTS, MAX_TOKEN_RATE, SCOPES, type Scope } from '../lib/core/access.ts'
+import { isSlug, isUuid } from '../lib/core/ids.ts'
 
 /** `--json` and `--stack` apply to every command, `--org` to most. */
 export type SharedOptions = { json?: true | undefined; stack?: string | undefined; org?: string | undefined }
@@ -39,6 +40,40 @@ export const parseAs =
     if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
     return data as z.output<(typeof runParameters.shape)[Name]>
   }
+
+/** Parses a comma-separated list without empty or repeated items. */
+function parseList(text: string): string[] {
+  const items = text.split(',').map((item) => item.trim())
+  return [...new Set(items)]
+}
+
+export function parseScopes(text: string): Scope[] {
+  const scopes = parseList(text)
+  if (!scopes.every(isScope))
+    throw new InvalidArgumentError(`It must be one or more of ${SCOPES.join(', ')}, separated by commas.`)
+  return scopes
+}
+
+export function parseAgents(text: string): string[] {
+  const agents = parseList(text)
+  const invalid = agents.find((agent) => !isUuid(agent) && !isSlug(agent))
+  if (invalid !== undefined)
+    throw new InvalidArgumentError(
+      `"${invalid}" is neither a slug nor an ID. It must be slugs or IDs of agents, separated by commas.`,
+    )
+  if (agents.length > MAX_TOKEN_AGENTS)
+    throw new InvalidArgumentError(`It must have at most ${MAX_TOKEN_AGENTS} agents.`)
+  return agents
+}
+
+/** Parses requests per second, such as `10/s`. */
+export function parseRate(text: string): number {
+  const rate = Number(/^([1-9][0-9]{0,3})\/s$/.exec(text)?.[1])
+  if (rate <= MAX_TOKEN_RATE) return rate
+  throw new InvalidArgumentError(
+    `It must be requests per second, from 1/s to ${MAX_TOKEN_RATE}/s, such as 10/s.`,
+  )
+}
 
 /** Parses a number of days. Returns milliseconds. */
 export function parseLifetime(text: string): number {

@@ -1,5 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
+import type { Token } from '../lib/core/agent.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { toAuthorizerContext } from '../lib/http/identity.ts'
 import { system } from '../lib/system.ts'
 import { verifyToken } from '../lib/tokens/token.ts'
 
@@ -12,6 +14,7 @@ const { tokens } = openStores()
 export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const token = await verifyToken(tokens, event.authorizationToken, system.now())
   if (!token) throw new Error('Unauthorized')
+  await recordUse(token)
   const stage = event.methodArn.split('/').slice(0, 2).join('/')
   return {
     principalId: token.id,
@@ -19,6 +22,13 @@ export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<AP
       Version: '2012-10-17',
       Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${stage}/*` }],
     },
-    context: { organizationId: token.organizationId, tokenId: token.id },
+    context: toAuthorizerContext({ ...token, tokenId: token.id }),
   }
+}
+
+/** Stores the hour of the use, once per hour. Best effort: it decides nothing. */
+async function recordUse({ hash, lastUsedAt }: Token): Promise<void> {
+  const hour = new Date(system.now()).toISOString().replace(/:.*/, ':00:00.000Z')
+  if (lastUsedAt === null || lastUsedAt < hour)
+    await tokens.recordUse({ hash, lastUsedAt: hour }).catch(() => undefined)
 }

@@ -3,11 +3,11 @@ import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 
-const { agents } = openStores()
+const { agents, rates } = openStores()
 
 async function getAgent({ organizationId, agentId }: Request<'get-agent'>) {
   const agent = await resolveAgent({ store: agents, organizationId, idOrSlug: agentId })
   return { status: 200, body: toAgentRecord(agent) }
 }
 
-export const handler = endpoint('get-agent', getAgent)
+export const handler = endpoint('get-agent', getAgent, { rates })

@@ -3,12 +3,14 @@ import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { waitForCompletion } from '../lib/engine/wait-for-completion.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { parseExecutionId, toRecordResponse } from '../lib/http/execution-response.ts'
+import { resolveExecutionId } from '../lib/http/execution-id.ts'
+import { toRecordResponse } from '../lib/http/execution-response.ts'
 
-const { executions } = openStores()
+const { executions, rates } = openStores()
 
-async function getExecution({ organizationId, executionId, headers }: Request<'get-execution'>) {
-  const id = parseExecutionId(executionId)
+async function getExecution(request: Request<'get-execution'>) {
+  const { organizationId, headers } = request
+  const id = await resolveExecutionId(executions, request)
   const seconds = headers.Prefer
   const params = { executions, organizationId, id, timeoutMs: seconds * 1000 }
   const completed = seconds > 0 ? await waitForCompletion(params) : 'IN_PROGRESS'
@@ -19,4 +21,4 @@ async function getExecution({ organizationId, executionId, headers }: Request<'g
   return { ...response, headers: { ...response.headers, 'Preference-Applied': `wait=${seconds}` } }
 }
 
-export const handler = endpoint('get-execution', getExecution, { headers: waitHeaders })
+export const handler = endpoint('get-execution', getExecution, { rates, headers: waitHeaders })

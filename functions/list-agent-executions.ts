@@ -4,7 +4,7 @@ import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { listPage } from '../lib/http/execution-page.ts'
 
-const { agents, executions } = openStores()
+const { agents, executions, rates } = openStores()
 
 async function listAgentExecutions(request: Request<'list-agent-executions'>) {
   const { organizationId } = request
@@ -13,5 +13,6 @@ async function listAgentExecutions(request: Request<'list-agent-executions'>) {
 }
 
 export const handler = endpoint('list-agent-executions', listAgentExecutions, {
+  rates,
   query: executionPageParameters,
 })

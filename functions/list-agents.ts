@@ -1,18 +1,16 @@
 import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { pageParameters } from '../lib/api/parameters/page-parameters.ts'
+import { visibilityOf } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { BY_CREATION, parsePage, toPageResponse } from '../lib/http/page.ts'
 
-const { agents } = openStores()
+const { agents, rates } = openStores()
 
 async function listAgents(request: Request<'list-agents'>) {
   const page = parsePage(request.query, BY_CREATION)
-  return toPageResponse(
-    await agents.list({ organizationId: request.organizationId, ...page }),
-    toAgentRecord,
-    request,
-  )
+  const { organizationId, agentIds } = visibilityOf(request.access)
+  return toPageResponse(await agents.list({ organizationId, agentIds, ...page }), toAgentRecord, request)
 }
 
-export const handler = endpoint('list-agents', listAgents, { query: pageParameters })
+export const handler = endpoint('list-agents', listAgents, { rates, query: pageParameters })

@@ -5,7 +5,7 @@ import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { BY_ID, parsePage, toPageResponse } from '../lib/http/page.ts'
 
-const { agents } = openStores()
+const { agents, rates } = openStores()
 
 async function listVersions(request: Request<'list-versions'>) {
   const { organizationId, agentId, query } = request
@@ -15,4 +15,4 @@ async function listVersions(request: Request<'list-versions'>) {
   return toPageResponse(versions, toVersionRecord, request)
 }
 
-export const handler = endpoint('list-versions', listVersions, { query: pageParameters })
+export const handler = endpoint('list-versions', listVersions, { rates, query: pageParameters })

@@ -2,10 +2,12 @@ import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
 import * as limits from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { emitCompleted } from '../lib/engine/completion-events.ts'
 import { readTimes } from '../lib/engine/engine.ts'
+import { openEvents } from '../lib/engine/events/open-events.ts'
 import { admission } from '../lib/engine/submit/admission.ts'
-import { buildRunRequest } from '../lib/engine/submit/run-request.ts'
-import { submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
+import { buildRunRequest, type RunRequest } from '../lib/engine/submit/run-request.ts'
+import { type Started, startSync, submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
 import {
   MAX_OPEN_EXECUTIONS,
   readDurationMs,
@@ -13,11 +15,14 @@ import {
   SYNC_DEADLINE_SECONDS,
 } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { toAcceptedResponse, toOutputResponse } from '../lib/http/execution-response.ts'
+import type { HttpResponse } from '../lib/http/event.ts'
+import { acceptsEvents, getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
+import { toAcceptedResponse, toExecutionHeaders, toOutputResponse } from '../lib/http/execution-response.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const stores = openMeasuredStores()
+const events = openEvents(stores)
 const intake = {
   ...stores,
   queue: openRunQueue(),
@@ -30,17 +35,57 @@ const intake = {
   syncDeadlineMs: readDurationMs(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
 }
 
-async function runAgent({ organizationId, agentId, query, headers, body, basePath }: Request<'run-agent'>) {
+async function runAgent(request: Request<'run-agent'>) {
+  const { organizationId, agentId, query, body, basePath } = request
   const version = await resolveVersion({
     store: stores.agents,
     organizationId,
     idOrSlug: agentId,
     versionId: query.version,
   })
-  const request = await buildRunRequest(version, body, query, headers['Idempotency-Key'])
+  const run = await buildRunRequest(version, body, query, idempotencyKeyOf(request))
+  if (acceptsEvents(request.accept)) return streamRun(request, run)
   return query.execMode === 'async'
-    ? toAcceptedResponse(await submitAsync(intake, request), basePath)
-    : toOutputResponse(await submitSync(intake, request), basePath)
+    ? toAcceptedResponse(await submitAsync(intake, run), basePath)
+    : toOutputResponse(await submitSync(intake, run), basePath)
 }
 
-export const handler = endpoint('run-agent', runAgent, { query: runParameters, headers: runHeaders })
+/** Responds with the events of the run. They come from the journal, because another worker may continue the run. */
+async function streamRun(
+  { organizationId, query, basePath }: Request<'run-agent'>,
+  run: RunRequest,
+): Promise<HttpResponse> {
+  const { execution, ended } = await start(query.execMode, run)
+  const { id } = execution
+  let { status } = execution
+  const completed = ended.then((latest) => {
+    status = latest.status
+    emitCompleted(id)
+  })
+  // Awaited below, but only after the events.
+  completed.catch(() => undefined)
+  async function* read(signal: AbortSignal) {
+    yield* events.read({ organizationId, id, status, after: 0, maxMs: getMaxStreamMs(), signal })
+    // Lambda suspends the function when the response ends.
+    await completed
+  }
+  return toEventStreamResponse(read, toExecutionHeaders(execution, basePath))
+}
+
+async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Started, 'isNew'>> {
+  if (mode === 'sync') return startSync(intake, run)
+  const execution = await submitAsync(intake, run)
+  return { execution, ended: Promise.resolve(execution) }
+}
+
+/** Tokens that are bound to a tenant share keys with tokens of this tenant only. */
+function idempotencyKeyOf({ access, headers }: Request<'run-agent'>): string | undefined {
+  const key = headers['Idempotency-Key']
+  return key === undefined || access.tenantId === null ? key : `${access.tenantId}\n${key}`
+}
+
+export const handler = endpoint('run-agent', runAgent, {
+  rates: stores.rates,
+  query: runParameters,
+  headers: runHeaders,
+})

@@ -4,7 +4,7 @@ export const QUEUE_URL = 'QUEUE_URL'
 /** Endpoints of emulators; absent on AWS. */
 export const DYNAMODB_ENDPOINT = 'DYNAMODB_ENDPOINT'
 export const SQS_ENDPOINT = 'SQS_ENDPOINT'
-/** `on` if API Gateway streams responses. */
+/** `on` if API Gateway streams responses, `local` if the gateway of `npm start` does; absent if they are buffered. */
 export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 
 /**

@@ -7,6 +7,7 @@ import {
   DYNAMODB_ENDPOINT,
   type Environment,
   QUEUE_URL,
+  RESPONSE_STREAMING,
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../lib/environment.ts'
@@ -23,7 +24,7 @@ import { createRunner } from './runner/runner-process.ts'
 import { readLocalSettings } from './settings.ts'
 
 const AGENTS = fileURLToPath(new URL('../agents', import.meta.url))
-/** Statuses of requests that leave the run to the runner: accepted, or still running at the deadline. */
+/** Statuses of requests that leave the run to the runner: accepted, or still running at the deadline. A streamed run can be either. */
 const LEFT_TO_RUNNER = [202, 504]
 
 /**
@@ -55,6 +56,7 @@ export async function runService(environment: Environment, print: (line: string)
       [DYNAMODB_ENDPOINT]: database.endpoint,
       [SQS_ENDPOINT]: sqs.endpoint,
       [QUEUE_URL]: queues.runs,
+      [RESPONSE_STREAMING]: 'local',
     })
     const runner = createRunner({
       deadLetters: queues.deadLetters,
@@ -89,8 +91,8 @@ export async function runService(environment: Environment, print: (line: string)
       handlers,
       authorizer,
       corsOrigins,
-      onResponse: ({ method, path, status, ms }) => {
-        if (LEFT_TO_RUNNER.includes(status)) runner.ensureStarted()
+      onResponse: ({ method, path, status, ms, isStream }) => {
+        if (LEFT_TO_RUNNER.includes(status) || (isStream && method === 'POST')) runner.ensureStarted()
         print(`${method} ${path} ${status} ${ms.toFixed(0)} ms`)
       },
     })

@@ -1,14 +1,27 @@
 import type { Command } from 'commander'
+import type { Scope, TokenLimits } from '../../lib/core/access.ts'
 import type { Token } from '../../lib/core/agent.ts'
+import { agentIdFrom } from '../../lib/core/ids.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
 import { operatorId } from '../../local/development.ts'
 import { UserError } from '../errors.ts'
 import { findOrganization, readAllPages, withOrganization } from '../find.ts'
-import { formatCommand, formatExamples, relativeTime, textTable } from '../format.ts'
-import { orgOption, parseLifetime, parseName, parseUuid } from '../options.ts'
+import { formatCommand, formatExamples, textTable } from '../format.ts'
+import {
+  orgOption,
+  parseAgents,
+  parseAs,
+  parseLifetime,
+  parseName,
+  parseRate,
+  parseScopes,
+  parseUuid,
+} from '../options.ts'
 import { toAction } from '../output.ts'
 import { withStores } from '../stores.ts'
+import { COLUMNS, describeLimits, describeScopes, toRow } from './token-table.ts'
 
 export function addTokensCommand(program: Command): void {
   const tokens = program.command('tokens').description("Manage an organization's API tokens.")
@@ -17,35 +30,77 @@ export function addTokensCommand(program: Command): void {
   addRevokeCommand(tokens)
 }
 
+type CreateOptions = {
+  name: string
+  expires?: number
+  scopes?: Scope[]
+  agents?: string[]
+  tenant?: string
+  rate?: number
+}
+
 function addCreateCommand(tokens: Command): void {
   tokens
     .command('create')
     .description('Create an API token. The token is shown only once.')
     .requiredOption('--name <text>', 'name that identifies the token in lists', parseName)
     .option('--expires <days>', 'days until the token expires; by default it never does', parseLifetime)
+    .option('--scopes <list>', 'run, read and manage, comma-separated; by default all', parseScopes)
+    .option('--agents <list>', 'slugs or IDs of the only agents that it may use', parseAgents)
+    .option(
+      '--tenant <id>',
+      'the only tenant that it may use, and the default of its runs',
+      parseAs('tenantId'),
+    )
+    .option('--rate <n/s>', 'maximum requests per second, such as 10/s', parseRate)
     .addOption(orgOption())
-    .addHelpText('after', formatExamples('tokens create --name ci --expires 90'))
+    .addHelpText(
+      'after',
+      formatExamples(
+        'tokens create --name ci --expires 90',
+        'tokens create --name acme --scopes run,read --agents triage-ticket --tenant acme --rate 10/s',
+      ),
+    )
     .action(
-      toAction<{ name: string; expires?: number }>((options) =>
+      toAction<CreateOptions>((options) =>
         withOrganization(options, async (stores, organization) => {
+          const { scopes = null, agents = null, tenant: tenantId = null, rate = null } = options
+          const limits: TokenLimits = { scopes, agents, tenantId, rate }
           const { token, text } = newToken({
             system,
             organizationId: organization.id,
             name: options.name,
             createdBy: operatorId(),
             lifetimeMs: options.expires ?? null,
+            ...limits,
           })
           await stores.tokens.create({ token })
           const { id, organizationId, name, expiresAt } = token
+          const missing = await findMissingAgents(stores, token)
           const note = [
             `Created token "${name}" for ${organization.name}. It ${expiresAt ? `expires on ${expiresAt}` : 'never expires'}.`,
+            `Scopes: ${describeScopes(token)}. Limits: ${describeLimits(token)}.`,
+            ...missing.map((agent) => `Warning: the organization has no agent ${agent} yet.`),
             'Save it now: it is not shown again. Send it in the header "Authorization: Bearer <token>".',
             `Revoke it: ${formatCommand(options, `tokens revoke ${id}`)}`,
           ].join('\n')
-          return { json: { id, token: text, organizationId, name, expiresAt }, text, note }
+          const set = Object.entries(limits).filter(([, value]) => value !== null)
+          const json = { id, token: text, organizationId, name, expiresAt, ...Object.fromEntries(set) }
+          return { json, text, note }
         }),
       ),
     )
+}
+
+async function findMissingAgents(stores: Stores, { organizationId, agents }: Token): Promise<string[]> {
+  const isMissing = async (idOrSlug: string) => {
+    const id = agentIdFrom(organizationId, idOrSlug)
+    return id === undefined || (await stores.agents.get({ organizationId, id })) === null
+  }
+  const found = await Promise.all(
+    (agents ?? []).map(async (agent) => ((await isMissing(agent)) ? agent : [])),
+  )
+  return found.flat()
 }
 
 function addListCommand(tokens: Command): void {
@@ -58,28 +113,15 @@ function addListCommand(tokens: Command): void {
       toAction((options) =>
         withOrganization(options, async (stores, { id: organizationId, name }) => {
           const tokens = await readAllPages((page) => stores.tokens.list({ organizationId, ...page }))
-          const rows = tokens.map((token) => [
-            token.id,
-            token.name,
-            describeStatus(token),
-            relativeTime(token.createdAt),
-          ])
+          const rows = tokens.map(toRow)
           const text =
             rows.length > 0
-              ? textTable(['TOKEN', 'NAME', 'STATUS', 'CREATED'], rows)
+              ? textTable(COLUMNS, rows)
               : `${name} has no tokens. Create one: ${formatCommand(options, 'tokens create --name <text>')}`
           return { json: tokens.map(({ hash: _, ...record }) => record), text }
         }),
       ),
     )
-}
-
-function describeStatus({ revokedAt, expiresAt }: Token): string {
-  if (revokedAt) return `revoked ${relativeTime(revokedAt)}`
-  if (!expiresAt) return 'valid'
-  return Date.parse(expiresAt) <= Date.now()
-    ? `expired ${relativeTime(expiresAt)}`
-    : `valid, expires ${relativeTime(expiresAt)}`
 }
 
 function addRevokeCommand(tokens: Command): void {

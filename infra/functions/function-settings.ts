@@ -41,6 +41,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'process-execution': AGENT,
   // Waits up to MAX_WAIT_SECONDS for an execution to complete when the client sends `Prefer: wait`.
   'get-execution': { timeoutSeconds: 29, memoryMb: 512 },
+  // Waits for most of its time, up to EVENT_STREAM_MS: memory is what it costs.
+  'stream-events': { timeoutSeconds: 900, memoryMb: 256 },
   // Deletes up to 500 steps and many payload chunks. 29 s is the integration timeout of API Gateway.
   'delete-execution': { timeoutSeconds: 29, memoryMb: 512 },
   // A correction can be as large as an output, and the response contains it.

@@ -77,7 +77,7 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionPr
   })
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
   logGroup.grantWrite(role)
-  applyGrant(role, GRANTS[name], { table, queue })
+  applyGrant(role, name, { table, queue })
   if (AGENT_FUNCTIONS.includes(name)) grantAgentPermissions(role, settings)
   return new Lambda(scope, 'Function', {
     description: getDescription(name),

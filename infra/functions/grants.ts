@@ -1,6 +1,8 @@
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
+import { type Operation, operations } from '../../lib/api/routes.ts'
+import { RATE_PREFIX, TOKEN_PREFIX } from '../../lib/dynamodb/table/keys.ts'
 import type { IndexName } from '../../lib/dynamodb/table/schema.ts'
 import type { FunctionName } from './function-settings.ts'
 
@@ -31,11 +33,12 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'authorize-request': { table: ['GetItem'] },
   'check-health': { table: ['GetItem'] },
   'get-openapi-document': { table: [] },
+  'get-me': { table: [] },
   'get-agent': { table: ['GetItem'] },
   'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
   'list-versions': { table: ['GetItem', 'Query'] },
   'run-agent': {
-    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-by-status', 'executions-of-agent'],
     queue: ['SendMessage'],
   },
@@ -53,6 +56,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     ],
   },
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
+  'stream-events': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'] },
   'give-feedback': { table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
@@ -75,18 +79,39 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
 }
 
-/** Allows the actions of the grant on the table, the indexes and the queue, and nothing else. */
+/**
+ * The prefix of the partition keys of items that a function may update without `UpdateItem` in its grant: the authorizer
+ * records the use of a token, and every function that requires a token counts the requests of those with a rate.
+ */
+export function getUpdatedPrefix(name: FunctionName): string | null {
+  if (name === 'authorize-request') return TOKEN_PREFIX
+  const operation = (operations as Partial<Record<FunctionName, Operation>>)[name]
+  return operation && !operation.public ? RATE_PREFIX : null
+}
+
+/** Allows the actions of the grant on the table, the indexes and the queue, what `getUpdatedPrefix` says, and nothing else. */
 export function applyGrant(
   role: Role,
-  { table: tableActions, indexes = [], queue: queueActions = [] }: Grant,
+  name: FunctionName,
   { table, queue }: { table: Table; queue: Queue },
 ): void {
-  const allow = (service: string, actions: readonly string[], resources: string[]) => {
+  const { table: tableActions, indexes = [], queue: queueActions = [] } = GRANTS[name]
+  const allow = (service: string, actions: readonly string[], resources: string[], conditions = {}) => {
     if (actions.length === 0 || resources.length === 0) return
     role.addToPolicy(
-      new PolicyStatement({ actions: actions.map((action) => `${service}:${action}`), resources }),
+      new PolicyStatement({
+        actions: actions.map((action) => `${service}:${action}`),
+        resources,
+        conditions,
+      }),
     )
   }
+  const prefix = getUpdatedPrefix(name)
+  if (prefix !== null && !tableActions.includes('UpdateItem'))
+    // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
+    allow('dynamodb', ['UpdateItem'], [table.tableArn], {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${prefix}*`] },
+    })
   allow('dynamodb', tableActions, [table.tableArn])
   allow(
     'dynamodb',

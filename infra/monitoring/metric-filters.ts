@@ -6,10 +6,13 @@ import { SERVER_ERRORS } from '../../lib/metrics.ts'
 import type { Functions } from '../functions/functions.ts'
 import { AUTHORIZER_ERRORS, NAMESPACE, READ_LATENCY, THROTTLED_REQUESTS } from './metrics.ts'
 
-/** The operations that only read, except the health check, which is called by monitors and not by clients. */
+/**
+ * The operations that only read, except the health check, which is called by monitors and not by clients, and streams,
+ * which take as long as their execution.
+ */
 export const READ_OPERATIONS = (Object.keys(operations) as OperationName[]).filter((name) => {
-  const { method, public: isPublic } = getOperation(name)
-  return method === 'GET' && !isPublic
+  const { method, public: isPublic, responses } = getOperation(name)
+  return method === 'GET' && !isPublic && !responses[200]?.events
 })
 
 /** API Gateway logs "-" for a field without a value: the response is then the one of the function. */

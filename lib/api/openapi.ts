@@ -11,7 +11,7 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   executionId: z.uuid().meta({ description: 'The ID of the execution.' }),
 }
 
-/** Errors of every operation. Those that require a token can also respond with `Unauthorized`. */
+/** Errors of every operation. Those that require a token can also respond with `Unauthorized` and `Forbidden`. */
 const COMMON_ERRORS: ErrorCode[] = [
   'InvalidQueryParameter',
   'TooManyRequests',
@@ -56,7 +56,8 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
   return {
     operationId: route.legacy ? `legacy-${route.function}` : route.function,
     summary: operation.summary,
-    tags: [operation.public ? 'service' : route.legacy ? 'documents' : 'agents'],
+    ...(!operation.public && { description: `Needs a token with the scope \`${operation.scope}\`.` }),
+    tags: [tagOf(route)],
     ...(route.legacy && { deprecated: true }),
     ...(operation.public && { security: [] }),
     requestParams: {
@@ -73,19 +74,27 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
   } as ZodOpenApiOperationObject
 }
 
+function tagOf({ path, legacy }: Route): string {
+  if (legacy) return 'documents'
+  return path.startsWith('/v1/agent') ? 'agents' : 'service'
+}
+
 function toResponses({ responses }: Operation) {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, body }]) => [
-      status,
-      { description, ...(body && { content: { 'application/json': { schema: getSchema(body) } } }) },
-    ]),
+    Object.entries(responses).map(([status, { description, body, events }]) => {
+      const content = {
+        ...(body && { 'application/json': { schema: getSchema(body) } }),
+        ...(events && { 'text/event-stream': { schema: z.string() } }),
+      }
+      return [status, { description, ...(Object.keys(content).length > 0 && { content }) }]
+    }),
   )
 }
 
 /** One response per status. Its description lists the error codes. */
 function toErrorResponses(operation: Operation) {
   const codes: ErrorCode[] = [
-    ...(operation.public ? [] : (['Unauthorized'] as const)),
+    ...(operation.public ? [] : (['Unauthorized', 'Forbidden'] as const)),
     ...COMMON_ERRORS,
     ...operation.errors,
   ]

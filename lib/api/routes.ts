@@ -1,3 +1,4 @@
+import type { Scope } from '../core/access.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { parameterSchemas } from './parameters/parameter-schemas.ts'
 import type { RecordName, ResponseBody } from './schemas/records.ts'
@@ -14,17 +15,15 @@ export type Operation = {
   query?: ParametersName
   /** Headers beyond those of every request. */
   headers?: ParametersName
-  /** Requires no token. */
-  public?: true
   /** The request body, a JSON object. */
   body?: RecordName
-  /** By status. The body is null if the response has none. */
-  responses: Record<number, { description: string; body: ResponseBody | null }>
+  /** By status. The body is null if the response has none; `events`: it can be server-sent events. */
+  responses: Record<number, { description: string; body: ResponseBody | null; events?: true }>
   /** Errors beyond those of every operation. */
   errors: ErrorCode[]
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
   streams?: true
-}
+} & ({ /** Requires no token. */ public: true } | { /** That a token needs. */ scope: Scope; public?: never })
 
 /** The name of a schema in `parameters/parameter-schemas.ts`. */
 export type ParametersName = keyof typeof parameterSchemas
@@ -52,10 +51,19 @@ export const operations = {
     responses: { 200: { description: 'The OpenAPI 3.1 document', body: 'OpenApiDocument' } },
     errors: [],
   },
+  'get-me': {
+    method: 'GET',
+    path: '/v1/me',
+    summary: 'Get the organization and the limits of the token',
+    scope: 'read',
+    responses: { 200: { description: 'The token', body: 'Me' } },
+    errors: [],
+  },
   'list-agents': {
     method: 'GET',
     path: '/v1/agents',
     summary: 'List the agents of the organization',
+    scope: 'read',
     query: 'pageParameters',
     responses: listOf('Agents', 'Agent'),
     errors: [],
@@ -64,6 +72,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}',
     summary: 'Get an agent',
+    scope: 'read',
     responses: { 200: { description: 'The agent', body: 'Agent' } },
     errors: ['AgentNotFound'],
   },
@@ -71,6 +80,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}/versions',
     summary: 'List the versions of an agent',
+    scope: 'read',
     query: 'pageParameters',
     responses: listOf('Versions', 'Version'),
     errors: ['AgentNotFound'],
@@ -79,11 +89,17 @@ export const operations = {
     method: 'POST',
     path: '/v1/agents/{agentId}/executions',
     summary: 'Run an agent',
+    scope: 'run',
     query: 'runParameters',
     headers: 'runHeaders',
     body: 'Input',
     responses: {
-      200: { description: 'The output (synchronous run)', body: 'Output' },
+      200: {
+        description:
+          'The output (synchronous run); the events of the run if `Accept` names `text/event-stream`',
+        body: 'Output',
+        events: true,
+      },
       202: { description: 'The execution, for polling (asynchronous run)', body: 'Execution' },
     },
     errors: [
@@ -106,6 +122,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agents/{agentId}/executions',
     summary: 'List the executions of an agent',
+    scope: 'read',
     query: 'executionPageParameters',
     responses: listOf('Executions', 'ListedExecution'),
     errors: ['AgentNotFound'],
@@ -115,6 +132,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agent_executions',
     summary: 'List the executions of all agents of the organization',
+    scope: 'read',
     query: 'executionPageParameters',
     responses: listOf('Executions', 'ListedExecution'),
     errors: [],
@@ -124,6 +142,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}',
     summary: 'Get an execution, immediately or when it is final',
+    scope: 'read',
     headers: 'waitHeaders',
     responses: executionResponse,
     errors: ['ExecutionNotFound'],
@@ -133,15 +152,34 @@ export const operations = {
     method: 'GET',
     path: '/v1/agent_executions/{executionId}/steps',
     summary: 'List the steps of an execution',
+    scope: 'read',
     query: 'pageParameters',
     responses: { 200: { description: 'Steps, in order', body: ['Step'] } },
     errors: ['ExecutionNotFound'],
+    streams: true,
+  },
+  'stream-events': {
+    method: 'GET',
+    path: '/v1/agent_executions/{executionId}/events',
+    summary: 'Stream the events of an execution',
+    scope: 'read',
+    headers: 'eventHeaders',
+    responses: {
+      200: {
+        description:
+          'Server-sent events: `step` (a record of the list of steps; its number is the id), `tool`, `status`, and at the end `done` (the execution)',
+        body: null,
+        events: true,
+      },
+    },
+    errors: ['InvalidHeader', 'ExecutionNotFound'],
     streams: true,
   },
   'delete-execution': {
     method: 'DELETE',
     path: '/v1/agent_executions/{executionId}',
     summary: 'Delete an execution and everything that belongs to it',
+    scope: 'manage',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['ExecutionNotFound', 'ExecutionInProgress'],
   },
@@ -149,6 +187,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/agent_executions/{executionId}/cancel',
     summary: 'Cancel an execution that is in progress; a final one does not change',
+    scope: 'run',
     responses: executionResponse,
     errors: ['ExecutionNotFound'],
     streams: true,
@@ -157,6 +196,7 @@ export const operations = {
     method: 'PUT',
     path: '/v1/agent_executions/{executionId}/feedback',
     summary: 'Rate or correct the result of an execution',
+    scope: 'run',
     body: 'FeedbackBody',
     responses: executionResponse,
     errors: [

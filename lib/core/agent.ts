@@ -1,3 +1,4 @@
+import type { TokenLimits } from './access.ts'
 import type { Json, JsonObject } from './json.ts'
 
 export type VersionStatus = 'PUBLISHED' | 'DRAFT'
@@ -64,13 +65,17 @@ export type Agent = {
 export type Organization = { id: string; name: string; createdAt: string }
 
 /** An API token as stored: only the hash, never the token itself. */
-export type Token = {
+export type Token = TokenLimits & {
   id: string
   hash: string
+  /** Its first characters, by which people recognize it. Null if it was created before these were stored. */
+  prefix: string | null
   organizationId: string
   name: string
   createdBy: string
   createdAt: string
   expiresAt: string | null
   revokedAt: string | null
+  /** The hour of the last use. */
+  lastUsedAt: string | null
 }

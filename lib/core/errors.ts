@@ -67,6 +67,12 @@ export class Unauthorized extends ServiceError {
   }
 }
 
+export class Forbidden extends ServiceError {
+  constructor(detail: string) {
+    super('Forbidden', detail)
+  }
+}
+
 /** The detail omits the ID: the response for another organization's agent must equal the one for a missing agent. */
 export class AgentNotFound extends ServiceError {
   constructor() {
@@ -187,6 +193,15 @@ export class TooManyRequests extends ServiceError {
       `Your organization has reached its limit of ${maxOpenExecutions} executions in progress. Retry when some have finished.`,
       { headers: { 'Retry-After': '5' } },
     )
+  }
+}
+
+/** The token has used up its requests of this second. */
+export class RateLimitExceeded extends ServiceError {
+  constructor(rate: number) {
+    super('TooManyRequests', `This token is limited to ${rate} requests per second. Retry in a second.`, {
+      headers: { 'Retry-After': '1' },
+    })
   }
 }
 

@@ -37,6 +37,15 @@ export const MAX_ATTEMPTS = 5
  */
 export const SYNC_DEADLINE_MS = { streamed: 270_000, buffered: 25_000 } as const
 
+/**
+ * How long a stream of events lasts at most: less than the 15 minutes of a function and of a streamed response, and of
+ * the 29 s of a buffered one.
+ */
+export const EVENT_STREAM_MS = { streamed: 14 * 60_000, buffered: 20_000 } as const
+
+/** A comment follows this much silence, so that nobody takes the connection for dead. */
+export const EVENT_IDLE_MS = 15_000
+
 /** Maximum of `Prefer: wait`, in seconds. */
 export const MAX_WAIT_SECONDS = 25
 

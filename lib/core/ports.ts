@@ -1,3 +1,4 @@
+import type { Visibility } from './access.ts'
 import type { Agent, Organization, Token, Version } from './agent.ts'
 import type { ListPosition } from './cursor.ts'
 import type {
@@ -34,15 +35,25 @@ export interface TokenStore {
   /** The token with this SHA-256 (hexadecimal), even if it is expired or revoked. */
   getByHash(params: { hash: string }): Promise<Token | null>
   list(params: { organizationId: string } & PageRequest): Promise<Page<Token>>
+  /** Sets the hour of the last use, unless it is set to this hour or a later one. */
+  recordUse(params: { hash: string; lastUsedAt: string }): Promise<void>
   /** False if there is no such token (in the organization, if given). Revoking twice keeps the first time. */
   revoke(params: { organizationId: string | null; id: string; revokedAt: string }): Promise<boolean>
 }
+
+export interface RateStore {
+  /** Counts a request of a token in a second (since the epoch). Returns the number of requests in it so far. */
+  count(params: { tokenId: string; second: number }): Promise<number>
+}
+
+/** `agentIds`: 50 at most; null for all agents of the organization. */
+export type AgentListParams = { organizationId: string; agentIds?: string[] | null } & PageRequest
 
 export interface AgentStore {
   /** Writes the version and its code, then points the agent to it; creates the agent if it does not exist. */
   publish(params: { version: Version; code: string | null }): Promise<void>
   get(params: { organizationId: string; id: string }): Promise<Agent | null>
-  list(params: { organizationId: string } & PageRequest): Promise<Page<Agent>>
+  list(params: AgentListParams): Promise<Page<Agent>>
   getVersion(params: { organizationId: string; agentId: string; id: string }): Promise<Version | null>
   /** Published versions and drafts, newest first. */
   listVersions(params: { organizationId: string; agentId: string } & PageRequest): Promise<Page<Version>>
@@ -58,13 +69,20 @@ export type ExecutionFilter = {
   to?: number | undefined
 }
 
-export type ExecutionListParams = { organizationId: string; agentId: string | null } & ExecutionFilter &
+export type ExecutionListParams = {
+  organizationId: string
+  agentId: string | null
+  /** Only executions of these agents. Pages can be short: no index is read by several agents. */
+  agentIds?: string[] | null
+} & ExecutionFilter &
   PageRequest
 
 export interface ExecutionStore extends LearningStore {
   /** Records an accepted execution. False if the id exists; then nothing changes. */
   create(params: { execution: Execution }): Promise<boolean>
   get(params: { organizationId: string; id: string }): Promise<Execution | null>
+  /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */
+  isVisible(params: Visibility & { id: string }): Promise<boolean>
   /** The status alone: one small read, however large the payloads are. */
   getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
   /** Open executions of the organization; an estimate while the number is far below `max`. */
@@ -81,8 +99,8 @@ export interface ExecutionStore extends LearningStore {
   isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
   /**
    * Gives up the lease so that another worker can continue; from `until` on the sweeper re-enqueues the execution.
-   * `error`: the retryable error that caused it. `isWaiting`: the run only waits for another execution.
-   * False if the owner had lost the lease.
+   * `error`: the retryable error that caused it. `isCounted`: false if the attempt is not the run's
+   * own failure. Returns false if the owner had lost the lease.
    */
   release(params: {
     id: string
@@ -90,7 +108,7 @@ export interface ExecutionStore extends LearningStore {
     until: number
     error: ExecutionError | null
     progress?: Progress | null
-    isWaiting?: boolean
+    isCounted?: boolean
   }): Promise<boolean>
   /** Ends the execution; null if its worker no longer holds the lease. */
   finish(params: {

@@ -1,4 +1,4 @@
-import type { Progress, Usage } from './execution.ts'
+import type { ExecutionStatus, Progress, Usage } from './execution.ts'
 import type { Json } from './json.ts'
 import type { ModelStopReason, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports.ts'
@@ -30,6 +30,9 @@ export type CallResult = { callId: string; result: ToolResult; startedAt: string
 /** A step with the tool results recorded so far, by call id. */
 export type RecordedStep = { step: Step; results: Map<string, CallResult> }
 
+/** The last step that is known, 0 if none is, and its calls whose results are not. */
+export type JournalEnd = { number: number; pendingCalls: string[] }
+
 export interface StepStore {
   /** False if another worker has written a step with this number, or if the journal is closed. */
   append(params: { executionId: string; owner: string; step: Step; progress: Progress }): Promise<boolean>
@@ -43,4 +46,10 @@ export interface StepStore {
   read(params: { executionId: string }): Promise<RecordedStep[]>
   /** A page of steps in order, of at most `maxBytes` bytes of JSON unless its first step is larger. */
   list(params: { executionId: string; maxBytes: number } & PageRequest): Promise<Page<RecordedStep>>
+  /** The status of the execution (null: it does not exist), and whether its journal has more. One small read. */
+  probe(params: {
+    organizationId: string
+    id: string
+    end: JournalEnd
+  }): Promise<{ status: ExecutionStatus | null; hasMore: boolean }>
 }

@@ -1,5 +1,5 @@
 import type { Agent, Version } from '../core/agent.ts'
-import type { AgentStore } from '../core/ports.ts'
+import type { AgentListParams, AgentStore, Page } from '../core/ports.ts'
 import { readChunks, writeChunks } from './table/chunks.ts'
 import {
   agentKey,
@@ -10,7 +10,7 @@ import {
   VERSION_PREFIX,
   versionKey,
 } from './table/keys.ts'
-import { listRecords } from './table/sharded-list.ts'
+import { fitPage, listRecords } from './table/sharded-list.ts'
 import type { Change, Item, Table } from './table/table.ts'
 
 /** Agents with their versions and code. An agent is one partition. */
@@ -30,7 +30,8 @@ export function agentStore(table: Table): AgentStore {
       return item?.organizationId === organizationId ? agentFromItem(item) : null
     },
 
-    async list({ organizationId, ...page }) {
+    async list({ organizationId, agentIds = null, ...page }) {
+      if (agentIds) return listOf(table, { organizationId, agentIds, ...page })
       const { items, next } = await listRecords(
         table,
         {
@@ -38,8 +39,7 @@ export function agentStore(table: Table): AgentStore {
           shard: (shard) => ownedShard(organizationId, 'AGENT', shard),
           ...page,
         },
-        ({ title, description, inputSchema, outputSchema }) =>
-          Buffer.byteLength([title, description, inputSchema, outputSchema].join('')),
+        recordBytes,
       )
       return { items: items.map(agentFromItem), next }
     },
@@ -79,6 +79,26 @@ export function agentStore(table: Table): AgentStore {
     },
   }
 }
+
+/** A page of the agents with these ids, in the order of the index. */
+async function listOf(
+  table: Table,
+  { organizationId, agentIds, limit, after }: AgentListParams & { agentIds: string[] },
+): Promise<Page<Agent>> {
+  const found = await table.getMany(agentIds.map(agentKey), { consistent: true })
+  const following = found
+    .filter((item) => item.organizationId === organizationId && (!after || orderOf(item) < after.order))
+    .sort((a, b) => (orderOf(a) < orderOf(b) ? 1 : -1))
+  const page = fitPage(following.slice(0, limit), recordBytes)
+  const last = page.length < following.length && page.at(-1)
+  return { items: page.map(agentFromItem), next: last ? { order: orderOf(last) } : null }
+}
+
+const orderOf = ({ listOrder }: Item): string => String(listOrder)
+
+/** Approximate size of the record as JSON. */
+const recordBytes = ({ title, description, inputSchema, outputSchema }: Item): number =>
+  Buffer.byteLength([title, description, inputSchema, outputSchema].join(''))
 
 /** The single write that publishes a version: readers see the agent before or after it, never in between. */
 function toAgentChange(version: Version, item: Item): Change {

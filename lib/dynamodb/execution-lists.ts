@@ -25,7 +25,10 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
       const { items, next } = await listRecords<Record>(table, query, recordBytes)
       // No index shows which executions succeeded, and each lags behind the table: the records are checked.
       const matching = items.filter(
-        (item) => !item.deleted && (!params.status || item.status === params.status),
+        (item) =>
+          !item.deleted &&
+          (!params.status || item.status === params.status) &&
+          (params.agentIds?.includes(item.agentId) ?? true),
       )
       const loaded = (await Promise.all(matching.map(load))).filter((item) => item !== null)
       if (loaded.length > 0 || !next || reads === MAX_READS) return { items: loaded, next }

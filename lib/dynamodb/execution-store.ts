@@ -36,6 +36,14 @@ export function executionStore(table: Table): ExecutionStore {
       return item?.organizationId === organizationId ? loadExecution(table, item) : null
     },
 
+    async isVisible({ organizationId, agentIds, tenantId, id }) {
+      const attributes = ['organizationId', 'agentId', 'tenantId', 'deleted']
+      const item = await table.get(executionKey(id), { consistent: true, attributes })
+      if (item?.organizationId !== organizationId || item.deleted) return false
+      const { agentId, tenantId: itsTenant = null } = item as ExecutionItem
+      return (agentIds?.includes(agentId) ?? true) && (tenantId === null || itsTenant === tenantId)
+    },
+
     async getStatus({ organizationId, id }) {
       const attributes = ['organizationId', 'status', 'deleted']
       const item = await table.get(executionKey(id), { consistent: true, attributes })

@@ -3,6 +3,7 @@ import { cacheStore } from './cache-store.ts'
 import { executionStore } from './execution-store.ts'
 import { idempotencyStore } from './idempotency-store.ts'
 import { organizationStore } from './organization-store.ts'
+import { rateStore } from './rate-store.ts'
 import { stepStore } from './step-store.ts'
 import { openTable, type Table } from './table/table.ts'
 import { tokenStore } from './token-store.ts'
@@ -20,5 +21,6 @@ export const openStores = (table: Table = openTable()) => ({
   cache: cacheStore(table),
   idempotency: idempotencyStore(table),
   organizations: organizationStore(table),
+  rates: rateStore(table),
   tokens: tokenStore(table),
 })

@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Progress } from '../core/execution.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../core/step.ts'
+import { hashCallId, probe } from './probe.ts'
 import { callKey, stepKey, stepNumberOf } from './table/keys.ts'
 import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from './table/payload.ts'
 import { type Item, NOT_EXISTS, type Query, type Table } from './table/table.ts'
@@ -17,8 +18,7 @@ export function stepStore(table: Table): StepStore {
     },
 
     async appendResult({ executionId, number, result }) {
-      const call = createHash('sha256').update(result.callId).digest('hex').slice(0, 32)
-      const key = callKey(executionId, number, call)
+      const key = callKey(executionId, number, hashCallId(result.callId))
       const target = {
         executionId,
         holder: key,
@@ -72,6 +72,8 @@ export function stepStore(table: Table): StepStore {
       }
       return { items, next: null }
     },
+
+    probe: probe(table),
   }
 }
 

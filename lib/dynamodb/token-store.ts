@@ -1,5 +1,6 @@
 import type { Token } from '../core/agent.ts'
 import type { TokenStore } from '../core/ports.ts'
+import { withoutNulls } from './execution-item.ts'
 import { LIST_SHARDS, ownedShard, shardOf, tokenIdKey, tokenKey } from './table/keys.ts'
 import { listRecords } from './table/sharded-list.ts'
 import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
@@ -26,6 +27,16 @@ export function tokenStore(table: Table): TokenStore {
       return item && fromItem(item)
     },
 
+    async recordUse({ hash, lastUsedAt }) {
+      await table.update(tokenKey(hash), {
+        set: { lastUsedAt },
+        condition: {
+          expression:
+            'attribute_exists(pk) AND (attribute_not_exists(#lastUsedAt) OR #lastUsedAt < :lastUsedAt)',
+        },
+      })
+    },
+
     async revoke({ organizationId, id, revokedAt }) {
       const pointer = await table.get(tokenIdKey(id), { consistent: true })
       if (!pointer) return false
@@ -45,15 +56,13 @@ function toItem(token: Token): Item {
     ...tokenKey(token.hash),
     ownerShard: ownedShard(token.organizationId, 'TOKEN', shardOf(token.id, LIST_SHARDS)),
     listOrder: token.id,
-    ...token,
-    expiresAt: token.expiresAt ?? undefined,
-    revokedAt: token.revokedAt ?? undefined,
+    ...withoutNulls(token),
   }
 }
 
 function fromItem(item: Item): Token {
   const { id, hash, organizationId, name, createdBy, createdAt } = item as Token
-  const { expiresAt, revokedAt } = item as Partial<Token>
+  const optional = item as Partial<Token>
   return {
     id,
     hash,
@@ -61,7 +70,13 @@ function fromItem(item: Item): Token {
     name,
     createdBy,
     createdAt,
-    expiresAt: expiresAt ?? null,
-    revokedAt: revokedAt ?? null,
+    prefix: optional.prefix ?? null,
+    expiresAt: optional.expiresAt ?? null,
+    revokedAt: optional.revokedAt ?? null,
+    lastUsedAt: optional.lastUsedAt ?? null,
+    scopes: optional.scopes ?? null,
+    agents: optional.agents ?? null,
+    tenantId: optional.tenantId ?? null,
+    rate: optional.rate ?? null,
   }
 }

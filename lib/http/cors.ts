@@ -7,7 +7,7 @@ import { getHeader, type ServiceEvent } from './event.ts'
 export type CorsOrigins = '*' | string[]
 
 /** Request headers that the API reads. */
-export const ALLOWED_HEADERS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'Prefer']
+export const ALLOWED_HEADERS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer']
 
 /** Response headers that a page can read, beyond those that browsers always expose. */
 const EXPOSED_HEADERS = [

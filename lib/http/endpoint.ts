@@ -4,16 +4,20 @@ import type { APIGatewayProxyResult } from 'aws-lambda'
 import type * as z from 'zod/mini'
 import type { parameterSchemas } from '../api/parameters/parameter-schemas.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
+import { type Access, UNLIMITED } from '../core/access.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { RateStore } from '../core/ports.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
 import { readCorsOrigins, responseHeaders } from './cors.ts'
 import { encoding } from './encoding.ts'
-import { getBasePath, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
+import { getBasePath, getHeader, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
 import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
 import { queryParameters, requestHeaders } from './parameters.ts'
 import { problemDetails } from './problem-details.ts'
+import { rateLimit } from './rate-limit.ts'
 import { requestLog } from './request-log.ts'
+import { requireScope, restrictParameters } from './restrictions.ts'
 
 type Operations = typeof operations
 
@@ -24,14 +28,21 @@ type Schemas<Name extends OperationName> = {
     : never
 }
 
+type AnyOptions = { rates?: RateStore; query?: z.ZodMiniObject; headers?: z.ZodMiniObject }
+
 type Values<Name extends OperationName, Part extends 'query' | 'headers'> =
   Schemas<Name> extends Record<Part, infer Schema extends z.ZodMiniObject>
     ? z.output<Schema>
     : Record<never, never>
 
+/** What an operation needs beside its handler: the counters of tokens unless it is public, and its schemas. */
+type Options<Name extends OperationName> = Schemas<Name> &
+  (Operations[Name] extends { public: true } ? unknown : { rates: RateStore })
+
 /** A validated request. */
 export type Request<Name extends OperationName = OperationName> = {
   requestId: string
+  access: Access
   organizationId: string
   query: Values<Name, 'query'>
   headers: Values<Name, 'headers'>
@@ -39,6 +50,8 @@ export type Request<Name extends OperationName = OperationName> = {
   agentId: string
   executionId: string
   body: JsonObject
+  /** The media types that the client accepts. */
+  accept: string | undefined
   /** Prefix of the path of every link. */
   basePath: string
   /** The requested path, with the base path. */
@@ -52,10 +65,10 @@ export type Request<Name extends OperationName = OperationName> = {
 export function endpoint<Name extends OperationName>(
   name: Name,
   handle: (request: Request<Name>) => Promise<HttpResponse>,
-  ...[schemas]: keyof Schemas<Name> extends never ? [] : [schemas: Schemas<Name>]
+  ...[options]: keyof Options<Name> extends never ? [] : [options: Options<Name>]
 ) {
   const operation = getOperation(name)
-  const { query, headers }: { query?: z.ZodMiniObject; headers?: z.ZodMiniObject } = schemas ?? {}
+  const { rates, query, headers }: AnyOptions = options ?? {}
   const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
   const handler = middy<ServiceEvent, APIGatewayProxyResult>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
@@ -63,22 +76,31 @@ export function endpoint<Name extends OperationName>(
     .use(responseHeaders(readCorsOrigins()))
     .use(requestLog({ operation: name }))
     .use(problemDetails())
-  if (!operation.public) handler.use(identity())
+  if (!operation.public) {
+    if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)
+    handler.use(identity()).use(rateLimit(rates)).use(requireScope(operation.scope))
+  }
   handler.use(encoding()).use(queryParameters(query))
+  if (!operation.public) handler.use(restrictParameters(query !== undefined && 'tenantId' in query.shape))
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body) handler.use(jsonBody())
   return handler.handler(async (event: ServiceEvent) => toProxyResult(await handle(toRequest<Name>(event))))
 }
 
+/** Sends requests to public operations. */
+const NOBODY: Access = { ...UNLIMITED, organizationId: '', tokenId: '' }
+
 function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Name> {
   return {
     requestId: event.requestContext.requestId,
-    organizationId: event.organizationId ?? '',
+    access: event.access ?? NOBODY,
+    organizationId: event.access?.organizationId ?? '',
     query: event.query as Request<Name>['query'],
     headers: (event.validHeaders ?? {}) as Request<Name>['headers'],
     agentId: event.pathParameters?.agentId ?? '',
     executionId: event.pathParameters?.executionId ?? '',
     body: event.json ?? {},
+    accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
   }

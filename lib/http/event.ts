@@ -1,18 +1,26 @@
+import type { Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { Access } from '../core/access.ts'
 import type { JsonObject } from '../core/json.ts'
 
 /** A proxy event with what the middlewares add. */
 export type ServiceEvent = APIGatewayProxyEvent & {
-  organizationId?: string
+  access?: Access
   query?: unknown
   validHeaders?: unknown
   json?: JsonObject
 }
 
-/** The response of an endpoint. The body is sent as JSON. */
-export type HttpResponse = { status: number; body?: unknown; headers?: Record<string, string> }
+/** The response of an endpoint. The body is sent as JSON; a stream, or its text, as it is. */
+export type HttpResponse = {
+  status: number
+  body?: unknown
+  stream?: Readable | string
+  headers?: Record<string, string>
+}
 
-export function toProxyResult({ status, body, headers }: HttpResponse): APIGatewayProxyResult {
+/** A stream as body is for middy's streamed responses and for the local gateway. The type of the result knows no streams. */
+export function toProxyResult({ status, body, stream, headers }: HttpResponse): APIGatewayProxyResult {
   return {
     statusCode: status,
     headers: {
@@ -20,7 +28,7 @@ export function toProxyResult({ status, body, headers }: HttpResponse): APIGatew
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...headers,
     },
-    body: body === undefined ? '' : JSON.stringify(body),
+    body: (stream as string | undefined) ?? (body === undefined ? '' : JSON.stringify(body)),
   }
 }
 

@@ -1,4 +1,5 @@
 import { toExecutionRecord, toExecutionSummary } from '../api/mappers/to-execution-record.ts'
+import { type Access, visibilityOf } from '../core/access.ts'
 import { InvalidQueryParameter } from '../core/errors.ts'
 import type { ExecutionStore } from '../core/ports.ts'
 import type { Request } from './endpoint.ts'
@@ -14,10 +15,26 @@ export async function listPage(
   request: Request<'list-executions' | 'list-agent-executions'>,
 ): Promise<HttpResponse> {
   const { status = null, tenantId = null, fields, ...query } = request.query
-  const params = { ...scope, status, tenantId, ...parseRange(query), ...parsePage(query, BY_ID) }
+  const params = {
+    ...withAgents(scope, request.access),
+    status,
+    tenantId,
+    ...parseRange(query),
+    ...parsePage(query, BY_ID),
+  }
   return fields === 'summary'
     ? toPageResponse(await executions.listSummaries(params), toExecutionSummary, request)
     : toPageResponse(await executions.list(params), toExecutionRecord, request)
+}
+
+/** A list of all agents, limited to those that the token may use. One agent has an index of its own. */
+function withAgents({ organizationId, agentId }: Scope, access: Access) {
+  const { agentIds } = visibilityOf(access)
+  if (agentId !== null || agentIds === null) return { organizationId, agentId }
+  const [first = null] = agentIds
+  return agentIds.length === 1
+    ? { organizationId, agentId: first }
+    : { organizationId, agentId: null, agentIds }
 }
 
 const toTime = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))

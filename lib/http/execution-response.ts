@@ -1,15 +1,8 @@
 import { toExecutionRecord } from '../api/mappers/to-execution-record.ts'
-import { ExecutionNotFound, ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/errors.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
-import { isUuid } from '../core/ids.ts'
 import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HttpResponse } from './event.ts'
-
-/** @throws ExecutionNotFound if the path segment is not a UUID */
-export function parseExecutionId(segment: string): string {
-  if (!isUuid(segment)) throw new ExecutionNotFound()
-  return segment.toLowerCase()
-}
 
 /** The execution record, for polling. */
 export function toRecordResponse(execution: Execution): HttpResponse {
@@ -47,7 +40,8 @@ export function toOutputResponse(execution: Execution, basePath: string): HttpRe
   throw new ServiceError('ExecutionFailed', detail, { headers, members: { executionId, error } })
 }
 
-function toExecutionHeaders(execution: Execution, basePath: string): Record<string, string> {
+/** Headers of every response to a run. */
+export function toExecutionHeaders(execution: Execution, basePath: string): Record<string, string> {
   return {
     'X-Execution-Id': execution.id,
     Location: `${basePath}/v1/agent_executions/${execution.id}`,

@@ -1,18 +1,54 @@
 import type { MiddlewareObj } from '@middy/core'
+import { type Access, isScope } from '../core/access.ts'
 import { Unauthorized } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { ServiceEvent } from './event.ts'
 
 /**
- * Reads the organization from the context that the authorizer returned. A request without it is rejected, so that a
- * route whose authorizer is missing fails closed.
+ * Reads the organization and the limits of the token from the context that the authorizer returned. A request without
+ * it is rejected, so that a route whose authorizer is missing fails closed.
  */
 export function identity(): MiddlewareObj<ServiceEvent> {
   return {
     before: ({ event }) => {
-      const organizationId: unknown = event.requestContext.authorizer?.organizationId
-      if (typeof organizationId !== 'string' || !isUuid(organizationId)) throw new Unauthorized()
-      event.organizationId = organizationId
+      event.access = fromAuthorizerContext(event.requestContext.authorizer ?? {})
     },
   }
 }
+
+/** What the authorizer passes to the functions. API Gateway delivers every value as text. */
+export type AuthorizerContext = Record<string, string>
+
+/** Values that are absent restrict nothing. The name of a tenant can contain any characters. */
+export function toAuthorizerContext(access: Access): AuthorizerContext {
+  const { organizationId, tokenId, scopes, agents, tenantId, rate } = access
+  return {
+    organizationId,
+    tokenId,
+    ...(scopes && { scopes: scopes.join(',') }),
+    ...(agents && { agents: agents.join(',') }),
+    ...(tenantId !== null && { tenantId: encodeURIComponent(tenantId) }),
+    ...(rate !== null && { rate: String(rate) }),
+  }
+}
+
+/** @throws Unauthorized for any other context than one of `toAuthorizerContext` */
+export function fromAuthorizerContext(context: Record<string, unknown>): Access {
+  const { organizationId, tokenId = '', scopes, agents, tenantId, rate } = context
+  const isValid = [tokenId, scopes, agents, tenantId].every(isOptionalText) && isOptionalRate(rate)
+  if (!isValid || typeof organizationId !== 'string' || !isUuid(organizationId)) throw new Unauthorized()
+  return {
+    organizationId,
+    tokenId: String(tokenId),
+    scopes: parseList(scopes)?.filter(isScope) ?? null,
+    agents: parseList(agents),
+    tenantId: tenantId === undefined ? null : decodeURIComponent(String(tenantId)),
+    rate: rate === undefined ? null : Number(rate),
+  }
+}
+
+const isOptionalText = (value: unknown) => value === undefined || typeof value === 'string'
+
+const isOptionalRate = (value: unknown) => value === undefined || /^[1-9][0-9]{0,3}$/.test(String(value))
+
+const parseList = (text: unknown): string[] | null => (text === undefined ? null : String(text).split(','))

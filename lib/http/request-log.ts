@@ -26,7 +26,7 @@ export function requestLog({
   const toEntry = (event: ServiceEvent, response: APIGatewayProxyResult | null | undefined) => ({
     operation,
     requestId: event.requestContext.requestId,
-    organizationId: event.organizationId,
+    organizationId: event.access?.organizationId,
     executionId: response?.headers?.['X-Execution-Id'],
     status: response?.statusCode,
     // Present if the request waited for the execution to complete: its duration is then the client's choice.

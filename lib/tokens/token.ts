@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { type TokenLimits, UNLIMITED } from '../core/access.ts'
 import type { Token } from '../core/agent.ts'
 import type { System, TokenStore } from '../core/ports.ts'
 
@@ -13,6 +14,9 @@ const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 /** `Authorization` headers with a token that `newToken` generated, as a regular expression without flags. */
 export const TOKEN_HEADER_PATTERN = `^[Bb][Ee][Aa][Rr][Ee][Rr] +aes_[0-9A-Za-z]{${RANDOM_CHARACTERS}}$`
 
+/** `aes_` and 4 of the 43 characters: what is left is as hard to guess as a key of 232 bits. */
+const PREFIX_CHARACTERS = 8
+
 const MAX_HEADER_CHARACTERS = 1_000
 const MAX_TOKEN_CHARACTERS = 200
 
@@ -25,7 +29,7 @@ type NewToken = {
   lifetimeMs: number | null
   /** Default: random. */
   text?: string | undefined
-}
+} & Partial<TokenLimits>
 
 /** Creates a token. `text` is shown once; `token` is stored and contains only its hash. */
 export function newToken({
@@ -35,17 +39,23 @@ export function newToken({
   createdBy,
   lifetimeMs,
   text = generateText(),
+  ...limits
 }: NewToken) {
   const now = system.now()
   const token: Token = {
+    ...UNLIMITED,
+    ...limits,
     id: system.newId(),
     hash: hashToken(text),
+    // A development token can be short.
+    prefix: text.slice(0, Math.min(PREFIX_CHARACTERS, text.length / 4)),
     organizationId,
     name,
     createdBy,
     createdAt: new Date(now).toISOString(),
     expiresAt: lifetimeMs === null ? null : new Date(now + lifetimeMs).toISOString(),
     revokedAt: null,
+    lastUsedAt: null,
   }
   return { text, token }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { type Duplex, pipeline, type Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { getOperation, isPublicPath, methodsOf, type OperationName } from '../../lib/api/routes.ts'
 import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
@@ -17,12 +17,15 @@ export type Handlers = Record<
   (event: APIGatewayProxyEvent, context: object) => Promise<unknown>
 >
 
+/** `isStream`: its body is still being sent. */
+type Response = { method: string; path: string; status: number; ms: number; isStream: boolean }
+
 export type GatewayOptions = {
   handlers: Handlers
   authorizer: Authorizer
   corsOrigins: CorsOrigins
   /** Called after each response. */
-  onResponse?: (entry: { method: string; path: string; status: number; ms: number }) => void
+  onResponse?: (entry: Response) => void
 }
 
 /**
@@ -44,7 +47,13 @@ export function createGateway({ handlers, authorizer, corsOrigins, onResponse }:
     writeResponse(response, { ...result, headers }, requestId)
     const [path = ''] = (request.url ?? '').split('?')
     const ms = performance.now() - startedAt
-    onResponse?.({ method: request.method ?? '', path: path.slice(0, 200), status: result.statusCode, ms })
+    onResponse?.({
+      method: request.method ?? '',
+      path: path.slice(0, 200),
+      status: result.statusCode,
+      ms,
+      isStream: typeof result.body !== 'string',
+    })
   })
   // Longer than clients keep idle connections, so that the server closes none while a request is on its way.
   server.keepAliveTimeout = 65_000
@@ -94,11 +103,25 @@ function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
 }
 
 function writeResponse(response: ServerResponse, result: APIGatewayProxyResult, requestId: string): void {
-  const body = Buffer.from(result.body)
   for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, String(value))
+  if (typeof result.body !== 'string') {
+    writeStream(response, result, requestId)
+    return
+  }
+  const body = Buffer.from(result.body)
   if (result.statusCode !== 204) response.setHeader('Content-Length', body.length)
   response.writeHead(result.statusCode, { 'x-amzn-RequestId': requestId })
   response.end(body)
+}
+
+/** The stream is destroyed when its client closes the connection. */
+function writeStream(response: ServerResponse, result: APIGatewayProxyResult, requestId: string): void {
+  const stream = result.body as unknown as Readable
+  response.writeHead(result.statusCode, { 'x-amzn-RequestId': requestId })
+  response.flushHeaders()
+  pipeline(stream, response, (error) => {
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') console.error('A stream failed:', error)
+  })
 }
 
 /** Responds with problem details to bytes that Node cannot parse as HTTP. */

@@ -70,7 +70,8 @@ describe('tokens', () => {
     ]
     for (const { stdout: list } of lists) {
       expect(list).toContain('ci')
-      expect(list).not.toContain('aes_')
+      expect(list).toContain(created.token.slice(0, 8))
+      expect(list).not.toContain(created.token.slice(0, 9))
       expect(list).not.toContain(hashOf(created.token))
       expect(list).not.toContain(hashOf(stdout.trim()))
     }
@@ -92,6 +93,47 @@ describe('tokens', () => {
     expect(Date.parse(expiresAt)).toBeLessThanOrEqual(Date.now() + 30 * 86_400_000)
     expect(organizationId).toBe(DEVELOPMENT_ORGANIZATION.id)
     expect((await cli.run(['tokens', 'list'])).stdout).toMatch(/ a +valid, expires (in 30 days|next month) /)
+  })
+
+  it('creates a token with limits, which the list shows', async () => {
+    const limits = [
+      '--scopes',
+      'run,read,run',
+      '--agents',
+      'hello, later',
+      '--tenant',
+      'acme',
+      '--rate',
+      '10/s',
+    ]
+    const args = ['tokens', 'create', '--name', 'limited', '--org', org.id, ...limits]
+    const expected = { scopes: ['run', 'read'], agents: ['hello', 'later'], tenantId: 'acme', rate: 10 }
+    expect(await cli.json(args)).toMatchObject(expected)
+    const [listed] = await cli.json(['tokens', 'list', '--org', org.id])
+    expect(listed).toMatchObject({ ...expected, lastUsedAt: null })
+    const { stdout } = await cli.run(['tokens', 'list', '--org', org.id])
+    expect(stdout).toMatch(/ limited .* never .* run, read +agents hello, later; tenant acme; 10\/s\n/)
+    const { stderr } = await cli.run(args)
+    expect(stderr).toContain('has no agent later yet')
+    expect(stderr).not.toContain('no agent hello')
+  })
+
+  it.each([
+    ['--scopes', 'run,write', 'run, read, manage'],
+    ['--scopes', '', 'run, read, manage'],
+    ['--agents', 'a,,b', 'slugs or IDs'],
+    ['--agents', 'Not A Slug', 'slugs or IDs'],
+    ['--agents', Array.from({ length: 51 }, (_, i) => `a${i}`).join(), '50'],
+    ['--tenant', '', '1 to 128 characters'],
+    ['--rate', '10', '10/s'],
+    ['--rate', '0/s', '10/s'],
+    ['--rate', '1001/s', '1000/s'],
+    ['--rate', '10/m', '10/s'],
+  ])('rejects %s "%s" and says what is allowed', async (option, value, allowed) => {
+    const { code, stderr } = await cli.run(['tokens', 'create', '--name', 'a', option, value])
+    expect(code).toBe(2)
+    expect(stderr).toContain(option)
+    expect(stderr).toContain(allowed)
   })
 
   it('revokes a token permanently, and no other', async () => {

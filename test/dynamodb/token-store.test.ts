@@ -31,6 +31,7 @@ describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
       ['without an expiry', {}],
       ['that has expired', { expiresAt: '2020-01-01T00:00:00.000Z' }],
       ['that is revoked', { revokedAt: at(0) }],
+      ['with limits', { scopes: ['run' as const], agents: ['a', 'b'], tenantId: 'Müller', rate: 10 }],
       ['with a name of any characters', { name: 'größer\u0000 "日本語" #1' }],
     ])('stores a token %s, which getByHash returns', async (_, overrides) => {
       const token = await created(overrides)
@@ -56,6 +57,20 @@ describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
 
   it('getByHash returns null for an unknown hash', async () => {
     expect(await store.getByHash(aToken())).toBeNull()
+  })
+
+  describe('recordUse', () => {
+    it('keeps the latest hour', async () => {
+      const token = await created()
+      for (const second of [2, 1, 3, 3]) await store.recordUse({ ...token, lastUsedAt: at(second) })
+      expect(await store.getByHash(token)).toEqual({ ...token, lastUsedAt: at(3) })
+    })
+
+    it('creates no token', async () => {
+      const token = aToken()
+      await store.recordUse({ ...token, lastUsedAt: at(1) })
+      expect(await store.getByHash(token)).toBeNull()
+    })
   })
 
   describe('list', () => {

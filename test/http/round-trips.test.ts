@@ -46,13 +46,21 @@ const expectSequential = (warmUp: () => Promise<unknown>, work: () => Promise<un
 describe('requests to the table and the queue that follow one another', () => {
   const warmUp = () => run('warm')
 
-  it('are one for the authorizer, with a token that is not cached', async () => {
+  it('are one for the authorizer, with a token that is not cached, and another once an hour', async () => {
     const { token } = await createOrganization(sharedTable())
     const unknown = '/v1/agent_executions/00000000-0000-7000-8000-000000000000'
     const stranger = createClient(url, token)
     log.take()
     await stranger('GET', unknown)
-    expect(sequentialOperations(log.take())).toEqual(['GetItem', 'GetItem'])
+    // The write records the hour of the last use.
+    expect(sequentialOperations(log.take())).toEqual(['GetItem', 'UpdateItem', 'GetItem'])
+    const authorized = async () => {
+      log.take()
+      await stranger('GET', unknown)
+      expect(sequentialOperations(log.take())).toEqual(['GetItem', 'GetItem'])
+    }
+    // Once the gateway has forgotten the token.
+    await vi.waitFor(authorized, { timeout: 5_000, interval: 300 })
     const read = () => stranger('GET', unknown)
     await expectSequential(read, read, ['GetItem'])
   })

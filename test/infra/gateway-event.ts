@@ -6,24 +6,27 @@ type Call = {
   executionId?: string
   query?: Record<string, string>
   body?: unknown
+  headers?: Record<string, string>
+  /** What the authorizer returned, beside the organization. */
+  limits?: Record<string, string>
 }
 
 /** The event with which API Gateway invokes the function of an operation. */
 export function toGatewayEvent(
   name: OperationName,
-  { organizationId, query = {}, body, ...ids }: Call,
+  { organizationId, query = {}, body, headers, limits, ...ids }: Call,
 ): object {
   const { path, method } = getOperation(name)
   return {
     httpMethod: method,
     path,
     resource: path,
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', ...headers },
     pathParameters: ids,
     multiValueQueryStringParameters: Object.fromEntries(
       Object.entries(query).map(([key, value]) => [key, [value]]),
     ),
-    requestContext: { requestId: name, path, authorizer: { organizationId } },
+    requestContext: { requestId: name, path, authorizer: { organizationId, ...limits } },
     body: body === undefined ? null : JSON.stringify(body),
     isBase64Encoded: false,
   }

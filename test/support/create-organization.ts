@@ -1,3 +1,4 @@
+import type { TokenLimits } from '../../lib/core/access.ts'
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
@@ -9,7 +10,23 @@ export async function createOrganization(table: Table): Promise<{ id: string; to
   const id = system.newId()
   const createdAt = new Date().toISOString()
   await organizationStore(table).create({ organization: { id, name: 'Test', createdAt } })
-  const created = newToken({ system, organizationId: id, name: 'test', createdBy: id, lifetimeMs: null })
-  await tokenStore(table).create({ token: created.token })
-  return { id, token: created.text }
+  return { id, token: await createToken(table, id) }
+}
+
+/** Creates a token of an organization, without limits by default. */
+export async function createToken(
+  table: Table,
+  organizationId: string,
+  limits: Partial<TokenLimits> = {},
+): Promise<string> {
+  const { token, text } = newToken({
+    system,
+    organizationId,
+    name: 'test',
+    createdBy: organizationId,
+    lifetimeMs: null,
+    ...limits,
+  })
+  await tokenStore(table).create({ token })
+  return text
 }

@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
+import type { TokenLimits } from '../../lib/core/access.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { type ApiClient, type ApiResponse, createClient } from './client.ts'
-import { createOrganization } from './create-organization.ts'
+import { createOrganization, createToken } from './create-organization.ts'
 
 const SAMPLES = fileURLToPath(new URL('../../agents', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../fixtures/agents', import.meta.url))
@@ -21,6 +22,8 @@ export type TestOrganization = {
   id: string
   token: string
   call: ApiClient
+  /** A client with another token of the organization. */
+  withLimits: (limits: Partial<TokenLimits>) => Promise<ApiClient>
   /** Publishes the agent of this name in `test/fixtures/agents` or `agents`. */
   publish: (slug: string, options?: { draft?: boolean }) => Promise<Version>
   /** Runs an agent. The query string is without the question mark. */
@@ -38,6 +41,7 @@ export async function newOrganization(table = sharedTable()): Promise<TestOrgani
     token,
     call,
     run: (slug, input, query = '') => call('POST', `/v1/agents/${slug}/executions?${query}`, { body: input }),
+    withLimits: async (limits) => createClient(inject('service'), await createToken(table, id, limits)),
     getExecution: async (executionId) => (await call('GET', `/v1/agent_executions/${executionId}`)).json,
     publish: async (slug, { draft = false } = {}) => {
       const fixture = join(FIXTURES, slug)

@@ -1,3 +1,4 @@
+import { eventHeaders } from './event-headers.ts'
 import { executionPageParameters, pageParameters } from './page-parameters.ts'
 import { runHeaders, runParameters } from './run-parameters.ts'
 import { waitHeaders } from './wait-headers.ts'
@@ -10,6 +11,7 @@ export const parameterSchemas = {
   runParameters,
   pageParameters,
   executionPageParameters,
+  eventHeaders,
   runHeaders,
   waitHeaders,
 }

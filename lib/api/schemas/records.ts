@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { agentRecord, versionRecord } from './agent-record.ts'
 import { executionRecord, executionSummaryRecord } from './execution-record.ts'
 import { feedbackBody } from './feedback.ts'
+import { meRecord } from './me-record.ts'
 import { stepRecord } from './step-record.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
@@ -14,6 +15,7 @@ const records = {
   Health: z.object({ success: z.boolean() }),
   Input: jsonObject,
   ListedExecution: z.union([executionRecord, executionSummaryRecord]),
+  Me: meRecord,
   OpenApiDocument: jsonObject,
   Output: jsonObject,
   Step: stepRecord,

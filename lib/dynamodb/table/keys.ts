@@ -12,10 +12,20 @@ export const CLEANUP_SHARDS = 8
 
 export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' })
 
-export const tokenKey = (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' })
+/** Also in the policies that let functions update only these items. */
+export const TOKEN_PREFIX = 'TOKEN#'
+export const RATE_PREFIX = 'RATE#'
+
+export const tokenKey = (hash: string): Key => ({ pk: `${TOKEN_PREFIX}${hash}`, sk: 'TOKEN' })
 
 /** The item has the token's hash: operators revoke a token by its id. */
 export const tokenIdKey = (id: string): Key => ({ pk: `TOKEN-ID#${id}`, sk: 'TOKEN-ID' })
+
+/** The requests of a token in a second. */
+export const rateKey = (tokenId: string, second: number): Key => ({
+  pk: `${RATE_PREFIX}${tokenId}#${second}`,
+  sk: 'RATE',
+})
 
 export const agentKey = (id: string): Key => ({ pk: `AGENT#${id}`, sk: 'AGENT' })
 export const versionKey = (agentId: string, id: string): Key => ({

@@ -41,17 +41,21 @@ export async function listRecords<T extends Item>(
     consistent: true,
     ...(query.attributes && { attributes: query.attributes }),
   })) as T[]
+  const items = fitPage(records, bytesOf)
+  if (items.length === records.length) return { items, next: page.next }
+  const last = items.at(-1)
+  const entry = page.items.find(({ pk, sk }) => pk === last?.pk && sk === last?.sk)
+  return { items, next: { order: sortValueOf(entry) } }
+}
+
+/** The first records that fit into a response: one at least. */
+export function fitPage<T>(records: T[], bytesOf: (record: T) => number): T[] {
   let bytes = 0
   const end = records.findIndex((record) => {
     bytes += bytesOf(record)
     return bytes > MAX_PAGE_BYTES
   })
-  if (end === -1) return { items: records, next: page.next }
-  const items = records.slice(0, Math.max(end, 1))
-  if (items.length === records.length) return { items, next: page.next }
-  const last = items.at(-1)
-  const entry = page.items.find(({ pk, sk }) => pk === last?.pk && sk === last?.sk)
-  return { items, next: { order: sortValueOf(entry) } }
+  return end === -1 ? records : records.slice(0, Math.max(end, 1))
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { type AnswerMode, FINAL_ANSWER, type Model } from '../../core/model.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
@@ -41,8 +41,8 @@ export function answerReminder(
   check: Validator,
 ): string {
   if (!answerModes.includes('json')) return USE_TOOL
-  const value = parseText(text)
-  if (value === undefined) return `That is not JSON. ${USE_JSON}.`
-  const violations = check(value as Json).map(({ message }) => `- ${message}`)
+  const parsed = parseText(text)
+  if ('problem' in parsed) return `The text ${parsed.problem}. ${USE_JSON}.`
+  const violations = check(parsed.value).map(({ message }) => `- ${message}`)
   return [`The result does not match the output schema. ${USE_JSON}.`, ...violations].join('\n')
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import {
   FINAL_ANSWER,
   isRefused,
@@ -7,6 +7,7 @@ import {
   type ToolDeclaration,
   type ToolResult,
 } from '../../core/model.ts'
+import { JsonError, parseModelJson } from '../../core/parse-json.ts'
 import type { ModelStep } from '../../core/step.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
@@ -40,8 +41,8 @@ export function outputOf(step: ModelStep, check: Validator): JsonObject | null {
   const answer = step.calls.find((call) => isFinalAnswer(call) && isValid(call.input))
   if (answer) return answer.input as JsonObject
   if (step.calls.length > 0) return null
-  const value = parseText(step.text)
-  return isValid(value) ? value : null
+  const parsed = parseText(step.text)
+  return 'value' in parsed && isValid(parsed.value) ? parsed.value : null
 }
 
 /** Whether a step attempted to return the output but failed. */
@@ -56,11 +57,12 @@ export const isText = (step: ModelStep): boolean => step.calls.length === 0
 
 const FENCE = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/
 
-/** The JSON value of a text that contains nothing else; undefined if there is none. */
-export function parseText(text: string): unknown {
+/** The JSON value of a text that contains nothing else, or a predicate that says why there is none. */
+export function parseText(text: string): { value: Json } | { problem: string } {
   try {
-    return JSON.parse(FENCE.exec(text.trim())?.[1] ?? text)
-  } catch {
-    return undefined
+    return { value: parseModelJson(FENCE.exec(text.trim())?.[1] ?? text) }
+  } catch (error) {
+    if (error instanceof JsonError) return { problem: error.message }
+    throw error
   }
 }

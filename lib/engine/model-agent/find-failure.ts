@@ -77,13 +77,16 @@ function schemaMismatch(history: History, { hasTools, checkOutput }: Checks): Ex
   return {
     code: 'OutputSchemaMismatch',
     message: describe(history, hasTools),
-    ...(answer !== undefined && { errors: checkOutput(answer as Json) }),
+    ...(answer !== undefined && { errors: checkOutput(answer) }),
     step: last?.step.number,
   }
 }
 
-const answerOf = (step: ModelStep) =>
-  isText(step) ? parseText(step.text) : step.calls.find(isFinalAnswer)?.input
+function answerOf(step: ModelStep): Json | undefined {
+  if (!isText(step)) return step.calls.find(isFinalAnswer)?.input
+  const parsed = parseText(step.text)
+  return 'value' in parsed ? parsed.value : undefined
+}
 
 function describe({ invalidAnswers, hasCalledTools }: History, hasTools: boolean): string {
   const count = invalidAnswers.length

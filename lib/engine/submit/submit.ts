@@ -1,3 +1,4 @@
+import type { Version } from '../../core/agent.ts'
 import { ExecutionInProgress, IdempotencyKeyReused, Unavailable } from '../../core/errors.ts'
 import {
   cachedExecution,
@@ -41,22 +42,34 @@ export async function runInProcess(engine: Engine, request: RunRequest): Promise
  * @throws ExecutionInProgress if the idempotency key is bound to a running execution
  */
 export async function submitSync(engine: SubmitEngine, request: RunRequest): Promise<Execution> {
+  const { execution, isNew, ended } = await startSync(engine, request)
+  if (!isNew && !isFinal(execution)) throw new ExecutionInProgress(execution.id)
+  return ended
+}
+
+/** An accepted execution. `ended`: what `submitSync` returns for it; at once if it was accepted before. */
+export type Started = { execution: Execution; isNew: boolean; ended: Promise<Execution> }
+
+/** Records an execution and starts to run it in this process. A request that was accepted before is not run again. */
+export async function startSync(engine: SubmitEngine, request: RunRequest): Promise<Started> {
   const deadline = hardDeadline(engine.syncDeadlineMs)
-  return runUntil(deadline, engine, request).finally(deadline.clear)
+  const { execution, isNew } = await accept(engine, request, newLease(engine)).catch((error: unknown) => {
+    deadline.clear()
+    throw error
+  })
+  const running = isNew
+    ? runUntil(deadline, engine, execution as LeasedExecution, request.version)
+    : Promise.resolve(execution)
+  return { execution, isNew, ended: running.finally(deadline.clear) }
 }
 
 async function runUntil(
   deadline: WorkerDeadline,
   engine: SubmitEngine,
-  request: RunRequest,
+  execution: LeasedExecution,
+  version: Version,
 ): Promise<Execution> {
-  const accepted = await accept(engine, request, newLease(engine))
-  if (!accepted.isNew) {
-    if (!isFinal(accepted.execution)) throw new ExecutionInProgress(accepted.execution.id)
-    return accepted.execution
-  }
-  const execution = accepted.execution as LeasedExecution
-  const result = await attempt(engine, execution, request.version, { deadline })
+  const result = await attempt(engine, execution, version, { deadline })
   if (result.kind === 'completed') return result.execution
   if (result.kind === 'released') await enqueue(engine, execution)
   return readAgain(engine, execution)

@@ -13,7 +13,7 @@ import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
-import { AttemptStopped, retryableError, type StopReason } from '../checkpoints/stop-reason.ts'
+import { AttemptStopped, type StopReason } from '../checkpoints/stop-reason.ts'
 import { onceCompleted } from '../completion-events.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
@@ -100,13 +100,8 @@ function withJournal(outcome: Outcome, journal: Journal | null): Outcome {
 /** @throws the error if it is not a reason to stop, but a defect */
 function stopReasonOf(error: unknown): StopReason {
   if (error instanceof AttemptStopped) return error.reason
-  if (error instanceof Unavailable) return retryableError(DATABASE_UNAVAILABLE).reason
+  if (error instanceof Unavailable) return { kind: 'DatabaseUnavailable' }
   throw error
-}
-
-const DATABASE_UNAVAILABLE: ExecutionError = {
-  code: 'Unavailable',
-  message: 'The database did not respond during the run.',
 }
 
 async function stop(current: Attempt, reason: StopReason): Promise<AttemptResult> {
@@ -116,7 +111,9 @@ async function stop(current: Attempt, reason: StopReason): Promise<AttemptResult
     case 'WorkerShuttingDown':
       return release(current, { delayMs: 0, error: null })
     case 'WaitingForResult':
-      return release(current, { delayMs: reason.delayMs, error: null, isWaiting: true })
+      return release(current, { delayMs: reason.delayMs, error: null, isCounted: false })
+    case 'DatabaseUnavailable':
+      return release(current, { delayMs: retryDelay(current, null), error: null, isCounted: false })
     case 'RetryableError':
       return release(current, { delayMs: retryDelay(current, reason.retryAfterMs), error: reason.error })
   }
@@ -132,12 +129,12 @@ function retryDelay({ engine, retry, journal }: Attempt, retryAfterMs: number | 
   })
 }
 
-type Release = { delayMs: number; error: ExecutionError | null; isWaiting?: boolean }
+type Release = { delayMs: number; error: ExecutionError | null; isCounted?: boolean }
 
 /** Best effort: a lease that is not released expires. */
 async function release(
   { engine, execution, heartbeat, journal }: Attempt,
-  { delayMs, error, isWaiting = false }: Release,
+  { delayMs, error, isCounted = true }: Release,
 ): Promise<AttemptResult> {
   heartbeat.stop()
   const { executions, system } = engine
@@ -145,7 +142,7 @@ async function release(
   const until = system.now() + delayMs + timesOf(engine).graceMs
   const progress = journal?.hasGrown ? journal.progress : null
   await executions
-    .release({ id, owner: lease.owner, until, error, progress, isWaiting })
+    .release({ id, owner: lease.owner, until, error, progress, isCounted })
     .catch(() => undefined)
   return { kind: 'released', progressed: journal?.hasGrown ?? false, hasFailed: error !== null, delayMs }
 }

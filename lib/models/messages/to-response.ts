@@ -8,6 +8,7 @@ import {
   type ToolCall,
   type ToolDeclaration,
 } from '../../core/model.ts'
+import { parseModelJson } from '../../core/parse-json.ts'
 import type { CollectedResponse } from '../streaming/collect-stream.ts'
 import { toStopReason } from './stop-reason.ts'
 import { toUsage } from './to-usage.ts'
@@ -96,7 +97,7 @@ type Parsed = { value: Json } | { problem: string }
 function parseInput(text: string): Parsed {
   if (text.trim() === '') return { value: {} }
   try {
-    return { value: JSON.parse(text) }
+    return { value: parseModelJson(text) }
   } catch (error) {
     return { problem: (error as Error).message }
   }
@@ -107,8 +108,7 @@ function findError(name: string, parsed: Parsed, text: string, tools: ToolDeclar
     const available = tools.map((tool) => tool.name).join(', ') || 'none'
     return `Unknown tool "${name}". Available tools: ${available}.`
   }
-  if ('problem' in parsed)
-    return `The input of the tool ${name} is invalid JSON: ${parsed.problem}. Received: ${text}`
+  if ('problem' in parsed) return `The input of the tool ${name} ${parsed.problem}. Received: ${text}`
   if (isJsonObject(parsed.value)) return null
   return `The input of the tool ${name} must be a JSON object. Received: ${text}`
 }

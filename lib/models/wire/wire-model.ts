@@ -5,7 +5,8 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { parseModelJson } from '../../core/parse-json.ts'
 import type { ModelName } from '../model-name.ts'
 import { acceptsStrictTools, wantsReasoning } from '../providers/capabilities.ts'
 import { limitImages } from './limit-images.ts'
@@ -82,7 +83,7 @@ function decodeCall(part: LanguageModelV4StreamPart, schemas: Schemas): Language
   const schema = schemas.get(part.toolName)
   if (!schema?.convertsInputs) return part
   try {
-    const input = JSON.parse(part.input) as Json
+    const input = parseModelJson(part.input)
     return { ...part, input: JSON.stringify(schema.decode(input)) }
   } catch {
     return part

@@ -34,6 +34,8 @@ export type Adapter = (input: JsonObject) => { input: JsonObject; adaptations: I
 type Context = {
   adaptations: InputAdaptation[]
   names: NameIndex
+  /** Whether a change may allow another one: a field got its name, or a value changed beside an unknown name. */
+  mayChangeAgain: boolean
   defaultOf: (field: DefaultedField) => Json | undefined
 }
 
@@ -59,18 +61,17 @@ export function compileAdapter(declared: JsonObject): Adapter {
   const { root, shapes } = readShape(toJsonSchema(declared))
   const defaults = adaptDefaults(shapes.flatMap((shape) => shape.defaults))
   const defaultOf = (field: DefaultedField) => copyOf(defaults.get(field))
-  const run = (change: (context: Context) => Json): ReturnType<Adapter> => {
-    const adaptations: InputAdaptation[] = []
-    const adapted = change({ adaptations, defaultOf, names: new NameIndex() })
-    return { input: adapted as JsonObject, adaptations }
-  }
-  const round = (input: JsonObject) => run((context) => roundNumbers(input, ROOT, context))
-  if (root.choices) return round
-  const adapt = (input: JsonObject) => run((context) => adaptObject(root, input, ROOT, context))
   return (sent) => {
-    const adapted = adapt(sent)
-    const isStable = adapted.input === sent || adapt(adapted.input).input === adapted.input
-    return isStable ? adapted : round(sent)
+    const names = new NameIndex()
+    const run = (change: (context: Context) => Json) => {
+      const context: Context = { adaptations: [], defaultOf, names, mayChangeAgain: false }
+      return { input: change(context) as JsonObject, ...context }
+    }
+    const adapt = (input: JsonObject) => run((context) => adaptObject(root, input, ROOT, context))
+    const first = root.choices ? undefined : adapt(sent)
+    const isStable = first && (!first.mayChangeAgain || adapt(first.input).input === first.input)
+    const { input, adaptations } = isStable ? first : run((context) => roundNumbers(sent, ROOT, context))
+    return { input, adaptations }
   }
 }
 
@@ -90,6 +91,7 @@ function adaptDefaults(fields: DefaultedField[]): Map<DefaultedField, Json | und
       adaptations: [],
       defaultOf,
       names: new NameIndex(),
+      mayChangeAgain: false,
     })
     adapted.set(field, recursive.has(field) ? undefined : value)
     return adapted.get(field)
@@ -156,21 +158,23 @@ function adaptObject(shape: Shape, sent: JsonObject, location: Location, context
   if (envelope) {
     const inner = insideEnvelopes(location, envelope.path)
     record(context, () => unwrapped(inner))
+    context.mayChangeAgain = true
     return adaptObject(shape, envelope.fields, inner, context)
   }
-  const fields = nameFields(shape, sent, hasTooManyUnknown ? [] : unknown, context.names)
+  const fields = nameFields(shape, sent, sentNames, hasTooManyUnknown ? [] : unknown, context.names)
   const adapted: [string, Json][] = []
+  let isChanged = false
   for (const field of fields) {
     const entry = adaptField(shape, field, location, context)
     if (entry) adapted.push(entry)
+    const isRenamed = field.name !== field.sentName || field.parts !== undefined
+    if (!entry || isRenamed) context.mayChangeAgain = true
+    isChanged ||= isRenamed || entry?.[1] !== field.value
   }
+  if (isChanged && shape.isClosed && unknown.length > 0) context.mayChangeAgain = true
   const added = missingDefaults(shape, adapted, location, context)
-  const isUnchanged =
-    added.length === 0 &&
-    adapted.length === sentNames.length &&
-    adapted.every(([name, value], index) => name === sentNames[index] && value === sent[name])
   // `Object.fromEntries` treats `__proto__` as an ordinary field.
-  return isUnchanged ? sent : Object.fromEntries([...adapted, ...added])
+  return isChanged || added.length > 0 ? Object.fromEntries([...adapted, ...added]) : sent
 }
 
 /** At most one more than `MAX_UNKNOWN_NAMES`. */

@@ -49,6 +49,7 @@ async function run(recorded: RecordedStep[] = []) {
     close: async () => null,
     appendResult: async ({ result }) => result,
     read: async () => kept,
+    probe: () => Promise.reject(new Error('A run does not probe its steps.')),
     list: () => Promise.reject(new Error('A run does not list its steps.')),
   }
   const execution = leased({ ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }, 'worker')

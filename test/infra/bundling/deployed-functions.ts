@@ -114,6 +114,17 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       expect(await functions.read('run-agent', { agentId: 'summarize-text', query, body })).toEqual(output)
     })
 
+    it('streams the events of a run', async () => {
+      const headers = { Accept: 'text/event-stream' }
+      const body = { content: 'a.b@example.org' }
+      const result = await functions.call('run-agent', { agentId: 'redact-pii', body, headers })
+      expect(result).toMatchObject({
+        mode: 'streamed',
+        prelude: { statusCode: 200, headers: { 'Content-Type': 'text/event-stream' } },
+        body: expect.stringContaining('event: done'),
+      })
+    })
+
     it('streams an error as problem details', async () => {
       const result = await functions.call('run-agent', { agentId: 'none', body: {} })
       const headers = { 'Content-Type': 'application/problem+json' }
@@ -132,6 +143,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
     it.each<[OperationName, Call]>([
       ['check-health', {}],
       ['get-openapi-document', {}],
+      ['get-me', {}],
       ['list-agents', {}],
       ['get-agent', {}],
       ['list-versions', {}],
@@ -139,6 +151,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       ['list-agent-executions', {}],
       ['get-execution', {}],
       ['list-steps', {}],
+      ['stream-events', {}],
       ['give-feedback', { body: { rating: 1 } }],
     ])('%s answers 200, streamed if its operation streams', async (name, options) => {
       const result = await functions.call(name, { agentId: 'wait', executionId, ...options })

@@ -1,7 +1,14 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { RATE_PREFIX, TOKEN_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
 
-export type Calls = { table: string[]; indexes: string[]; queue: string[] }
+export type Calls = {
+  table: string[]
+  /** Prefixes of the keys of tokens and their counters that were updated. */
+  updated: string[]
+  indexes: string[]
+  queue: string[]
+}
 
 /**
  * A proxy between the AWS SDK and the emulators that records the calls of each client. The path of its endpoint
@@ -10,7 +17,12 @@ export type Calls = { table: string[]; indexes: string[]; queue: string[] }
 export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; sqs: string }) {
   const callsByName = new Map<string, Record<keyof Calls, Set<string>>>()
   const getCalls = (name: string) => {
-    const calls = callsByName.get(name) ?? { table: new Set(), indexes: new Set(), queue: new Set() }
+    const calls = callsByName.get(name) ?? {
+      table: new Set(),
+      updated: new Set(),
+      indexes: new Set(),
+      queue: new Set(),
+    }
     callsByName.set(name, calls)
     return calls
   }
@@ -20,9 +32,11 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
     const [service = '', action = ''] = String(request.headers['x-amz-target']).split('.')
     const calls = getCalls(request.url?.split('/')[1] ?? '')
     const isQueue = service === 'AmazonSQS'
-    const { IndexName } = JSON.parse(body.toString())
+    const { IndexName, Key } = JSON.parse(body.toString())
+    const prefix = [TOKEN_PREFIX, RATE_PREFIX].find((text) => Key?.pk?.S.startsWith(text))
     if (isQueue) calls.queue.add(action)
     else if (action === 'Query' && IndexName) calls.indexes.add(IndexName)
+    else if (action === 'UpdateItem' && prefix) calls.updated.add(prefix)
     else calls.table.add(action)
 
     const { host, 'content-length': length, connection, ...headers } = request.headers
@@ -39,8 +53,13 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
   return {
     endpointOf: (name: string) => `http://127.0.0.1:${port}/${name}`,
     callsOf: (name: string): Calls => {
-      const { table, indexes, queue } = getCalls(name)
-      return { table: [...table].sort(), indexes: [...indexes].sort(), queue: [...queue].sort() }
+      const { table, updated, indexes, queue } = getCalls(name)
+      return {
+        table: [...table].sort(),
+        updated: [...updated],
+        indexes: [...indexes].sort(),
+        queue: [...queue].sort(),
+      }
     },
     stop: () => stop(server),
   }

@@ -6,7 +6,7 @@ import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bundleFunctions } from '../../../infra/bundling/bundle.ts'
 import { FUNCTION_NAMES, type FunctionName } from '../../../infra/functions/function-settings.ts'
-import { GRANTS } from '../../../infra/functions/grants.ts'
+import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
 import type { OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
@@ -18,6 +18,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues, provisionTable } from '../../../local/emulators/provision.ts'
 import { startDynamoDB, startSqs } from '../../../local/emulators/start-emulators.ts'
+import { createToken } from '../../support/create-organization.ts'
 import { anExecution } from '../../support/executions.ts'
 import { finalAnswer } from '../../support/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
@@ -116,7 +117,10 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   return Object.fromEntries(loaded) as Record<FunctionName, Handler>
 }
 
-type Options = { id?: string; agent?: string; query?: Record<string, string>; body?: unknown }
+type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers'> & {
+  id?: string
+  agent?: string
+}
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
 async function call(
@@ -124,9 +128,16 @@ async function call(
   status: number,
   { id = '', agent = version.slug, ...options }: Options = {},
 ) {
-  const event = toGatewayEvent(name, { organizationId, agentId: agent, executionId: id, ...options })
+  const event = toGatewayEvent(name, {
+    organizationId,
+    agentId: agent,
+    executionId: id,
+    limits: { tokenId: organizationId, rate: '1000' },
+    ...options,
+  })
   const result = await handlers[name](event, {})
   expect(result).toMatchObject({ statusCode: status })
+  if (result.headers['Content-Type'] === 'text/event-stream') return result.body
   return result.body === '' ? null : JSON.parse(result.body)
 }
 
@@ -139,8 +150,13 @@ async function invokeAllFunctions() {
   await call('list-agents', 200)
   await call('get-agent', 200)
   await call('list-versions', 200)
-  const authorization = { type: 'TOKEN', authorizationToken: 'Bearer none', methodArn: 'arn:stage/live/GET/' }
-  await expect(handlers['authorize-request'](authorization, {})).rejects.toThrow('Unauthorized')
+  await call('get-me', 200)
+  const token = await createToken(table, organizationId)
+  const authorization = { type: 'TOKEN', methodArn: 'arn:stage/live/GET/' }
+  const authorize = (text: string) =>
+    handlers['authorize-request']({ ...authorization, authorizationToken: `Bearer ${text}` }, {})
+  await expect(authorize('none')).rejects.toThrow('Unauthorized')
+  expect(await authorize(token)).toMatchObject({ context: { organizationId } })
 
   const useCache = { query: { useCache: 'true' }, body: { text: large } }
   expect(await call('run-agent', 200, useCache)).toEqual({ text: large })
@@ -151,6 +167,11 @@ async function invokeAllFunctions() {
     for (const name of ['list-executions', 'list-agent-executions'] as const) await call(name, 200, { query })
   await call('get-execution', 200, { id: finished })
   expect(await call('list-steps', 200, { id: finished })).toMatchObject([{ name: 'echo', result: large }])
+  expect(await call('stream-events', 200, { id: finished })).toContain('event: step')
+  const rest = { id: finished, headers: { 'Last-Event-ID': '1' } }
+  expect(await call('stream-events', 200, rest)).toContain('event: done')
+  const streamed = { headers: { Accept: 'text/event-stream' }, body: { text: large } }
+  expect(await call('run-agent', 200, streamed)).toContain('event: done')
   const correction = { rating: -1, correctedOutput: { text: large } }
   await call('give-feedback', 200, { id: finished, body: correction })
   await call('give-feedback', 200, { id: finished, body: correction })
@@ -276,7 +297,12 @@ describe('GRANTS', () => {
 
   it.each(FUNCTION_NAMES)('grant %s exactly the calls that it makes', (name) => {
     const { table: actions, indexes = [], queue = [] } = GRANTS[name]
-    const granted = { table: [...actions].sort(), indexes: [...indexes].sort(), queue: [...queue].sort() }
+    const granted = {
+      table: [...actions].sort(),
+      updated: [getUpdatedPrefix(name) ?? []].flat(),
+      indexes: [...indexes].sort(),
+      queue: [...queue].sort(),
+    }
     expect(recorder.callsOf(name)).toEqual(granted)
   })
 })

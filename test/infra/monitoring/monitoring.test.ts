@@ -182,6 +182,7 @@ describe('the metric filters', () => {
   it('measure every function that clients read with', () => {
     const groups = find('ReadLatencyMs').map(({ LogGroupName }) => LogGroupName.Ref)
     expect(READ_OPERATIONS).toEqual([
+      'get-me',
       'list-agents',
       'get-agent',
       'list-versions',

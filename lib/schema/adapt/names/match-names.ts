@@ -1,62 +1,37 @@
 import type { Json, JsonObject } from '../../../core/json.ts'
-import { type ParsedName, parseName } from '../../similar-names.ts'
 import type { FieldShape, Shape } from '../shape.ts'
 import { canFit } from '../values/convert-value.ts'
-import { fits, isValidScalar } from '../values/fits.ts'
-import { fieldIndexOf, startOf } from './field-index.ts'
-import { findEqualNames, findSameMeaning } from './find-field.ts'
-import { isMisspelling } from './misspelling.ts'
-import { findPaths } from './paths.ts'
-import { areSingularAndPlural } from './plural.ts'
+import { isValidScalar } from '../values/fits.ts'
+import type { Paths } from './paths.ts'
+import { findResemblance, type Resemblance } from './resemblance.ts'
 
 /** Above this number of unknown names, typos are not corrected: it would be slow, and they are unlikely to be typos. */
 const MAX_TYPOS = 200
 
-/** Similar names differ in length by at most the two letters of a plural or typo. */
-const MAX_LENGTH_DIFFERENCE = 2
-
-/** Enough for the names of one object, of which many are asked for several times. */
-const MAX_MEMOIZED = 1_000
-
 type FindFields = (shape: Shape, name: string) => FieldShape[]
 
-/** The fields that the unknown names of one input resemble: in a list of objects, the same names occur again and again. */
+/** Enough for the names of one object, of which each is looked up several times. */
+const MAX_KNOWN = 1_000
+
+/** What the unknown names of one input resemble: in a list of objects, the same names occur again and again. */
 export class NameIndex {
-  readonly parse: (name: string) => ParsedName = memoize(parseName)
-  readonly findEqual = memoizeByShape(findEqualNames)
-  readonly findSameMeaning = memoizeByShape((shape, name) => findSameMeaning(shape, this.parse(name)))
-  readonly findPlural = memoizeByShape((shape, name) =>
-    findNearby(shape, this.parse(name), (sent, { normalized }) =>
-      areSingularAndPlural(sent.normalized, normalized),
-    ),
-  )
-  readonly findMisspelled = memoizeByShape((shape, name) =>
-    findNearby(shape, this.parse(name), isMisspelling),
-  )
-  readonly findPaths = memoizeByShape((shape, name) => findPaths(shape, this.parse(name)))
-}
+  readonly #known = new Map<Shape, Map<string, Resemblance>>()
 
-function memoize<T>(compute: (name: string) => T): (name: string) => T {
-  const known = new Map<string, T>()
-  return (name) => {
-    const found = known.get(name)
-    if (found !== undefined) return found
-    const computed = compute(name)
-    if (known.size >= MAX_MEMOIZED) known.clear()
-    known.set(name, computed)
-    return computed
-  }
-}
+  readonly findEqual: FindFields = (shape, name) => this.#find(shape, name).equal
+  readonly findSameMeaning: FindFields = (shape, name) => this.#find(shape, name).others().sameMeaning
+  readonly findPlural: FindFields = (shape, name) => this.#find(shape, name).others().plural
+  readonly findMisspelled: FindFields = (shape, name) => this.#find(shape, name).others().misspelled
+  readonly wordsOf = (shape: Shape, name: string) => this.#find(shape, name).others().words
+  readonly findPaths = (shape: Shape, name: string): Paths => this.#find(shape, name).others().paths
 
-function memoizeByShape<T>(find: (shape: Shape, name: string) => T): (shape: Shape, name: string) => T {
-  const known = new Map<Shape, (name: string) => T>()
-  return (shape, name) => {
-    let ofShape = known.get(shape)
-    if (!ofShape) {
-      ofShape = memoize((name) => find(shape, name))
-      known.set(shape, ofShape)
-    }
-    return ofShape(name)
+  #find(shape: Shape, name: string): Resemblance {
+    const ofShape = this.#known.get(shape) ?? new Map<string, Resemblance>()
+    const known = ofShape.get(name)
+    if (known) return known
+    const found = findResemblance(shape, name)
+    if (ofShape.size >= MAX_KNOWN) ofShape.clear()
+    this.#known.set(shape, ofShape.set(name, found))
+    return found
   }
 }
 
@@ -149,19 +124,6 @@ const canBeList: Condition = ({ shape }, value) =>
   canFit(shape, value)
 
 const isValidFor: Condition = ({ shape, accepts, isRequired }, value) => {
-  if (!(shape.types || shape.choices) || !fits(shape, value)) return false
-  return accepts(value) || (isRequired && typeof value === 'object')
-}
-
-type IsNear = (sent: ParsedName, declared: ParsedName) => boolean
-
-/** The fields whose name is near a given one, of those that have its first letter and about its length. */
-function findNearby(shape: Shape, name: ParsedName, isNear: IsNear): FieldShape[] {
-  if (name.normalized === '') return []
-  const { byStart } = fieldIndexOf(shape)
-  const found: FieldShape[] = []
-  for (let change = -MAX_LENGTH_DIFFERENCE; change <= MAX_LENGTH_DIFFERENCE; change += 1)
-    for (const candidate of byStart.get(startOf(name.normalized, change)) ?? [])
-      if (isNear(name, candidate)) found.push(candidate.field)
-  return found
+  if (!(shape.types || shape.choices) || !isValidScalar(shape, value)) return false
+  return typeof value !== 'object' || isRequired || accepts(value)
 }

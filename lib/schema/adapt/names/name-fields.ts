@@ -12,13 +12,14 @@ const SAME_NAMES: Names = { renames: new Map(), assembled: [] }
 export function nameFields(
   shape: Shape,
   sent: JsonObject,
+  sentNames: readonly string[],
   unknown: readonly string[],
   index: NameIndex,
 ): NamedField[] {
   const { renames, assembled } = unknown.length > 0 ? findNames(shape, sent, unknown, index) : SAME_NAMES
   const byPart = new Map(assembled.flatMap((field) => partNames(field).map((name) => [name, field])))
   const fields: NamedField[] = []
-  for (const sentName of Object.keys(sent)) {
+  for (const sentName of sentNames) {
     const field = byPart.get(sentName)
     if (!field)
       fields.push({ name: renames.get(sentName) ?? sentName, value: sent[sentName] ?? null, sentName })
@@ -37,7 +38,7 @@ function findNames(shape: Shape, sent: JsonObject, unknown: readonly string[], i
   const assembled = assemblePaths(shape, sent, rest, index.findPaths).filter(({ name }) => !isTaken(name))
   const hasNoneYet =
     renames.size === 0 && assembled.length === 0 && unknown.length === Object.keys(sent).length
-  const withoutAffix = hasNoneYet ? matchWithoutAffix(shape, sent) : undefined
+  const withoutAffix = hasNoneYet ? matchWithoutAffix(shape, sent, index) : undefined
   if (withoutAffix) return { renames: withoutAffix, assembled }
   const parts = new Set(assembled.flatMap(partNames))
   const taken = new Set(assembled.map(({ name }) => name))

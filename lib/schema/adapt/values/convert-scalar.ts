@@ -3,7 +3,7 @@ import type { Json } from '../../../core/json.ts'
 import type { Shape } from '../shape.ts'
 import { findChoice } from './find-choice.ts'
 import { fits } from './fits.ts'
-import { toDate, toDateTime } from './parse-date-text.ts'
+import { parseDateText } from './parse-date-text.ts'
 import { parseNumberText } from './parse-number-text.ts'
 
 const BOOLEANS = new Map<Json, boolean>([
@@ -20,20 +20,29 @@ export function convertScalar(shape: Shape, value: Json): Json | undefined {
   if (value === null || (typeof value === 'object' && !(value instanceof ExactNumber))) return undefined
   if (value instanceof ExactNumber) return convertExactNumber(shape, value)
   if (typeof value === 'string' && fits(shape, value)) return accepted(shape, rewriteText(value))
-  const types = [...(shape.types ?? [])].filter((type) => type !== 'integer' || !shape.types?.has('number'))
-  const read = (toType: (type: string, value: Json) => Json | undefined) =>
-    accepted(
-      shape,
-      types.map((type) => toType(type, value)),
-    )
-  return read(readJson) ?? read(readText)
+  return read(shape, value, readJson) ?? read(shape, value, readText)
 }
+
+type Read = (type: string, value: Json) => Json | undefined
+
+/** A loop without intermediate lists, because large inputs have many values to convert. */
+function read(shape: Shape, value: Json, toType: Read): Json | undefined {
+  const { types } = shape
+  if (types?.size === 1) for (const type of types) return acceptedOne(shape, toType(type, value))
+  const candidates = [...(types ?? [])].filter((type) => type !== 'integer' || !types?.has('number'))
+  return accepted(
+    shape,
+    candidates.map((type) => toType(type, value)),
+  )
+}
+
+const acceptedOne = (shape: Shape, result: Json | undefined): Json | undefined =>
+  result === undefined || !shape.restrictsScalars || shape.accepts(result) ? result : undefined
 
 /** The only one of the results that there is and that the shape accepts. */
 function accepted(shape: Shape, results: (Json | undefined)[]): Json | undefined {
-  const valid = new Set(
-    results.filter((result) => result !== undefined && (!shape.restrictsScalars || shape.accepts(result))),
-  )
+  const valid = new Set(results.map((result) => acceptedOne(shape, result)))
+  valid.delete(undefined)
   return valid.size === 1 ? [...valid][0] : undefined
 }
 
@@ -62,5 +71,6 @@ function readText(type: string, value: Json): Json | undefined {
 /** Other spellings of a text that its format, pattern or choices do not allow as it is. */
 function rewriteText(text: string): (string | undefined)[] {
   const trimmed = text.trim()
-  return [trimmed === text ? undefined : trimmed, toDate(text), toDateTime(text)]
+  const { date, dateTime } = parseDateText(trimmed)
+  return [trimmed === text ? undefined : trimmed, date, dateTime]
 }

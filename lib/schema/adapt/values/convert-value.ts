@@ -16,24 +16,23 @@ export function canFit(shape: Shape, value: Json): boolean {
  */
 export function convertValue(shape: Shape, value: Json): Json | undefined {
   if (value === null) return undefined
-  const results = [
-    convertScalar(shape, value),
-    shape.types?.has('object') && !fits(shape, value) ? toObject(value) : undefined,
-    shape.types?.has('array') ? toList(shape, value) : undefined,
-    toSingle(shape, value),
-  ].filter((result) => result !== undefined)
-  return results.length === 1 ? results[0] : undefined
+  const single = Array.isArray(value) ? toSingle(shape, value) : convertScalar(shape, value)
+  const object = typeof value === 'string' && shape.types?.has('object') ? toObject(shape, value) : undefined
+  const list = shape.types?.has('array') ? toList(shape, value) : undefined
+  if (object === undefined && list === undefined) return single
+  if (single !== undefined) return undefined
+  return object === undefined || list === undefined ? (object ?? list) : undefined
 }
 
-function toObject(value: Json): Json | undefined {
-  const parsed = typeof value === 'string' ? parseJsonText(value) : undefined
+function toObject(shape: Shape, text: string): Json | undefined {
+  const parsed = fits(shape, text) ? undefined : parseJsonText(text)
   return isJsonObject(parsed) ? parsed : undefined
 }
 
 /** The item of a list of one, where the shape allows no list. */
-function toSingle(shape: Shape, value: Json): Json | undefined {
-  if (!Array.isArray(value) || value.length !== 1 || !(shape.types || shape.choices)) return undefined
-  const [item = null] = value
-  if (fits(shape, value) || item === null) return undefined
+function toSingle(shape: Shape, list: Json[]): Json | undefined {
+  const [item = null] = list
+  if (list.length !== 1 || item === null || !(shape.types || shape.choices) || fits(shape, list))
+    return undefined
   return isValidScalar(shape, item) ? item : convertScalar(shape, item)
 }

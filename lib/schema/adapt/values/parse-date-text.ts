@@ -12,12 +12,16 @@ const ZONE =
   '(?: ?(?<zone>z|utc|gmt|(?:utc|gmt)?(?<sign>[+-])(?<zoneHour>\\d{2}):?(?<zoneMinute>\\d{2})?(?: utc)?)(?: \\([^()]{1,40}\\))?)?'
 const OPTIONAL_TIME = `(?:(?:t|,? )${TIME}${ZONE})?`
 
-const FORMS = [
+const toPatterns = (forms: string[]) => forms.map((form) => new RegExp(`^${form}$`))
+
+const YEAR_FIRST = toPatterns([
   `${YEAR}(?<separator>[-/.])(?<month>\\d{1,2})\\k<separator>${DAY}${OPTIONAL_TIME}`,
   `${YEAR}(?<month>\\d{2})(?<day>\\d{2})(?:t(?<hour>\\d{2})(?<minute>\\d{2})(?<second>\\d{2})${ZONE})?`,
+])
+const WITH_MONTH_NAME = toPatterns([
   `${WEEKDAY}${DAY}(?:st|nd|rd|th)?(?: |-)${MONTH},?(?: |-)${YEAR}${OPTIONAL_TIME}`,
   `${WEEKDAY}${MONTH} ${DAY}(?:st|nd|rd|th)?,? ${YEAR}${OPTIONAL_TIME}`,
-].map((form) => new RegExp(`^${form}$`))
+])
 
 /** Longer texts are no dates. */
 const MAX_CHARACTERS = 100
@@ -25,26 +29,25 @@ const MAX_CHARACTERS = 100
 type Moment = { date: string; time: string | undefined; zone: string | undefined }
 
 /**
- * Rewrites a date for `format: date`: year first, or with the name of the month (English). A time is accepted only if it
- * is midnight, without a zone or in UTC. Undefined for anything else, for example `03/05/2024`.
+ * What an English text or an ISO 8601 variant can be written as. `date`, for `format: date`: year first, or with the name
+ * of the month; a time must be midnight, without a zone or in UTC. `dateTime`, for `format: date-time` (RFC 3339): only
+ * with a zone, because to add one would be a guess. Neither for anything else, for example `03/05/2024`.
  */
-export function toDate(text: string): string | undefined {
+export function parseDateText(text: string): { date?: string | undefined; dateTime?: string | undefined } {
   const moment = parseMoment(text)
-  if (!moment) return undefined
-  const isWholeDay = moment.time === undefined || /^00:00:00(?:\.0+)?$/.test(moment.time)
-  return isWholeDay && (moment.zone === undefined || moment.zone === 'Z') ? moment.date : undefined
-}
-
-/** Rewrites a date and time for `format: date-time` (RFC 3339). Undefined without a zone: to add one would be a guess. */
-export function toDateTime(text: string): string | undefined {
-  const { date, time, zone } = parseMoment(text) ?? {}
-  return time === undefined || zone === undefined ? undefined : `${date}T${time}${zone}`
+  if (!moment) return {}
+  const { date, time, zone } = moment
+  const isWholeDay = time === undefined || /^00:00:00(?:\.0+)?$/.test(time)
+  return {
+    date: isWholeDay && (zone === undefined || zone === 'Z') ? date : undefined,
+    dateTime: time === undefined || zone === undefined ? undefined : `${date}T${time}${zone}`,
+  }
 }
 
 function parseMoment(text: string): Moment | undefined {
   if (text.length > MAX_CHARACTERS) return undefined
   const normalized = text.trim().replace(/\s+/g, ' ').toLowerCase()
-  for (const form of FORMS) {
+  for (const form of /^\d{4}/.test(normalized) ? YEAR_FIRST : WITH_MONTH_NAME) {
     const parts = form.exec(normalized)?.groups
     if (parts) return toMoment(parts)
   }
@@ -63,14 +66,15 @@ function toMoment(parts: Record<string, string | undefined>): Moment | undefined
   return { date, time, zone: sign === undefined ? 'Z' : `${sign}${zoneHour}:${zoneMinute}` }
 }
 
-/** Undefined if there is no such day, or if it is not the weekday that the text names. */
+/** Undefined if the month has no such day, or if it is not the weekday that the text names. */
 function toIsoDate({ year = '', month = '', day = '', weekday }: Record<string, string | undefined>) {
-  const monthIndex = /^\d/.test(month) ? Number(month) - 1 : indexOfName(month, MONTHS)
-  const date = new Date(0)
-  date.setUTCFullYear(Number(year), monthIndex, Number(day))
-  if (date.getUTCMonth() !== monthIndex || date.getUTCDate() !== Number(day)) return undefined
-  if (weekday !== undefined && indexOfName(weekday, WEEKDAYS) !== date.getUTCDay()) return undefined
-  return date.toISOString().slice(0, 10)
+  const monthNumber = /^\d/.test(month) ? Number(month) : indexOfName(month, MONTHS) + 1
+  if (monthNumber < 1 || monthNumber > 12 || Number(day) < 1 || Number(day) > 31) return undefined
+  const date = `${year}-${`${monthNumber}`.padStart(2, '0')}-${day.padStart(2, '0')}`
+  if (Number(day) <= 28 && weekday === undefined) return date
+  const parsed = new Date(`${date}T00:00:00Z`)
+  if (parsed.getUTCDate() !== Number(day)) return undefined
+  return weekday === undefined || indexOfName(weekday, WEEKDAYS) === parsed.getUTCDay() ? date : undefined
 }
 
 /** The index of an English name or its abbreviation; -1 for any other text. */

@@ -1,0 +1,28 @@
+import { eventHeaders } from '../lib/api/parameters/event-headers.ts'
+import { ExecutionNotFound, InvalidHeader } from '../lib/core/errors.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { openEvents } from '../lib/engine/events/open-events.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { getMaxStreamMs, isStreaming, toEventStreamResponse } from '../lib/http/event-stream.ts'
+import { resolveExecutionId } from '../lib/http/execution-id.ts'
+
+const { executions, rates, steps } = openStores()
+const events = openEvents({ executions, steps })
+
+async function streamEvents(request: Request<'stream-events'>) {
+  const { organizationId, headers } = request
+  const id = await resolveExecutionId(executions, request)
+  const after = headers['Last-Event-ID'] ?? 0
+  const { status, hasStep } = await events.find({ organizationId, id, after })
+  if (!status) throw new ExecutionNotFound()
+  if (!hasStep) throw new InvalidHeader([unknownStep(after)])
+  const reader = { organizationId, id, status, after, maxMs: getMaxStreamMs(), untilNews: !isStreaming() }
+  return toEventStreamResponse((signal) => events.read({ ...reader, signal }))
+}
+
+const unknownStep = (number: number) => ({
+  path: 'Last-Event-ID',
+  message: `Last-Event-ID is ${number}, but the execution has no such step. Leave it out to read all steps.`,
+})
+
+export const handler = endpoint('stream-events', streamEvents, { rates, headers: eventHeaders })

@@ -1,0 +1,62 @@
+import { Forbidden } from './errors.ts'
+import { agentIdFrom } from './ids.ts'
+
+/** `read`: GET routes. `run`: start and cancel executions, and give feedback. `manage`: everything else. */
+export const SCOPES = ['run', 'read', 'manage'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** What a token is restricted to. Null: no restriction. */
+export type TokenLimits = {
+  scopes: Scope[] | null
+  /** IDs or slugs. */
+  agents: string[] | null
+  tenantId: string | null
+  /** Requests per second. */
+  rate: number | null
+}
+
+export const UNLIMITED: TokenLimits = { scopes: null, agents: null, tenantId: null, rate: null }
+
+/** More would not fit the 8 kB that API Gateway documents for the result of an authorizer. */
+export const MAX_TOKEN_AGENTS = 50
+
+/** The highest rate that one item can count: DynamoDB writes 1,000 units per second to a partition key. */
+export const MAX_TOKEN_RATE = 1_000
+
+/** Who sends a request: the organization and the limits of the token. */
+export type Access = TokenLimits & { organizationId: string; tokenId: string }
+
+/** The agents and the tenant of an organization that a request may use. Null: all of them. */
+export type Visibility = { organizationId: string; agentIds: string[] | null; tenantId: string | null }
+
+export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text)
+
+export function visibilityOf({ organizationId, agents, tenantId }: Access): Visibility {
+  const agentIds = agents?.flatMap((agent) => agentIdFrom(organizationId, agent) ?? []) ?? null
+  return { organizationId, agentIds, tenantId }
+}
+
+/** Whether a token may use an agent, given as ID or slug. */
+export function mayUseAgent(access: Access, idOrSlug: string): boolean {
+  const { organizationId, agentIds } = visibilityOf(access)
+  const id = agentIdFrom(organizationId, idOrSlug)
+  return agentIds === null || (id !== undefined && agentIds.includes(id))
+}
+
+/** @throws Forbidden */
+export function assertScope({ scopes }: Pick<Access, 'scopes'>, scope: Scope): void {
+  if (scopes === null || scopes.includes(scope)) return
+  throw new Forbidden(`This request needs a token with the scope ${scope}. Yours has: ${scopes.join(', ')}.`)
+}
+
+/**
+ * The tenant of a request: the one that it names, or the one to which its token is bound.
+ * @throws Forbidden if these differ
+ */
+export function resolveTenant(access: Pick<Access, 'tenantId'>, tenantId: string | undefined) {
+  if (access.tenantId === null || tenantId === access.tenantId) return tenantId
+  if (tenantId === undefined) return access.tenantId
+  throw new Forbidden(
+    'The token is bound to another tenant than tenantId. Leave tenantId out to use its own.',
+  )
+}

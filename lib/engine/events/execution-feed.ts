@@ -1,0 +1,150 @@
+import type { Execution, ExecutionStatus } from '../../core/execution.ts'
+import type { ExecutionStore } from '../../core/ports.ts'
+import type { JournalEnd, RecordedStep, StepStore } from '../../core/step.ts'
+import { onceCompleted } from '../completion-events.ts'
+
+export type FeedStores = {
+  executions: Pick<ExecutionStore, 'get'>
+  steps: Pick<StepStore, 'list' | 'probe'>
+}
+
+export type FeedKey = { organizationId: string; id: string }
+
+/** The last step that a reader has seen, and how many results of its calls. */
+export type Position = { number: number; results: number }
+
+/** Steps from a number on, as they were when they were read. */
+type Steps = { items: RecordedStep[]; hasMore: boolean }
+
+/** Between two probes of an execution in this process, however many clients read its events. */
+const POLL_MS = 1_000
+
+/** What one read returns: little, because every slow reader keeps it in memory. */
+const PAGE = { limit: 50, maxBytes: 1_000_000 }
+
+/**
+ * What the readers of one execution in this process share: a poll that notices new steps, new results and the end, and the
+ * steps read since then. Readers at the same position share one read. Nothing is kept for those that are behind: they
+ * read the journal from their own position.
+ */
+export class ExecutionFeed {
+  /** As of the last probe. Null when the execution was deleted. */
+  status: ExecutionStatus | null
+  private readonly stores: FeedStores
+  private readonly key: FeedKey
+  /** By the number from which they were read. Replaced whenever something new is known to exist. */
+  private pages = new Map<number, Promise<Steps>>()
+  private record: Promise<Execution | null> | undefined
+  /** The end of the journal, as far as it was read. */
+  private end: Position & JournalEnd = { number: 0, results: 0, pendingCalls: [] }
+  /** Whether a probe has seen more since. */
+  private hasGrown = false
+  private change = Promise.withResolvers<void>()
+  private wake = () => {}
+  private isStopped = false
+
+  constructor(stores: FeedStores, { organizationId, id }: FeedKey, status: ExecutionStatus) {
+    this.stores = stores
+    this.key = { organizationId, id }
+    this.status = status
+  }
+
+  hasRead(number: number): boolean {
+    return this.end.number >= number
+  }
+
+  isAheadOf(position: Position): boolean {
+    return this.hasGrown || isAfter(this.end, position)
+  }
+
+  /** Steps from this number on. */
+  read(number: number): Promise<Steps> {
+    const { pages } = this
+    const known = pages.get(number)
+    if (known) return known
+    const page = this.load(number)
+    pages.set(number, page)
+    page.catch(() => pages.delete(number))
+    return page
+  }
+
+  /** The final record; null if the execution was deleted. */
+  getRecord(): Promise<Execution | null> {
+    this.record ??= this.stores.executions.get(this.key).catch((error) => {
+      this.record = undefined
+      throw error
+    })
+    return this.record
+  }
+
+  /** Resolves at the next change. */
+  onceChanged(): Promise<void> {
+    return this.change.promise
+  }
+
+  /** Probes until the execution is final or the feed is stopped. A probe that fails is repeated like any other. */
+  async poll(): Promise<void> {
+    while (this.status === 'IN_PROGRESS') {
+      await this.pause()
+      if (this.isStopped) return
+      await this.probe().catch(() => undefined)
+    }
+  }
+
+  stop(): void {
+    this.isStopped = true
+    this.wake()
+  }
+
+  private async load(number: number): Promise<Steps> {
+    const { pages } = this
+    const after = number > 1 ? { order: String(number - 1) } : null
+    const { items, next } = await this.stores.steps.list({ executionId: this.key.id, after, ...PAGE })
+    const steps = { items, hasMore: next !== null }
+    if (steps.hasMore) return steps
+    // What a probe saw during this read may be missing.
+    if (pages === this.pages) this.hasGrown = false
+    const end = endOf(items)
+    if (isAfter(end, this.end)) {
+      this.end = end
+      this.announce()
+      this.pages.set(number, Promise.resolve(steps))
+    }
+    return steps
+  }
+
+  private async probe(): Promise<void> {
+    const { status, hasMore } = await this.stores.steps.probe({ ...this.key, end: this.end })
+    if (status === this.status && !hasMore) return
+    this.status = status
+    this.hasGrown = true
+    this.announce()
+  }
+
+  private announce(): void {
+    this.pages = new Map()
+    this.change.resolve()
+    this.change = Promise.withResolvers()
+  }
+
+  /** Until the next probe is due, or until this process learns that the execution may have completed. */
+  private async pause(): Promise<void> {
+    const round = new AbortController()
+    this.wake = () => round.abort()
+    const timer = setTimeout(this.wake, POLL_MS)
+    await onceCompleted(this.key.id, round.signal)
+    clearTimeout(timer)
+  }
+}
+
+const isAfter = (a: Position, b: Position): boolean =>
+  a.number > b.number || (a.number === b.number && a.results > b.results)
+
+function endOf(items: RecordedStep[]): Position & JournalEnd {
+  const last = items.at(-1)
+  if (!last) return { number: 0, results: 0, pendingCalls: [] }
+  const { step, results } = last
+  const calls =
+    step.kind === 'MODEL' ? step.calls.filter(({ id, error }) => error === null && !results.has(id)) : []
+  return { number: step.number, results: results.size, pendingCalls: calls.map(({ id }) => id) }
+}

@@ -1,0 +1,120 @@
+import { Unavailable } from '../../core/errors.ts'
+import { type ExecutionStatus, isFinal } from '../../core/execution.ts'
+import type { ExecutionEvent } from '../../core/execution-event.ts'
+import { EVENT_IDLE_MS } from '../../core/limits.ts'
+import type { RecordedStep } from '../../core/step.ts'
+import { ExecutionFeed, type FeedKey, type FeedStores } from './execution-feed.ts'
+
+export type ReadEvents = FeedKey & {
+  /** The status that the reader knows. */
+  status: ExecutionStatus
+  /** The number of the last step that the reader has; 0 for none. */
+  after: number
+  maxMs: number
+  /** Ends after the first read that finds something. */
+  untilNews?: boolean
+  signal: AbortSignal
+}
+
+/** Reads the events of executions. All readers of one execution in this process share a feed. */
+export function openEvents(stores: FeedStores) {
+  const feeds = new Map<string, { feed: ExecutionFeed; readers: number }>()
+  const nameOf = ({ organizationId, id }: FeedKey) => `${organizationId}/${id}`
+
+  function openFeed(key: FeedKey, status: ExecutionStatus) {
+    const known = feeds.get(nameOf(key))
+    if (known) return known
+    const opened = { feed: new ExecutionFeed(stores, key, status), readers: 0 }
+    feeds.set(nameOf(key), opened)
+    opened.feed.poll()
+    return opened
+  }
+
+  return {
+    /** The status (null: it does not exist) and whether it has the step `after`. One small read, none if others are reading. */
+    async find({ after, ...key }: FeedKey & Pick<ReadEvents, 'after'>) {
+      const feed = feeds.get(nameOf(key))?.feed
+      if (feed?.status === 'IN_PROGRESS' && feed.hasRead(after)) return { status: feed.status, hasStep: true }
+      const end = { number: Math.max(after - 1, 0), pendingCalls: [] }
+      const { status, hasMore } = await stores.steps.probe({ ...key, end })
+      return { status, hasStep: after === 0 || hasMore }
+    },
+
+    /** Batches of events: the steps after `after`, and what follows, until the execution is final or deleted. */
+    async *read(params: ReadEvents): AsyncGenerator<ExecutionEvent[]> {
+      const { id, status } = params
+      const opened = openFeed(params, status)
+      opened.readers++
+      try {
+        yield [{ kind: 'status', id, status }]
+        yield* follow(opened.feed, params)
+      } catch (error) {
+        // A client that reconnects continues at the last step it has received.
+        if (!(error instanceof Unavailable)) throw error
+      } finally {
+        opened.readers--
+        if (opened.readers === 0) {
+          opened.feed.stop()
+          feeds.delete(nameOf(params))
+        }
+      }
+    },
+  }
+}
+
+async function* follow(
+  feed: ExecutionFeed,
+  { id, status: knownStatus, after, maxMs, untilNews = false, signal }: ReadEvents,
+): AsyncGenerator<ExecutionEvent[]> {
+  const endsAt = performance.now() + maxMs
+  const isOver = () => signal.aborted || performance.now() >= endsAt
+  let seen = { number: after, results: new Set<string>() }
+  let isFirst = true
+  for (;;) {
+    const changed = feed.onceChanged()
+    const { status } = feed
+    if (status === null || isOver()) return
+    if (isFirst || feed.isAheadOf({ number: seen.number, results: seen.results.size })) {
+      const { items, hasMore } = await feed.read(seen.number)
+      const events = items.flatMap((recorded) => newEvents(recorded, seen))
+      const last = items.at(-1)
+      if (last) seen = { number: last.step.number, results: new Set(last.results.keys()) }
+      if (events.length > 0) yield events
+      if (untilNews && events.length > 0) return
+      isFirst = hasMore
+    } else if (status !== 'IN_PROGRESS') {
+      const execution = await feed.getRecord()
+      if (!execution || !isFinal(execution)) return
+      const changes: ExecutionEvent[] = status === knownStatus ? [] : [{ kind: 'status', id, status }]
+      yield [...changes, { kind: 'done', execution }]
+      return
+    } else {
+      const ms = Math.min(EVENT_IDLE_MS, endsAt - performance.now())
+      if (!(await happensWithin(ms, changed, signal)) && !isOver()) yield [{ kind: 'idle' }]
+    }
+  }
+}
+
+/** What of a step a reader has not seen. A step that it has received before may have new results. */
+function newEvents(recorded: RecordedStep, seen: { number: number; results: Set<string> }): ExecutionEvent[] {
+  const isKnown = recorded.step.number <= seen.number
+  const callIds = [...recorded.results.keys()].filter((callId) => !isKnown || !seen.results.has(callId))
+  return [
+    ...(isKnown ? [] : [{ kind: 'step' as const, recorded }]),
+    ...callIds.map((callId) => ({ kind: 'tool' as const, recorded, callId })),
+  ]
+}
+
+/** False after the time, or when the signal aborts. */
+async function happensWithin(ms: number, change: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  const { promise: isOver, resolve } = Promise.withResolvers<false>()
+  const end = () => resolve(false)
+  const timer = setTimeout(end, ms)
+  signal.addEventListener('abort', end)
+  try {
+    return await Promise.race([change.then(() => true), isOver])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
+  }
+}

@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream'
+import { text as readText } from 'node:stream/consumers'
+import { toExecutionRecord } from '../api/mappers/to-execution-record.ts'
+import { toStepRecord } from '../api/mappers/to-step-record.ts'
+import type { ExecutionEvent } from '../core/execution-event.ts'
+import { EVENT_STREAM_MS } from '../core/limits.ts'
+import type { RecordedStep } from '../core/step.ts'
+import { RESPONSE_STREAMING } from '../environment.ts'
+import type { HttpResponse } from './event.ts'
+
+export const EVENT_STREAM = 'text/event-stream'
+
+/** When a client reconnects to a stream that ended before its execution. */
+const RECONNECT_MS = 1_000
+
+export const isStreaming = (): boolean => Boolean(process.env[RESPONSE_STREAMING])
+
+/** How long a stream of events may last. */
+export const getMaxStreamMs = (): number => EVENT_STREAM_MS[isStreaming() ? 'streamed' : 'buffered']
+
+/** Whether an `Accept` header (RFC 9110, section 12.5.1) names event streams. */
+export function acceptsEvents(accept = ''): boolean {
+  const ranges = accept.split(',').map((range) => range.split(';').map((part) => part.trim().toLowerCase()))
+  return ranges.some(([type, ...parameters]) => type === EVENT_STREAM && !parameters.some(isZero))
+}
+
+const isZero = (parameter: string) => /^q=0(\.0{0,3})?$/.test(parameter)
+
+/**
+ * Responds with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Where responses are
+ * buffered, with all of them at once.
+ * @param read is given a signal that aborts when the client has gone
+ */
+export async function toEventStreamResponse(
+  read: (signal: AbortSignal) => AsyncIterable<ExecutionEvent[]>,
+  headers: Record<string, string> = {},
+): Promise<HttpResponse> {
+  const response = { status: 200, headers: { 'Content-Type': EVENT_STREAM, ...headers } }
+  const closing = new AbortController()
+  const stream = Readable.from(toText(read(closing.signal)))
+  if (!isStreaming()) return { ...response, stream: await readText(stream) }
+  stream.once('close', () => closing.abort())
+  return { ...response, stream }
+}
+
+/** One chunk per batch. Without the event `done`, the client is told when to reconnect. */
+async function* toText(batches: AsyncIterable<ExecutionEvent[]>): AsyncGenerator<string> {
+  let isDone = false
+  for await (const events of batches) {
+    yield events.map(formatEvent).join('')
+    isDone = events.at(-1)?.kind === 'done'
+  }
+  if (!isDone) yield `retry: ${RECONNECT_MS}\n\n`
+}
+
+function formatEvent(event: ExecutionEvent): string {
+  switch (event.kind) {
+    case 'status':
+      return format('status', JSON.stringify({ id: event.id, status: event.status }))
+    case 'step':
+      return formatStep(event.recorded)
+    case 'tool':
+      return format('tool', JSON.stringify(toToolRecord(event.recorded, event.callId)))
+    case 'done':
+      return format('done', JSON.stringify(toExecutionRecord(event.execution)))
+    case 'idle':
+      return ': no news\n\n'
+  }
+}
+
+/** JSON contains no line breaks, so that it fits one line. */
+const format = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`
+
+/** Clients send the id of the last step as `Last-Event-ID` when they reconnect. All readers of a step share its text. */
+function formatStep(recorded: RecordedStep): string {
+  const text =
+    texts.get(recorded) ??
+    `id: ${recorded.step.number}\n${format('step', JSON.stringify(toStepRecord(recorded)))}`
+  texts.set(recorded, text)
+  return text
+}
+
+const texts = new WeakMap<RecordedStep, string>()
+
+function toToolRecord(recorded: RecordedStep, callId: string) {
+  const call = toStepRecord(recorded).toolCalls?.find(({ id }) => id === callId)
+  return { step: recorded.step.number, ...call }
+}

@@ -1,0 +1,53 @@
+import { beforeAll, expect, inject, it, vi } from 'vitest'
+import { openEventStream } from '../../support/event-stream.ts'
+import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { waitForExecution } from '../../support/wait-for-execution.ts'
+
+const READERS = 200
+const STEPS = 40
+const ROUNDS = 3
+const MAX_RATIO = 1.1
+
+let org: TestOrganization
+beforeAll(async () => {
+  org = await newOrganization()
+  await org.publish('marked-steps')
+})
+
+/** Milliseconds that a run takes, after its readers have connected. */
+async function timeRun(readers: number): Promise<number> {
+  const input = { marker: 'a', number: 1, steps: STEPS, pauseMs: 100, log: '/dev/null' }
+  const { id } = (await org.run('marked-steps', input, 'execMode=async')).json
+  const url = `${inject('service')}/v1/agent_executions/${id}/events`
+  const streams = await Promise.all(
+    Array.from({ length: readers }, () => openEventStream(url, { token: org.token })),
+  )
+  const counts = await Promise.all(
+    streams.map(async ({ events }) => {
+      let steps = 0
+      for await (const { event } of events) if (event === 'step') steps++
+      return steps
+    }),
+  )
+  expect(counts).toEqual(Array(readers).fill(STEPS))
+  await waitForExecution(org.call, id)
+  const steps = (await org.call('GET', `/v1/agent_executions/${id}/steps?limit=100`)).json
+  return Date.parse(steps.at(-1).finishedAt) - Date.parse(steps[STEPS / 4].startedAt)
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
+it(`${READERS} readers slow a run by 10 % at most`, { timeout: 300_000 }, async () => {
+  // Other work on the machine can only make a measurement worse.
+  await vi.waitFor(
+    async () => {
+      const [alone, read]: number[][] = [[], []]
+      for (let round = 0; round < ROUNDS; round++) {
+        alone?.push(await timeRun(0))
+        read?.push(await timeRun(READERS))
+      }
+      expect(median(read ?? []) / median(alone ?? [])).toBeLessThanOrEqual(MAX_RATIO)
+    },
+    { timeout: 280_000 },
+  )
+})

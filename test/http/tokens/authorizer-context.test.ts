@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Access, MAX_TOKEN_AGENTS, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
+import { Unauthorized } from '../../../lib/core/errors.ts'
+import { fromAuthorizerContext, toAuthorizerContext } from '../../../lib/http/identity.ts'
+import { system } from '../../../lib/system.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
+
+const anAccess = (overrides: Partial<Access> = {}): Access => ({
+  ...UNLIMITED,
+  organizationId: system.newId(),
+  tokenId: system.newId(),
+  ...overrides,
+})
+
+describe('the context of the authorizer', () => {
+  it('carries all limits of a token, as text', () => {
+    const access = fc.record({
+      organizationId: fc.uuid(),
+      tokenId: fc.uuid(),
+      scopes: fc.option(fc.subarray([...SCOPES], { minLength: 1 })),
+      agents: fc.option(fc.array(fc.stringMatching(/^[a-z0-9]{1,9}(-[a-z0-9]{1,9})?$/), { minLength: 1 })),
+      tenantId: fc.option(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 128 })),
+      rate: fc.option(fc.integer({ min: 1, max: 1_000 })),
+    })
+    fc.assert(
+      fc.property(access, (given) => {
+        const context = toAuthorizerContext(given)
+        expect(Object.values(context).filter((value) => !/^[\x20-\x7e]*$/.test(value))).toEqual([])
+        expect(fromAuthorizerContext(context)).toEqual(given)
+      }),
+      { numRuns: propertyRuns(500) },
+    )
+  })
+
+  it('fits the result of an authorizer', () => {
+    const agents = Array.from({ length: MAX_TOKEN_AGENTS }, () => 'a'.repeat(64))
+    const access = anAccess({ scopes: [...SCOPES], agents, tenantId: '日'.repeat(128), rate: 1_000 })
+    expect(JSON.stringify(toAuthorizerContext(access)).length).toBeLessThan(6_000)
+  })
+
+  it('restricts nothing where a value is absent', () => {
+    const { organizationId } = anAccess()
+    expect(fromAuthorizerContext({ organizationId })).toEqual({ ...UNLIMITED, organizationId, tokenId: '' })
+  })
+
+  it.each([
+    ['an empty list of scopes', { scopes: '' }, { scopes: [] }],
+    ['an unknown scope', { scopes: 'run,admin' }, { scopes: ['run'] }],
+    ['an empty list of agents', { agents: '' }, { agents: [''] }],
+  ])('restricts as much as possible with %s', (_, context, expected) => {
+    expect(fromAuthorizerContext({ ...toAuthorizerContext(anAccess()), ...context })).toMatchObject(expected)
+  })
+
+  it.each([
+    ['a rate that is not a number', { rate: 'many' }],
+    ['a rate of 0', { rate: '0' }],
+    ['a list', { scopes: ['run'] }],
+    ['null', { agents: null }],
+    ['an organization that is not a UUID', { organizationId: 'a' }],
+  ])('is rejected with %s', (_, context) => {
+    const changed = { ...toAuthorizerContext(anAccess()), ...context }
+    expect(() => fromAuthorizerContext(changed)).toThrow(Unauthorized)
+  })
+})

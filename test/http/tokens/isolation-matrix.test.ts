@@ -1,0 +1,123 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type OperationName, operations, type Route, routes } from '../../../lib/api/routes.ts'
+import { system } from '../../../lib/system.ts'
+import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/client.ts'
+import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+
+/** 200 without the resource. */
+const ABSENT = 'absent'
+type Expected = number | typeof ABSENT
+
+/** Columns of the matrix: the token that asks for an execution of the tenant `acme` by the agent `echo`, or for its agent. */
+const COLUMNS = ['run', 'read', 'manage', 'same limits', 'other tenant', 'other agent', 'other org'] as const
+type Column = (typeof COLUMNS)[number]
+
+/**
+ * Written by hand, from the rules in docs/runs.md and not from the code. `run`, `read` and `manage`: a token with this scope
+ * alone, otherwise unlimited. The others have all scopes.
+ */
+const MATRIX: Record<OperationName, Expected[]> = {
+  //                       run  read manage same tenant  agent   org
+  'check-health': [/*    */ 200, 200, 200, 200, 200, 200, 200],
+  'get-openapi-document': [200, 200, 200, 200, 200, 200, 200],
+  'get-me': [/*          */ 403, 200, 403, 200, 200, 200, 200],
+  'list-agents': [/*     */ 403, 200, 403, 200, 200, ABSENT, ABSENT],
+  'get-agent': [/*       */ 403, 200, 403, 200, 200, 404, 404],
+  'list-versions': [/*   */ 403, 200, 403, 200, 200, 404, 404],
+  'run-agent': [/*       */ 200, 403, 403, 200, 403, 404, 404],
+  'list-agent-executions': [403, 200, 403, 200, 403, 404, 404],
+  'list-executions': [/* */ 403, 200, 403, 200, 403, ABSENT, ABSENT],
+  'get-execution': [/*   */ 403, 200, 403, 200, 404, 404, 404],
+  'list-steps': [/*      */ 403, 200, 403, 200, 404, 404, 404],
+  'stream-events': [/*   */ 403, 200, 403, 200, 404, 404, 404],
+  'delete-execution': [/**/ 403, 403, 204, 204, 404, 404, 404],
+  'cancel-execution': [/**/ 200, 403, 403, 200, 404, 404, 404],
+  'give-feedback': [/*   */ 200, 403, 403, 200, 404, 404, 404],
+}
+
+/** Query strings and bodies that a successful request needs. Lists and runs name the tenant. */
+const REQUESTS: Partial<Record<OperationName, { query?: string; body?: object }>> = {
+  'run-agent': { query: '?tenantId=acme', body: { text: 'x' } },
+  'list-agent-executions': { query: '?tenantId=acme' },
+  'list-executions': { query: '?tenantId=acme' },
+  'give-feedback': { body: { rating: 1 } },
+}
+
+let org: TestOrganization
+let agentId: string
+const clients = {} as Record<Column, ApiClient>
+
+beforeAll(async () => {
+  org = await newOrganization()
+  agentId = (await org.publish('echo')).agentId
+  await org.publish('counted')
+  const other = await newOrganization()
+  Object.assign(clients, {
+    run: await org.withLimits({ scopes: ['run'] }),
+    read: await org.withLimits({ scopes: ['read'] }),
+    manage: await org.withLimits({ scopes: ['manage'] }),
+    'same limits': await org.withLimits({
+      scopes: ['manage', 'run', 'read'],
+      agents: ['counted', 'echo'],
+      tenantId: 'acme',
+      rate: 1_000,
+    }),
+    'other tenant': await org.withLimits({ tenantId: 'globex' }),
+    'other agent': await org.withLimits({ agents: ['counted'] }),
+    'other org': other.call,
+  })
+})
+
+const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
+
+const send = (client: ApiClient, route: Route, agent: string, executionId: string) => {
+  const { query = '', body } = REQUESTS[route.function] ?? {}
+  const path = route.path.replace('{agentId}', agent).replace('{executionId}', executionId)
+  return client(route.method, path + query, { body })
+}
+
+/** The response without the request ID and the date. */
+const comparable = ({ status, text, json, headers }: ApiResponse) => [
+  status,
+  text.replaceAll(json.instance, ''),
+  [...headers].filter(([name]) => name !== 'date' && name !== 'x-amzn-requestid'),
+]
+
+it('has a row for every operation', () => {
+  expect(Object.keys(MATRIX).sort()).toEqual(Object.keys(operations).sort())
+  for (const [name, row] of Object.entries(MATRIX)) expect(row, name).toHaveLength(COLUMNS.length)
+})
+
+const cells = routes.flatMap((route) =>
+  COLUMNS.map((column, i) => ({
+    name: `${route.method} ${route.path}`,
+    route,
+    column,
+    expected: MATRIX[route.function]?.[i],
+  })),
+)
+
+describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) => {
+  it(`is ${expected}`, async () => {
+    const executionId = await newExecution()
+    const response = await send(clients[column], route, agentId, executionId)
+    expect(response.status, response.text).toBe(expected === ABSENT ? 200 : expected)
+    if (expected === 403) expect(response.json).toMatchObject({ code: 'Forbidden' })
+    if (expected === 404) {
+      const missing = await send(clients[column], route, system.newId(), system.newId())
+      expect(comparable(response)).toEqual(comparable(missing))
+    }
+    const isList = Array.isArray(response.json) && route.function !== 'list-steps'
+    if (isList) {
+      const ids = response.json.map(({ id }: { id: string }) => id)
+      const listed = ids.includes(executionId) || ids.includes(agentId) || route.function === 'list-versions'
+      expect(listed).toBe(expected !== ABSENT)
+    }
+    if (expected !== 204)
+      expect((await org.getExecution(executionId)).feedback?.rating).toBe(ratingOf(route, expected))
+  })
+})
+
+/** What the execution shows afterwards: only a permitted request changed it. */
+const ratingOf = ({ function: name }: Route, expected: Expected | undefined) =>
+  name === 'give-feedback' && expected === 200 ? 1 : undefined

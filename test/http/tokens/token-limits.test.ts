@@ -1,0 +1,170 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { type ApiClient, getExecutionId, getNextLink } from '../../support/client.ts'
+import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+
+let org: TestOrganization
+beforeAll(async () => {
+  org = await newOrganization()
+  for (const slug of ['echo', 'counted', 'three-steps']) await org.publish(slug)
+})
+
+const run = (client: ApiClient, query = '', headers = {}, slug = 'echo') =>
+  client('POST', `/v1/agents/${slug}/executions${query}`, { body: { text: 'x' }, headers })
+const idsOf = ({ json }: { json: { id: string }[] }) => json.map(({ id }) => id)
+
+describe('GET /v1/me', () => {
+  it('returns the organization and all scopes of an unlimited token', async () => {
+    expect((await org.call('GET', '/v1/me/')).json).toEqual({
+      organizationId: org.id,
+      tokenId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      scopes: ['run', 'read', 'manage'],
+      agents: null,
+      tenantId: null,
+      rate: null,
+    })
+  })
+
+  it('returns the limits of a token, also a tenant with any characters', async () => {
+    const limits = { scopes: ['read' as const], agents: ['echo'], tenantId: 'Müller, "& 50 %"', rate: 9 }
+    const client = await org.withLimits(limits)
+    expect((await client('GET', '/v1/me')).json).toMatchObject({ organizationId: org.id, ...limits })
+  })
+
+  it('requires a valid token', async () => {
+    const response = await org.call('GET', '/v1/me', { headers: { Authorization: 'Bearer none' } })
+    expect(response.status).toBe(401)
+  })
+})
+
+describe('a token that is bound to a tenant', () => {
+  let bound: ApiClient
+  beforeAll(async () => {
+    bound = await org.withLimits({ tenantId: 'acme' })
+  })
+
+  it.each(['', '?tenantId=acme'])('runs agents as its tenant: %j', async (query) => {
+    const id = getExecutionId(await run(bound, query))
+    expect((await org.getExecution(id)).tenantId).toBe('acme')
+    expect((await bound('GET', `/v1/agent_executions/${id}`)).status).toBe(200)
+  })
+
+  it.each(['sync', 'async'])('may not name another tenant: %s', async (mode) => {
+    expect((await run(bound, `?tenantId=globex&execMode=${mode}`)).json).toMatchObject({
+      status: 403,
+      code: 'Forbidden',
+    })
+    expect((await bound('GET', '/v1/agents/echo/executions?tenantId=globex')).status).toBe(403)
+    expect((await bound('GET', '/v1/agent_executions?tenantId=')).status).toBe(400)
+  })
+
+  it('lists only the executions of its tenant, on every page', async () => {
+    const own = [getExecutionId(await run(bound)), getExecutionId(await run(bound))]
+    const others = [
+      getExecutionId(await run(org.call)),
+      getExecutionId(await run(org.call, '?tenantId=globex')),
+    ]
+    const first = await bound('GET', '/v1/agent_executions?limit=1')
+    const next = getNextLink(first) ?? ''
+    const ids = [...idsOf(first), ...idsOf(await bound('GET', next))]
+    expect(ids).toEqual(own.toReversed())
+    const all = idsOf(await bound('GET', '/v1/agents/echo/executions?fields=summary'))
+    for (const id of others) expect(all).not.toContain(id)
+  })
+
+  it('does not see executions without a tenant', async () => {
+    const id = getExecutionId(await run(org.call))
+    expect((await bound('GET', `/v1/agent_executions/${id}`)).status).toBe(404)
+  })
+
+  it('shares idempotency keys and cached results with no other tenant', async () => {
+    const globex = await org.withLimits({ tenantId: 'globex' })
+    const headers = { 'Idempotency-Key': 'order 1' }
+    const [mine, theirs, again] = [
+      await run(bound, '?useCache=true', headers),
+      await run(globex, '?useCache=true', headers),
+      await run(bound, '?useCache=true', headers),
+    ]
+    expect([mine.status, theirs.status, again.status]).toEqual([200, 200, 200])
+    expect(getExecutionId(theirs)).not.toBe(getExecutionId(mine))
+    expect(theirs.headers.get('cache-status')).toContain('fwd=miss')
+    expect(getExecutionId(again)).toBe(getExecutionId(mine))
+  })
+})
+
+describe('a token that is limited to agents', () => {
+  it('lists these agents only, page by page', async () => {
+    const limited = await org.withLimits({ agents: ['three-steps', 'echo', 'unpublished'] })
+    const slugsOf = ({ json }: { json: { slug: string }[] }) => json.map(({ slug }) => slug)
+    expect(slugsOf(await limited('GET', '/v1/agents'))).toEqual(['three-steps', 'echo'])
+    const first = await limited('GET', '/v1/agents?limit=1')
+    const second = await limited('GET', getNextLink(first) ?? '')
+    expect([slugsOf(first), slugsOf(second)]).toEqual([['three-steps'], ['echo']])
+    expect(getNextLink(second)).toBeUndefined()
+  })
+
+  it.each(['slug', 'id', 'id in upper case'])(
+    'reaches them by slug and by ID, limited by %s',
+    async (kind) => {
+      const { json } = await org.call('GET', '/v1/agents/echo')
+      const agent = { slug: 'echo', id: json.id, 'id in upper case': json.id.toUpperCase() }[kind]
+      const limited = await org.withLimits({ agents: [agent] })
+      for (const path of ['echo', json.id, json.id.toUpperCase()])
+        expect((await limited('GET', `/v1/agents/${path}`)).status).toBe(200)
+      expect((await limited('GET', '/v1/agents/counted')).status).toBe(404)
+      expect((await limited('GET', '/v1/agents/Not%20a%20slug')).status).toBe(404)
+      expect((await run(limited)).status).toBe(200)
+    },
+  )
+
+  it.each([[['echo']], [['echo', 'three-steps']]])('lists only executions of %j', async (agents) => {
+    const limited = await org.withLimits({ agents })
+    const [own, other] = [
+      getExecutionId(await run(org.call)),
+      getExecutionId(await run(org.call, '', {}, 'counted')),
+    ]
+    const ids = idsOf(await limited('GET', '/v1/agent_executions?limit=100'))
+    expect(ids).toContain(own)
+    expect(ids).not.toContain(other)
+    expect((await limited('GET', `/v1/agent_executions/${other}`)).status).toBe(404)
+  })
+})
+
+describe('a token with a rate', () => {
+  it('gets 429 for further requests of a second, and is served again in the next one', async () => {
+    const limited = await org.withLimits({ rate: 5 })
+    // The requests may fall into two seconds.
+    await vi.waitFor(async () => {
+      const responses = await Promise.all(Array.from({ length: 30 }, () => limited('GET', '/v1/me')))
+      const accepted = responses.filter(({ status }) => status === 200)
+      const rejected = responses.find(({ status }) => status === 429)
+      expect(accepted.length).toBeGreaterThanOrEqual(5)
+      expect(accepted.length % 5).toBe(0)
+      expect(rejected?.headers.get('retry-after')).toBe('1')
+      expect(rejected?.json).toMatchObject({ code: 'TooManyRequests', status: 429 })
+    })
+    await vi.waitFor(async () => expect((await limited('GET', '/v1/agents')).status).toBe(200), 10_000)
+  })
+
+  it('counts the requests of all routes, and those that are forbidden', async () => {
+    const limited = await org.withLimits({ rate: 1, scopes: ['read'] })
+    const statuses = await vi.waitFor(async () => {
+      const responses = await Promise.all([
+        ...Array.from({ length: 5 }, () => limited('GET', '/v1/agents')),
+        ...Array.from({ length: 5 }, () => run(limited)),
+      ])
+      const found = responses.map(({ status }) => status)
+      expect(found.filter((status) => status !== 429).length).toBeLessThanOrEqual(3)
+      return found
+    }, 10_000)
+    expect(statuses).toContain(429)
+  })
+
+  it('does not limit another token', async () => {
+    const [limited, other] = [await org.withLimits({ rate: 1 }), await org.withLimits({ rate: 1 })]
+    const [first] = await Promise.all([
+      other('GET', '/v1/me'),
+      ...Array.from({ length: 10 }, () => limited('GET', '/v1/me')),
+    ])
+    expect(first?.status).toBe(200)
+  })
+})
