@@ -8,7 +8,6 @@ import type { JsonObject } from '../../core/json.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { checkModel } from '../../models/check-model.ts'
-import { findPrice } from '../../models/prices/price-table.ts'
 import { adapterOf } from '../compiled-adapter.ts'
 
 /** A validated request to run a version. */
@@ -111,7 +110,9 @@ async function checkBudget(version: Version, overrides: RunOverrides, budget: Bu
     throw new InvalidQueryParameter([{ path, message }])
   }
   const model = overrides.model ?? version.model ?? process.env[DEFAULT_MODEL]
-  if (budget.maxCostUsd === null || !model || (await findPrice(model, process.env))) return
+  if (budget.maxCostUsd === null || !model) return
+  const { findPrice } = await import('../../models/prices/price-table.ts')
+  if (await findPrice(model, process.env)) return
   const path = overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd'
   const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (maxCostUsd). Use maxTokens.`
   throw new InvalidQueryParameter([{ path, message }])
