@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Progress } from '../../lib/core/execution.ts'
 import type { CallResult, Step } from '../../lib/core/step.ts'
+import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { system } from '../../lib/system.ts'
 import { EMULATORS, RACERS, tableOn } from '../support/emulators.ts'
+import { anExecution } from '../support/executions.ts'
 
 const times = { startedAt: '2026-11-22T08:00:00.000Z', finishedAt: '2026-11-22T08:00:01.000Z' }
 const stepOf = (number: number): Step => ({ number, kind: 'CODE', name: 'a', value: number, ...times })
@@ -43,6 +45,45 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
       expect(page.items).toHaveLength(Math.min(count, 2))
     },
   )
+
+  describe('probe', () => {
+    const executions = executionStore(tableOn(emulator))
+    // Final, so that the sweeper of the shared service leaves it alone.
+    const created = async () => {
+      const execution = { ...anExecution(), status: 'SUCCESS' as const, openUntil: null }
+      await executions.create({ execution })
+      return execution
+    }
+    const START = { number: 0, pendingCalls: [] }
+
+    it('returns the status, and whether there is another step', async () => {
+      const execution = await created()
+      expect(await store.probe({ ...execution, end: START })).toEqual({ status: 'SUCCESS', hasMore: false })
+      await append(execution.id, 1)
+      expect(await store.probe({ ...execution, end: START })).toMatchObject({ hasMore: true })
+      const end = { number: 1, pendingCalls: [] }
+      expect(await store.probe({ ...execution, end })).toMatchObject({ hasMore: false })
+    })
+
+    it('notices the result of a call, of any number of calls', async () => {
+      const execution = await created()
+      await append(execution.id, 1)
+      const others = Array.from({ length: 200 }, (_, i) => `other ${i}`)
+      const end = { number: 1, pendingCalls: ['call', ...others] }
+      expect(await store.probe({ ...execution, end })).toMatchObject({ hasMore: false })
+      await store.appendResult({ executionId: execution.id, number: 1, result })
+      expect(await store.probe({ ...execution, end })).toMatchObject({ hasMore: true })
+    })
+
+    it('returns no status of a missing, deleted or foreign execution', async () => {
+      const execution = await created()
+      const foreign = { ...execution, organizationId: system.newId() }
+      expect(await store.probe({ ...foreign, end: START })).toMatchObject({ status: null })
+      await executions.delete({ ...execution, now: Date.now() })
+      expect(await store.probe({ ...execution, end: START })).toMatchObject({ status: null })
+      expect(await store.probe({ ...anExecution(), end: START })).toEqual({ status: null, hasMore: false })
+    })
+  })
 
   it('close returns the progress of a step that is appended at the same time, or refuses the step', async () => {
     await Promise.all(

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { getOperation, type Route, routes } from '../../lib/api/routes.ts'
 import { agentRecord, versionRecord } from '../../lib/api/schemas/agent-record.ts'
 import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
+import { meRecord } from '../../lib/api/schemas/me-record.ts'
 import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { modernRequest } from '../mcp/messages.ts'
@@ -32,6 +33,16 @@ describe('GET /v1/healthcheck', () => {
     const response = await createClient(inject('service'), null)('GET', path)
     expect(response.status).toBe(200)
     expect(response.json).toEqual({ success: true })
+  })
+})
+
+// Its limits are tested in tokens/token-limits.test.ts.
+describe('GET /v1/me', () => {
+  it.each(['/v1/me', '/v1/me/'])('%s returns the organization of the token', async (path) => {
+    const { status, json } = await org.call('GET', path)
+    expect(status).toBe(200)
+    expect(meRecord.strict().safeParse(json).error).toBeUndefined()
+    expect(json.organizationId).toBe(org.id)
   })
 })
 
@@ -258,6 +269,17 @@ describe('GET executions', () => {
       usage: { inputTokens: 0, outputTokens: 0 },
       model: null,
     })
+  })
+})
+
+// Its content is tested in events/events.test.ts.
+describe('GET events', () => {
+  it.each(variants('/v1/agent_executions/{id}/events'))('%s streams the events', async (path) => {
+    const id = getExecutionId(await org.run('echo', { text: 'a' }))
+    const { status, headers, text } = await org.call('GET', path.replace('{id}', id))
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    expect(text).toMatch(/^event: status\n/)
+    expect(text).toMatch(/\nevent: done\ndata: .*\n\n$/)
   })
 })
 

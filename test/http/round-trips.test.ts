@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { startSqs } from '../../local/emulators/start-emulators.ts'
 import { type ApiClient, createClient } from '../support/client.ts'
-import { createOrganization } from '../support/create-organization.ts'
+import { createOrganization, createToken } from '../support/create-organization.ts'
 import { localServices } from '../support/local-services.ts'
-import { newOrganization, sharedTable } from '../support/organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
 import { sequentialOperations, startRequestLog } from '../support/request-log.ts'
 
 const services = localServices()
@@ -11,6 +11,7 @@ const RUN = '/v1/agents/echo/executions'
 
 let stops: (() => unknown)[]
 let log: Awaited<ReturnType<typeof startRequestLog>>
+let organization: TestOrganization
 let url: string
 let call: ApiClient
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   stops = [log.stop, sqs.stop]
   // Its sweeper and the runner of the shared queue must not add requests.
   const environment = { DYNAMODB_ENDPOINT: log.dynamodb, SQS_ENDPOINT: log.sqs, LEASE_SECONDS: '600' }
-  const organization = await newOrganization()
+  organization = await newOrganization()
   await organization.publish('echo')
   url = (await services.start(services.newFolder(), environment)).url
   call = createClient(url, organization.token)
@@ -67,6 +68,13 @@ describe('requests to the table and the queue that follow one another', () => {
 
   it('are two for a synchronous run', async () => {
     await expectSequential(warmUp, () => run('x'), ['PutItem', 'UpdateItem'])
+  })
+
+  it('are one more for a token with a rate', async () => {
+    const token = await createToken(sharedTable(), organization.id, { rate: 1_000 })
+    const limited = createClient(url, token)
+    const read = () => limited('GET', '/v1/me')
+    await expectSequential(read, read, ['UpdateItem'])
   })
 
   it('are two for a cache hit', async () => {

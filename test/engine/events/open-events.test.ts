@@ -33,6 +33,7 @@ function aJournal() {
   const journal = { steps: [] as RecordedStep[], status: 'IN_PROGRESS' as ExecutionStatus | null }
   const reads = { probe: 0, list: 0, get: 0 }
   const failing = { probe: false, list: false }
+  const held = { list: Promise.resolve() }
   const events = openEvents({
     executions: {
       get: async () => {
@@ -56,6 +57,7 @@ function aJournal() {
           .slice(from, from + PAGE)
           .map(({ step, results }) => ({ step, results: new Map(results) }))
         const hasMore = journal.steps.length > from + PAGE
+        await held.list
         return { items, next: hasMore ? { order: String(from + PAGE) } : null }
       },
     },
@@ -66,6 +68,7 @@ function aJournal() {
     journal,
     reads,
     failing,
+    held,
     find: (after: number) => events.find({ organizationId, id, after }),
 
     addStep(calls: string[] = []): void {
@@ -232,6 +235,22 @@ describe('read', () => {
     emitCompleted(run.id)
     await settle()
     expect(reader.seen).toEqual(['IN_PROGRESS', 'SUCCESS', 'done'])
+  })
+
+  it('misses no step that is written while an earlier read is in flight', async () => {
+    const run = aJournal()
+    const reader = run.follow()
+    await settle()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    run.held.list = promise
+    run.addStep()
+    await pass(1_000)
+    run.addStep()
+    run.journal.status = 'SUCCESS'
+    await pass(1_000)
+    resolve()
+    await settle()
+    expect(reader.seen).toEqual(['IN_PROGRESS', 'step 1', 'step 2', 'SUCCESS', 'done'])
   })
 
   it('ends without done when the execution is deleted', async () => {
