@@ -44,7 +44,12 @@ async function runAgent(request: Request<'run-agent'>) {
     idOrSlug: agentId,
     versionId: query.version,
   })
-  const run = buildRunRequest(version, body, query, idempotencyKeyOf(access, headers['Idempotency-Key']))
+  const run = await buildRunRequest(
+    version,
+    body,
+    query,
+    idempotencyKeyOf(access, headers['Idempotency-Key']),
+  )
   if (acceptsEvents(request.accept)) return streamRun(request, run)
   return query.execMode === 'async'
     ? toAcceptedResponse(await submitAsync(intake, run), basePath)

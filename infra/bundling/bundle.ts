@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
+import wordListPath from 'word-list'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
 import { builtInsPlugin } from './built-ins-plugin.ts'
 import { mcpSdkPlugin } from './mcp-sdk-plugin.ts'
@@ -39,6 +40,10 @@ const bundleThread = (outdir: string) => [
   }),
 ]
 
+/** The words that misspelled names are compared with. The module that reads them expects them next to itself. */
+const copyWords = (outdir: string) =>
+  build({ ...BUNDLE_OPTIONS, entryPoints: [wordListPath], outdir, loader: { '.txt': 'copy' } })
+
 /** Functions that load the SDKs of models and tools, or the engine for the patterns of schemas, on demand. */
 export const SPLIT_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']
 
@@ -69,7 +74,10 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
         chunkNames: 'chunk-[hash]',
       }),
     ),
-    ...AGENT_FUNCTIONS.flatMap((name) => bundleThread(join(folder, name))),
+    ...AGENT_FUNCTIONS.flatMap((name) => [
+      ...bundleThread(join(folder, name)),
+      copyWords(join(folder, name)),
+    ]),
   ])
   return Object.assign({}, ...results.map(({ metafile }) => metafile.outputs))
 }

@@ -24,6 +24,7 @@ import {
   EXECUTION_RETENTION_DAYS,
   MAX_OPEN_EXECUTIONS,
   METRICS_NAMESPACE,
+  MODEL_PRICES,
   OPENAI_API_KEY_PARAMETER,
   QUEUE_URL,
   RESPONSE_STREAMING,
@@ -113,6 +114,7 @@ function createEnvironment(name: FunctionName, { table, queue, settings, default
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
     ...(AGENT_FUNCTIONS.includes(name) && {
       [DEFAULT_MODEL]: defaultModel,
+      ...(settings.modelPrices && { [MODEL_PRICES]: settings.modelPrices }),
       [SECRETS_PREFIX]: getSecretsPath(settings),
       // The rest is for the worker, its SDKs and payloads.
       [AGENT_MEMORY_MB]: String(Math.floor(agentMemoryMb / 2)),

@@ -3,6 +3,10 @@ export const MAX_PAYLOAD_BYTES = 6_000_000
 
 export const MAX_AGENT_STEPS = { min: 1, max: 500, default: 100 } as const
 
+/** The budget of a run: input and output tokens, and US dollars. */
+export const MAX_TOKENS = { min: 1, max: 1_000_000_000 } as const
+export const MAX_COST_USD = { min: 0.000_001, max: 1_000_000 } as const
+
 export const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const
 
 /** Payload bytes of one page: what a response can carry, with room for JSON overhead. */

@@ -25,7 +25,7 @@ export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<C
   try {
     const overrides = { tenantId, useCache, enforceInputSchema: true }
     const key = idempotencyKeyOf(call.access, idempotencyKey)
-    const request = buildRunRequest(version, call.input, overrides, key)
+    const request = await buildRunRequest(version, call.input, overrides, key)
     return toRunResult(await runForCall(engine, call, request))
   } catch (error) {
     if (error instanceof InputSchemaMismatch)

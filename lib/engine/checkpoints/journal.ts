@@ -101,7 +101,7 @@ export class Journal {
   private count(step: Step): void {
     if (step.kind !== 'MODEL') return
     const { steps, usage } = this.totals
-    this.totals = { steps: steps + 1, usage: addUsage(usage, step.usage) }
+    this.totals = { steps: steps + 1, usage: steps === 0 ? step.usage : addUsage(usage, step.usage) }
   }
 
   private async write(step: NewStep): Promise<RecordedStep> {

@@ -1,10 +1,11 @@
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { ToolResult } from '../../core/model.ts'
+import { FINAL_ANSWER, type ToolResult } from '../../core/model.ts'
 import type { McpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
 import type { Secrets } from '../secrets.ts'
 import { failed, succeeded, type Tool, ToolError, type ToolGroup, toGroup } from '../tool.ts'
+import { ImageCollector } from '../tool-image.ts'
 import { McpConnection, toToolError, withTimeout } from './mcp-connection.ts'
 import { mcpFetch } from './mcp-fetch.ts'
 
@@ -54,7 +55,7 @@ function unavailableTool({ name, timeoutSeconds }: ToolDocument, { message }: To
 
 /** Models accept tool names of at most 64 letters, digits, "_" and "-". Duplicates get a number. */
 function toTools(listed: McpTool[], document: ToolDocument, server: McpConnection): Tool[] {
-  const taken = new Set<string>()
+  const taken = new Set<string>([FINAL_ANSWER])
   return listed.map((tool) => {
     const preferred = `${document.name}_${tool.name}`
       .replace(/[^A-Za-z0-9_-]/g, '_')
@@ -62,7 +63,7 @@ function toTools(listed: McpTool[], document: ToolDocument, server: McpConnectio
     let name = preferred
     for (let n = 2; taken.has(name); n++) name = `${preferred.slice(0, MAX_NAME_CHARACTERS - 4)}_${n}`
     taken.add(name)
-    const description = (tool.description ?? tool.title ?? tool.name).slice(0, MAX_DESCRIPTION_CHARACTERS)
+    const description = (tool.description || tool.title || tool.name).slice(0, MAX_DESCRIPTION_CHARACTERS)
     const { timeoutSeconds } = document
     return {
       declaration: { name, description, inputSchema: tool.inputSchema as JsonObject },
@@ -81,15 +82,20 @@ function toTools(listed: McpTool[], document: ToolDocument, server: McpConnectio
 }
 
 function toResult({ content, structuredContent, isError }: CallToolResult): ToolResult {
-  const text = content.map(toText).join('\n')
+  const collector = new ImageCollector()
+  const text = content.map((block) => toText(block, collector)).join('\n')
   if (isError) return failed(text || 'The tool failed without an error message.')
+  const { images } = collector
+  // The text describes the images; it also contains the structured content (MCP specification, Tools).
+  if (images.length > 0) return succeeded(text, images)
   return succeeded((structuredContent as Json | undefined) ?? text)
 }
 
-function toText(block: CallToolResult['content'][number]): string {
+function toText(block: CallToolResult['content'][number], collector: ImageCollector): string {
   if (block.type === 'text') return block.text
   if (block.type === 'resource_link') return block.uri
-  if (block.type === 'resource' && 'text' in block.resource) return block.resource.text
-  const { mimeType } = block.type === 'resource' ? block.resource : block
-  return `[Binary content of type ${mimeType ?? 'unknown'} omitted.]`
+  if (block.type !== 'resource') return collector.add(Buffer.from(block.data, 'base64'), block.mimeType)
+  const { resource } = block
+  if ('text' in resource) return resource.text
+  return collector.add(Buffer.from(resource.blob, 'base64'), resource.mimeType ?? 'unknown')
 }

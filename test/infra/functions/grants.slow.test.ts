@@ -178,6 +178,8 @@ async function invokeAllFunctions() {
   await call('get-execution', 200, { id: finished })
   expect(await call('list-steps', 200, { id: finished })).toMatchObject([{ name: 'echo', result: large }])
   expect(await call('stream-events', 200, { id: finished })).toContain('event: step')
+  const rest = { id: finished, headers: { 'Last-Event-ID': '1' } }
+  expect(await call('stream-events', 200, rest)).toContain('event: done')
   const streamed = { headers: { Accept: 'text/event-stream' }, body: { text: large } }
   expect(await call('run-agent', 200, streamed)).toContain('event: done')
   const correction = { rating: -1, correctedOutput: { text: large } }

@@ -10,6 +10,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
+import { PIXEL } from '../../support/pixel.ts'
 import { listen } from '../serve.ts'
 
 type Options = { sessions?: boolean; json?: boolean; modern?: boolean }
@@ -99,6 +100,13 @@ function registerTools(server: McpServer, seen: Seen[], last: { response?: Serve
     content: [
       { type: 'text', text: 'see' },
       { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+    ],
+  }))
+  server.registerTool('photo', {}, () => ({
+    content: [
+      { type: 'image', mimeType: 'image/jpeg', data: PIXEL },
+      { type: 'text', text: 'from above' },
+      { type: 'resource', resource: { uri: 'file:///x.png', mimeType: 'image/png', blob: PIXEL } },
     ],
   }))
   server.registerTool('large', {}, () => text('x'.repeat(2_000_000)))

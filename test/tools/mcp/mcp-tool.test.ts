@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { toolsSchema } from '../../../lib/tools/document/tools-schema.ts'
 import { openTools } from '../../../lib/tools/open-tools.ts'
+import { PIXEL, PIXEL_BYTES } from '../../support/pixel.ts'
 import { json, serve } from '../serve.ts'
 import { call, depsOf, openDeclared, secret } from '../tools.ts'
 import { serveMcp } from './mcp-server.ts'
@@ -67,6 +68,20 @@ describe('openMcpTools', () => {
     })
     const value = 'see\n[Binary content of type image/png omitted.]'
     expect(await call(tools, 'crm_image', {})).toEqual({ ok: true, value })
+  })
+
+  it('returns images, with a description of each in the text', async () => {
+    const server = await serveMcp()
+    const tools = await openDeclared([mcpDocument(server.url)])
+    const described = `[Image of type image/png, ${PIXEL_BYTES.length} bytes.]`
+    expect(await call(tools, 'crm_photo', {})).toEqual({
+      ok: true,
+      value: `${described}\nfrom above\n${described}`,
+      images: [
+        { mediaType: 'image/png', data: PIXEL },
+        { mediaType: 'image/png', data: PIXEL },
+      ],
+    })
   })
 
   it('times out a slow call and accepts further calls', async () => {
