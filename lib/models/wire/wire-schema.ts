@@ -83,7 +83,7 @@ type Context = { names: ReadonlyMap<string, string>; root: string }
 function rewrite(schema: JsonObject, context: Context): JsonObject {
   const { names } = context
   const rename = (key: Json): Json => (typeof key === 'string' ? (names.get(key) ?? key) : key)
-  const entries = Object.entries(schema).flatMap(([keyword, value]): [string, Json][] => {
+  const entries = Object.entries(withoutFalseItems(schema)).flatMap(([keyword, value]): [string, Json][] => {
     if (SCHEMA_MAPS.includes(keyword) && isJsonObject(value))
       return [[keyword, rewriteMap(keyword, value, context)]]
     if (SCHEMA_LISTS.includes(keyword) && Array.isArray(value))
@@ -107,6 +107,15 @@ function rewrite(schema: JsonObject, context: Context): JsonObject {
     return [[keyword, value]]
   })
   return Object.fromEntries(entries)
+}
+
+/** `items: false` as a length: llama.cpp does not read `prefixItems` next to `items`. */
+function withoutFalseItems(schema: JsonObject): JsonObject {
+  const { items, ...others } = schema
+  if (items !== false) return schema
+  const { prefixItems = [], maxItems } = others
+  const length = Array.isArray(prefixItems) ? prefixItems.length : 0
+  return { ...others, maxItems: Math.min(length, typeof maxItems === 'number' ? maxItems : length) }
 }
 
 function rewriteSubschema(schema: Json, context: Context): Json {
