@@ -174,7 +174,7 @@ function adaptObject(shape: Shape, sent: JsonObject, location: Location, context
   if (isChanged && shape.isClosed && unknown.length > 0) context.mayChangeAgain = true
   const added = missingDefaults(shape, adapted, location, context)
   // `Object.fromEntries` treats `__proto__` as an ordinary field.
-  return isChanged || added.length > 0 ? Object.fromEntries([...adapted, ...added]) : sent
+  return isChanged || added.length > 0 ? Object.fromEntries(adapted.concat(added)) : sent
 }
 
 /** At most one more than `MAX_UNKNOWN_NAMES`. */

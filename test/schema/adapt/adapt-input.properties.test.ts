@@ -10,6 +10,12 @@ const schemaAndValidInput = plainSchemas.chain((schema) =>
   validInputs(schema).map((input) => [schema, input as JsonObject] as const),
 )
 
+/** Texts that become booleans. */
+const BOOLEANS = new Map([
+  ...['yes', 'y', 'on'].map((text) => [text, '1'] as const),
+  ...['no', 'n', 'off'].map((text) => [text, '0'] as const),
+])
+
 /** The scalars of a value, in a normalized form that adaptation preserves. */
 function scalarsOf(value: Json): string[] {
   if (typeof value === 'object' && value !== null) {
@@ -21,12 +27,11 @@ function scalarsOf(value: Json): string[] {
   if (typeof inside === 'object' && inside !== null) return scalarsOf(inside)
   if (typeof inside === 'number') return [String(inside)]
   if (typeof inside === 'boolean') return [inside ? '1' : '0']
-  return [
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .replace(/[\s_.-]/g, ''),
-  ]
+  const normalized = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_.-]/g, '')
+  return [BOOLEANS.get(normalized) ?? normalized]
 }
 
 /** null and an empty text may be removed. */

@@ -6,15 +6,14 @@ const NEWLINE = 0x0a
 /** The words in alphabetical order, one per line (2.8 MB). Read when a name is first compared with a misspelling. */
 let words: Buffer | undefined
 
-/** Abbreviations and technical words that the list lacks. */
+/** Abbreviations and technical words that the list lacks, and that are one typo away from a word. */
 const TECHNICAL_WORDS = new Set(
   (
-    'acct addr amt api arg args async attn attr attrs auth avg cfg charset config configs const coord ' +
-    'ctrl ctx cust dept desc descr dest dir dst env exp expr ext fmt fname freq gps gtin hostname href ' +
-    'html http https iban idx img incl init isbn jpeg json len lname lng loc lon mbps mgr min misc msg ' +
-    'namespace nodejs num obj org orig param params pct pdf pid pkg pmt png prefs prev proc ptr pwd qty recv ' +
-    'regex rel req resp sched seq sku sms sql src std stmt str svc svg sys timezone tmp trx txn txt uid ' +
-    'upc uri url urls usd usr utc utm uuid val vals ver webhook wss xml yaml'
+    'acct addr arg args async attn attr attrs auth charset config configs const coord ctrl cust dept ' +
+    'desc descr dest dir dst env exp expr ext fname freq gps gtin href html http https iban incl init ' +
+    'isbn jpeg json len lname lng loc lon mbps min misc namespace nodejs num orig param params pct pid ' +
+    'png prefs prev proc recv regex rel resp sched sku sms std stmt str sys timezone tmp txt uri urls ' +
+    'usd usr uuid val vals ver webhook wss yaml'
   ).split(' '),
 )
 
