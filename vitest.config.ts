@@ -7,14 +7,15 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/no
 
 /**
  * `npm test` leaves out `*.slow.test.ts` and runs each property a few times. `npm run test:all` (mode `all`) runs every
- * file, and each property five times as often. `npm run test:aws` runs the files of `test/aws`.
+ * file, and each property five times as often. `npm run test:aws` and `npm run test:models` run the files of
+ * `test/aws` and `test/model-servers`.
  */
 export default defineConfig(({ mode }) => {
   const isFullRun = mode === 'all'
   return {
     test: {
       include: ['test/**/*.test.ts'],
-      exclude: ['test/aws/**', ...(isFullRun ? [] : ['test/**/*.slow.test.ts'])],
+      exclude: ['test/aws/**', 'test/model-servers/**', ...(isFullRun ? [] : ['test/**/*.slow.test.ts'])],
       globalSetup: 'test/support/global-setup.ts',
       setupFiles: 'test/support/property-runs.ts',
       provide: { isFullRun },

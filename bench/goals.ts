@@ -1,6 +1,15 @@
 import type { Spread } from './harness/rounds.ts'
 
-export type PartName = 'overhead' | 'latency' | 'async' | 'steps' | 'bundles' | 'listing' | 'footprint'
+export type PartName =
+  | 'overhead'
+  | 'latency'
+  | 'async'
+  | 'steps'
+  | 'caching'
+  | 'adaptation'
+  | 'bundles'
+  | 'listing'
+  | 'footprint'
 
 type Goal = { part: PartName; name: string; atMost?: number; atLeast?: number }
 
@@ -22,6 +31,8 @@ export const GOALS = {
   asyncThroughput: { part: 'async', name: 'async runs finished per second / floor', atLeast: 0.8 },
   acceptThroughput: { part: 'async', name: 'async runs accepted per second / floor', atLeast: 0.8 },
   stepLatency: { part: 'steps', name: 'step in a run of 500 / of 100', atMost: 1.2 },
+  promptCost: { part: 'caching', name: 'input of 20 steps with prompt caching / without', atMost: 0.21 },
+  adaptationTime: { part: 'adaptation', name: 'adaptation of 1 MB, ms', atMost: 100 },
   readFunctionLoad: {
     part: 'bundles',
     name: 'load of the slowest read function / client alone',

@@ -2,8 +2,10 @@ import { Command, InvalidArgumentError } from 'commander'
 import type { PartName } from './goals.ts'
 import { closeConnections } from './harness/client.ts'
 import { openWorkspace } from './harness/workspace.ts'
+import { adaptation } from './parts/adaptation.ts'
 import { async } from './parts/async.ts'
 import { bundles } from './parts/bundles.ts'
+import { caching } from './parts/caching.ts'
 import { footprint } from './parts/footprint.ts'
 import { latency } from './parts/latency.ts'
 import { listing } from './parts/listing.ts'
@@ -11,7 +13,17 @@ import { overhead } from './parts/overhead.ts'
 import { steps } from './parts/steps.ts'
 import { createReport, type Part, type PartResult, toText } from './report.ts'
 
-const PARTS: Record<PartName, Part> = { overhead, latency, async, steps, bundles, listing, footprint }
+const PARTS: Record<PartName, Part> = {
+  overhead,
+  latency,
+  async,
+  steps,
+  caching,
+  adaptation,
+  bundles,
+  listing,
+  footprint,
+}
 const PART_NAMES = Object.keys(PARTS) as PartName[]
 
 type Options = { quick: boolean; only: PartName[]; stored: number | null; json: boolean }

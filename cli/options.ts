@@ -34,7 +34,7 @@ export function parseName(text: string): string {
 
 /** A parser that checks a value like the query parameter of this name. */
 export const parseAs =
-  <Name extends 'tenantId' | 'maxAgentSteps'>(name: Name) =>
+  <Name extends 'tenantId' | 'maxAgentSteps' | 'maxTokens' | 'maxCostUsd'>(name: Name) =>
   (text: string): z.output<(typeof runParameters.shape)[Name]> => {
     const { data, error } = runParameters.shape[name].safeParse(text)
     if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)

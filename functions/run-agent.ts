@@ -1,5 +1,6 @@
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
+import { idempotencyKeyOf } from '../lib/core/access.ts'
 import * as limits from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
@@ -36,14 +37,19 @@ const intake = {
 }
 
 async function runAgent(request: Request<'run-agent'>) {
-  const { organizationId, agentId, query, body, basePath } = request
+  const { access, organizationId, agentId, query, headers, body, basePath } = request
   const version = await resolveVersion({
     store: stores.agents,
     organizationId,
     idOrSlug: agentId,
     versionId: query.version,
   })
-  const run = buildRunRequest(version, body, query, idempotencyKeyOf(request))
+  const run = await buildRunRequest(
+    version,
+    body,
+    query,
+    idempotencyKeyOf(access, headers['Idempotency-Key']),
+  )
   if (acceptsEvents(request.accept)) return streamRun(request, run)
   return query.execMode === 'async'
     ? toAcceptedResponse(await submitAsync(intake, run), basePath)
@@ -76,12 +82,6 @@ async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Star
   if (mode === 'sync') return startSync(intake, run)
   const execution = await submitAsync(intake, run)
   return { execution, ended: Promise.resolve(execution) }
-}
-
-/** Tokens that are bound to a tenant share keys with tokens of this tenant only. */
-function idempotencyKeyOf({ access, headers }: Request<'run-agent'>): string | undefined {
-  const key = headers['Idempotency-Key']
-  return key === undefined || access.tenantId === null ? key : `${access.tenantId}\n${key}`
 }
 
 export const handler = endpoint('run-agent', runAgent, {

@@ -1,5 +1,6 @@
 import { parseCorsOrigins } from '../lib/http/cors.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
+import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 
 /** A CDK context value that operators can set. Each is a row of the table in `docs/operations.md`. */
 export type Setting<T> = {
@@ -52,6 +53,14 @@ export function isCorsOrigins(value: string): boolean {
 export function isModelName(value: string): boolean {
   try {
     return parseModelName(value) !== null
+  } catch {
+    return false
+  }
+}
+
+export function isModelPrices(value: string): boolean {
+  try {
+    return parseModelPrices(value) !== null
   } catch {
     return false
   }

@@ -6,6 +6,7 @@ import {
   integerSetting,
   isCorsOrigins,
   isModelName,
+  isModelPrices,
   optionalSetting,
   parseBoolean,
   type Setting,
@@ -56,6 +57,14 @@ export const SETTINGS = {
     description:
       'The model of agents that do not name one. Without a value, Amazon Nova Lite as the [region](#default-model) of the stack offers it.',
     parse: (value: string) => (isModelName(value) ? value : undefined),
+  } as Setting<string | null>,
+  modelPrices: {
+    default: null,
+    allowed:
+      'a JSON object such as `{"bedrock/my-model": {"input": 0.5, "output": 1.5}}`, optionally with `cachedInput` and `cacheWrite`, at most 2,000 characters',
+    description:
+      'Prices of models in US dollars per million tokens, for `costUsd` and budgets. They replace or complete the [price table](agents.md#budgets). A name that ends in `*` applies to every model with that beginning.',
+    parse: (value: string) => (value.length <= 2_000 && isModelPrices(value) ? value : undefined),
   } as Setting<string | null>,
   maxOpenExecutions: integerSetting({
     default: MAX_OPEN_EXECUTIONS,

@@ -1,10 +1,20 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DEFAULT_MODEL, type Environment } from '../lib/environment.ts'
-import { AWS_REGION, SETTINGS } from '../lib/models/providers/provider-settings.ts'
+import { DEFAULT_MODEL, type Environment, MODEL_PRICES } from '../lib/environment.ts'
+import {
+  AWS_REGION,
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
+  SETTINGS,
+} from '../lib/models/providers/provider-settings.ts'
 
-/** Variables that select models. API keys are not among them: they are never written to disk. */
-const NAMES = [DEFAULT_MODEL, AWS_REGION, ...Object.values(SETTINGS).map(({ baseUrl }) => baseUrl)]
+/** Variables that select models, their prices and limits. API keys are not among them: they are never written to disk. */
+const NAMES = [
+  DEFAULT_MODEL,
+  MODEL_PRICES,
+  AWS_REGION,
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
+  ...Object.values(SETTINGS).map(({ baseUrl }) => baseUrl),
+]
 
 const fileOf = (folder: string) => join(folder, 'model-settings.json')
 

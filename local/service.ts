@@ -11,6 +11,7 @@ import {
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../lib/environment.ts'
+import { onRunEnqueued } from '../lib/sqs/run-queue.ts'
 import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
 import { dataFolder, openDatabase } from './emulators/open-database.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision.ts'
@@ -24,8 +25,6 @@ import { createRunner } from './runner/runner-process.ts'
 import { readLocalSettings } from './settings.ts'
 
 const AGENTS = fileURLToPath(new URL('../agents', import.meta.url))
-/** Statuses of requests that leave the run to the runner: accepted, or still running at the deadline. A streamed run can be either. */
-const LEFT_TO_RUNNER = [202, 504]
 
 /**
  * Starts the whole service on this machine.
@@ -63,7 +62,8 @@ export async function runService(environment: Environment, print: (line: string)
       onExit: print,
       onProcessed: emitCompleted,
     })
-    cleanups.push(runner.stop)
+    const unsubscribe = onRunEnqueued(runner.ensureStarted)
+    cleanups.push(runner.stop, async () => unsubscribe())
 
     const { agents, executions, organizations, tokens } = openStores()
     const hasStale = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
@@ -91,10 +91,7 @@ export async function runService(environment: Environment, print: (line: string)
       handlers,
       authorizer,
       corsOrigins,
-      onResponse: ({ method, path, status, ms, isStream }) => {
-        if (LEFT_TO_RUNNER.includes(status) || (isStream && method === 'POST')) runner.ensureStarted()
-        print(`${method} ${path} ${status} ${ms.toFixed(0)} ms`)
-      },
+      onResponse: ({ method, path, status, ms }) => print(`${method} ${path} ${status} ${ms.toFixed(0)} ms`),
     })
     await listen(gateway, host, port)
     cleanups.push(() => closeServer(gateway))

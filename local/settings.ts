@@ -9,6 +9,7 @@ import {
   EXECUTION_RETENTION_DAYS,
   LEASE_SECONDS,
   MAX_OPEN_EXECUTIONS,
+  MODEL_PRICES,
   RETRY_BACKOFF_MS,
   readInteger,
   SQS_ENDPOINT,
@@ -16,7 +17,11 @@ import {
 } from '../lib/environment.ts'
 import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import { checkModel } from '../lib/models/check-model.ts'
-import { SETTINGS as PROVIDERS } from '../lib/models/providers/provider-settings.ts'
+import { parseModelPrices } from '../lib/models/prices/price-table.ts'
+import {
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
+  SETTINGS as PROVIDERS,
+} from '../lib/models/providers/provider-settings.ts'
 import { isTokenFormat } from '../lib/tokens/token.ts'
 
 const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
@@ -102,6 +107,8 @@ const CHECKS: Record<string, Check> = {
       throw new Error(`${DEFAULT_MODEL}: ${(error as Error).message}`)
     }
   },
+  [OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS]: checkNumber,
+  [MODEL_PRICES]: parseModelPrices,
   [AGENT_MEMORY_MB]: checkNumber,
   [MAX_OPEN_EXECUTIONS]: checkNumber,
   [SYNC_DEADLINE_SECONDS]: checkNumber,

@@ -13,9 +13,8 @@ const HEAD_CHARACTERS = 1_000
 const responses = new Map<string, number>()
 
 serveAsChild((request, response) => {
-  const send = (body: string, status = 200) => {
-    const headers = { 'content-type': 'application/json', 'content-length': body.length }
-    response.writeHead(status, headers).end(body)
+  const send = (body: string, type = 'application/json', status = 200) => {
+    response.writeHead(status, { 'content-type': type, 'content-length': body.length }).end(body)
   }
   if (request.method === 'GET') return send(TOOL_RESULT)
   let head = ''
@@ -24,10 +23,10 @@ serveAsChild((request, response) => {
   })
   request.on('end', () => {
     const [, steps = '', run = ''] = MODEL_NAME.exec(head) ?? []
-    if (run === '') return send('{"error":{"message":"Unknown model."}}', 400)
+    if (run === '') return send('{"error":{"message":"Unknown model."}}', 'application/json', 400)
     const number = (responses.get(run) ?? 0) + 1
     responses.set(run, number)
-    send(completion(number, number >= Number(steps)))
+    send(completion(number, number >= Number(steps)), 'text/event-stream')
   })
 })
 
@@ -36,22 +35,22 @@ function completion(number: number, isLast: boolean): string {
     ? ['final_answer', { answer: 'It has been shipped.' }]
     : ['get_order', { id: 'o1' }]
   const call = {
+    index: 0,
     id: `call_${number}`,
     type: 'function',
     function: { name, arguments: JSON.stringify(input) },
   }
-  return JSON.stringify({
-    id: `c${number}`,
-    object: 'chat.completion',
-    created: 1_700_000_000,
-    model: 'm',
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', content: 'Let me look.', tool_calls: [call] },
-        finish_reason: 'tool_calls',
-      },
-    ],
-    usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
+  const head = { id: `c${number}`, object: 'chat.completion.chunk', created: 1_700_000_000, model: 'm' }
+  const toChoice = (delta: object, finish_reason: string | null = null) => ({
+    ...head,
+    choices: [{ index: 0, delta, finish_reason }],
   })
+  const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }
+  const chunks = [
+    toChoice({ role: 'assistant', content: 'Let me look.' }),
+    toChoice({ tool_calls: [call] }),
+    toChoice({}, 'tool_calls'),
+    { ...head, choices: [], usage },
+  ]
+  return `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`
 }

@@ -21,6 +21,8 @@ type Options = {
   tenant?: string
   model?: string
   steps?: number
+  maxTokens?: number
+  maxCost?: number
   cache?: boolean
   strict?: true
 }
@@ -41,6 +43,12 @@ export function addRunCommand(program: Command): void {
       'model to use instead of the one of the version: {provider}/{model}[:{reasoning}]',
     )
     .option('--steps <number>', 'maximum number of steps', parseAs('maxAgentSteps'))
+    .option('--max-tokens <number>', 'maximum input and output tokens', parseAs('maxTokens'))
+    .option(
+      '--max-cost <dollars>',
+      'maximum cost of the model responses in US dollars',
+      parseAs('maxCostUsd'),
+    )
     .option('--cache', 'reuse the result of an earlier execution with the same version, tenant and input')
     .option('--no-cache', 'run even if the version reuses results')
     .option('--strict', 'reject input that does not match the input schema exactly')
@@ -64,9 +72,11 @@ export function addRunCommand(program: Command): void {
             tenantId: options.tenant,
             model: options.model,
             maxAgentSteps: options.steps,
+            maxTokens: options.maxTokens,
+            maxCostUsd: options.maxCost,
             useCache: options.cache,
           }
-          const request = buildRunRequest(version, input, overrides)
+          const request = await buildRunRequest(version, input, overrides)
           const execution = await withProgress(`Running ${version.slug}`, runInProcess(stores, request))
           const output = outputOf(execution)
           const note = `execution ${execution.id}, version ${version.id}`

@@ -26,12 +26,16 @@ type Request = {
   body?: object
   token?: null
   prefer?: string
+  accept?: string
 }
 
 /** Sends a request, records the result, and returns the parsed body. */
 type Send = (request: Request) => Promise<ReturnType<typeof JSON.parse>>
 
 const TIMEOUT_MS = 60_000
+
+/** A message of the Model Context Protocol. */
+const LIST_TOOLS = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 
 /**
  * Calls every route with and without a trailing slash: runs an agent, then reads, rates, cancels and deletes its
@@ -60,7 +64,7 @@ async function callRoute(options: Options, send: Send, route: Route, slash: stri
   const { method, legacy } = route
   const executionId = route.path.includes('{executionId}') ? await runAgent(options, send, legacy) : ''
   const path = toPath(route, { agentId: options.agent, executionId }) + slash
-  await send({ method, path, expected: 200, ...bodyOf(route.function, options.input) })
+  await send({ method, path, expected: 200, ...contentOf(route.function, options.input) })
   if (executionId !== '') await deleteExecution(send, executionId, legacy, slash)
 }
 
@@ -82,13 +86,14 @@ function toPath({ path }: Route, values: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
 }
 
-function bodyOf(name: OperationName, input: object): { body?: object } {
+function contentOf(name: OperationName, input: object): { body?: object; accept?: string } {
   if (name === 'run-agent') return { body: input }
+  if (name === 'serve-mcp') return { body: LIST_TOOLS, accept: 'application/json, text/event-stream' }
   return getOperation(name).body ? { body: { rating: 1 } } : {}
 }
 
 async function sendRequest({ baseUrl, token }: Options, request: Request) {
-  const { method, path, expected, body, prefer } = request
+  const { method, path, expected, body, prefer, accept } = request
   const startedAt = performance.now()
   const toResult = (status: number | null, detail: string): Result => ({
     method,
@@ -106,6 +111,7 @@ async function sendRequest({ baseUrl, token }: Options, request: Request) {
         ...(request.token !== null && { Authorization: `Bearer ${token}` }),
         ...(body && { 'Content-Type': 'application/json' }),
         ...(prefer && { Prefer: prefer }),
+        ...(accept && { Accept: accept }),
       },
       ...(body && { body: JSON.stringify(body) }),
     })

@@ -2,8 +2,10 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
+import wordListPath from 'word-list'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
 import { builtInsPlugin } from './built-ins-plugin.ts'
+import { mcpSdkPlugin } from './mcp-sdk-plugin.ts'
 import { zodMiniPlugin } from './zod-mini-plugin.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions', import.meta.url))
@@ -18,7 +20,7 @@ export const BUNDLE_OPTIONS = {
   mainFields: ['module', 'main'],
   minify: true,
   legalComments: 'none',
-  plugins: [builtInsPlugin, zodMiniPlugin],
+  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin],
   logLevel: 'warning',
   metafile: true,
 } satisfies BuildOptions
@@ -37,6 +39,10 @@ const bundleThread = (outdir: string) => [
     outdir,
   }),
 ]
+
+/** The words that misspelled names are compared with. The module that reads them expects them next to itself. */
+const copyWords = (outdir: string) =>
+  build({ ...BUNDLE_OPTIONS, entryPoints: [wordListPath], outdir, loader: { '.txt': 'copy' } })
 
 /** Functions that load the SDKs of models and tools, or the engine for the patterns of schemas, on demand. */
 export const SPLIT_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']
@@ -68,7 +74,10 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
         chunkNames: 'chunk-[hash]',
       }),
     ),
-    ...AGENT_FUNCTIONS.flatMap((name) => bundleThread(join(folder, name))),
+    ...AGENT_FUNCTIONS.flatMap((name) => [
+      ...bundleThread(join(folder, name)),
+      copyWords(join(folder, name)),
+    ]),
   ])
   return Object.assign({}, ...results.map(({ metafile }) => metafile.outputs))
 }

@@ -20,7 +20,7 @@ export function grantAgentPermissions(role: Role, settings: AgentSettings): void
   const allow = (actions: string[], resources: string[]) =>
     role.addToPolicy(new PolicyStatement({ actions, resources }))
   allow(
-    ['bedrock:InvokeModel'],
+    ['bedrock:InvokeModelWithResponseStream'],
     [
       // A request to an inference profile needs permission for the profile and for the model in every region that the
       // profile routes to: https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-prereq.html

@@ -17,7 +17,7 @@ export const FUNCTION_NAMES: FunctionName[] = [
 ]
 
 /** Functions that run agents: models, tools and code. */
-export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'process-execution']
+export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'serve-mcp', 'process-execution']
 
 /**
  * Functions that their own messages can invoke again: the runner sends the continuation of an execution to its own
@@ -39,6 +39,8 @@ const AGENT: FunctionSettings = { timeoutSeconds: 900, memoryMb: 1024 }
 const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'run-agent': AGENT,
   'process-execution': AGENT,
+  // A call responds within MCP_DEADLINE_MS, and the output may take as long again to send.
+  'serve-mcp': { timeoutSeconds: 90, memoryMb: 1024 },
   // Waits up to MAX_WAIT_SECONDS for an execution to complete when the client sends `Prefer: wait`.
   'get-execution': { timeoutSeconds: 29, memoryMb: 512 },
   // Waits for most of its time, up to EVENT_STREAM_MS: memory is what it costs.

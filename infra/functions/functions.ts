@@ -15,7 +15,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { type Operation, operations } from '../../lib/api/routes.ts'
-import { SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
+import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import {
   AGENT_MEMORY_MB,
   ANTHROPIC_API_KEY_PARAMETER,
@@ -24,6 +24,7 @@ import {
   EXECUTION_RETENTION_DAYS,
   MAX_OPEN_EXECUTIONS,
   METRICS_NAMESPACE,
+  MODEL_PRICES,
   OPENAI_API_KEY_PARAMETER,
   QUEUE_URL,
   RESPONSE_STREAMING,
@@ -95,10 +96,17 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionPr
   })
 }
 
+/** Of the functions that accept runs and wait for them. */
+const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof MCP_DEADLINE_MS>> = {
+  'run-agent': SYNC_DEADLINE_MS,
+  'serve-mcp': MCP_DEADLINE_MS,
+}
+
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
 function createEnvironment(name: FunctionName, { table, queue, settings, defaultModel }: FunctionProps) {
   const { corsOrigins, responseStreaming, maxOpenExecutions, executionRetentionDays, agentMemoryMb } =
     settings
+  const deadlines = DEADLINES[name]
   return {
     [TABLE_NAME]: table.tableName,
     [METRICS_NAMESPACE]: settings.stackName,
@@ -106,6 +114,7 @@ function createEnvironment(name: FunctionName, { table, queue, settings, default
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
     ...(AGENT_FUNCTIONS.includes(name) && {
       [DEFAULT_MODEL]: defaultModel,
+      ...(settings.modelPrices && { [MODEL_PRICES]: settings.modelPrices }),
       [SECRETS_PREFIX]: getSecretsPath(settings),
       // The rest is for the worker, its SDKs and payloads.
       [AGENT_MEMORY_MB]: String(Math.floor(agentMemoryMb / 2)),
@@ -113,9 +122,9 @@ function createEnvironment(name: FunctionName, { table, queue, settings, default
     }),
     ...(getOperation(name) && corsOrigins && { [CORS_ORIGINS]: corsOrigins }),
     ...(getOperation(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
-    ...(name === 'run-agent' && {
+    ...(deadlines && {
       [MAX_OPEN_EXECUTIONS]: String(maxOpenExecutions),
-      [SYNC_DEADLINE_SECONDS]: String(SYNC_DEADLINE_MS[responseStreaming ? 'streamed' : 'buffered'] / 1000),
+      [SYNC_DEADLINE_SECONDS]: String(deadlines[responseStreaming ? 'streamed' : 'buffered'] / 1000),
     }),
   }
 }

@@ -42,6 +42,17 @@ export const GRANTS: Record<FunctionName, Grant> = {
     indexes: ['executions-by-status', 'executions-of-agent'],
     queue: ['SendMessage'],
   },
+  'serve-mcp': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: [
+      'executions-by-status',
+      'executions-of-agent',
+      'executions-of-tenant',
+      'failed-executions-of-agent',
+      'owned-by-organization',
+    ],
+    queue: ['SendMessage'],
+  },
   'list-executions': {
     table: ['BatchGetItem'],
     indexes: ['executions-by-status', 'executions-of-tenant', 'owned-by-organization'],

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { isSlug } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import { MAX_AGENT_STEPS } from '../core/limits.ts'
+import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../core/limits.ts'
 import { ModelConfigurationError } from '../core/model.ts'
 import { parseModelName } from '../models/model-name.ts'
+import { checkWireSchema } from '../models/wire/check-wire-schema.ts'
 import { checkDeclaredSchema } from '../schema/check-declared-schema.ts'
 import { isJsonSchema } from '../schema/field-map.ts'
 import { fieldMapSchema } from '../schema/field-map-schema.ts'
@@ -32,10 +33,12 @@ const declaredSchema = z
       const { error } = fieldMapSchema.safeParse(value, { reportInput: true })
       if (error) return add(...error.issues)
     }
-    add(...checkDeclaredSchema(value).map((problem) => ({ code: 'custom', input: value, ...problem })))
+    const problems = checkDeclaredSchema(value)
+    if (problems.length === 0) problems.push(...checkWireSchema(value))
+    add(...problems.map((problem) => ({ code: 'custom', input: value, ...problem })))
   })
 
-const modelSchema = z.string().superRefine((text, context) => {
+const modelNameSchema = z.string().superRefine((text, context) => {
   try {
     parseModelName(text)
   } catch (error) {
@@ -43,6 +46,32 @@ const modelSchema = z.string().superRefine((text, context) => {
     context.addIssue({ code: 'custom', message: error.message })
   }
 })
+
+/** Output limits of today's models are below a million tokens. */
+const MAX_OUTPUT_TOKENS = 1_000_000
+
+/** A model with settings; without a name, the default model. */
+export const modelObjectSchema = z.strictObject({
+  name: modelNameSchema.optional(),
+  maxOutputTokens: z.int().min(1).max(MAX_OUTPUT_TOKENS).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+})
+
+/** A name, or an object. Not a union, whose issues would not say which of the two is meant. */
+const modelSchema = z
+  .custom<string | z.infer<typeof modelObjectSchema>>(
+    (value) => typeof value === 'string' || isJsonObject(value),
+    {
+      error:
+        'must be "{provider}/{model}" or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }',
+      abort: true,
+    },
+  )
+  .check(({ value, issues }) => {
+    const schema = typeof value === 'string' ? modelNameSchema : modelObjectSchema
+    const { error } = schema.safeParse(value, { reportInput: true })
+    issues.push(...((error?.issues ?? []) as z.core.$ZodRawIssue[]))
+  })
 
 export const settingsSchema = z.strictObject({
   useCache: z.boolean().default(false),
@@ -54,6 +83,9 @@ export const settingsSchema = z.strictObject({
     .default(null),
   maxAgentSteps: z.int().min(MAX_AGENT_STEPS.min).max(MAX_AGENT_STEPS.max).default(MAX_AGENT_STEPS.default),
   timeoutSeconds: z.int().min(1).max(DAY_SECONDS).nullable().default(null),
+  // Without a default, so that the digests of documents without a budget stay the same.
+  maxTokens: z.int().min(MAX_TOKENS.min).max(MAX_TOKENS.max).nullish(),
+  maxCostUsd: z.number().min(MAX_COST_USD.min).max(MAX_COST_USD.max).nullish(),
 })
 
 /** The front matter of an `agent.md`. */

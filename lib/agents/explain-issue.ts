@@ -1,12 +1,22 @@
 import type * as z from 'zod'
 import { isJsonObject } from '../core/json.ts'
 import type { SchemaProblem } from '../schema/check-declared-schema.ts'
+import { BOUNDS } from '../schema/field-map.ts'
 import { withArticle } from '../schema/message-text.ts'
 import { findSimilarName } from '../schema/similar-names.ts'
 import { getKnownToolFields } from '../tools/document/tool-fields.ts'
-import { documentSchema, settingsSchema } from './document.ts'
+import { documentSchema, modelObjectSchema, settingsSchema } from './document.ts'
 
-const FIELD_KEYS = ['type', 'description', 'required', 'enum', 'items', 'properties', 'default']
+const FIELD_KEYS = [
+  'type',
+  'description',
+  'required',
+  'enum',
+  'items',
+  'properties',
+  'default',
+  ...Object.keys(BOUNDS),
+]
 
 /** Converts a zod issue to one problem per field. The issue must contain its input (`reportInput`). */
 export function explainIssue(issue: z.core.$ZodIssue): SchemaProblem[] {
@@ -68,6 +78,7 @@ function describeLimit(bound: 'at least' | 'at most', origin: string, limit: num
 function getKnownFields(path: PropertyKey[]): string[] {
   if (path.length === 0) return Object.keys(documentSchema.shape)
   if (path[0] === 'tools') return getKnownToolFields(path.slice(2)) ?? FIELD_KEYS
+  if (path[0] === 'model') return Object.keys(modelObjectSchema.shape)
   return path[0] === 'execution' ? Object.keys(settingsSchema.shape) : FIELD_KEYS
 }
 

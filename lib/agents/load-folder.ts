@@ -5,6 +5,7 @@ import { basename, join, relative, resolve } from 'node:path'
 import { bundleCode } from './bundle-code.ts'
 import type { AgentDocument } from './document.ts'
 import { DOCUMENT_FILE } from './document-file.ts'
+import { findBudgetProblem } from './find-budget-problem.ts'
 import { type ParsedDocument, parseDocument } from './parse-document.ts'
 
 const CODE_FILES = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs']
@@ -35,7 +36,10 @@ export async function loadFolder(folder: string): Promise<LoadResult> {
   const codeFile = CODE_FILES.map((name) => join(path, name)).find(existsSync)
   const [read, bundled] = await Promise.all([readDocument(path), codeFile ? bundleCode(codeFile) : null])
   const problems: FolderProblem[] = [
-    ...findProblems(read, codeFile).map((problem) => ({ ...problem, file: join(path, DOCUMENT_FILE) })),
+    ...(await findProblems(read, codeFile)).map((problem) => ({
+      ...problem,
+      file: join(path, DOCUMENT_FILE),
+    })),
     ...(bundled?.problems ?? []).map((problem) => ({ ...problem, field: null })),
   ].map((problem) => ({ ...problem, file: relative(process.cwd(), resolve(problem.file)) }))
   if (problems.length > 0 || typeof read === 'string' || !read.document) return { agent: null, problems }
@@ -66,12 +70,17 @@ async function readDocument(path: string): Promise<ParsedDocument | string> {
   }
 }
 
-function findProblems(read: ParsedDocument | string, codeFile: string | undefined) {
+async function findProblems(read: ParsedDocument | string, codeFile: string | undefined) {
   if (typeof read === 'string') return [{ line: 1, field: null, message: read }]
   if (!read.document) return read.problems
   const { document, getLine } = read
   const conflict = findConflict(document, codeFile && basename(codeFile))
   if (conflict) return [{ line: getLine([conflict.field]), ...conflict }]
+  const budget = await findBudgetProblem(document)
+  if (budget) {
+    const { path, message } = budget
+    return [{ line: getLine(path), field: path.join('.'), message }]
+  }
   const bytes = Buffer.byteLength(JSON.stringify(document))
   const message = `expands to ${bytes} bytes; the limit is ${MAX_DOCUMENT_BYTES}`
   return bytes > MAX_DOCUMENT_BYTES ? [{ line: 1, field: null, message }] : []

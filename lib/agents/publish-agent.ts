@@ -1,7 +1,8 @@
-import type { Version } from '../core/agent.ts'
+import type { ModelSettings, Version } from '../core/agent.ts'
 import { agentIdOf } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { AgentStore, System } from '../core/ports.ts'
+import type { AgentDocument } from './document.ts'
 import type { LoadedAgent } from './load-folder.ts'
 import { forgetCurrentVersion } from './version-cache.ts'
 
@@ -30,7 +31,7 @@ export async function publishAgent(params: Params): Promise<Version> {
     createdBy,
     inputSchema: document.input,
     outputSchema: document.output,
-    model: document.model,
+    ...toModel(document.model),
     tools: document.tools as unknown as Json[],
     code: document.code,
     env: document.env,
@@ -41,4 +42,14 @@ export async function publishAgent(params: Params): Promise<Version> {
   await store.publish({ version, code })
   forgetCurrentVersion(version.agentId)
   return version
+}
+
+/** The settings are absent if the document has none. */
+function toModel(model: AgentDocument['model']): Pick<Version, 'model' | 'modelSettings'> {
+  if (model === null || typeof model === 'string') return { model }
+  const { name = null, ...settings } = model
+  return {
+    model: name,
+    ...(Object.keys(settings).length > 0 && { modelSettings: settings as ModelSettings }),
+  }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
+import type { Scope } from '../core/access.ts'
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import { parameterSchemas } from './parameters/parameter-schemas.ts'
 import { getOperation, type Operation, type Route, routes } from './routes.ts'
@@ -57,7 +58,7 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
   return {
     operationId: route.legacy ? `legacy-${route.function}` : route.function,
     summary: operation.summary,
-    ...(!operation.public && { description: `Needs a token with the scope \`${operation.scope}\`.` }),
+    ...(!operation.public && { description: describeScope(operation.scope) }),
     tags: [tagOf(route)],
     ...(route.legacy && { deprecated: true }),
     ...(operation.public && { security: [] }),
@@ -71,7 +72,7 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
     ...(operation.body && {
       requestBody: { required: true, content: { 'application/json': { schema: getSchema(operation.body) } } },
     }),
-    responses: { ...toResponses(operation), ...toErrorResponses(operation) },
+    responses: mergeResponses(toResponses(operation), toErrorResponses(operation)),
   } as ZodOpenApiOperationObject
 }
 
@@ -79,6 +80,9 @@ function tagOf({ path, legacy }: Route): string {
   if (legacy) return 'documents'
   return path.startsWith('/v1/agent') ? 'agents' : 'service'
 }
+
+const describeScope = (scope: Scope | 'any') =>
+  scope === 'any' ? 'Each tool needs a token with its scope.' : `Needs a token with the scope \`${scope}\`.`
 
 function toResponses({ responses }: Operation) {
   return Object.fromEntries(
@@ -90,6 +94,19 @@ function toResponses({ responses }: Operation) {
       return [status, { description, ...(Object.keys(content).length > 0 && { content }) }]
     }),
   )
+}
+
+type Responses = Record<string, { description: string; content?: object }>
+
+/** A status can have a body of the operation's own besides problem details. */
+function mergeResponses(responses: Responses, errors: Responses): Responses {
+  const merged = Object.entries(errors).map(([status, error]) => {
+    const own = responses[status]
+    if (!own) return [status, error]
+    const description = `${own.description}; ${error.description}`
+    return [status, { description, content: { ...own.content, ...error.content } }]
+  })
+  return { ...responses, ...Object.fromEntries(merged) }
 }
 
 /** One response per status. Its description lists the error codes. */

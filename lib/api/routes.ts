@@ -17,13 +17,19 @@ export type Operation = {
   headers?: ParametersName
   /** The request body, a JSON object. */
   body?: RecordName
+  /** The function parses the body itself: its errors have a format of their own. */
+  rawBody?: true
   /** By status. The body is null if the response has none; `events`: it can be server-sent events. */
   responses: Record<number, { description: string; body: ResponseBody | null; events?: true }>
   /** Errors beyond those of every operation. */
   errors: ErrorCode[]
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
   streams?: true
-} & ({ /** Requires no token. */ public: true } | { /** That a token needs. */ scope: Scope; public?: never })
+} & (
+  | { /** Requires no token. */ public: true }
+  /** The scope that a token needs. With `any`, the function decides by what is requested. */
+  | { scope: Scope | 'any'; public?: never }
+)
 
 /** The name of a schema in `parameters/parameter-schemas.ts`. */
 export type ParametersName = keyof typeof parameterSchemas
@@ -58,6 +64,29 @@ export const operations = {
     scope: 'read',
     responses: { 200: { description: 'The token', body: 'Me' } },
     errors: [],
+  },
+  'serve-mcp': {
+    method: 'POST',
+    path: '/v1/mcp',
+    summary: 'Call agents as tools of the Model Context Protocol',
+    scope: 'any',
+    body: 'McpMessage',
+    rawBody: true,
+    responses: {
+      200: {
+        description: 'The response to a request, or an event stream that ends with it',
+        body: 'McpMessage',
+        events: true,
+      },
+      202: { description: 'The notification is accepted', body: null },
+      400: { description: 'Invalid message', body: 'McpMessage' },
+      404: { description: 'Unknown method', body: 'McpMessage' },
+      406: { description: 'The client does not accept JSON and event streams', body: 'McpMessage' },
+      413: { description: 'The message is too large', body: 'McpMessage' },
+      415: { description: 'The message is not JSON', body: 'McpMessage' },
+    },
+    errors: ['Forbidden', 'PayloadTooLarge'],
+    streams: true,
   },
   'list-agents': {
     method: 'GET',

@@ -43,10 +43,14 @@ export function mayUseAgent(access: Access, idOrSlug: string): boolean {
   return agentIds === null || (id !== undefined && agentIds.includes(id))
 }
 
+export const hasScope = ({ scopes }: Pick<Access, 'scopes'>, scope: Scope): boolean =>
+  scopes === null || scopes.includes(scope)
+
 /** @throws Forbidden */
-export function assertScope({ scopes }: Pick<Access, 'scopes'>, scope: Scope): void {
-  if (scopes === null || scopes.includes(scope)) return
-  throw new Forbidden(`This request needs a token with the scope ${scope}. Yours has: ${scopes.join(', ')}.`)
+export function assertScope(access: Pick<Access, 'scopes'>, scope: Scope): void {
+  if (hasScope(access, scope)) return
+  const { scopes } = access
+  throw new Forbidden(`This request needs a token with the scope ${scope}. Yours has: ${scopes?.join(', ')}.`)
 }
 
 /**
@@ -59,4 +63,9 @@ export function resolveTenant(access: Pick<Access, 'tenantId'>, tenantId: string
   throw new Forbidden(
     'The token is bound to another tenant than tenantId. Leave tenantId out to use its own.',
   )
+}
+
+/** Tokens that are bound to a tenant share idempotency keys with tokens of this tenant only. */
+export function idempotencyKeyOf({ tenantId }: Pick<Access, 'tenantId'>, key: string | undefined) {
+  return key === undefined || tenantId === null ? key : `${tenantId}\n${key}`
 }

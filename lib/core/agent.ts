@@ -9,7 +9,13 @@ export type ExecutionSettings = {
   cacheTtlSeconds: number | null
   maxAgentSteps: number
   timeoutSeconds: number | null
+  /** The budget of a run; absent or null for no limit. */
+  maxTokens?: number | null | undefined
+  maxCostUsd?: number | null | undefined
 }
+
+/** Limits and parameters of each model response; those that are absent are the provider's. */
+export type ModelSettings = { maxOutputTokens?: number; temperature?: number }
 
 /** One published document, immutable. Schemas are stored as the document declares them. */
 export type Version = {
@@ -26,6 +32,8 @@ export type Version = {
   outputSchema: JsonObject
   /** The model of a model agent; null for the default model and for a code agent. */
   model: string | null
+  /** Absent if the document has none. They also apply to a model that overrides this one. */
+  modelSettings?: ModelSettings
   /** As declared in the document. */
   tools: Json[]
   code: boolean

@@ -13,13 +13,24 @@ export type ExecutionError = { code: string; message: string; [detail: string]: 
 export type InputAdaptation = {
   /** JSON Pointer (RFC 6901) into the adapted input. */
   path: string
-  kind: 'renamed' | 'unwrapped' | 'converted' | 'defaulted'
+  kind: 'renamed' | 'unwrapped' | 'converted' | 'removed' | 'defaulted'
   /** JSON Pointer into the input as sent; for `converted`, the type that was sent. */
   from?: string
   message: string
 }
 
-export type Usage = { inputTokens: number; outputTokens: number }
+/** What model responses used. The optional counts are absent if the provider does not report them. */
+export type Usage = {
+  /** Includes the tokens read from and written to the provider's prompt cache. */
+  inputTokens: number
+  /** Includes the tokens of the reasoning. */
+  outputTokens: number
+  cachedInputTokens?: number
+  cacheWriteTokens?: number
+  reasoningTokens?: number
+  /** The price in US dollars when the responses were received; absent if the model has no price. */
+  costUsd?: number
+}
 
 /** A worker's exclusive right to write an execution. Times are milliseconds since the epoch. */
 export type Lease = { owner: string; expiresAt: number }
@@ -29,6 +40,9 @@ export type RunOptions = {
   maxAgentSteps: number
   model: string | null
   useDynamicLearning: boolean
+  /** The budget of the run. Absent without a limit, and in records of earlier versions. */
+  maxTokens?: number
+  maxCostUsd?: number
 }
 
 /** A client's rating of a final execution. */
@@ -115,6 +129,7 @@ export type Outcome = { logs?: string | null } & (
   | { status: 'ERROR'; error: ExecutionError; steps?: number; usage?: Usage; model?: string | null }
 )
 
+/** Stored with every run, so it has no member that is not required. */
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 }
 
 export const CANCELLED: ExecutionError = {
@@ -209,9 +224,25 @@ export function cachedExecution(
   }
 }
 
+const OPTIONAL_COUNTS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
+
+/** The sum. A count that only some responses report is the sum of these; a cost is known only if all costs are. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  return { inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens }
+  const sum: Usage = {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+  }
+  for (const name of OPTIONAL_COUNTS) {
+    const [first, second] = [a[name], b[name]]
+    if (first !== undefined || second !== undefined) sum[name] = (first ?? 0) + (second ?? 0)
+  }
+  const [first, second] = [a.costUsd, b.costUsd]
+  if (first !== undefined && second !== undefined) sum.costUsd = roundDollars(first + second)
+  return sum
 }
+
+/** To a billionth of a dollar, so that sums show no binary fractions. */
+export const roundDollars = (amount: number): number => Math.round(amount * 1e9) / 1e9
 
 export function isFinal(execution: Pick<Execution, 'status'>): boolean {
   return execution.status !== 'IN_PROGRESS'

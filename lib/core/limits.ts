@@ -3,6 +3,10 @@ export const MAX_PAYLOAD_BYTES = 6_000_000
 
 export const MAX_AGENT_STEPS = { min: 1, max: 500, default: 100 } as const
 
+/** The budget of a run: input and output tokens, and US dollars. */
+export const MAX_TOKENS = { min: 1, max: 1_000_000_000 } as const
+export const MAX_COST_USD = { min: 0.000_001, max: 1_000_000 } as const
+
 export const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const
 
 /** Payload bytes of one page: what a response can carry, with room for JSON overhead. */
@@ -32,6 +36,9 @@ export const MAX_ATTEMPTS = 5
  * buffered response after 29 s.
  */
 export const SYNC_DEADLINE_MS = { streamed: 270_000, buffered: 25_000 } as const
+
+/** The same for a call of an MCP tool: many MCP clients time out after 60 s. */
+export const MCP_DEADLINE_MS = { streamed: 45_000, buffered: 20_000 } as const
 
 /**
  * How long a stream of events lasts at most: less than the 15 minutes of a function and of a streamed response, and of

@@ -10,23 +10,62 @@ export type ToolDeclaration = { name: string; description: string; inputSchema: 
 /** A tool call requested by a model. `error` is set if the call could not be parsed; it is then not executed. */
 export type ToolCall = { id: string; name: string; input: Json; error: string | null }
 
-/** The outcome of a tool call: its result, or the error message for the model. */
-export type ToolResult = { ok: true; value: Json } | { ok: false; error: string }
+/** An image in the result of a tool; `data` is base64. */
+export type ToolImage = { mediaType: string; data: string }
 
-/** One model response, which is one step. `messages` are plain JSON and are sent back unchanged with the next request. */
+/** The outcome of a tool call: its result, or the error message for the model. `value` describes each image. */
+export type ToolResult = { ok: true; value: Json; images?: ToolImage[] } | { ok: false; error: string }
+
+/**
+ * Why a model stopped, in any provider's format. `length`: at the output limit. `context-window`: the conversation fills it.
+ * `refusal`: by the model; `content-filter`: by the provider.
+ */
+export const STOP_REASONS = [
+  'stop',
+  'tool-calls',
+  'length',
+  'context-window',
+  'refusal',
+  'content-filter',
+  'other',
+] as const
+
+export type ModelStopReason = (typeof STOP_REASONS)[number]
+
+/** Whether the response lacks its end: neither its calls nor its text can be used. */
+export const isTruncated = (reason: ModelStopReason | undefined): boolean =>
+  reason === 'length' || reason === 'context-window'
+
+export const isRefused = (reason: ModelStopReason | undefined): boolean =>
+  reason === 'refusal' || reason === 'content-filter'
+
+/**
+ * One model response, which is one step. `messages` are plain JSON and are sent back unchanged with the next request. The
+ * calls of a truncated or refused response have an error.
+ */
 export type ModelResponse = {
   messages: Json[]
   text: string
   toolCalls: ToolCall[]
   usage: Usage
-  finishReason: string
+  stopReason: ModelStopReason
 }
+
+/**
+ * How the output is requested. `tool`: the model may call the final-answer tool. `forced-tool`: it has to. `json`: as a text
+ * that the server constrains by the input schema of the final-answer tool, which then is the only tool.
+ */
+export type AnswerMode = 'tool' | 'forced-tool' | 'json'
 
 export type ModelRequest = {
   instructions: string
   /** The history: results of `userMessage`, `ModelResponse.messages` and `toolMessage`. */
   messages: Json[]
   tools: ToolDeclaration[]
+  /** `tool` by default. */
+  answerMode?: AnswerMode
+  /** Output tokens of the last response to this request, if it was truncated: this one gets twice the output limit. */
+  truncatedAfter?: number
   signal: AbortSignal
 }
 
@@ -34,6 +73,8 @@ export type ModelRequest = {
 export interface Model {
   /** As recorded: provider, model and, unless default, the reasoning level. */
   name: string
+  /** `tool`, and the others that the model supports. */
+  answerModes: readonly AnswerMode[]
   /** @throws ModelError */
   respond(request: ModelRequest): Promise<ModelResponse>
   userMessage(text: string): Json
@@ -44,19 +85,24 @@ export interface Model {
   toolMessage(results: { call: ToolCall; result: ToolResult }[]): Json
 }
 
-/** The provider returned no usable response. `isTransient`: the same request may succeed later. */
+/**
+ * The provider returned no usable response. `isTransient`: the same request may succeed later. `isRefusal`: a content filter
+ * rejected the request.
+ */
 export class ModelError extends Error {
   readonly isTransient: boolean
+  readonly isRefusal: boolean
   /** The provider's Retry-After in milliseconds; null if it sent none. */
   readonly retryAfterMs: number | null
 
   constructor(
     message: string,
-    options: { isTransient: boolean; retryAfterMs?: number | null; cause?: unknown },
+    options: { isTransient: boolean; isRefusal?: boolean; retryAfterMs?: number | null; cause?: unknown },
   ) {
     super(message, { cause: options.cause })
     this.name = 'ModelError'
     this.isTransient = options.isTransient
+    this.isRefusal = options.isRefusal ?? false
     this.retryAfterMs = options.retryAfterMs ?? null
   }
 }

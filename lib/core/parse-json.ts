@@ -1,5 +1,5 @@
 import { ExactNumber, fitsDouble } from './exact-number.ts'
-import { type Json, MAX_JSON_DEPTH } from './json.ts'
+import { containsExactNumber, type Json, MAX_JSON_DEPTH } from './json.ts'
 
 /** A text that is not accepted as JSON. The message is a predicate, such as `is not valid JSON: …`. */
 export class JsonError extends Error {
@@ -30,6 +30,18 @@ export function parseJson(text: string): Json {
     )
   }
   return contents.isExact ? value : parseExactNumbers(text)
+}
+
+/**
+ * Parses a JSON text that a model wrote. A model can write it again, so that a number that a double would change is an error.
+ * @throws JsonError as `parseJson`, and for such a number
+ */
+export function parseModelJson(text: string): Json {
+  const value = parseJson(text)
+  if (!containsExactNumber(value)) return value
+  throw new JsonError(
+    `contains a number with more digits than a double holds; use at most ${SAFE_CHARACTERS}, or text`,
+  )
 }
 
 /** Parses a JSON text of our own that may contain exact numbers. */

@@ -99,8 +99,8 @@ export interface ExecutionStore extends LearningStore {
   isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
   /**
    * Gives up the lease so that another worker can continue; from `until` on the sweeper re-enqueues the execution.
-   * `error`: the retryable error that caused it. `isWaiting`: the run only waits for another execution.
-   * False if the owner had lost the lease.
+   * `error`: the retryable error that caused it. `isCounted`: false if the attempt is not the run's
+   * own failure. Returns false if the owner had lost the lease.
    */
   release(params: {
     id: string
@@ -108,7 +108,7 @@ export interface ExecutionStore extends LearningStore {
     until: number
     error: ExecutionError | null
     progress?: Progress | null
-    isWaiting?: boolean
+    isCounted?: boolean
   }): Promise<boolean>
   /** Ends the execution; null if its worker no longer holds the lease. */
   finish(params: {

@@ -1,6 +1,6 @@
 import type { ExecutionStatus, Progress, Usage } from './execution.ts'
 import type { Json } from './json.ts'
-import type { ToolCall, ToolResult } from './model.ts'
+import type { ModelStopReason, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports.ts'
 
 /** A checkpoint: one model response, or one named step of a code agent. Immutable once written. */
@@ -10,7 +10,15 @@ export type Step = {
   startedAt: string
   finishedAt: string
 } & (
-  | { kind: 'MODEL'; text: string; calls: ToolCall[]; messages: Json[]; usage: Usage }
+  | {
+      kind: 'MODEL'
+      text: string
+      calls: ToolCall[]
+      messages: Json[]
+      usage: Usage
+      /** Absent in steps of earlier versions of the service. */
+      stopReason?: ModelStopReason
+    }
   | { kind: 'CODE'; name: string; value: Json }
 )
 

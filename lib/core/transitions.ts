@@ -68,20 +68,20 @@ type Release = {
   error: ExecutionError | null
   /** What this worker has added to. */
   progress?: Progress | null
-  isWaiting?: boolean
+  isCounted?: boolean
 }
 
 /**
  * Releases the lease so that another worker can continue; from `until` on the sweeper re-enqueues the execution. A run
- * that is only waiting for another execution has not failed, so its attempts are not counted.
+ * that waits for another execution or for the database has not failed, so its attempts are not counted.
  */
-export function release(owner: string, { until, error, progress, isWaiting }: Release): Transition {
+export function release(owner: string, { until, error, progress, isCounted }: Release): Transition {
   const set = {
     lease: null,
     openUntil: until,
     ...(error && { lastError: limitError(error) }),
     ...progress,
-    ...((isWaiting || progress) && { attemptsSinceProgress: 0 }),
+    ...((isCounted === false || progress) && { attemptsSinceProgress: 0 }),
   }
   return { guard: { owner }, set }
 }

@@ -193,7 +193,7 @@ export function toSummary(item: ExecutionItem): ExecutionSummary {
     startedAt: item.startedAt ?? null,
     finishedAt: item.finishedAt ?? null,
     steps: item.steps,
-    usage: { inputTokens: item.usage.inputTokens, outputTokens: item.usage.outputTokens },
+    usage: item.usage,
     model: item.model ?? null,
     options: item.options,
     learnedFrom: item.learnedFrom ?? null,

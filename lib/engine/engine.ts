@@ -1,7 +1,8 @@
+import type { Execution } from '../core/execution.ts'
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
 import * as limits from '../core/limits.ts'
 import type { AgentStore, CacheStore, ExecutionStore, System } from '../core/ports.ts'
-import type { StepStore } from '../core/step.ts'
+import type { Step, StepStore } from '../core/step.ts'
 import {
   type Environment,
   LEASE_SECONDS,
@@ -21,6 +22,8 @@ export type Engine = {
   environment?: Environment
   /** Called with what code agents print, in addition to the execution's log. */
   onLog?: (text: string) => void
+  /** Called after each step that this process has stored, also with those of agents that the agent calls. */
+  onStep?: (execution: Execution, step: Step) => void
   /** Tests shorten these. */
   times?: LeaseTimes
 }

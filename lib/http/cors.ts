@@ -6,8 +6,17 @@ import { getHeader, type ServiceEvent } from './event.ts'
 /** Origins whose pages may call the API, or `*` for all; empty if CORS is off. */
 export type CorsOrigins = '*' | string[]
 
-/** Request headers that the API reads. */
-export const ALLOWED_HEADERS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer']
+/** Request headers that the API reads. The last three are those of MCP. */
+export const ALLOWED_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'Last-Event-ID',
+  'Prefer',
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+]
 
 /** Response headers that a page can read, beyond those that browsers always expose. */
 const EXPOSED_HEADERS = [
@@ -36,11 +45,27 @@ export function parseCorsOrigins(text: string): CorsOrigins {
 export const readCorsOrigins = (environment: Environment = process.env): CorsOrigins =>
   environment[CORS_ORIGINS] ? parseCorsOrigins(environment[CORS_ORIGINS]) : []
 
+export const allowsOrigin = (allowed: CorsOrigins, origin: string): boolean =>
+  allowed === '*' || allowed.includes(origin)
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Whether a page is one of the service itself. The name in the Host header is evidence only if nobody else can give it an
+ * address: API Gateway knows its domain names, and loopback names are fixed.
+ */
+export function isOwnOrigin(event: ServiceEvent, origin: string): boolean {
+  const { domainName } = event.requestContext
+  const { host, hostname } = URL.parse(origin) ?? {}
+  if (hostname === undefined) return false
+  return domainName ? host === domainName : host === getHeader(event, 'Host') && LOOPBACK.includes(hostname)
+}
+
 /** The headers that let the page that sent a request read its response; none for other origins. */
 export function corsHeaders(allowed: CorsOrigins, origin: string | undefined): Record<string, string> {
   if (allowed.length === 0) return {}
   const vary = allowed === '*' ? {} : { Vary: 'Origin' }
-  if (origin === undefined || !(allowed === '*' || allowed.includes(origin))) return vary
+  if (origin === undefined || !allowsOrigin(allowed, origin)) return vary
   return {
     ...vary,
     'Access-Control-Allow-Origin': allowed === '*' ? '*' : origin,

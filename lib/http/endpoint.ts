@@ -56,6 +56,8 @@ export type Request<Name extends OperationName = OperationName> = {
   basePath: string
   /** The requested path, with the base path. */
   path: string
+  /** The request as it arrived, for a protocol of its own. */
+  event: ServiceEvent
 }
 
 /**
@@ -78,12 +80,13 @@ export function endpoint<Name extends OperationName>(
     .use(problemDetails())
   if (!operation.public) {
     if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)
-    handler.use(identity()).use(rateLimit(rates)).use(requireScope(operation.scope))
+    handler.use(identity()).use(rateLimit(rates))
+    if (operation.scope !== 'any') handler.use(requireScope(operation.scope))
   }
   handler.use(encoding()).use(queryParameters(query))
   if (!operation.public) handler.use(restrictParameters(query !== undefined && 'tenantId' in query.shape))
   if (headers) handler.use(requestHeaders(headers))
-  if (operation.body) handler.use(jsonBody())
+  if (operation.body && !operation.rawBody) handler.use(jsonBody())
   return handler.handler(async (event: ServiceEvent) => toProxyResult(await handle(toRequest<Name>(event))))
 }
 
@@ -103,5 +106,6 @@ function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Nam
     accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
+    event,
   }
 }

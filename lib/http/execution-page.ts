@@ -28,7 +28,7 @@ export async function listPage(
 }
 
 /** A list of all agents, limited to those that the token may use. One agent has an index of its own. */
-function withAgents({ organizationId, agentId }: Scope, access: Access) {
+export function withAgents({ organizationId, agentId }: Scope, access: Access) {
   const { agentIds } = visibilityOf(access)
   if (agentId !== null || agentIds === null) return { organizationId, agentId }
   const [first = null] = agentIds

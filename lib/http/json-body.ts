@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import { InvalidJson, PayloadTooLarge, UnsupportedMediaType } from '../core/errors.ts'
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../core/limits.ts'
 import { JsonError, parseJson } from '../core/parse-json.ts'
 import { toJsonPointer } from '../schema/json-pointer.ts'
@@ -13,13 +13,23 @@ const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"
 export function jsonBody(): MiddlewareObj<ServiceEvent> {
   return {
     before: ({ event }) => {
-      const encoding = getHeader(event, 'Content-Encoding') ?? 'identity'
-      if (!JSON_TYPE.test(getHeader(event, 'Content-Type') ?? '') || encoding.toLowerCase() !== 'identity') {
-        throw new UnsupportedMediaType()
-      }
-      event.json = parseJsonObject(decodeBody(event))
+      const value = readJson(event)
+      if (!isJsonObject(value))
+        throw new InvalidJson(`The body is ${withArticle(jsonTypeOf(value))}. Send a JSON object.`)
+      event.json = value
     },
   }
+}
+
+/** The body as JSON. @throws UnsupportedMediaType, InvalidJson, PayloadTooLarge */
+export function readJson(event: ServiceEvent): Json {
+  const encoding = getHeader(event, 'Content-Encoding') ?? 'identity'
+  if (!JSON_TYPE.test(getHeader(event, 'Content-Type') ?? '') || encoding.toLowerCase() !== 'identity')
+    throw new UnsupportedMediaType()
+  const text = decodeBody(event)
+  if (text.length > MAX_PAYLOAD_BYTES || Buffer.byteLength(text) > MAX_PAYLOAD_BYTES)
+    throw new PayloadTooLarge(`The body exceeds the limit of ${MAX_PAYLOAD_BYTES} bytes.`)
+  return parseBody(text)
 }
 
 function decodeBody({ body, isBase64Encoded }: ServiceEvent): string {
@@ -30,17 +40,6 @@ function decodeBody({ body, isBase64Encoded }: ServiceEvent): string {
   } catch {
     throw new InvalidJson('The body is not valid UTF-8.')
   }
-}
-
-function parseJsonObject(text: string): JsonObject {
-  if (text.length > MAX_PAYLOAD_BYTES || Buffer.byteLength(text) > MAX_PAYLOAD_BYTES) {
-    throw new PayloadTooLarge(`The body exceeds the limit of ${MAX_PAYLOAD_BYTES} bytes.`)
-  }
-  const value = parseBody(text)
-  if (!isJsonObject(value)) {
-    throw new InvalidJson(`The body is ${withArticle(jsonTypeOf(value))}. Send a JSON object.`)
-  }
-  return value
 }
 
 /** A byte order mark at the start is ignored. */

@@ -1,5 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import type { ServiceError } from '../core/errors.ts'
 import { logger } from '../logger.ts'
 import type { ServiceEvent } from './event.ts'
 import { toServiceError } from './problem-details.ts'
@@ -37,14 +38,32 @@ export function requestLog({
     before: ({ event }) => void startedAt.set(event, performance.now()),
     after: ({ event, response }) => logger.info(REQUEST_COMPLETED, toEntry(event, response)),
     onError: async ({ event, response, error }) => {
-      const { code, cause } = toServiceError(error)
+      const serviceError = toServiceError(error)
+      const { code } = serviceError
       const entry = { ...toEntry(event, response), code }
       if (!SERVER_ERROR_CODES.includes(code)) return logger.info(REQUEST_REJECTED, entry)
-      logger.error(REQUEST_FAILED, { ...entry, cause: describeCause(cause) })
-      const { countServerError } = await import('../metrics.ts')
-      countServerError(entry)
+      await logServerError(entry, serviceError)
     },
   }
+}
+
+/** Logs and counts an error of the service that is not the response to the request: a stream reports it to the client. */
+export async function reportServerError(
+  operation: string,
+  { requestContext: { requestId }, access }: ServiceEvent,
+  error: ServiceError,
+): Promise<void> {
+  const organizationId = access?.organizationId
+  await logServerError({ operation, requestId, organizationId, code: error.code }, error)
+}
+
+async function logServerError(
+  entry: { operation: string; requestId: string; organizationId: string | undefined; code: string },
+  { cause }: ServiceError,
+): Promise<void> {
+  logger.error(REQUEST_FAILED, { ...entry, cause: describeCause(cause) })
+  const { countServerError } = await import('../metrics.ts')
+  countServerError(entry)
 }
 
 /** Leaves out all other properties of the error, which may contain data of clients. */

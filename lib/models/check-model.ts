@@ -1,11 +1,12 @@
 import { ModelConfigurationError } from '../core/model.ts'
-import type { Environment } from '../environment.ts'
+import { type Environment, readInteger } from '../environment.ts'
 import { formatModelName, type ModelName, parseModelName, REASONING_LEVELS } from './model-name.ts'
 import { hasParameter } from './providers/provider-keys.ts'
 import {
   AWS_ACCESS_KEY_ID,
   AWS_BEARER_TOKEN_BEDROCK,
   AWS_SECRET_ACCESS_KEY,
+  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
   SETTINGS,
 } from './providers/provider-settings.ts'
 import { getSupportedLevels } from './providers/reasoning.ts'
@@ -17,7 +18,14 @@ import { getSupportedLevels } from './providers/reasoning.ts'
  */
 export function checkModel(text: string, environment: Environment): ModelName {
   const name = parseModelName(text)
-  for (const findProblem of [checkVariables, checkBaseUrl, checkSecrets, checkColon, checkLevel]) {
+  for (const findProblem of [
+    checkVariables,
+    checkBaseUrl,
+    checkSecrets,
+    checkOutputLimit,
+    checkColon,
+    checkLevel,
+  ]) {
     const problem = findProblem(name, environment)
     if (problem)
       throw new ModelConfigurationError(`Cannot use the model ${formatModelName(name)}: ${problem}`)
@@ -53,6 +61,16 @@ function checkSecrets({ provider }: ModelName, environment: Environment): Proble
   const { secrets } = SETTINGS[provider]
   if (secrets.every((name) => /^[\x21-\x7e]*$/.test(environment[name] ?? ''))) return undefined
   return `${secrets.join(' or ')} contains an invalid character, such as a space or a line break.`
+}
+
+function checkOutputLimit({ provider }: ModelName, environment: Environment): Problem {
+  if (provider !== 'openai-compatible') return undefined
+  try {
+    readInteger(OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS, 1, environment)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
 }
 
 /** At Anthropic and OpenAI only fine-tuned models have a colon in their name. Others end in an unknown level. */

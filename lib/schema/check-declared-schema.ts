@@ -1,9 +1,9 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import { type Field, type FieldMap, isJsonSchema, toJsonSchema } from './field-map.ts'
+import { BOUNDS, type Field, type FieldMap, isJsonSchema, toJsonSchema } from './field-map.ts'
 import { parseJsonPointer } from './json-pointer.ts'
-import { truncate } from './message-text.ts'
+import { joinWithOr, truncate } from './message-text.ts'
 import { loadPatternEngine } from './patterns/compile-pattern.ts'
 import { listPatterns } from './patterns/schema-patterns.ts'
 import { compileValidator } from './validate/validate.ts'
@@ -18,7 +18,14 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
  * check schemas.
  */
 export function checkDeclaredSchema(declared: JsonObject): SchemaProblem[] {
-  return isJsonSchema(declared) ? checkJsonSchema(declared) : checkFieldMap(declared as unknown as FieldMap)
+  if (isJsonSchema(declared)) return checkJsonSchema(declared)
+  const problems = checkFieldMap(declared as unknown as FieldMap)
+  // In the JSON Schema, the fields are in `properties`.
+  const patterns = checkPatterns(toJsonSchema(declared)).map(({ path, message }) => ({
+    path: path.slice(1),
+    message,
+  }))
+  return [...problems, ...patterns]
 }
 
 function checkJsonSchema(schema: JsonObject): SchemaProblem[] {
@@ -91,13 +98,14 @@ function checkField(field: Field): SchemaProblem[] {
   const { type, items, properties, default: defaultValue, enum: choices, ...rest } = field
   const matchesType = matcherOf({ ...rest, type, ...(items && { items }), ...(properties && { properties }) })
   const mismatch = (value: unknown) => {
-    const isNested = type === 'object' || type === 'array'
-    return `${format(value)} does not match ${isNested ? 'the field' : `type ${type}`}`
+    const isPlain = type !== 'object' && type !== 'array' && boundsOf(field).length === 0
+    return `${format(value)} does not match ${isPlain ? `type ${type}` : 'the field'}`
   }
   const problems: SchemaProblem[] = []
   if (properties && type !== 'object')
     problems.push({ path: ['properties'], message: 'requires type: object' })
   if (items && type !== 'array') problems.push({ path: ['items'], message: 'requires type: array' })
+  problems.push(...checkBounds(field))
   for (const value of choices ?? []) {
     if (!matchesType(value)) problems.push({ path: ['enum'], message: mismatch(value) })
   }
@@ -109,6 +117,24 @@ function checkField(field: Field): SchemaProblem[] {
   if (items) problems.push(...withPrefix(['items'], checkField(items)))
   if (properties) problems.push(...withPrefix(['properties'], checkFieldMap(properties)))
   return problems
+}
+
+const boundsOf = (field: Field) =>
+  (Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]).filter((name) => field[name] !== undefined)
+
+const RANGES = [
+  ['minLength', 'maxLength'],
+  ['minimum', 'maximum'],
+  ['minItems', 'maxItems'],
+] as const
+
+function checkBounds(field: Field): SchemaProblem[] {
+  const misplaced = boundsOf(field).filter((name) => !BOUNDS[name].some((type) => type === field.type))
+  const empty = RANGES.filter(([min, max]) => (field[min] ?? 0) > (field[max] ?? Number.POSITIVE_INFINITY))
+  return [
+    ...misplaced.map((name) => ({ path: [name], message: `requires type: ${joinWithOr(BOUNDS[name])}` })),
+    ...empty.map(([min, max]) => ({ path: [max], message: `must not be less than ${min}` })),
+  ]
 }
 
 function matcherOf(field: Field): (value: unknown) => boolean {

@@ -11,7 +11,43 @@ export type Field = {
   items?: Field | undefined
   properties?: Record<string, Field> | undefined
   default?: unknown
+} & Bounds
+
+/** Bounds of a value, and the types of field that may have them. */
+export const BOUNDS = {
+  minLength: ['string'],
+  maxLength: ['string'],
+  pattern: ['string'],
+  format: ['string'],
+  minimum: ['number', 'integer'],
+  maximum: ['number', 'integer'],
+  minItems: ['array'],
+  maxItems: ['array'],
+} as const satisfies Record<string, readonly (typeof FIELD_TYPES)[number][]>
+
+type Bound = keyof typeof BOUNDS
+type Bounds = {
+  [Name in Bound]?: (Name extends 'pattern' | 'format' ? string : number) | undefined
 }
+
+/** The formats of JSON Schema (2020-12, section 7.3) that the validator checks. */
+export const FORMATS = [
+  'date-time',
+  'date',
+  'time',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uri',
+  'uri-reference',
+  'uri-template',
+  'uuid',
+  'json-pointer',
+  'relative-json-pointer',
+  'regex',
+] as const
 
 export type FieldMap = Record<string, Field>
 

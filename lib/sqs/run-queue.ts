@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { clientConfig, isRetryable, orUnavailable } from '../aws-sdk.ts'
 import { Unavailable } from '../core/errors.ts'
@@ -10,6 +11,14 @@ import { countEnqueueFailure } from '../metrics.ts'
 
 /** The body of a message. Everything else is in the execution's record. */
 export type RunMessage = { executionId: string; organizationId: string }
+
+const events = new EventEmitter()
+
+/** Calls the listener after each message that this process sends: the local service starts its runner then. */
+export function onRunEnqueued(listener: () => void): () => void {
+  events.on('enqueued', listener)
+  return () => events.off('enqueued', listener)
+}
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
 const MAX_DELAY_SECONDS = 900
@@ -31,6 +40,7 @@ export function openRunQueue(environment: Environment = process.env) {
     })
     try {
       await client.send(command)
+      events.emit('enqueued')
     } catch (error) {
       const { name, message } = error as Error
       logger.error('message not sent', { ...body, cause: { name, message } })

@@ -11,7 +11,7 @@ export type Agents = {
 }
 
 /**
- * Opens another agent of the organization as a tool.
+ * Opens another agent of the organization as a tool. Its description is the document's, else the agent's.
  * @throws ToolError if the agent does not exist
  */
 export async function openAgentTool(
@@ -24,7 +24,7 @@ export async function openAgentTool(
   return toGroup({
     declaration: {
       name: document.name,
-      description: agent.description ?? `Runs the agent ${slug}.`,
+      description: document.description ?? agent.description ?? `Runs the agent ${slug}.`,
       inputSchema: toJsonSchema(agent.inputSchema),
     },
     timeoutSeconds: document.timeoutSeconds,

@@ -12,7 +12,7 @@ const MAX_ERROR_CHARACTERS = 4_000
 const NOTE_BYTES = 200
 
 /**
- * Masks secrets in a result and truncates it. A value that is too large becomes the start of its JSON text with a note.
+ * Masks secrets in a result and truncates it; images stay as they are. A value that is too large becomes the start of its JSON text with a note.
  * Masking comes first, because a truncated secret would not be recognized.
  */
 export function limitResult(result: ToolResult, secrets: Pick<Secrets, 'mask' | 'maskText'>): ToolResult {
@@ -21,8 +21,9 @@ export function limitResult(result: ToolResult, secrets: Pick<Secrets, 'mask' | 
     return failed(`The result exceeds the maximum nesting depth of ${MAX_JSON_DEPTH}.`)
   const value = secrets.mask(result.value)
   const json = JSON.stringify(value)
-  if (Buffer.byteLength(json) <= MAX_RESULT_BYTES) return succeeded(value)
-  return succeeded(truncateText(typeof value === 'string' ? value : json, { isComplete: true }))
+  const { images } = result
+  if (Buffer.byteLength(json) <= MAX_RESULT_BYTES) return succeeded(value, images)
+  return succeeded(truncateText(typeof value === 'string' ? value : json, { isComplete: true }), images)
 }
 
 /** Truncates a text so that it fits a result with its note. `isComplete`: whether the text was read to its end. */

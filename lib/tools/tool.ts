@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../core/json.ts'
-import type { ToolDeclaration, ToolResult } from '../core/model.ts'
+import type { ToolDeclaration, ToolImage, ToolResult } from '../core/model.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import type { ToolDocument } from './document/tool-fields.ts'
 
@@ -31,7 +31,11 @@ export class ToolError extends Error {
   }
 }
 
-export const succeeded = (value: Json): ToolResult => ({ ok: true, value })
+export const succeeded = (value: Json, images: ToolImage[] = []): ToolResult => ({
+  ok: true,
+  value,
+  ...(images.length > 0 && { images }),
+})
 export const failed = (error: string): ToolResult => ({ ok: false, error })
 
 /** The declaration of a tool whose document has a description and an input. */

@@ -17,15 +17,12 @@ export type Handlers = Record<
   (event: APIGatewayProxyEvent, context: object) => Promise<unknown>
 >
 
-/** `isStream`: its body is still being sent. */
-type Response = { method: string; path: string; status: number; ms: number; isStream: boolean }
-
 export type GatewayOptions = {
   handlers: Handlers
   authorizer: Authorizer
   corsOrigins: CorsOrigins
-  /** Called after each response. */
-  onResponse?: (entry: Response) => void
+  /** Called after each response, with a stream when it begins. */
+  onResponse?: (entry: { method: string; path: string; status: number; ms: number }) => void
 }
 
 /**
@@ -47,13 +44,7 @@ export function createGateway({ handlers, authorizer, corsOrigins, onResponse }:
     writeResponse(response, { ...result, headers }, requestId)
     const [path = ''] = (request.url ?? '').split('?')
     const ms = performance.now() - startedAt
-    onResponse?.({
-      method: request.method ?? '',
-      path: path.slice(0, 200),
-      status: result.statusCode,
-      ms,
-      isStream: typeof result.body !== 'string',
-    })
+    onResponse?.({ method: request.method ?? '', path: path.slice(0, 200), status: result.statusCode, ms })
   })
   // Longer than clients keep idle connections, so that the server closes none while a request is on its way.
   server.keepAliveTimeout = 65_000

@@ -3,9 +3,9 @@ import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import type { Emulator } from '../../local/emulators/start-emulators.ts'
+import { runCommand } from '../support/run-command.ts'
 import { sdkConfig } from '../support/sdk.ts'
 import { resolveClassPath, startDynamoDBLocal, startElasticMq } from './emulators/java.ts'
-import { runCommand } from './run-command.ts'
 
 const SUITES = ['test/dynamodb', 'test/sqs', 'test/http', 'test/upgrades']
 

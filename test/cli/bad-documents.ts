@@ -152,6 +152,97 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
+    name: 'an invalid model',
+    files: withLines(
+      'input: {}',
+      'model:',
+      '  name: gpt-5',
+      '  maxOutputTokens: 0',
+      '  temperature: hot',
+      '  maxTokens: 5',
+    ),
+    expected: [
+      'foo/agent.md:7: model.name: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
+      'foo/agent.md:8: model.maxOutputTokens: must be at least 1',
+      'foo/agent.md:9: model.temperature: must be a number, not "hot"',
+      'foo/agent.md:10: model.maxTokens: unknown field; did you mean "maxOutputTokens"?',
+    ],
+  },
+  {
+    name: 'a model that is a list',
+    files: withLines('input: {}', 'model: [openai/gpt-5]'),
+    expected: [
+      'foo/agent.md:6: model: must be "{provider}/{model}" or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }',
+    ],
+  },
+  {
+    name: 'bounds that do not fit their field',
+    files: withLines(
+      'input:',
+      '  a: { type: string, minItems: 1, maximum: 3 }',
+      '  b: { type: array, minItems: 3, maxItems: 2 }',
+      '  c: { type: string, maxLength: -1 }',
+      '  d: { type: string, format: dat }',
+      '  e: { type: integer, minimum: 1, default: 0 }',
+      '  f: { type: string, pattern: "(?=a)" }',
+      '  g: { type: object, properties: { h: { type: number, minimum: 2, maximum: 1 } } }',
+      '  i: { type: string, minLenght: 1 }',
+    ),
+    expected: [
+      'foo/agent.md:8: input.c.maxLength: must be at least 0',
+      'foo/agent.md:9: input.d.format: must be one of date-time, date, time, duration, email, hostname, ipv4, ipv6, uri, uri-reference, uri-template, uuid, json-pointer, relative-json-pointer, regex, not "dat"; did you mean "date"?',
+      'foo/agent.md:13: input.i.minLenght: unknown field; did you mean "minLength"?',
+    ],
+  },
+  {
+    name: 'bounds that contradict their field',
+    files: withLines(
+      'input:',
+      '  a: { type: string, minItems: 1, maximum: 3 }',
+      '  b: { type: array, minItems: 3, maxItems: 2 }',
+      '  e: { type: integer, minimum: 1, default: 0 }',
+      '  f: { type: string, pattern: "(?=a)" }',
+      '  g: { type: object, properties: { h: { type: number, minimum: 2, maximum: 1 } } }',
+    ),
+    expected: [
+      'foo/agent.md:6: input.a.maximum: requires type: number or integer',
+      'foo/agent.md:6: input.a.minItems: requires type: array',
+      'foo/agent.md:7: input.b.maxItems: must not be less than minItems',
+      'foo/agent.md:8: input.e.default: 0 does not match the field',
+      'foo/agent.md:9: input.f.pattern: pattern (?=a) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000',
+      'foo/agent.md:10: input.g.properties.h.maximum: must not be less than minimum',
+    ],
+  },
+  {
+    name: 'a budget in dollars for a model without a price',
+    files: {
+      'agent.md':
+        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai-compatible/free\nexecution: { maxCostUsd: 1 }\n---\nText.\n',
+    },
+    expected: [
+      'foo/agent.md:6: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES',
+    ],
+  },
+  {
+    name: 'a schema that cannot be sent to models',
+    files: withLines(
+      'input:',
+      '  type: object',
+      '  $id: https://x.example/a',
+      '  anyOf: [{ type: object, minProperties: 1 }]',
+    ),
+    expected: [
+      'foo/agent.md:7: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',
+    ],
+  },
+  {
+    name: 'a budget of a code agent',
+    files: withLines('input: {}', 'execution: { maxTokens: 1 }'),
+    expected: [
+      'foo/agent.md:6: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
+    ],
+  },
+  {
     name: 'misspelled keys and an unknown key',
     files: withLines('inputs: {}', 'input: {}', 'execution: { useCach: true }', 'flavour: mild'),
     expected: [
@@ -175,7 +266,7 @@ export const badFolders: BadFolder[] = [
       '        items:',
       '          type: strng',
       '          descripton: Misspelt.',
-      '  code: { type: string, required: yes, minLength: 3 }',
+      '  code: { type: string, required: yes, multipleOf: 3 }',
     ),
     expected: [
       'foo/agent.md:6: input.name: must be an object such as { type: string, description: … }, not "string"',
@@ -183,7 +274,7 @@ export const badFolders: BadFolder[] = [
       'foo/agent.md:15: input.order.properties.lines.items.type: must be one of string, number, integer, boolean, object, array, null, not "strng"; did you mean "string"?',
       'foo/agent.md:16: input.order.properties.lines.items.descripton: unknown field; did you mean "description"?',
       'foo/agent.md:17: input.code.required: must be a boolean, not "yes"',
-      'foo/agent.md:17: input.code.minLength: unknown field; allowed fields: type, description, required, enum, items, properties, default',
+      'foo/agent.md:17: input.code.multipleOf: unknown field; allowed fields: type, description, required, enum, items, properties, default, minLength, maxLength, pattern, format, minimum, maximum, minItems, maxItems',
     ],
   },
   {

@@ -72,6 +72,7 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
   describe('publish', () => {
     it.each([
       ['a version', {}],
+      ['model settings', { modelSettings: { maxOutputTokens: 500, temperature: 0.5 } }],
       ['a version without description and model', { description: null, model: null, tools: [] }],
       ['a draft', { status: 'DRAFT' }],
     ] as const)('of %s creates the agent', async (_, overrides) => {

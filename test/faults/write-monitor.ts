@@ -14,7 +14,7 @@ const nameOf = (item: WireItem) => `${item.pk?.S} ${item.sk?.S}`
  */
 export function monitorWrites() {
   const checkpoints = new Map<string, WireItem>()
-  const finals = new Map<string, string>()
+  const finals = new Map<string, unknown[]>()
   /** Partition keys of deleted executions, whose checkpoints may be deleted, and written again by a late worker. */
   const deleted = new Set<string>()
   const problems: string[] = []
@@ -58,10 +58,13 @@ export function monitorWrites() {
       if (isCheckpoint(Key.sk?.S)) onChange(Key, 'updated')
       const status = Attributes?.status?.S
       if (Key.sk?.S !== 'RECORD' || !status || status === 'IN_PROGRESS') return
-      const final = JSON.stringify([status, Attributes?.output, Attributes?.error, Attributes?.finishedAt])
+      // Compared as values: the emulator returns the members of a map in any order.
+      const final = [status, Attributes?.output, Attributes?.error, Attributes?.finishedAt]
       const previous = finals.get(nameOf(Key))
-      if (previous && previous !== final)
-        problems.push(`${nameOf(Key)} became final twice: ${previous}, then ${final}.`)
+      if (previous && !isDeepStrictEqual(previous, final))
+        problems.push(
+          `${nameOf(Key)} became final twice: ${JSON.stringify(previous)}, then ${JSON.stringify(final)}.`,
+        )
       finals.set(nameOf(Key), previous ?? final)
     },
   }

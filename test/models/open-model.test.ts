@@ -30,7 +30,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
       text: 'Three.',
       toolCalls: [],
       usage: { inputTokens: 21, outputTokens: 4 },
-      finishReason: 'stop',
+      stopReason: 'stop',
     })
     expect(requests()).toHaveLength(1)
     expect(requests()[0]).toMatchObject({
@@ -43,12 +43,18 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     scripted.server.assertDone(id)
   })
 
-  it.each([
-    ['length', 'length'],
-    ['content-filter', 'content-filter'],
-  ] as const)('returns the finish reason %s', async (finish, expected) => {
+  it.each(['length', 'content-filter'] as const)('returns the stop reason %s', async (finish) => {
     const { model } = await openScripted(scripted.server, format, [{ text: 'Thr', finish }])
-    expect((await model.respond(requestOf(model))).finishReason).toBe(expected)
+    const isRefusal = format === 'anthropic' && finish === 'content-filter'
+    const { stopReason, text } = await model.respond(requestOf(model))
+    expect({ stopReason, text }).toEqual({ stopReason: isRefusal ? 'refusal' : finish, text: 'Thr' })
+  })
+
+  it('returns the text of a refusal', async () => {
+    const { model } = await openScripted(scripted.server, format, [{ refusal: 'I cannot help with that.' }])
+    const { stopReason, text } = await model.respond(requestOf(model))
+    const expected = format === 'bedrock' ? 'content-filter' : 'refusal'
+    expect({ stopReason, text }).toEqual({ stopReason: expected, text: 'I cannot help with that.' })
   })
 
   it('returns no usage if the provider returns none', async () => {
@@ -73,7 +79,7 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
       { text: 'Three.' },
     ])
     const first = await model.respond(requestOf(model))
-    expect(first.finishReason).toBe('tool-calls')
+    expect(first.stopReason).toBe('tool-calls')
     expect(first.toolCalls).toEqual([{ id: expect.any(String), ...ONE, error: null }])
 
     const second = await model.respond(
@@ -103,17 +109,15 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     await model.respond(requestOf(model, { messages: withResults(model, first, results) }))
 
     const [callId, otherId] = first.toolCalls.map((call) => call.id)
-    const signatures = { openai: 'sealed Let me see.', 'openai-compatible': null }
-    const signature =
-      format in signatures ? signatures[format as keyof typeof signatures] : 'signed Let me see.'
-    const saysErrors = format === 'anthropic'
+    const signature = `${format === 'openai' ? 'sealed' : 'signed'} Let me see.`
+    const hasStatus = format === 'anthropic' || format === 'bedrock'
     expect(requests()[1]?.history.slice(1)).toEqual([
-      { type: 'reasoning', text: 'Let me see.', signature },
+      ...(format === 'openai-compatible' ? [] : [{ type: 'reasoning', text: 'Let me see.', signature }]),
       { type: 'text', role: 'assistant', text: 'I add.' },
       { type: 'call', id: callId, ...ONE },
       { type: 'call', id: otherId, ...OTHER },
-      { type: 'result', id: callId, output: 'three', isError: saysErrors ? false : null },
-      { type: 'result', id: otherId, output: 'Too hard.', isError: saysErrors ? true : null },
+      { type: 'result', id: callId, output: 'three', isError: format === 'anthropic' ? false : null },
+      { type: 'result', id: otherId, output: 'Too hard.', isError: hasStatus ? true : null },
     ])
     scripted.server.assertDone(id)
   })
@@ -163,16 +167,16 @@ describe.each(PROVIDERS)('a model of %s', (format) => {
     scripted.server.assertDone(id)
   })
 
-  it('rejects a response with duplicate call ids', async () => {
+  it('rejects duplicate call ids, or has them replaced by the SDK', async () => {
     const calls = [
       { ...ONE, id: 'call_1' },
       { ...OTHER, id: 'call_1' },
     ]
     const { model } = await openScripted(scripted.server, format, [{ calls }])
-    await expect(model.respond(requestOf(model))).rejects.toMatchObject({
-      name: 'ModelError',
-      isTransient: true,
-    })
+    const responding = model.respond(requestOf(model))
+    if (format === 'openai-compatible')
+      return expect(new Set((await responding).toolCalls.map(({ id }) => id)).size).toBe(2)
+    await expect(responding).rejects.toMatchObject({ name: 'ModelError', isTransient: true })
   })
 
   it('returns plain JSON messages that another process can continue from', async () => {

@@ -28,10 +28,15 @@ export function useScriptedModel(): { server: ScriptedModel } {
 }
 
 /** Opens a model with its own script. `id` is the name of the script. */
-export async function openScripted(server: ScriptedModel, format: Provider, script: Script) {
+export async function openScripted(
+  server: ScriptedModel,
+  format: Provider,
+  script: Script,
+  options?: Parameters<typeof openModel>[2],
+) {
   const id = `script-${randomUUID()}`
   server.script(id, script)
-  const model = await openModel(server.modelFor(format, id), server.environmentFor(format))
+  const model = await openModel(server.modelFor(format, id), server.environmentFor(format), options)
   return { id, model, requests: () => server.requests(id) }
 }
 

@@ -36,6 +36,31 @@ describe('toJsonSchema', () => {
   })
 })
 
+describe('bounds', () => {
+  const validate = compileValidator({
+    code: { type: 'string', minLength: 2, maxLength: 3, pattern: '^[a-z]+$' },
+    day: { type: 'string', format: 'date' },
+    score: { type: 'number', minimum: 0, maximum: 1 },
+    tags: { type: 'array', minItems: 1, maxItems: 2, items: { type: 'string', maxLength: 1 } },
+  } as unknown as JsonObject)
+  const valid = { code: 'ab', day: '2026-11-22', score: 0.5, tags: ['a'] }
+
+  it.each([
+    [{}, []],
+    [{ code: 'a' }, ['/code']],
+    [{ code: 'abcd' }, ['/code']],
+    [{ code: 'AB' }, ['/code']],
+    [{ day: '22.11.2026' }, ['/day']],
+    [{ score: -0.1 }, ['/score']],
+    [{ score: 1.1 }, ['/score']],
+    [{ tags: [] }, ['/tags']],
+    [{ tags: ['a', 'b', 'c'] }, ['/tags']],
+    [{ tags: ['ab'] }, ['/tags/0']],
+  ])('of a field map are checked: %j', (change, paths) => {
+    expect(validate({ ...valid, ...change }).map(({ path }) => path)).toEqual(paths)
+  })
+})
+
 describe('compileValidator', () => {
   const validate = compileValidator({
     name: { type: 'string' },

@@ -24,17 +24,21 @@ export async function hasPython(): Promise<boolean> {
 /**
  * Creates a virtual environment with the packages of a requirements file, and prints a message while pip installs them.
  * Later calls reuse it until the file changes.
+ * @param options of `pip install`
  * @returns the path of a command of the environment
  */
-export async function installPython(requirements: URL): Promise<(command: string) => string> {
+export async function installPython(
+  requirements: URL,
+  options: string[] = [],
+): Promise<(command: string) => string> {
   const path = fileURLToPath(requirements)
-  const digest = createHash('sha256').update(readFileSync(path)).digest('hex')
+  const digest = createHash('sha256').update(readFileSync(path)).update(options.join()).digest('hex')
   const folder = join(CACHE, digest.slice(0, 16))
   const installed = join(folder, 'installed')
   if (!existsSync(installed)) {
     console.log(`Installing the packages of ${relative(process.cwd(), path)} (once, about a minute)`)
     await run('python3', ['-m', 'venv', '--clear', folder])
-    await run(join(folder, 'bin/pip'), ['install', '--quiet', '--requirement', path])
+    await run(join(folder, 'bin/pip'), ['install', '--quiet', ...options, '--requirement', path])
     writeFileSync(installed, path)
   }
   return (command) => join(folder, 'bin', command)

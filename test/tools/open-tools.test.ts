@@ -13,7 +13,9 @@ const describeAgent = async () => ({ description: 'Redacts.', inputSchema: input
 
 describe('openTools', () => {
   it('declares each tool with the JSON Schema of its input', async () => {
-    const tools = await openDeclared([httpTool('localhost:1', { input }), redact], { describeAgent })
+    const described = { ...redact, name: 'described', description: 'Use it first.' }
+    const documents = [httpTool('localhost:1', { input }), redact, described]
+    const tools = await openDeclared(documents, { describeAgent })
     const inputSchema = {
       type: 'object',
       properties: input,
@@ -23,6 +25,7 @@ describe('openTools', () => {
     expect(tools.declarations).toEqual([
       { name: 'get', description: 'Gets.', inputSchema },
       { name: 'redact', description: 'Redacts.', inputSchema },
+      { name: 'described', description: 'Use it first.', inputSchema },
     ])
   })
 

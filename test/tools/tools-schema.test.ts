@@ -62,6 +62,7 @@ describe('toolsSchema', () => {
     [{ name: '1st', agent: 'b' }, /^0.name: must start with a letter/],
     [{ name: 'a'.repeat(65), agent: 'b' }, /^0.name: must start with a letter/],
     [{ name: 'a', agent: 'Not A Slug' }, '0.agent: must be the slug of an agent'],
+    [{ name: 'a', agent: 'b', description: '' }, '0.description: must not be empty'],
     [{ name: 'a', agent: 'b', input: {} }, '0.input: must be omitted: the agent defines it'],
     [
       { name: 'a', mcp: { url: 'https://a.example/' }, description: 'x' },

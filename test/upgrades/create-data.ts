@@ -54,11 +54,11 @@ export async function createData(engine: SubmitEngine & Stores, scripted: Script
   const ask = await publish(engine, organizationId, 'ask', false)
   await publish(engine, organizationId, 'ask', true)
 
-  const run = (input: JsonObject, overrides: RunOverrides = {}, key?: string) =>
-    submitSync(engine, buildRunRequest(measure, input, overrides, key))
+  const run = async (input: JsonObject, overrides: RunOverrides = {}, key?: string) =>
+    submitSync(engine, await buildRunRequest(measure, input, overrides, key))
   const question = (overrides: RunOverrides = {}) =>
     buildRunRequest(ask, { question: 'How many words?' }, overrides)
-  const accept = (text: string) => submitAsync(engine, buildRunRequest(measure, { text }, {}))
+  const accept = async (text: string) => submitAsync(engine, await buildRunRequest(measure, { text }, {}))
   const input = parseJson(request.json) as JsonObject
   const rate = (id: string, correctedOutput: JsonObject | null) =>
     giveFeedback(engine, { organizationId, id, feedback: { rating: 1, note: 'Good.', correctedOutput } })
@@ -72,9 +72,9 @@ export async function createData(engine: SubmitEngine & Stores, scripted: Script
   await engine.executions.delete({ organizationId, id: deleted.id, now: system.now() })
 
   scripted.script(MODEL, [callTool, answer, answer])
-  const answered = await submitSync(engine, question())
+  const answered = await submitSync(engine, await question())
   await rate(answered.id, null)
-  const learned = await submitSync(engine, question({ useDynamicLearning: true }))
+  const learned = await submitSync(engine, await question({ useDynamicLearning: true }))
 
   const cancelled = await accept('cancelled')
   await takeOneStep(engine, cancelled)
@@ -83,7 +83,7 @@ export async function createData(engine: SubmitEngine & Stores, scripted: Script
   const claimed = await accept('a b')
   await takeOneStep(engine, claimed)
   scripted.script(MODEL, (_, index) => (index === 0 ? callTool : { status: 503 }))
-  const released = await submitAsync(engine, question())
+  const released = await submitAsync(engine, await question())
   const message = { queue: engine.queue, receiveCount: 1, changeVisibility: async () => undefined }
   await processMessage(engine, released.id, { message })
 

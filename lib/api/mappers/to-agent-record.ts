@@ -20,6 +20,7 @@ export function toAgentRecord(agent: Agent): AgentRecord {
 }
 
 export function toVersionRecord(version: Version): VersionRecord {
+  const { maxTokens = null, maxCostUsd = null } = version.execution
   return {
     id: version.id,
     documentId: version.agentId,
@@ -31,6 +32,6 @@ export function toVersionRecord(version: Version): VersionRecord {
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
     model: version.model,
-    execution: version.execution,
+    execution: { ...version.execution, maxTokens, maxCostUsd },
   }
 }

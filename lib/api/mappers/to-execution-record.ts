@@ -1,5 +1,6 @@
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import type { ExecutionRecord, ExecutionSummaryRecord } from '../schemas/execution-record.ts'
+import { toUsageRecord } from './to-usage-record.ts'
 
 export function toExecutionRecord(execution: Execution): ExecutionRecord {
   return {
@@ -20,7 +21,8 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     startedAt: execution.startedAt,
     finishedAt: execution.finishedAt,
     steps: execution.steps,
-    usage: execution.usage,
+    ...toUsageRecord(execution.usage),
+    ...(execution.steps === 0 && { costUsd: 0 }),
     model: execution.model,
     learnedFrom: execution.learnedFrom ?? [],
     feedback: execution.feedback,

@@ -1,5 +1,6 @@
 import type { CallResult, RecordedStep } from '../../core/step.ts'
 import type { StepRecord } from '../schemas/step-record.ts'
+import { toUsageRecord } from './to-usage-record.ts'
 
 export function toStepRecord({ step, results }: RecordedStep): StepRecord {
   const { number, startedAt, finishedAt } = step
@@ -12,7 +13,8 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...(error !== null && { error }),
     ...toOutcome(results.get(id)),
   }))
-  return { number, text: step.text, toolCalls, usage: step.usage, ...times }
+  const { text, usage, stopReason } = step
+  return { number, text, toolCalls, ...(stopReason && { stopReason }), ...toUsageRecord(usage), ...times }
 }
 
 function toOutcome(recorded: CallResult | undefined) {

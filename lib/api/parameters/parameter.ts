@@ -25,13 +25,25 @@ export function flag() {
 }
 
 /** The default is applied where the value is used: for `maxAgentSteps` the setting of the version comes first. */
-export function integer(range: { min: number; max: number; default: number }) {
+export function integer(range: { min: number; max: number; default?: number }) {
   const error = `must be an integer from ${range.min} to ${range.max}`
-  const toNumber = (text: string) => (/^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : Number.NaN)
+  const toNumber = (text: string) => (/^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : Number.NaN)
   const inRange = z.int({ error }).check(z.minimum(range.min, { error }), z.maximum(range.max, { error }))
-  z.globalRegistry.add(inRange, { default: range.default })
+  if (range.default !== undefined) z.globalRegistry.add(inRange, { default: range.default })
   return z.optional(z.pipe(z.transform(toNumber), inRange))
 }
+
+/** A positive decimal number without an exponent. */
+export function decimal(range: { min: number; max: number }) {
+  const error = `must be a number from ${formatDecimal(range.min)} to ${formatDecimal(range.max)}`
+  const toNumber = (text: string) =>
+    /^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/.test(text) ? Number(text) : Number.NaN
+  const inRange = z.number({ error }).check(z.minimum(range.min, { error }), z.maximum(range.max, { error }))
+  return z.optional(z.pipe(z.transform(toNumber), inRange))
+}
+
+const formatDecimal = (value: number): string =>
+  value.toLocaleString('en-US', { maximumFractionDigits: 9, useGrouping: false })
 
 export function dateTime() {
   const error = 'must be a date and time with a time zone, such as 2026-11-22T09:30:00Z'

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { isUuid } from '../../core/ids.ts'
-import { MAX_AGENT_STEPS } from '../../core/limits.ts'
-import { describe, flag, integer, oneOf, tenantId } from './parameter.ts'
+import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../../core/limits.ts'
+import { decimal, describe, flag, integer, oneOf, tenantId } from './parameter.ts'
 
 export const runParameters = z.object({
   execMode: describe(
@@ -14,6 +14,14 @@ export const runParameters = z.object({
     'Reuse the result of an earlier execution with the same version, tenant and input. Overrides the setting of the version.',
   ),
   maxAgentSteps: describe(integer(MAX_AGENT_STEPS), 'The maximum number of steps of the execution.'),
+  maxTokens: describe(
+    integer(MAX_TOKENS),
+    'The maximum number of input and output tokens of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts.',
+  ),
+  maxCostUsd: describe(
+    decimal(MAX_COST_USD),
+    'The maximum price in US dollars of the model responses of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts.',
+  ),
   version: describe(
     z.optional(
       z.string().check(z.refine(isUuid, { error: 'must be a version ID (a UUID)' }), z.toLowerCase()),

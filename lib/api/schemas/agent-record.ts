@@ -37,6 +37,8 @@ export const versionRecord = z
       cacheTtlSeconds: z.int().nullable(),
       maxAgentSteps: z.int(),
       timeoutSeconds: z.int().nullable(),
+      maxTokens: z.int().nullable(),
+      maxCostUsd: z.number().nullable(),
     }),
   })
   .meta({ id: 'Version' })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { usageRecord } from './usage-record.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
@@ -13,7 +14,7 @@ const feedbackRecord = z
 
 const inputAdaptation = z.object({
   path: z.string().meta({ description: 'JSON Pointer into the adapted input that the agent received.' }),
-  kind: z.enum(['renamed', 'unwrapped', 'converted', 'defaulted']),
+  kind: z.enum(['renamed', 'unwrapped', 'converted', 'removed', 'defaulted']),
   from: z
     .string()
     .optional()
@@ -53,7 +54,11 @@ export const executionRecord = z
     startedAt: z.iso.datetime().nullable(),
     finishedAt: z.iso.datetime().nullable(),
     steps: z.int().meta({ description: 'The number of model responses. 0 for a code agent.' }),
-    usage: z.object({ inputTokens: z.int(), outputTokens: z.int() }),
+    usage: usageRecord,
+    costUsd: z.number().nullable().meta({
+      description:
+        'The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price.',
+    }),
     model: z.string().nullable().meta({ description: 'The model that was used. Null for a code agent.' }),
     learnedFrom: z
       .array(z.uuid())

@@ -15,6 +15,7 @@ const records = {
   Health: z.object({ success: z.boolean() }),
   Input: jsonObject,
   ListedExecution: z.union([executionRecord, executionSummaryRecord]),
+  McpMessage: jsonObject,
   Me: meRecord,
   OpenApiDocument: jsonObject,
   Output: jsonObject,

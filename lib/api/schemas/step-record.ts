@@ -1,6 +1,6 @@
 import * as z from 'zod'
-
-const usage = z.object({ inputTokens: z.int(), outputTokens: z.int() })
+import { STOP_REASONS } from '../../core/model.ts'
+import { usageRecord } from './usage-record.ts'
 
 const toolCallRecord = z.object({
   id: z.string(),
@@ -21,7 +21,14 @@ export const stepRecord = z
     result: z.unknown().optional().meta({ description: 'The result of a code agent step.' }),
     text: z.string().optional().meta({ description: 'The text of the model response.' }),
     toolCalls: z.array(toolCallRecord).optional(),
-    usage: usage.optional(),
+    stopReason: z.enum(STOP_REASONS).optional().meta({
+      description:
+        'Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed.',
+    }),
+    usage: usageRecord.optional(),
+    costUsd: z.number().nullable().optional().meta({
+      description: 'The price of the model response in US dollars. Null if the model has no price.',
+    }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
     durationMs: z.int(),

@@ -5,8 +5,10 @@ import { INDEXES, type IndexName } from './schema.ts'
 import type { Condition, Item, Table } from './table.ts'
 
 /** Query pages of one shard that one request may read. A page is short when its filter matches few entries. */
-const MAX_QUERIES_PER_SHARD = 4
-const FILTERED_QUERY_LIMIT = 2_000
+const MAX_QUERIES_PER_SHARD = 5
+/** Index entries that one query with a filter reads. It begins with a few, because most of them may match. */
+const MAX_FILTERED_QUERY_LIMIT = 2_000
+const FILTERED_QUERY_GROWTH = 8
 
 export type SortRange = { from?: string | undefined; before?: string | undefined }
 
@@ -112,6 +114,11 @@ class ShardReader {
     return this.items.length === 0
   }
 
+  private get filteredQueryLimit(): number {
+    const first = 4 * defaultQueryLimit(this.query.limit, INDEXES[this.query.index].shards)
+    return Math.min(first * FILTERED_QUERY_GROWTH ** (this.queries - 1), MAX_FILTERED_QUERY_LIMIT)
+  }
+
   take(): Item {
     return this.items.shift() ?? {}
   }
@@ -143,7 +150,7 @@ class ShardReader {
         ),
       },
       ScanIndexForward: false,
-      Limit: queryLimit ?? (filter ? FILTERED_QUERY_LIMIT : defaultQueryLimit(limit, shards)),
+      Limit: queryLimit ?? (filter ? this.filteredQueryLimit : defaultQueryLimit(limit, shards)),
     })
     this.items = items
     this.lastKey = lastKey

@@ -13,6 +13,7 @@ type Params = {
   /** Aborts when no further step may begin. */
   drain?: AbortSignal | undefined
   onLog?: ((text: string) => void) | undefined
+  onStep?: ((execution: LeasedExecution, step: Step) => void) | undefined
 }
 
 /** A step without its number, which is its position in the journal. */
@@ -100,7 +101,7 @@ export class Journal {
   private count(step: Step): void {
     if (step.kind !== 'MODEL') return
     const { steps, usage } = this.totals
-    this.totals = { steps: steps + 1, usage: addUsage(usage, step.usage) }
+    this.totals = { steps: steps + 1, usage: steps === 0 ? step.usage : addUsage(usage, step.usage) }
   }
 
   private async write(step: NewStep): Promise<RecordedStep> {
@@ -119,6 +120,7 @@ export class Journal {
     const params = { executionId: execution.id, owner, step: recorded.step, progress }
     if (!(await steps.append(params))) throw leaseLost()
     this.hasGrown = true
+    this.params.onStep?.(execution, recorded.step)
     return recorded
   }
 }

@@ -86,11 +86,16 @@ export class LeaseHeartbeat {
 
   /** Whether the lease is still held: unless it was renewed a moment ago, reads who has it. @throws Unavailable */
   async confirm(): Promise<boolean> {
-    const { executions, system, times, execution } = this.params
+    const { system, times } = this.params
     const isConfirmed = system.now() - this.renewedAt < times.heartbeatMs * CONFIRMED_SHARE
-    if (!isConfirmed && !(await executions.isLeasedBy({ id: execution.id, owner: execution.lease.owner })))
-      this.loss.abort()
+    if (!isConfirmed) await this.check()
     return this.isHeld
+  }
+
+  /** Reads who has the lease. @throws Unavailable */
+  async check(): Promise<void> {
+    const { executions, execution } = this.params
+    if (!(await executions.isLeasedBy({ id: execution.id, owner: execution.lease.owner }))) this.loss.abort()
   }
 
   stop(): void {

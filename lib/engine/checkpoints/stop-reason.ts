@@ -8,9 +8,11 @@ export type StopReason =
   | { kind: 'WorkerShuttingDown' }
   /** Another execution is computing the same result; check again after `delayMs`. */
   | { kind: 'WaitingForResult'; delayMs: number }
+  /** Not the run's fault: it is retried until its deadline. */
+  | { kind: 'DatabaseUnavailable' }
   /**
-   * A model, a tool server or the database failed in a way that may succeed later. `error` ends the execution if it
-   * never does; `retryAfterMs` is the dependency's Retry-After.
+   * A model or a tool server failed in a way that may succeed later. `error` ends the execution if it never does;
+   * `retryAfterMs` is the dependency's Retry-After.
    */
   | { kind: 'RetryableError'; error: ExecutionError; retryAfterMs: number | null }
 

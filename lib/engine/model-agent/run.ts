@@ -4,14 +4,17 @@ import type { Example } from '../../core/learning.ts'
 import { ModelConfigurationError, ModelError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { openModel } from '../../models/open-model.ts'
+import { findPrice } from '../../models/prices/price-table.ts'
+import { withCost } from '../../models/prices/with-cost.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { openTools } from '../../tools/open-tools.ts'
 import { ToolError } from '../../tools/tool.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { retryableError } from '../checkpoints/stop-reason.ts'
-import { adapterOf, outputValidatorOf } from '../compiled-schemas.ts'
+import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
+import { RunBudget } from './run-budget.ts'
 import { runStepLoop } from './step-loop.ts'
 import { type RunAttempt, subAgents } from './sub-agents.ts'
 
@@ -35,10 +38,16 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     return failure({ code: 'ModelNotConfigured', message })
   }
   try {
-    const model = await openModel(name, environment)
+    const budget = RunBudget.of({ engine, execution, version, journal })
+    const price = await findPrice(name, environment)
+    if (budget?.isInDollars && !price) {
+      const message = `The run has a budget in US dollars (maxCostUsd), but the model ${name} has no price.`
+      return failure({ code: 'ModelNotConfigured', message })
+    }
+    const model = withCost(await openModel(name, environment, { settings: version.modelSettings }), price)
     const tools = await openTools(version.tools as ToolDocument[], {
       environment,
-      ...subAgents(engine, execution, attempt),
+      ...subAgents(engine, execution, { attempt, budget }),
     })
     try {
       return await runStepLoop({
@@ -47,6 +56,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
         model,
         tools,
         journal,
+        budget,
         examples: await examplesOf(params),
         checkOutput: outputValidatorOf(version),
         system: engine.system,
@@ -71,7 +81,10 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
 /** The example search is imported only for a run with dynamic learning. */
 async function examplesOf({ engine, execution, version, journal }: Params): Promise<Example[]> {
   if (!execution.options.useDynamicLearning) return []
-  const { recallExamples } = await import('../learning/recall.ts')
+  const [{ recallExamples }, { adapterOf }] = await Promise.all([
+    import('../learning/recall.ts'),
+    import('../compiled-adapter.ts'),
+  ])
   const { executions } = engine
   const [checkOutput, adapt] = [outputValidatorOf(version), adapterOf(version)]
   return recallExamples({ executions, execution, journal, checkOutput, adapt })

@@ -1,10 +1,8 @@
 import type { Version } from '../../core/agent.ts'
 import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
-import type { Json } from '../../core/json.ts'
 import type { Example } from '../../core/learning.ts'
 import { type Model, ModelError, type ModelRequest } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
-import type { ModelStep, RecordedStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
@@ -12,18 +10,13 @@ import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { examplesPrompt } from '../learning/prompt.ts'
-import {
-  checkAnswer,
-  finalAnswerTool,
-  isFinalAnswer,
-  isInvalidAnswer,
-  outputOf,
-  REMINDER,
-} from './final-answer.ts'
+import { answerInstructions, chooseAnswerMode } from './answer-mode.ts'
+import { callKeyOf } from './call-key.ts'
+import { checkAnswer, finalAnswerTool, isFinalAnswer, outputOf } from './final-answer.ts'
+import { findFailure, toRequestFailure } from './find-failure.ts'
+import { History, type RecordedModelStep } from './history.ts'
 import { respondWithRetry } from './respond-with-retry.ts'
-
-/** Additional steps in which a model may correct an invalid answer. */
-const MAX_REPAIRS = 2
+import type { RunBudget } from './run-budget.ts'
 
 type Params = {
   execution: Execution
@@ -31,6 +24,8 @@ type Params = {
   model: Model
   tools: Pick<Tools, 'declarations' | 'call'>
   journal: Journal
+  /** Null for a run without a limit. */
+  budget: Pick<RunBudget, 'findExcess'> | null
   /** Shown to the model; empty without dynamic learning. */
   examples: Example[]
   checkOutput: Validator
@@ -41,8 +36,6 @@ type Params = {
   retryDelayMs: number
 }
 
-type Recorded = RecordedStep & { step: ModelStep }
-
 /**
  * The step loop: execute the tool calls of the last response, check whether it contains the output, request the next
  * response. All decisions derive from the journal, so that another worker can continue between any two writes. Each
@@ -50,38 +43,33 @@ type Recorded = RecordedStep & { step: ModelStep }
  * @throws AttemptStopped
  */
 export async function runStepLoop(params: Params): Promise<Outcome> {
-  const { journal, checkOutput, execution, model, retry } = params
+  const { journal, checkOutput, execution, model, tools, retry } = params
   journal.model = model.name
-  const steps = journal.recorded as Recorded[]
-  const request = firstRequest(params)
-  const invalidAnswers: Recorded[] = []
-  const addToHistory = (recorded: Recorded) => {
-    if (isInvalidAnswer(recorded.step, checkOutput)) invalidAnswers.push(recorded)
-    request.messages.push(...messagesOf(recorded, model))
-  }
+  const steps = journal.recorded as RecordedModelStep[]
+  const history = new History(model, checkOutput, execution.input)
+  const hasTools = tools.declarations.length > 0 || !model.answerModes.includes('json')
+  const { maxAgentSteps } = execution.options
   const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
-  for (const recorded of steps.slice(0, -1)) addToHistory(recorded)
+  for (const recorded of steps.slice(0, -1)) history.add(recorded)
   for (;;) {
     const last = steps.at(-1)
     if (last) {
       const output = outputOf(last.step, checkOutput)
       if (output) return { status: 'SUCCESS', output, ...journal.progress }
       await executeCalls(last, params)
-      addToHistory(last)
+      history.add(last)
     }
-    if (invalidAnswers.length > MAX_REPAIRS) return fail(schemaMismatch(invalidAnswers, checkOutput))
-    const { maxAgentSteps } = execution.options
-    if (steps.length >= maxAgentSteps) {
-      const message = `The run used all ${maxAgentSteps} steps (maxAgentSteps) without a result.`
-      return fail({ code: 'MaxAgentStepsExceeded', message, step: steps.length })
-    }
+    const error = findFailure({ history, steps, maxAgentSteps, hasTools, checkOutput })
+    if (error) return fail(error)
+    const excess = await params.budget?.findExcess()
+    if (excess) return fail({ ...excess, step: steps.length })
     journal.assertMayBegin()
     try {
-      await journal.append(await nextStep(params, request))
+      const isLastStep = steps.length + 1 === maxAgentSteps
+      await journal.append(await nextStep(params, toRequest(params, history, isLastStep)))
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
-      const code = error.isTransient ? 'ModelUnavailable' : 'ModelFailed'
-      const executionError = { code, message: error.message, step: steps.length + 1 }
+      const executionError = toRequestFailure(error, history, steps.length + 1)
       if (error.isTransient && retry.mode === 'requeue')
         throw retryableError(executionError, error.retryAfterMs)
       return fail(executionError)
@@ -89,29 +77,30 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
   }
 }
 
-/** The request of the first step; each step appends its messages. */
-function firstRequest({ version, execution, model, tools, examples, signal }: Params): ModelRequest {
+function toRequest(params: Params, history: History, isLastStep: boolean): ModelRequest {
+  const { version, model, tools, examples, signal } = params
+  const { messages, hasAnsweredInText, truncated } = history
+  const hasTools = tools.declarations.length > 0
+  const answerMode = chooseAnswerMode(model, { hasTools, hasAnsweredInText, isLastStep })
+  const declarations = answerMode === 'json' ? [] : tools.declarations
+  const truncatedAfter = truncated.at(-1)?.usage.outputTokens
   return {
-    instructions: [version.instructions, ...examplesPrompt(examples), REMINDER].join('\n\n'),
-    messages: [model.userMessage(JSON.stringify(execution.input))],
-    tools: [...tools.declarations, finalAnswerTool(version.outputSchema)],
+    instructions: [
+      version.instructions,
+      ...examplesPrompt(examples),
+      answerInstructions(answerMode, version.outputSchema),
+    ].join('\n\n'),
+    messages,
+    tools: [...declarations, finalAnswerTool(version.outputSchema)],
+    answerMode,
+    ...(truncatedAfter !== undefined && { truncatedAfter }),
     signal,
   }
 }
 
-/** A step as history: the model's own response and its tool results. */
-function messagesOf({ step, results }: Recorded, model: Model): Json[] {
-  if (step.calls.length === 0) return [...step.messages, model.userMessage(REMINDER)]
-  const answered = step.calls.flatMap((call) => {
-    const result = results.get(call.id)?.result
-    return result ? [{ call, result }] : []
-  })
-  return [...step.messages, model.toolMessage(answered)]
-}
-
 async function nextStep({ model, system, retry, retryDelayMs }: Params, request: ModelRequest) {
   const startedAt = isoNow(system)
-  const { messages, text, toolCalls, usage } = await respondWithRetry(model, request, {
+  const { messages, text, toolCalls, usage, stopReason } = await respondWithRetry(model, request, {
     mode: retry.mode,
     retryDelayMs,
   })
@@ -123,33 +112,23 @@ async function nextStep({ model, system, retry, retryDelayMs }: Params, request:
     calls: toolCalls,
     messages,
     usage,
+    stopReason,
   }
 }
 
 /** Executes, in parallel, the calls without a stored result; stores each result as soon as it is available. */
-async function executeCalls(recorded: Recorded, params: Params): Promise<void> {
+async function executeCalls(recorded: RecordedModelStep, params: Params): Promise<void> {
   const { journal, tools, checkOutput, execution, system, signal } = params
   const { step, results } = recorded
   const pending = step.calls.filter((call) => call.error === null && !results.has(call.id))
   await Promise.all(
     pending.map(async (call) => {
       const startedAt = isoNow(system)
-      const idempotencyKey = `${execution.id}-${step.number}-${call.id}`
+      const idempotencyKey = callKeyOf(execution, step, call)
       const result = isFinalAnswer(call)
         ? checkAnswer(call, checkOutput)
         : await tools.call(call, { idempotencyKey, signal })
       await journal.appendResult(recorded, { callId: call.id, result, startedAt, finishedAt: isoNow(system) })
     }),
   )
-}
-
-function schemaMismatch(invalidAnswers: Recorded[], check: Validator): ExecutionError {
-  const last = invalidAnswers.at(-1)
-  const answer = last?.step.calls.find(isFinalAnswer)
-  return {
-    code: 'OutputSchemaMismatch',
-    message: `The model returned ${invalidAnswers.length} results; none matches the output schema.`,
-    ...(answer && { errors: check(answer.input) }),
-    step: last?.step.number,
-  }
 }

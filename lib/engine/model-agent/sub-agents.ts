@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
-import { v7 } from 'uuid'
 import { resolveVersion } from '../../agents/resolve-version.ts'
 import type { Version } from '../../core/agent.ts'
+import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { CANCELLED, type Execution, type LeasedExecution, newExecution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -11,6 +10,8 @@ import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { endExecution } from '../end-execution.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
+import { childId } from './child-id.ts'
+import type { RunBudget } from './run-budget.ts'
 
 /** Maximum depth of agents that call each other. */
 const MAX_DEPTH = 5
@@ -25,8 +26,12 @@ export type RunAttempt = (
   options: { deadline: WorkerDeadline },
 ) => Promise<{ kind: 'completed'; execution: Execution } | { kind: 'lost' | 'released' }>
 
-/** The organization's other agents, as tools of one execution. */
-export function subAgents(engine: Engine, parent: Execution, attempt: RunAttempt) {
+/** The organization's other agents, as tools of one execution. Each gets a share of its budget, if it has one. */
+export function subAgents(
+  engine: Engine,
+  parent: Execution,
+  { attempt, budget }: { attempt: RunAttempt; budget: RunBudget | null },
+) {
   const { organizationId } = parent
   const versionOf = (slug: string) =>
     resolveVersion({ store: engine.agents, organizationId, idOrSlug: slug, versionId: undefined })
@@ -58,6 +63,7 @@ export function subAgents(engine: Engine, parent: Execution, attempt: RunAttempt
         input,
         idempotencyKey,
         signal,
+        share: (await budget?.share()) ?? null,
       })
       if (ended.output) return { ok: true, value: ended.output }
       return {
@@ -68,7 +74,7 @@ export function subAgents(engine: Engine, parent: Execution, attempt: RunAttempt
   }
 }
 
-type Child = Omit<AgentCall, 'slug'> & { version: Version; callers: string[] }
+type Child = Omit<AgentCall, 'slug'> & { version: Version; callers: string[]; share: Budget | null }
 
 /** Runs the call as a separate execution. Its id derives from the call's key, so that a resumed parent finds it again. */
 async function runChild(
@@ -78,7 +84,7 @@ async function runChild(
   child: Child,
 ): Promise<Execution> {
   const { executions, system } = engine
-  const { version, callers, input, idempotencyKey, signal } = child
+  const { version, callers, input, idempotencyKey, signal, share } = child
   const { organizationId } = parent
   const now = system.now()
   const lease = { owner: system.newId(), expiresAt: now + timesOf(engine).leaseMs }
@@ -89,7 +95,12 @@ async function runChild(
     versionId: version.id,
     tenantId: parent.tenantId,
     input,
-    options: { maxAgentSteps: version.execution.maxAgentSteps, model: null, useDynamicLearning: false },
+    options: {
+      maxAgentSteps: version.execution.maxAgentSteps,
+      model: null,
+      useDynamicLearning: false,
+      ...toOptions(toBudget(version.execution, share ?? {})),
+    },
     now,
     deadlineMs: Math.max(parent.deadlineAt - now, 0),
     graceMs: timesOf(engine).graceMs,
@@ -126,10 +137,4 @@ async function endWithCall(
     (await engine.executions.getStatus({ organizationId, id: parent.id })) === 'IN_PROGRESS'
   if (!hasTimedOut && (await isParentOpen())) return
   await endExecution(engine, { organizationId, id, error: CANCELLED })
-}
-
-/** A UUIDv7 with the parent's timestamp, whose random part is the hash of the call's key. */
-function childId(parent: Execution, key: string): string {
-  const random = createHash('sha256').update(key).digest().subarray(0, 16)
-  return v7({ msecs: Date.parse(parent.createdAt), random, seq: random.readUInt32BE(0) >>> 1 })
 }

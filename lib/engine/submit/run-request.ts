@@ -1,12 +1,14 @@
 import type { Version } from '../../core/agent.ts'
+import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import { type CacheIdentity, cacheKeyOf } from '../../core/cache-key.ts'
 import { hashJson } from '../../core/canonical-json.ts'
-import { InputSchemaMismatch, InvalidModelOverride } from '../../core/errors.ts'
+import { InputSchemaMismatch, InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
+import { DEFAULT_MODEL } from '../../environment.ts'
 import { checkModel } from '../../models/check-model.ts'
-import { adapterOf, inputValidatorOf } from '../compiled-schemas.ts'
+import { adapterOf } from '../compiled-adapter.ts'
 
 /** A validated request to run a version. */
 export type RunRequest = {
@@ -26,6 +28,8 @@ export type Idempotency = { key: string; requestHash: string }
 export type RunOverrides = {
   enforceInputSchema?: boolean | undefined
   maxAgentSteps?: number | undefined
+  maxTokens?: number | undefined
+  maxCostUsd?: number | undefined
   model?: string | undefined
   tenantId?: string | undefined
   useCache?: boolean | undefined
@@ -34,27 +38,32 @@ export type RunOverrides = {
 
 /**
  * Combines a call's overrides with the version's settings, before anything is recorded.
- * @throws InputSchemaMismatch in strict mode, InvalidModelOverride for a code agent or an unusable model
+ * @throws InputSchemaMismatch in strict mode, InvalidModelOverride for a code agent or an unusable model,
+ * InvalidQueryParameter for a budget that cannot be enforced
  */
-export function buildRunRequest(
+export async function buildRunRequest(
   version: Version,
   input: JsonObject,
   overrides: RunOverrides,
   idempotencyKey?: string,
-): RunRequest {
+): Promise<RunRequest> {
   if (overrides.model !== undefined) checkModelOverride(version, overrides.model)
-  const { adapted, inputAdaptations } = adaptInput(version, input, overrides.enforceInputSchema ?? false)
+  const budget = toBudget(version.execution, overrides)
+  if (budget) await checkBudget(version, overrides, budget)
+  if (overrides.enforceInputSchema) await checkInput(version, input)
+  const { input: adapted, adaptations } = adapterOf(version)(input)
   const tenantId = overrides.tenantId ?? null
   const options = {
     maxAgentSteps: overrides.maxAgentSteps ?? version.execution.maxAgentSteps,
     model: overrides.model ?? null,
     useDynamicLearning: overrides.useDynamicLearning ?? false,
+    ...toOptions(budget),
   }
   const useCache = overrides.useCache ?? version.execution.useCache
   return {
     version,
     input,
-    inputAdaptations,
+    inputAdaptations: adaptations,
     tenantId,
     options,
     cache: useCache ? cacheOf(version, { tenantId, input: adapted, ...options }) : null,
@@ -66,14 +75,13 @@ export function buildRunRequest(
 }
 
 /**
- * The input as the agent receives it. A valid input in strict mode is changed only by defaults of absent fields.
- * @throws InputSchemaMismatch in strict mode
+ * Adaptation adds only defaults to an input that passes. The validator is loaded on demand.
+ * @throws InputSchemaMismatch
  */
-function adaptInput(version: Version, sent: JsonObject, isStrict: boolean) {
-  const violations = isStrict ? inputValidatorOf(version)(sent) : []
+async function checkInput(version: Version, input: JsonObject): Promise<void> {
+  const { inputValidatorOf } = await import('../compiled-schemas.ts')
+  const violations = inputValidatorOf(version)(input)
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
-  const { input, adaptations } = adapterOf(version)(sent)
-  return { adapted: input, inputAdaptations: adaptations }
 }
 
 type Identity = Omit<CacheIdentity, 'agentId' | 'versionId'>
@@ -92,4 +100,20 @@ function checkModelOverride(version: Version, model: string): void {
   } catch (error) {
     throw error instanceof ModelConfigurationError ? new InvalidModelOverride(error.message) : error
   }
+}
+
+/** The service sees only the spending of models that it calls itself and whose price it knows. @throws InvalidQueryParameter */
+async function checkBudget(version: Version, overrides: RunOverrides, budget: Budget): Promise<void> {
+  if (version.code) {
+    const path = overrides.maxTokens === undefined ? 'maxCostUsd' : 'maxTokens'
+    const message = `The agent ${version.slug} is a code agent; it does not accept ${path}.`
+    throw new InvalidQueryParameter([{ path, message }])
+  }
+  const model = overrides.model ?? version.model ?? process.env[DEFAULT_MODEL]
+  if (budget.maxCostUsd === null || !model) return
+  const { findPrice } = await import('../../models/prices/price-table.ts')
+  if (await findPrice(model, process.env)) return
+  const path = overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd'
+  const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (maxCostUsd). Use maxTokens.`
+  throw new InvalidQueryParameter([{ path, message }])
 }

@@ -13,8 +13,8 @@ import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
-import { AttemptStopped, retryableError, type StopReason } from '../checkpoints/stop-reason.ts'
-import { adapterOf } from '../compiled-schemas.ts'
+import { AttemptStopped, type StopReason } from '../checkpoints/stop-reason.ts'
+import { onceCompleted } from '../completion-events.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
 
@@ -57,6 +57,8 @@ export async function attempt(
   const { executions, system } = engine
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
   const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
+  const ended = new AbortController()
+  checkWhenCompleted(current, ended.signal)
   try {
     if (!(await heartbeat.start())) return { kind: 'lost' }
     const outcome = await runUntilDeadline(current).catch(toRejection)
@@ -69,8 +71,15 @@ export async function attempt(
     if (heartbeat.lost.aborted) return { kind: 'lost' }
     return await stop(current, stopReasonOf(error))
   } finally {
+    ended.abort()
     heartbeat.stop()
   }
+}
+
+/** A run that is cancelled in this process stops at once, not at its next heartbeat. */
+async function checkWhenCompleted({ execution, heartbeat }: Attempt, ended: AbortSignal): Promise<void> {
+  await onceCompleted(execution.id, ended)
+  if (!ended.aborted) await heartbeat.check().catch(() => undefined)
 }
 
 /** A run whose data the database rejects ends: a retry would fail in the same way. @throws any other error */
@@ -91,13 +100,8 @@ function withJournal(outcome: Outcome, journal: Journal | null): Outcome {
 /** @throws the error if it is not a reason to stop, but a defect */
 function stopReasonOf(error: unknown): StopReason {
   if (error instanceof AttemptStopped) return error.reason
-  if (error instanceof Unavailable) return retryableError(DATABASE_UNAVAILABLE).reason
+  if (error instanceof Unavailable) return { kind: 'DatabaseUnavailable' }
   throw error
-}
-
-const DATABASE_UNAVAILABLE: ExecutionError = {
-  code: 'Unavailable',
-  message: 'The database did not respond during the run.',
 }
 
 async function stop(current: Attempt, reason: StopReason): Promise<AttemptResult> {
@@ -107,7 +111,9 @@ async function stop(current: Attempt, reason: StopReason): Promise<AttemptResult
     case 'WorkerShuttingDown':
       return release(current, { delayMs: 0, error: null })
     case 'WaitingForResult':
-      return release(current, { delayMs: reason.delayMs, error: null, isWaiting: true })
+      return release(current, { delayMs: reason.delayMs, error: null, isCounted: false })
+    case 'DatabaseUnavailable':
+      return release(current, { delayMs: retryDelay(current, null), error: null, isCounted: false })
     case 'RetryableError':
       return release(current, { delayMs: retryDelay(current, reason.retryAfterMs), error: reason.error })
   }
@@ -123,12 +129,12 @@ function retryDelay({ engine, retry, journal }: Attempt, retryAfterMs: number | 
   })
 }
 
-type Release = { delayMs: number; error: ExecutionError | null; isWaiting?: boolean }
+type Release = { delayMs: number; error: ExecutionError | null; isCounted?: boolean }
 
 /** Best effort: a lease that is not released expires. */
 async function release(
   { engine, execution, heartbeat, journal }: Attempt,
-  { delayMs, error, isWaiting = false }: Release,
+  { delayMs, error, isCounted = true }: Release,
 ): Promise<AttemptResult> {
   heartbeat.stop()
   const { executions, system } = engine
@@ -136,7 +142,7 @@ async function release(
   const until = system.now() + delayMs + timesOf(engine).graceMs
   const progress = journal?.hasGrown ? journal.progress : null
   await executions
-    .release({ id, owner: lease.owner, until, error, progress, isWaiting })
+    .release({ id, owner: lease.owner, until, error, progress, isCounted })
     .catch(() => undefined)
   return { kind: 'released', progressed: journal?.hasGrown ?? false, hasFailed: error !== null, delayMs }
 }
@@ -175,6 +181,7 @@ async function runUntilDeadline(current: Attempt): Promise<Outcome> {
       heartbeat,
       drain: deadline?.drain,
       onLog: engine.onLog,
+      onStep: engine.onStep,
     })
     current.journal = journal
     const running = run(current, journal, signal)
@@ -210,7 +217,7 @@ async function run(
 ): Promise<Outcome> {
   const reused = await reuseResult({ engine, execution: recorded, signal, retry })
   if (reused) return reused
-  const execution = withAdaptedInput(recorded, version)
+  const execution = await withAdaptedInput(recorded, version)
   // Loaded on demand: the thread pool, or the SDKs of models and tools.
   if (version.code) {
     const { runCodeVersion } = await import('../code-agent/run.ts')
@@ -221,8 +228,9 @@ async function run(
 }
 
 /** The record keeps the input as sent; what the agent receives is derived from it and the version. */
-function withAdaptedInput(execution: LeasedExecution, version: Version): LeasedExecution {
+async function withAdaptedInput(execution: LeasedExecution, version: Version): Promise<LeasedExecution> {
   if (execution.inputAdaptations.length === 0) return execution
+  const { adapterOf } = await import('../compiled-adapter.ts')
   return { ...execution, input: adapterOf(version)(execution.input).input }
 }
 

@@ -2,18 +2,14 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts'
 import { ModelError, type ModelRequest } from '../../core/model.ts'
 import { redact, redactDetail } from './redact.ts'
 import { parseRetryAfter } from './retry-after.ts'
-
-/** The members of the SDK's `APICallError` that are used here. */
-type ApiCallError = Error & {
-  statusCode?: number
-  responseHeaders?: Record<string, string>
-  responseBody?: unknown
-}
+import { type ApiCallError, toApiCallError } from './to-api-call-error.ts'
 
 type Context = {
   provider: string
   secrets: string[]
   request: Pick<ModelRequest, 'instructions' | 'messages'>
+  /** Whether the response had begun. */
+  hasBegun: boolean
   now: number
 }
 
@@ -29,14 +25,14 @@ const TRANSIENT_CODES = new Set([
 ])
 /** Codes of status 429 that a retry does not resolve. */
 const PERMANENT_CODES = new Set(['insufficient_quota', 'billing_hard_limit_reached'])
-/** The SDK's errors for a response with status 200 that does not have the provider's format. */
-const INVALID_RESPONSE = new Set([
-  'AI_InvalidResponseDataError',
-  'AI_TypeValidationError',
-  'AI_JSONParseError',
-])
-/** Errors of Node.js sockets, undici and llhttp. Certificate errors, which are permanent, have other codes. */
-const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|UND_ERR_[A-Z_]+|HPE_[A-Z_]+)$/
+/** Errors of the SDK for a response, or a part of it, that does not have the provider's format. */
+const INVALID_RESPONSE = new Set(['AI_TypeValidationError', 'AI_JSONParseError'])
+/** The second is the error of the SDK for a stream without a finish reason. */
+const INCOMPLETE_RESPONSE = new Set(['IncompleteStreamError', 'AI_InvalidResponseDataError'])
+/** Codes of content filters at OpenAI and Azure. */
+const REFUSAL_CODES = new Set(['content_filter', 'content_policy_violation'])
+/** Errors of Node.js sockets and llhttp. Certificate errors, which are permanent, have other codes. */
+const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|HPE_[A-Z_]+)$/
 
 /**
  * Converts an error of the AI SDK. Secrets are masked, and the provider's message is omitted if it quotes the request. The
@@ -44,7 +40,7 @@ const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|UND_ERR_[A-Z_]+|HPE_[A-Z_]+)$/
  */
 export function toModelError(error: unknown, context: Context): ModelError {
   if (error instanceof ModelError) return error
-  const failure: ApiCallError = error instanceof Error ? error : new Error(String(error))
+  const failure: ApiCallError = error instanceof Error ? error : toApiCallError(error)
   return (
     toNetworkError(failure, context) ??
     toInvalidResponseError(failure, context) ??
@@ -52,29 +48,36 @@ export function toModelError(error: unknown, context: Context): ModelError {
   )
 }
 
-function toNetworkError(failure: ApiCallError, { provider }: Context): ModelError | null {
+function toNetworkError(failure: ApiCallError, { provider, hasBegun }: Context): ModelError | null {
   const code = findNetworkCode(failure)
   if (!code) return null
-  const message = failure.statusCode
-    ? `The connection to ${provider} was lost during the response`
-    : `Could not connect to ${provider}`
+  const message =
+    failure.statusCode || hasBegun
+      ? `The connection to ${provider} was lost during the response`
+      : `Could not connect to ${provider}`
   return new ModelError(`${message} (${code}).`, { isTransient: true })
 }
 
 function toInvalidResponseError(failure: ApiCallError, { provider, secrets }: Context): ModelError | null {
   const { statusCode, responseHeaders } = failure
+  if (INCOMPLETE_RESPONSE.has(failure.name))
+    return new ModelError(`${provider} ended its response early.`, { isTransient: true })
   const isUnexplained = statusCode !== undefined && statusCode < 300 && !getReportedError(failure)
   if (!INVALID_RESPONSE.has(failure.name) && !isUnexplained) return null
-  const type = redact(responseHeaders?.['content-type'] ?? 'none', secrets)
-  const message = `${provider} returned a response that is not in its format (content type ${type}).`
+  const type =
+    responseHeaders && ` (content type ${redact(responseHeaders['content-type'] ?? 'none', secrets)})`
+  const message = `${provider} returned a response that is not in its format${type ?? ''}.`
   return new ModelError(message, { isTransient: true })
 }
 
-/** For errors without a response. */
+/** For errors without a status: of the request, or of a part of the response that the SDK cannot read. */
 function toRequestError(failure: ApiCallError, context: Context): ModelError {
-  const isTransient = failure.name === 'TimeoutError' || failure.name === 'AbortError'
-  const message = `The request to ${context.provider} failed: ${failure.name}`
-  return new ModelError(message + formatDetail(failure.message, context), { isTransient })
+  const { provider, hasBegun } = context
+  const isTransient = hasBegun || failure.name === 'TimeoutError' || failure.name === 'AbortError'
+  const summary = hasBegun ? `The response of ${provider} is unreadable` : `The request to ${provider} failed`
+  return new ModelError(`${summary}: ${failure.name}${formatDetail(failure.message, context)}`, {
+    isTransient,
+  })
 }
 
 function toStatusError(failure: ApiCallError, context: Context): ModelError {
@@ -91,6 +94,7 @@ function toStatusError(failure: ApiCallError, context: Context): ModelError {
   const summary = parts.filter((part) => part !== '').join(' ')
   return new ModelError(`${summary}${formatDetail(detail, context)}${id && ` (request ${id})`}`, {
     isTransient,
+    isRefusal: REFUSAL_CODES.has(code),
     retryAfterMs: isTransient ? parseRetryAfter(responseHeaders, context.now) : null,
   })
 }

@@ -20,8 +20,15 @@ export const toToolMessage: Model['toolMessage'] = (results) => {
 /** All providers send JSON results as text. Serializing here avoids serializing them again for each request. */
 function toOutput(result: ToolResult) {
   if (!result.ok) return { type: 'error-text' as const, value: result.error }
-  const { value } = result
-  return { type: 'text' as const, value: typeof value === 'string' ? value : JSON.stringify(value) }
+  const { value, images = [] } = result
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (images.length === 0) return { type: 'text' as const, value: text }
+  const files = images.map(({ mediaType, data }) => ({
+    type: 'file' as const,
+    mediaType,
+    data: { type: 'data' as const, data },
+  }))
+  return { type: 'content' as const, value: [{ type: 'text' as const, text }, ...files] }
 }
 
 /** Messages are stored in the format of the provider packages, so a long history is not converted for each request. */

@@ -1,32 +1,43 @@
-import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
+import type { LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import { isJsonObject, type Json } from '../../core/json.ts'
-import { ModelError, type ModelResponse, type ToolCall, type ToolDeclaration } from '../../core/model.ts'
+import {
+  isRefused,
+  isTruncated,
+  ModelError,
+  type ModelResponse,
+  type ToolCall,
+  type ToolDeclaration,
+} from '../../core/model.ts'
+import { parseModelJson } from '../../core/parse-json.ts'
+import type { CollectedResponse } from '../streaming/collect-stream.ts'
+import { toStopReason } from './stop-reason.ts'
+import { toUsage } from './to-usage.ts'
 
-type Result = Awaited<ReturnType<LanguageModelV4['doGenerate']>>
+const NOT_EXECUTED = 'The call was not executed because the response is incomplete or was refused.'
 
 type Context = { provider: string; tools: ToolDeclaration[] }
 
 /** @throws ModelError if two calls have the same id, because their results could not be told apart */
-export function toResponse(result: Result, { provider, tools }: Context): ModelResponse {
-  const { content, usage, finishReason } = result
+export function toResponse(result: CollectedResponse, { provider, tools }: Context): ModelResponse {
+  const { content, usage, refusal } = result
+  const stopReason = toStopReason(result.finishReason, refusal)
+  const isUsable = !isTruncated(stopReason) && !isRefused(stopReason)
   const calls = new Map<string, ToolCall>()
   for (const part of content) {
     if (part.type !== 'tool-call') continue
     if (calls.has(part.toolCallId)) {
       throw new ModelError(`${provider} returned two tool calls with the same id.`, { isTransient: true })
     }
-    calls.set(part.toolCallId, parseToolCall(part, tools))
+    const call = parseToolCall(part, tools)
+    calls.set(part.toolCallId, isUsable ? call : { ...call, error: NOT_EXECUTED })
   }
   const toolCalls = [...calls.values()]
   return {
     messages: toJson([...toAssistantMessages(content, calls), ...toErrorMessages(toolCalls)]),
-    text: content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    text: refusal || content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls,
-    usage: {
-      inputTokens: toTokenCount(usage.inputTokens.total),
-      outputTokens: toTokenCount(usage.outputTokens.total),
-    },
-    finishReason: finishReason.unified,
+    usage: toUsage(usage),
+    stopReason,
   }
 }
 
@@ -70,9 +81,6 @@ const toAcceptedInput = (input: Json | undefined) => (isJsonObject(input) ? inpu
 /** Removes undefined members. */
 const toJson = (messages: object[]): Json[] => JSON.parse(JSON.stringify(messages))
 
-const toTokenCount = (tokens: number | undefined) =>
-  Number.isFinite(tokens) ? Math.max(0, Math.trunc(tokens as number)) : 0
-
 /** Parses the input of a call. If the call is invalid, `error` is a message for the model. */
 export function parseToolCall(
   { toolCallId: id, toolName: name, input: text }: LanguageModelV4ToolCall,
@@ -89,7 +97,7 @@ type Parsed = { value: Json } | { problem: string }
 function parseInput(text: string): Parsed {
   if (text.trim() === '') return { value: {} }
   try {
-    return { value: JSON.parse(text) }
+    return { value: parseModelJson(text) }
   } catch (error) {
     return { problem: (error as Error).message }
   }
@@ -100,8 +108,7 @@ function findError(name: string, parsed: Parsed, text: string, tools: ToolDeclar
     const available = tools.map((tool) => tool.name).join(', ') || 'none'
     return `Unknown tool "${name}". Available tools: ${available}.`
   }
-  if ('problem' in parsed)
-    return `The input of the tool ${name} is invalid JSON: ${parsed.problem}. Received: ${text}`
+  if ('problem' in parsed) return `The input of the tool ${name} ${parsed.problem}. Received: ${text}`
   if (isJsonObject(parsed.value)) return null
   return `The input of the tool ${name} must be a JSON object. Received: ${text}`
 }

@@ -1,6 +1,8 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Environment } from '../../environment.ts'
 import type { ModelName } from '../model-name.ts'
+import { streamingFetch } from '../streaming/streaming-fetch.ts'
+import { bedrockFetch } from './bedrock-fetch.ts'
 import {
   ANTHROPIC_API_KEY,
   AWS_ACCESS_KEY_ID,
@@ -26,33 +28,47 @@ export async function openProvider(
   switch (provider) {
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai')
-      return createOpenAI({ apiKey: value(OPENAI_API_KEY), baseURL: baseURL || 'https://api.openai.com/v1' })(
-        model,
-      )
+      return createOpenAI({
+        apiKey: value(OPENAI_API_KEY),
+        baseURL: baseURL || 'https://api.openai.com/v1',
+        fetch: streamingFetch,
+      })(model)
     }
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
       return createAnthropic({
         apiKey: value(ANTHROPIC_API_KEY),
         baseURL: baseURL || 'https://api.anthropic.com/v1',
+        fetch: streamingFetch,
       })(model)
     }
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
       const apiKey = value(OPENAI_COMPATIBLE_API_KEY)
-      return createOpenAICompatible({ name: provider, baseURL, ...(apiKey && { apiKey }) })(model)
+      return createOpenAICompatible({
+        name: provider,
+        baseURL,
+        ...(apiKey && { apiKey }),
+        includeUsage: true,
+        supportsStructuredOutputs: true,
+        fetch: streamingFetch,
+      })(model)
     }
     case 'bedrock': {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock')
+      const region = value(AWS_REGION)
+      const apiKey = value(AWS_BEARER_TOKEN_BEDROCK)
+      const credentials = {
+        accessKeyId: value(AWS_ACCESS_KEY_ID),
+        secretAccessKey: value(AWS_SECRET_ACCESS_KEY),
+        ...(value(AWS_SESSION_TOKEN) && { sessionToken: value(AWS_SESSION_TOKEN) }),
+      }
       return createAmazonBedrock({
-        region: value(AWS_REGION),
-        apiKey: value(AWS_BEARER_TOKEN_BEDROCK),
+        region,
+        apiKey,
         ...(baseURL && { baseURL }),
-        credentialProvider: async () => ({
-          accessKeyId: value(AWS_ACCESS_KEY_ID),
-          secretAccessKey: value(AWS_SECRET_ACCESS_KEY),
-          ...(value(AWS_SESSION_TOKEN) && { sessionToken: value(AWS_SESSION_TOKEN) }),
-        }),
+        credentialProvider: async () => credentials,
+        fetch: bedrockFetch(apiKey ? null : { ...credentials, region }, streamingFetch),
       })(model)
     }
   }

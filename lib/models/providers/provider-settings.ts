@@ -18,6 +18,8 @@ export const OPENAI_API_KEY = 'OPENAI_API_KEY'
 export const ANTHROPIC_API_KEY = 'ANTHROPIC_API_KEY'
 export const OPENAI_COMPATIBLE_BASE_URL = 'OPENAI_COMPATIBLE_BASE_URL'
 export const OPENAI_COMPATIBLE_API_KEY = 'OPENAI_COMPATIBLE_API_KEY'
+/** An integer: the output limit of models of this provider whose document sets none. */
+export const OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS = 'OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS'
 
 /** The environment variables of each provider. */
 export const SETTINGS: Record<Provider, Settings> = {

@@ -15,20 +15,27 @@ import {
   defaulted,
   insideEnvelopes,
   type Location,
+  partOf,
   ROOT,
+  removed,
   renamed,
   unwrapped,
 } from './adaptation.ts'
-import { convertValue, fits } from './convert-value.ts'
-import { matchNames, NameIndex } from './match-names.ts'
-import { type DefaultedField, readShape, type Shape } from './shape.ts'
-import { unwrapEnvelope } from './unwrap-envelope.ts'
+import { unwrapEnvelope } from './envelopes/unwrap-envelope.ts'
+import { NameIndex } from './names/match-names.ts'
+import { nameFields } from './names/name-fields.ts'
+import type { NamedField } from './names/paths.ts'
+import { type DefaultedField, type FieldShape, readShape, type Shape } from './shape.ts'
+import { convertValue } from './values/convert-value.ts'
+import { fits, isValidScalar } from './values/fits.ts'
 
 export type Adapter = (input: JsonObject) => { input: JsonObject; adaptations: InputAdaptation[] }
 
 type Context = {
   adaptations: InputAdaptation[]
   names: NameIndex
+  /** Whether a change may allow another one: a field got its name, or a value changed beside an unknown name. */
+  mayChangeAgain: boolean
   defaultOf: (field: DefaultedField) => Json | undefined
 }
 
@@ -37,12 +44,10 @@ const MAX_ADAPTATIONS = 100
 /** An object with more names that the schema does not describe is hardly a misspelled input. It is left as sent. */
 const MAX_UNKNOWN_NAMES = 1_000
 
-const NO_RENAMES: ReadonlyMap<string, string> = new Map()
-
 /**
- * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It makes only
- * unambiguous changes, in this order: names (match-names.ts), envelopes (unwrap-envelope.ts), types and choices
- * (convert-value.ts), defaults. Everything else stays as sent; nothing is removed, overwritten or rejected.
+ * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It makes only changes
+ * that have one reading (docs/adaptation.md): of envelopes, names, values, empty values, defaults. Everything else stays
+ * as sent. If adapting the result would change it again, the input had more than one reading and stays as sent, too.
  * The time is linear in the size of the input.
  *
  * A number that a double cannot hold becomes text in a string field, and otherwise the nearest double; the result never
@@ -56,13 +61,17 @@ export function compileAdapter(declared: JsonObject): Adapter {
   const { root, shapes } = readShape(toJsonSchema(declared))
   const defaults = adaptDefaults(shapes.flatMap((shape) => shape.defaults))
   const defaultOf = (field: DefaultedField) => copyOf(defaults.get(field))
-  return (input) => {
-    const adaptations: InputAdaptation[] = []
-    const context = { adaptations, defaultOf, names: new NameIndex() }
-    const adapted = root.choices
-      ? (roundNumbers(input, ROOT, context) as JsonObject)
-      : adaptObject(root, input, ROOT, context)
-    return { input: adapted, adaptations }
+  return (sent) => {
+    const names = new NameIndex()
+    const run = (change: (context: Context) => Json) => {
+      const context: Context = { adaptations: [], defaultOf, names, mayChangeAgain: false }
+      return { input: change(context) as JsonObject, ...context }
+    }
+    const adapt = (input: JsonObject) => run((context) => adaptObject(root, input, ROOT, context))
+    const first = root.choices ? undefined : adapt(sent)
+    const isStable = first && (!first.mayChangeAgain || adapt(first.input).input === first.input)
+    const { input, adaptations } = isStable ? first : run((context) => roundNumbers(sent, ROOT, context))
+    return { input, adaptations }
   }
 }
 
@@ -78,10 +87,11 @@ function adaptDefaults(fields: DefaultedField[]): Map<DefaultedField, Json | und
       return undefined
     }
     started.add(field)
-    const value = adaptValue(field.shape, field.value, ROOT, {
+    const value = adaptValue(field.shape, field.defaultValue, childOf(ROOT, field.name), {
       adaptations: [],
       defaultOf,
       names: new NameIndex(),
+      mayChangeAgain: false,
     })
     adapted.set(field, recursive.has(field) ? undefined : value)
     return adapted.get(field)
@@ -91,25 +101,28 @@ function adaptDefaults(fields: DefaultedField[]): Map<DefaultedField, Json | und
 }
 
 function adaptValue(shape: Shape, value: Json, location: Location, context: Context): Json {
-  if (fits(shape, value))
-    return shape.choices
-      ? roundNumbers(value, location, context)
-      : adaptParts(shape, value, location, context)
+  if (isValidScalar(shape, value)) return keepOrAdaptParts(shape, value, location, context)
   const result = convertValue(shape, value)
   if (result === undefined || !isWithinDepth(result, MAX_JSON_DEPTH - location.depth))
-    return roundNumbers(value, location, context)
+    return fits(shape, value)
+      ? keepOrAdaptParts(shape, value, location, context)
+      : roundNumbers(value, location, context)
   record(context, () => converted(location, value, result))
   const isWrapped = Array.isArray(result) && result[0] === value
-  return adaptParts(shape, result, location, context, isWrapped)
+  const isUnwrapped = Array.isArray(value) && !Array.isArray(result)
+  const sentLocation = isUnwrapped ? insideEnvelopes(location, ['0']) : location
+  return keepOrAdaptParts(shape, result, sentLocation, context, isWrapped)
 }
 
-function adaptParts(
+/** Values with choices are compared as a whole: their parts stay as sent. */
+function keepOrAdaptParts(
   shape: Shape,
   value: Json,
   location: Location,
   context: Context,
   isWrapped = false,
 ): Json {
+  if (shape.choices) return roundNumbers(value, location, context)
   if (location.depth >= MAX_JSON_DEPTH) return value
   if (Array.isArray(value)) return adaptItems(shape, value, location, context, isWrapped)
   return isJsonObject(value) ? adaptObject(shape, value, location, context) : value
@@ -124,7 +137,7 @@ function adaptItems(
 ): Json[] {
   const adapted = items.map((item, index) => {
     const itemShape = shape.firstItems[index] ?? shape.items
-    if (isScalar(item) && (!itemShape || fits(itemShape, item))) return item
+    if (isScalar(item) && (!itemShape || isValidScalar(itemShape, item))) return item
     const child = childOf(location, `${index}`, isWrapped ? undefined : `${index}`)
     return itemShape ? adaptValue(itemShape, item, child, context) : roundNumbers(item, child, context)
   })
@@ -140,25 +153,28 @@ function adaptObject(shape: Shape, sent: JsonObject, location: Location, context
     const hasExactNumber = sentNames.some((name) => containsExactNumber(sent[name] ?? null))
     return hasExactNumber ? (roundNumbers(sent, location, context) as JsonObject) : sent
   }
-  const matchable = hasTooManyUnknown ? [] : unknown
-  const renames = matchable.length > 0 ? matchNames(shape, sent, matchable, context.names) : NO_RENAMES
-  const envelope = renames.size === 0 && unknown.length === 1 ? unwrapEnvelope(shape, sent) : undefined
+  const envelope =
+    unknown.length > 0 && !hasTooManyUnknown ? unwrapEnvelope(shape, sent, location.depth === 0) : undefined
   if (envelope) {
-    const inner = insideEnvelopes(location, envelope.names)
+    const inner = insideEnvelopes(location, envelope.path)
     record(context, () => unwrapped(inner))
+    context.mayChangeAgain = true
     return adaptObject(shape, envelope.fields, inner, context)
   }
-  const fields = sentNames.map((sentName): [string, Json] => {
-    const name = renames.get(sentName) ?? sentName
-    return [name, adaptField(shape, { name, sentName, value: sent[sentName] ?? null }, location, context)]
-  })
-  const renamedTo = new Set(renames.values())
-  const isPresent = (name: string) => Object.hasOwn(sent, name) || renamedTo.has(name)
-  const added = missingDefaults(shape, isPresent, location, context)
-  const isUnchanged =
-    renames.size === 0 && added.length === 0 && fields.every(([name, value]) => value === sent[name])
+  const fields = nameFields(shape, sent, sentNames, hasTooManyUnknown ? [] : unknown, context.names)
+  const adapted: [string, Json][] = []
+  let isChanged = false
+  for (const field of fields) {
+    const entry = adaptField(shape, field, location, context)
+    if (entry) adapted.push(entry)
+    const isRenamed = field.name !== field.sentName || field.parts !== undefined
+    if (!entry || isRenamed) context.mayChangeAgain = true
+    isChanged ||= isRenamed || entry?.[1] !== field.value
+  }
+  if (isChanged && shape.isClosed && unknown.length > 0) context.mayChangeAgain = true
+  const added = missingDefaults(shape, adapted, location, context)
   // `Object.fromEntries` treats `__proto__` as an ordinary field.
-  return isUnchanged ? sent : Object.fromEntries([...fields, ...added])
+  return isChanged || added.length > 0 ? Object.fromEntries(adapted.concat(added)) : sent
 }
 
 /** At most one more than `MAX_UNKNOWN_NAMES`. */
@@ -172,30 +188,52 @@ function unknownNames(shape: Shape, names: readonly string[]): string[] {
   return unknown
 }
 
-type SentField = { name: string; sentName: string; value: Json }
-
+/** The field under its adapted name; undefined if it is removed. */
 function adaptField(
   shape: Shape,
-  { name, sentName, value }: SentField,
+  { name, value, sentName, parts }: NamedField,
   location: Location,
   context: Context,
-): Json {
-  if (name !== sentName) record(context, () => renamed(childOf(location, name, sentName)))
-  const fieldShape = shape.fields.get(name)?.shape ?? (matchesPattern(shape, name) ? undefined : shape.others)
-  if (isScalar(value) && (!fieldShape || fits(fieldShape, value))) return value
-  const child = childOf(location, name, sentName)
-  return fieldShape ? adaptValue(fieldShape, value, child, context) : roundNumbers(value, child, context)
+): [string, Json] | undefined {
+  const field = shape.fields.get(name)
+  if (field && isScalar(value) && isRemovable(field, value)) {
+    record(context, () => removed(childOf(location, name, sentName), value))
+    return undefined
+  }
+  if (parts) for (const part of parts) record(context, () => renamed(partOf(location, part)))
+  else if (sentName !== name) record(context, () => renamed(childOf(location, name, sentName)))
+  const fieldShape = field?.shape ?? (matchesPattern(shape, name) ? undefined : shape.others)
+  if (isScalar(value) && (!fieldShape || isValidScalar(fieldShape, value))) return [name, value]
+  const child = parts ? childOf({ ...location, parts }, name) : childOf(location, name, sentName)
+  const adapted = fieldShape
+    ? adaptValue(fieldShape, value, child, context)
+    : roundNumbers(value, child, context)
+  return [name, adapted]
+}
+
+/**
+ * Whether a value only says that an optional field has none: null or an empty text that the schema does not allow. Not if
+ * it is the default.
+ */
+function isRemovable(field: FieldShape, value: Json): boolean {
+  if (field.isRequired || (value !== null && value !== '')) return false
+  const { types, choices, restrictsScalars } = field.shape
+  if (!types && !choices && !restrictsScalars) return false
+  if (value !== null && isValidScalar(field.shape, value)) return false
+  return !field.accepts(value) && field.defaultValue !== value
 }
 
 function missingDefaults(
   shape: Shape,
-  isPresent: (name: string) => boolean,
+  present: readonly [string, Json][],
   location: Location,
   context: Context,
 ): [string, Json][] {
   const added: [string, Json][] = []
+  if (shape.defaults.length === 0) return added
+  const names = new Set(present.map(([name]) => name))
   for (const field of shape.defaults) {
-    if (isPresent(field.name)) continue
+    if (names.has(field.name)) continue
     const value = context.defaultOf(field)
     if (value === undefined || !isWithinDepth(value, MAX_JSON_DEPTH - location.depth - 1)) continue
     record(context, () => defaulted(childOf(location, field.name)))

@@ -5,7 +5,10 @@ import { toJsonPointer } from '../json-pointer.ts'
 import { jsonTypeOf, truncate, withArticle } from '../message-text.ts'
 
 /** A location in an input: its path in the adapted input, and its path in the input that was sent. */
-export type Location = { path: Path; sentPath: Path; depth: number }
+export type Location = { path: Path; sentPath: Path; depth: number; parts?: readonly Part[] | undefined }
+
+/** A part of a value that was sent under a name of its own: its path in the value, and that name. */
+export type Part = { path: string[]; sentName: string }
 
 /** A linked list, because most locations are never reported. */
 type Path = { parent: Path; name: string } | undefined
@@ -13,18 +16,32 @@ type Path = { parent: Path; name: string } | undefined
 export const ROOT: Location = { path: undefined, sentPath: undefined, depth: 0 }
 
 /** The location of a field or item. Omit `sentName` for the array around a single value, which was not sent. */
-export function childOf({ path, sentPath, depth }: Location, name: string, sentName?: string): Location {
-  return {
-    path: { parent: path, name },
-    sentPath: sentName === undefined ? sentPath : { parent: sentPath, name: sentName },
-    depth: depth + 1,
-  }
+export function childOf(
+  { path, sentPath, depth, parts }: Location,
+  name: string,
+  sentName?: string,
+): Location {
+  const child = { path: { parent: path, name }, depth: depth + 1 }
+  if (!parts)
+    return { ...child, sentPath: sentName === undefined ? sentPath : { parent: sentPath, name: sentName } }
+  const inside = parts
+    .filter((part) => part.path[0] === name)
+    .map((part) => ({ ...part, path: part.path.slice(1) }))
+  const leaf = inside.find((part) => part.path.length === 0)
+  if (leaf) return { ...child, sentPath: { parent: sentPath, name: leaf.sentName } }
+  return { ...child, sentPath, parts: inside }
 }
 
-/** The location of fields that were sent inside envelopes. */
+/** The location of fields that were sent inside envelopes, or of the item of a list of one. */
 export function insideEnvelopes(location: Location, names: readonly string[]): Location {
   const sentPath = names.reduce<Path>((parent, name) => ({ parent, name }), location.sentPath)
   return { ...location, sentPath }
+}
+
+/** The location of a part that was sent under a name of its own. */
+export function partOf(location: Location, { path, sentName }: Part): Location {
+  const target = path.reduce<Path>((parent, name) => ({ parent, name }), location.path)
+  return { path: target, sentPath: { parent: location.sentPath, name: sentName }, depth: location.depth }
 }
 
 export function renamed(location: Location): InputAdaptation {
@@ -56,7 +73,7 @@ export function converted(location: Location, sent: Json | ExactNumber, result: 
     }
   const message =
     from === to
-      ? `Changed the spelling of ${format(path)} to match an allowed value.`
+      ? `Changed the spelling of ${format(path)} to one that the schema allows.`
       : `Converted ${format(path)} from ${withArticle(from)} to ${withArticle(to)}.`
   return { path, kind: 'converted', from, message }
 }
@@ -64,6 +81,18 @@ export function converted(location: Location, sent: Json | ExactNumber, result: 
 export function defaulted(location: Location): InputAdaptation {
   const path = toPointer(location.path)
   return { path, kind: 'defaulted', message: `Set ${format(path)} to its default.` }
+}
+
+export function removed(location: Location, sent: Json): InputAdaptation {
+  const path = toPointer(location.path)
+  const from = toPointer(location.sentPath)
+  const value = sent === null ? 'null' : 'an empty text'
+  return {
+    path,
+    kind: 'removed',
+    from,
+    message: `Removed ${format(from)}: the schema does not allow ${value}.`,
+  }
 }
 
 const format = (pointer: string) => (pointer === '' ? 'the input' : truncate(pointer, 100))

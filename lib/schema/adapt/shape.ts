@@ -1,8 +1,10 @@
 import { dereference, type Schema } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { compilePattern, type Matcher } from '../patterns/compile-pattern.ts'
+import { toLinearSchema } from '../patterns/schema-patterns.ts'
 import { getNonNullAlternative, getPureRefTarget, isComposed, type Lookup } from '../subschemas.ts'
 import { closeObjects } from '../validate/close-objects.ts'
+import { createChecks, restrictsScalars, type ValueCheck } from './value-check.ts'
 
 /** The parts of a JSON Schema that adaptation uses. Shapes reference each other like schemas, including cycles. */
 export type Shape = {
@@ -22,33 +24,47 @@ export type Shape = {
   /** The shapes of `prefixItems`. */
   firstItems: Shape[]
   items: Shape | undefined
+  /** Whether the schema accepts a value of one of its types. */
+  accepts: ValueCheck
+  /** Whether a scalar of the right type can be invalid, other than by `choices`: for example by a format. */
+  restrictsScalars: boolean
 }
 
-export type FieldShape = { name: string; shape: Shape; isRequired: boolean }
+export type FieldShape = {
+  name: string
+  shape: Shape
+  isRequired: boolean
+  defaultValue: Json | undefined
+  /** Whether the schema accepts a value. Follows alternatives to null, which the shape leaves out. */
+  accepts: ValueCheck
+}
 
-export type DefaultedField = FieldShape & { value: Json }
+export type DefaultedField = FieldShape & { defaultValue: Json }
 
 /**
  * Reads the shape of a JSON Schema as strict mode interprets it. Follows `$ref`, and `anyOf` or `oneOf` that only adds
  * null to one schema. Other composition keywords are ignored: what they allow is not certain.
  */
 export function readShape(schema: JsonObject): { root: Shape; shapes: Shape[] } {
-  const lookup = dereference(schema as Schema)
+  const linear = toLinearSchema(schema)
+  const lookup = dereference(linear.schema as Schema)
+  const checkOf = createChecks(linear, lookup)
   const shapes = new Map<JsonObject, Shape>()
 
   function read(part: Json | undefined): Shape {
     const { resolved } = resolve(part, lookup)
     const known = shapes.get(resolved)
     if (known) return known
-    const shape = emptyShape(resolved)
+    const shape = emptyShape(resolved, checkOf(resolved))
     shapes.set(resolved, shape)
     const { properties, required, additionalProperties, prefixItems, items } = resolved
     for (const [name, property] of Object.entries(isJsonObject(properties) ? properties : {})) {
       const isRequired = Array.isArray(required) && required.includes(name)
-      const field = { name, shape: read(property), isRequired }
-      shape.fields.set(name, field)
+      const accepts = isJsonObject(property) ? checkOf(property) : () => property !== false
       const { defaultValue } = resolve(property, lookup)
-      if (defaultValue !== undefined) shape.defaults.push({ ...field, value: defaultValue })
+      const field = { name, shape: read(property), isRequired, accepts, defaultValue }
+      shape.fields.set(name, field)
+      if (defaultValue !== undefined) shape.defaults.push({ ...field, defaultValue })
     }
     if (isJsonObject(additionalProperties) && Object.keys(additionalProperties).length > 0)
       shape.others = read(additionalProperties)
@@ -57,10 +73,10 @@ export function readShape(schema: JsonObject): { root: Shape; shapes: Shape[] } 
     return shape
   }
 
-  return { root: read(closeObjects(schema, lookup)), shapes: [...shapes.values()] }
+  return { root: read(closeObjects(linear.schema, lookup)), shapes: [...shapes.values()] }
 }
 
-function emptyShape(schema: JsonObject): Shape {
+function emptyShape(schema: JsonObject, accepts: ValueCheck): Shape {
   const { type, enum: choices, const: constant, patternProperties } = schema
   const { additionalProperties, unevaluatedProperties } = schema
   return {
@@ -76,6 +92,8 @@ function emptyShape(schema: JsonObject): Shape {
     others: undefined,
     firstItems: [],
     items: undefined,
+    accepts,
+    restrictsScalars: restrictsScalars(schema),
   }
 }
 

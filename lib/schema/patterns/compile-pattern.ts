@@ -1,16 +1,19 @@
-import type { RE2JS } from 're2js'
 import { isSimplePattern } from './simple-pattern.ts'
-import { toRe2 } from './to-re2.ts'
 
 /** Whether a text contains a match. */
 export type Matcher = (text: string) => boolean
 
 /** RE2 (https://github.com/google/re2) matches in linear time, at the price of look-around and back-references. */
-let engine: typeof RE2JS | undefined
+let compileWithRe2: ((pattern: string) => Matcher) | undefined
 
 /** To be called before patterns that are not simple are compiled. */
 export async function loadPatternEngine(): Promise<void> {
-  engine ??= (await import('re2js')).RE2JS
+  if (compileWithRe2) return
+  const [{ RE2JS }, { toRe2 }] = await Promise.all([import('re2js'), import('./to-re2.ts')])
+  compileWithRe2 = (pattern) => {
+    const expression = RE2JS.compile(toRe2(pattern))
+    return (text) => expression.test(text)
+  }
 }
 
 /**
@@ -23,10 +26,9 @@ export function compilePattern(pattern: string): Matcher | undefined {
     const expression = new RegExp(pattern, 'u')
     return (text) => expression.test(text)
   }
-  if (!engine) throw new Error('loadPatternEngine must be called before a pattern is compiled.')
+  if (!compileWithRe2) throw new Error('loadPatternEngine must be called before a pattern is compiled.')
   try {
-    const expression = engine.compile(toRe2(pattern))
-    return (text) => expression.test(text)
+    return compileWithRe2(pattern)
   } catch {
     return undefined
   }

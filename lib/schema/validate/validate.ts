@@ -1,4 +1,4 @@
-import { dereference, format, type Schema, validate } from '@cfworker/json-schema'
+import { dereference, type Schema, validate } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
 import { type Json, type JsonObject, mapExactNumbers } from '../../core/json.ts'
 import { errorMessage } from '../explain/error-message.ts'
@@ -6,13 +6,12 @@ import { explainErrors, MAX_VIOLATIONS, toViolation } from '../explain/explain-e
 import { toJsonSchema } from '../field-map.ts'
 import { toJsonPointer } from '../json-pointer.ts'
 import { truncate } from '../message-text.ts'
-import type { Matcher } from '../patterns/compile-pattern.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'
 import type { Lookup } from '../subschemas.ts'
 import { closeObjects } from './close-objects.ts'
 import { limitChecks, TooManyChecks } from './limit-checks.ts'
-import { LINEAR_FORMATS } from './linear-formats.ts'
 import { findDuplicates, takeUniqueItems } from './unique-items.ts'
+import { withFormats } from './with-formats.ts'
 
 /** Returns the violations of a value; empty when it is valid. */
 export type Validator = (value: unknown) => Violation[]
@@ -62,18 +61,6 @@ function toValidator(
     }
   }
 }
-
-/** The formats of the validator are global. Those of one schema exist only while it is in use. */
-function withFormats<T>(formats: Record<string, Matcher>, run: () => T): T {
-  Object.assign(format, formats)
-  try {
-    return run()
-  } finally {
-    for (const name in formats) delete format[name]
-  }
-}
-
-Object.assign(format, LINEAR_FORMATS)
 
 /** Only a version that was published before patterns were checked has one. */
 const unsupportedPattern = (pattern: string): Violation => ({

@@ -13,8 +13,11 @@ import { type ToolDocument, toolFields } from './tool-fields.ts'
 const KINDS = ['http', 'lambda', 'mcp', 'agent'] as const
 const MAX_TOOLS = 64
 
-/** Tools of these kinds have no `description` and `input` of their own. */
-const DEFINED_BY = { mcp: 'the MCP server', agent: 'the agent' }
+/** The fields that a tool gets from elsewhere. An agent has a description, which a document may override. */
+const DEFINED_BY = {
+  mcp: { source: 'the MCP server', fields: ['description', 'input'] },
+  agent: { source: 'the agent', fields: ['input'] },
+}
 
 /** An entry of `tools` in an `agent.md`. */
 const toolSchema = toolFields.check(({ value, issues }) => {
@@ -46,7 +49,8 @@ function checkTool(tool: ToolDocument, report: Report): void {
   for (const name of ['description', 'input'] as const) {
     const isGiven = tool[name] !== undefined
     if (kind === 'mcp' || kind === 'agent') {
-      if (isGiven) report([name], `must be omitted: ${DEFINED_BY[kind]} defines it`)
+      const { source, fields } = DEFINED_BY[kind]
+      if (isGiven && fields.includes(name)) report([name], `must be omitted: ${source} defines it`)
     } else if (!isGiven) report([name], `is required for tools of kind ${kind}`)
   }
   for (const { path, message } of tool.input ? checkDeclaredSchema(tool.input as unknown as JsonObject) : [])

@@ -5,14 +5,23 @@ import { ToolError } from '../tool.ts'
 export const MAX_READ_BYTES = 5_000_000
 
 export type ResponseText = { text: string; mediaType: string; isComplete: boolean }
+export type ResponseBody = { bytes: Buffer; mediaType: string; charset: string; isComplete: boolean }
 
 /**
  * Reads up to `maxBytes` of a response as text, then closes the connection.
  * @throws ToolError if the body is not text in the charset of the response (default UTF-8)
  */
-export async function readText(response: IncomingMessage, maxBytes: number): Promise<ResponseText> {
+export const readText = async (response: IncomingMessage, maxBytes: number): Promise<ResponseText> =>
+  toText(await readBody(response, maxBytes))
+
+/**
+ * Reads up to `maxBytes` of a response, then closes the connection.
+ * @throws ToolError if the body is compressed
+ */
+export async function readBody(response: IncomingMessage, maxBytes: number): Promise<ResponseBody> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = response.headers
   const mediaType = (type.split(';')[0] ?? '').trim().toLowerCase()
+  const charset = /charset="?([^\s;"]+)/i.exec(type)?.[1] ?? 'utf-8'
   if (encoding !== 'identity') {
     response.destroy()
     throw new ToolError(`The response is compressed (${encoding}), although no compression was requested.`)
@@ -24,11 +33,15 @@ export async function readText(response: IncomingMessage, maxBytes: number): Pro
     size += chunk.length
     if (size > maxBytes) break
   }
-  const isComplete = size <= maxBytes
   const bytes = Buffer.concat(chunks).subarray(0, maxBytes)
-  const text = decode(bytes, /charset="?([^\s;"]+)/i.exec(type)?.[1] ?? 'utf-8', isComplete)
+  return { bytes, mediaType, charset, isComplete: size <= maxBytes }
+}
+
+/** @throws ToolError if the body is not text in its charset */
+export function toText({ bytes, mediaType, charset, isComplete }: ResponseBody): ResponseText {
+  const text = decode(bytes, charset, isComplete)
   if (text !== null) return { text, mediaType, isComplete }
-  const length = `${isComplete ? '' : 'more than '}${isComplete ? size : maxBytes} bytes`
+  const length = `${isComplete ? '' : 'more than '}${bytes.length} bytes`
   throw new ToolError(`The response is binary (${mediaType || 'no content type'}, ${length}), not text.`)
 }
 

@@ -3,11 +3,12 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import type { ToolResult } from '../../core/model.ts'
 import type { HttpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
-import { MAX_READ_BYTES, type ResponseText, readText } from '../egress/read-text.ts'
+import { MAX_READ_BYTES, type ResponseText, readBody, readText, toText } from '../egress/read-text.ts'
 import { type OutgoingRequest, sendRequest, toConnectionError } from '../egress/send-request.ts'
 import { truncateText } from '../limit-result.ts'
 import type { Secrets } from '../secrets.ts'
 import { failed, succeeded, ToolError, type ToolGroup, toDeclaration, toGroup } from '../tool.ts'
+import { describeImage, toImage } from '../tool-image.ts'
 import { appendQuery, fillPath, getPlaceholders } from './url-template.ts'
 
 const MAX_ERROR_READ_BYTES = 64_000
@@ -65,9 +66,12 @@ async function send(request: OutgoingRequest, policy: EgressPolicy, secrets: Sec
     const details = body?.text ? `: ${body.text}` : '.'
     return failed(`The request failed with HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() + details)
   }
-  const body = await readText(response, MAX_READ_BYTES).catch((error: Error) => {
+  const content = await readBody(response, MAX_READ_BYTES).catch((error: Error) => {
     throw error instanceof ToolError ? error : toConnectionError(error, request.url)
   })
+  const image = content.mediaType.startsWith('image/') && content.isComplete ? toImage(content.bytes) : null
+  if (image) return succeeded(describeImage(image, content.bytes.length), [image])
+  const body = toText(content)
   // Masked here as well: a secret at the end of the text that was read may be truncated.
   if (!body.isComplete) return succeeded(truncateText(secrets.maskText(body.text), { isComplete: false }))
   return parseBody(body)

@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Template } from '../../../local/to-sam-template.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { ACCOUNT, REGION } from '../emulators/moto.ts'
-import { runCommand } from '../run-command.ts'
 
 export const STACK = 'AgentExecutionService'
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runCommand } from '../../support/run-command.ts'
 import { motoEnvironment, startMoto } from '../emulators/moto.ts'
-import { runCommand } from '../run-command.ts'
 import { deployStack } from './deploy-stack.ts'
 
 /**

@@ -93,11 +93,8 @@ describe('context.step', () => {
     const { execution } = await started()
     const append = () => Promise.reject(new Unavailable(new Error('throttled')))
     const result = await attempt({ ...engine, steps: { ...engine.steps, append } }, execution, version)
-    expect(result).toMatchObject({ kind: 'released', hasFailed: true })
-    expect(await engine.executions.get(execution)).toMatchObject({
-      status: 'IN_PROGRESS',
-      lastError: { code: 'Unavailable' },
-    })
+    expect(result).toMatchObject({ kind: 'released' })
+    expect(await engine.executions.get(execution)).toMatchObject({ status: 'IN_PROGRESS', lease: null })
   })
 
   it('writes no step after the lease is lost', async () => {

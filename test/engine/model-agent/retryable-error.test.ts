@@ -66,20 +66,18 @@ describe('a retryable error', () => {
     expect(await deadLetter(execution)).toBe('ignored')
   })
 
-  it('of the database releases the run, too', async () => {
-    const { execution, stored } = await queued([answer])
+  it('of the database requeues the run however often it happens', async () => {
+    const { execution, stored } = await queued(() => answer)
     const append = () => Promise.reject(new Unavailable(new Error('throttled')))
-    const result = await processMessage(
-      { ...engine, steps: { ...engine.steps, append } },
-      execution.id,
-      aMessage(1),
-    )
-    expect(result).toHaveProperty('retryInMs')
-    expect(await stored()).toMatchObject({
-      status: 'IN_PROGRESS',
-      lease: null,
-      lastError: { code: 'Unavailable' },
-    })
+    const failing = { ...engine, steps: { ...engine.steps, append } }
+    for (let n = 0; n <= MAX_ATTEMPTS; n++) {
+      const message = aMessage(1)
+      expect(await processMessage(failing, execution.id, message)).toBe('processed')
+      expect(message.sent).toMatchObject([{ executionId: execution.id, delayMs: expect.any(Number) }])
+    }
+    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, attemptsSinceProgress: 0 })
+    expect(await processMessage(engine, execution.id, aMessage(1))).toBe('processed')
+    expect(await stored()).toMatchObject({ status: 'SUCCESS' })
   })
 
   it('of the database during the final write does not discard the result', async () => {

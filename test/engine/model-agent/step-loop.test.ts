@@ -21,7 +21,7 @@ function responseOf(number: number): ModelResponse {
   const name = isLast ? 'final_answer' : 'look_up'
   const input = isLast ? { answer: 'Because.' } : { id: 'x' }
   const toolCalls = [{ id: `call-${number}`, name, input, error: null }]
-  return { messages: [{ said: number }], text: '', toolCalls, usage, finishReason: 'tool-calls' }
+  return { messages: [{ said: number }], text: '', toolCalls, usage, stopReason: 'tool-calls' }
 }
 
 /** Runs a model of `STEPS` steps after the recorded ones, and counts the reads of each step. */
@@ -34,6 +34,7 @@ async function run(recorded: RecordedStep[] = []) {
   const made = { user: 0, tool: 0 }
   const model: Model = {
     name: 'stub/model',
+    answerModes: ['tool'],
     async respond({ messages }) {
       const number = recorded.length + sent.push([...messages])
       return countReads(responseOf(number), read(number))
@@ -66,6 +67,7 @@ async function run(recorded: RecordedStep[] = []) {
     model,
     tools: { declarations: [], call: async () => ({ ok: true, value: 'found' }) },
     journal,
+    budget: null,
     examples: [],
     checkOutput: outputValidatorOf(version),
     system,

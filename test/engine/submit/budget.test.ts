@@ -57,7 +57,7 @@ async function requestOf(slug: string, input: JsonObject, overrides: RunOverride
     idOrSlug: slug,
     versionId: undefined,
   })
-  return { engine, request: buildRunRequest(version, input, overrides) }
+  return { engine, request: await buildRunRequest(version, input, overrides) }
 }
 
 async function run(slug: string, input: JsonObject, overrides?: RunOverrides) {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type OperationName, operations, type Route, routes } from '../../../lib/api/routes.ts'
 import { system } from '../../../lib/system.ts'
+import { modernRequest } from '../../mcp/messages.ts'
 import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/client.ts'
 import { newOrganization, type TestOrganization } from '../../support/organization.ts'
 
@@ -21,6 +22,8 @@ const MATRIX: Record<OperationName, Expected[]> = {
   'check-health': [/*    */ 200, 200, 200, 200, 200, 200, 200],
   'get-openapi-document': [200, 200, 200, 200, 200, 200, 200],
   'get-me': [/*          */ 403, 200, 403, 200, 200, 200, 200],
+  // Tools have a matrix of their own: test/mcp/isolation.test.ts.
+  'serve-mcp': [/*       */ 200, 200, 200, 200, 200, 200, 200],
   'list-agents': [/*     */ 403, 200, 403, 200, 200, ABSENT, ABSENT],
   'get-agent': [/*       */ 403, 200, 403, 200, 200, 404, 404],
   'list-versions': [/*   */ 403, 200, 403, 200, 200, 404, 404],
@@ -36,7 +39,10 @@ const MATRIX: Record<OperationName, Expected[]> = {
 }
 
 /** Query strings and bodies that a successful request needs. Lists and runs name the tenant. */
-const REQUESTS: Partial<Record<OperationName, { query?: string; body?: object }>> = {
+const REQUESTS: Partial<
+  Record<OperationName, { query?: string; body?: object; headers?: Record<string, string> }>
+> = {
+  'serve-mcp': modernRequest('tools/list'),
   'run-agent': { query: '?tenantId=acme', body: { text: 'x' } },
   'list-agent-executions': { query: '?tenantId=acme' },
   'list-executions': { query: '?tenantId=acme' },
@@ -71,9 +77,9 @@ beforeAll(async () => {
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
 
 const send = (client: ApiClient, route: Route, agent: string, executionId: string) => {
-  const { query = '', body } = REQUESTS[route.function] ?? {}
+  const { query = '', ...options } = REQUESTS[route.function] ?? {}
   const path = route.path.replace('{agentId}', agent).replace('{executionId}', executionId)
-  return client(route.method, path + query, { body })
+  return client(route.method, path + query, options)
 }
 
 /** The response without the request ID and the date. */

@@ -215,7 +215,7 @@ describe('corsOrigins', () => {
       expect(ResponseParameters).toMatchObject({
         'method.response.header.Access-Control-Allow-Methods': `'${methodsOf(path)}'`,
         'method.response.header.Access-Control-Allow-Headers':
-          "'Authorization,Content-Type,Idempotency-Key,Last-Event-ID,Prefer'",
+          "'Authorization,Content-Type,Idempotency-Key,Last-Event-ID,Prefer,MCP-Protocol-Version,Mcp-Method,Mcp-Name'",
       })
       const text = JSON.stringify(Properties.Integration)
       expect(text).toContain(first)

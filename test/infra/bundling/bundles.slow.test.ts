@@ -95,7 +95,7 @@ describe('the bundles', () => {
   it.each(FUNCTION_NAMES)('contain zod only where requests are validated with it: %s', (name) => {
     const { query, headers }: Partial<Operation> =
       name in operations ? getOperation(name as OperationName) : {}
-    const isValidated = Boolean(query ?? headers) || name === 'give-feedback'
+    const isValidated = Boolean(query ?? headers) || ['give-feedback', 'serve-mcp'].includes(name)
     expect(getReport(name).packagesAtStart.includes('zod')).toBe(isValidated)
   })
 
@@ -106,17 +106,20 @@ describe('the bundles', () => {
 
   it.each(AGENT_FUNCTIONS)('load the SDKs of models and tools on demand: %s', (name) => {
     const { packagesAtStart, packagesLater } = getReport(name)
-    expect(filterAgentPackages(packagesAtStart)).toEqual([])
+    const ownPackages =
+      name === 'serve-mcp' ? ['@modelcontextprotocol/core', '@modelcontextprotocol/server'] : []
+    expect(filterAgentPackages(packagesAtStart)).toEqual(ownPackages)
     expect(filterAgentPackages(packagesLater)).toEqual(
       expect.arrayContaining([
         '@ai-sdk/amazon-bedrock',
         '@ai-sdk/anthropic',
         '@ai-sdk/openai',
         '@ai-sdk/openai-compatible',
-        '@modelcontextprotocol/sdk',
+        '@modelcontextprotocol/client',
         'minisearch',
       ]),
     )
     expect(packagesLater).not.toContain('ai')
+    expect([...packagesAtStart, ...packagesLater]).not.toContain('ajv')
   })
 })

@@ -13,6 +13,7 @@ import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { tokenStore } from '../../../lib/dynamodb/token-store.ts'
 import { system } from '../../../lib/system.ts'
 import { newToken } from '../../../lib/tokens/token.ts'
+import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { anExecution } from '../../support/executions.ts'
 import { finalAnswer } from '../../support/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
@@ -130,6 +131,24 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       const headers = { 'Content-Type': 'application/problem+json' }
       expect(result).toMatchObject({ mode: 'streamed', prelude: { statusCode: 404, headers } })
       expect(JSON.parse(toResponse(result).body)).toMatchObject({ status: 404, code: 'AgentNotFound' })
+    })
+  })
+
+  describe('serve-mcp', () => {
+    it('streams progress and the result of a call', async () => {
+      const params = { name: 'wait', arguments: { seconds: 0 }, _meta: { progressToken: 1 } }
+      const result = await functions.call('serve-mcp', modernRequest('tools/call', params))
+      const headers = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }
+      expect(result).toMatchObject({ mode: 'streamed', prelude: { statusCode: 200, headers } })
+      const [message] = parseMessages(toResponse(result).body)
+      expect(message.result).toMatchObject({ structuredContent: { waitedSeconds: expect.any(Number) } })
+    })
+
+    it('responds to other requests with JSON', async () => {
+      const result = await functions.call('serve-mcp', modernRequest('tools/list'))
+      expect(result).toMatchObject({ prelude: { headers: { 'Content-Type': 'application/json' } } })
+      const [message] = parseMessages(toResponse(result).body)
+      expect(message.result.tools.map(({ name }: { name: string }) => name)).toContain('wait')
     })
   })
 

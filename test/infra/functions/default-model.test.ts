@@ -25,7 +25,9 @@ function findModelResources(name: (typeof FUNCTION_NAMES)[number], region: strin
     'AWS::AccountId': ACCOUNT,
   }
   const { Statement } = findFunctionResource(template, 'AWS::IAM::Policy', name).Properties.PolicyDocument
-  const { Resource } = Statement.find(({ Action }: { Action: unknown }) => Action === 'bedrock:InvokeModel')
+  const { Resource } = Statement.find(
+    ({ Action }: { Action: unknown }) => Action === 'bedrock:InvokeModelWithResponseStream',
+  )
   return Resource.map((resource: { 'Fn::Join': [string, (string | { Ref: string })[]] }) =>
     resource['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : values[part.Ref])).join(''),
   ) as string[]

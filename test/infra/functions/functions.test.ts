@@ -42,9 +42,9 @@ const REGION_AND_ACCOUNT = 'AWS::Region:AWS::AccountId'
 
 /** The permissions for what agents use. They have wildcards because agents name the resources. */
 const AGENT_PERMISSIONS = [
-  'bedrock:InvokeModel on arn:AWS::Partition:bedrock:*::foundation-model/*',
-  `bedrock:InvokeModel on arn:AWS::Partition:bedrock:${REGION_AND_ACCOUNT}:application-inference-profile/*`,
-  `bedrock:InvokeModel on arn:AWS::Partition:bedrock:${REGION_AND_ACCOUNT}:inference-profile/*`,
+  'bedrock:InvokeModelWithResponseStream on arn:AWS::Partition:bedrock:*::foundation-model/*',
+  `bedrock:InvokeModelWithResponseStream on arn:AWS::Partition:bedrock:${REGION_AND_ACCOUNT}:application-inference-profile/*`,
+  `bedrock:InvokeModelWithResponseStream on arn:AWS::Partition:bedrock:${REGION_AND_ACCOUNT}:inference-profile/*`,
   `lambda:InvokeFunction on arn:AWS::Partition:lambda:${REGION_AND_ACCOUNT}:function:agent-tool-*`,
   `secretsmanager:GetSecretValue on arn:AWS::Partition:secretsmanager:${REGION_AND_ACCOUNT}:secret:/aes/AgentExecutionService/secrets/*`,
   `ssm:GetParameter on arn:AWS::Partition:ssm:${REGION_AND_ACCOUNT}:parameter/aes/AgentExecutionService/secrets/*`,

@@ -18,6 +18,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues, provisionTable } from '../../../local/emulators/provision.ts'
 import { startDynamoDB, startSqs } from '../../../local/emulators/start-emulators.ts'
+import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { createToken } from '../../support/create-organization.ts'
 import { anExecution } from '../../support/executions.ts'
 import { finalAnswer } from '../../support/model-agent.ts'
@@ -111,6 +112,7 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   for (const name of FUNCTION_NAMES) {
     vi.stubEnv('DYNAMODB_ENDPOINT', recorder.endpointOf(name))
     vi.stubEnv('SQS_ENDPOINT', recorder.endpointOf(name))
+    vi.stubEnv('SYNC_DEADLINE_SECONDS', name === 'serve-mcp' ? '1' : undefined)
     const url = pathToFileURL(join(bundles, name, 'index.mjs')).href
     loaded.push([name, (await import(/* @vite-ignore */ url)).handler])
   }
@@ -139,6 +141,14 @@ async function call(
   expect(result).toMatchObject({ statusCode: status })
   if (result.headers['Content-Type'] === 'text/event-stream') return result.body
   return result.body === '' ? null : JSON.parse(result.body)
+}
+
+/** Calls a tool. @returns its structured content */
+async function callTool(name: string, input: object, meta: object = {}) {
+  const request = modernRequest('tools/call', { name, arguments: input, _meta: meta })
+  const { result } = parseMessages(await call('serve-mcp', 200, request)).at(-1)
+  expect(result).toMatchObject({ structuredContent: {} })
+  return result.structuredContent
 }
 
 const newestExecution = async (): Promise<string> => (await call('list-executions', 200))[0].id
@@ -183,11 +193,25 @@ async function invokeAllFunctions() {
   await call('cancel-execution', 200, { id: cancelled })
   await call('cancel-execution', 200, { id: cancelled })
 
+  await callTools()
   await learn()
   await processWithHeartbeat()
   await resume()
   await requeueAndEnd()
   await sweepStale()
+}
+
+async function callTools() {
+  await call('serve-mcp', 200, modernRequest('tools/list'))
+  const meta = { useCache: true, idempotencyKey: 'k' }
+  expect(await callTool(version.slug, { text: large }, meta)).toEqual({ text: large })
+  expect(await callTool(version.slug, { text: large }, meta)).toEqual({ text: large })
+  for (const filter of [{}, { status: 'ERROR' }, { status: 'IN_PROGRESS' }, { tenantId: 'acme' }])
+    for (const agent of [{}, { agent: version.slug }])
+      await callTool('list_executions', { ...filter, ...agent })
+  const { executionId } = await callTool(version.slug, { text: large, ms: 60_000 })
+  await callTool('cancel_execution', { executionId })
+  expect(await callTool('get_execution', { executionId, waitSeconds: 1 })).toMatchObject({ status: 'ERROR' })
 }
 
 /** The run function and the runner show a model its previous execution as an example. */

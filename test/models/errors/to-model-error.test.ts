@@ -49,15 +49,16 @@ const TRANSIENT: [string, Turn, RegExp][] = [
   ['truncated JSON', { garbage: '{"id": "x", ' }, /response that is not in its format/],
   ['an empty body', { garbage: '' }, /response that is not in its format/],
   ['an array', { garbage: '[]' }, /response that is not in its format/],
-  [
-    'a connection dropped before the response',
-    { drop: 'before' },
-    /Could not connect to .* \(UND_ERR_SOCKET\)/,
-  ],
+  ['a connection dropped before the response', { drop: 'before' }, /Could not connect to .* \(ECONNRESET\)/],
   [
     'a connection dropped within the response',
-    { drop: 'middle' },
-    /was lost during the response \(UND_ERR_SOCKET\)/,
+    { cut: { text: 'Cut off.' }, by: 'close' },
+    /was lost during the response \(ECONNRESET\)/,
+  ],
+  [
+    'a response that ends early',
+    { cut: { text: 'Cut off.' }, by: 'end' },
+    /^\S+ ended its response early\.$/,
   ],
 ]
 
@@ -168,9 +169,9 @@ describe('an error of openai', () => {
 
   it.each([
     [{ code: 'server_error' }, true, 'returned HTTP 200 server_error'],
-    [{ code: 'server_error', type: 'server_error' }, true, 'returned HTTP 400 server_error'],
+    [{ code: 'server_error', type: 'server_error' }, true, 'returned HTTP 200 server_error'],
     [{ code: 'invalid_prompt' }, false, 'returned HTTP 200 invalid_prompt'],
-    [{ code: 'invalid_prompt', type: 'invalid_request_error' }, false, 'returned HTTP 400 invalid_prompt'],
+    [{ code: 'invalid_prompt', type: 'invalid_request_error' }, false, 'returned HTTP 200 invalid_prompt'],
   ])('uses the reported error of a response with status 200: %j', async (reported, isTransient, summary) => {
     const garbage = JSON.stringify({ id: 'r', output: [], error: { ...reported, message: 'It failed.' } })
     const error = await getError('openai', { garbage })

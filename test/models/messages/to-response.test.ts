@@ -18,7 +18,11 @@ describe('parseToolCall', () => {
   it('quotes invalid JSON', () => {
     const { input, error } = parse('{"a": 1, ')
     expect(input).toBe('{"a": 1, ')
-    expect(error).toMatch(/^The input of the tool add is invalid JSON: .+ Received: \{"a": 1, $/)
+    expect(error).toMatch(/^The input of the tool add is not valid JSON: .+ Received: \{"a": 1, $/)
+  })
+
+  it.each(['{"a": 9007199254740993}', '{"a": 1e999}', '{"a": 1, "a": 2}'])('rejects %s', (text) => {
+    expect(parse(text)).toMatchObject({ input: text, error: expect.stringContaining('contains') })
   })
 
   it.each([

@@ -31,12 +31,12 @@ const REQUESTS: Row[] = [
   ['openai', 'unknown', 'none', effort('none'), null],
   ['openai', 'unknown', 'high', effort('high'), null],
 
-  ['openai-compatible', 'qwen3:8b', 'default', {}, null],
-  ['openai-compatible', 'qwen3:8b', 'none', { reasoning_effort: 'none' }, null],
-  ['openai-compatible', 'qwen3:8b', 'minimal', { reasoning_effort: 'minimal' }, null],
-  ['openai-compatible', 'qwen3:8b', 'low', { reasoning_effort: 'low' }, null],
-  ['openai-compatible', 'qwen3:8b', 'medium', { reasoning_effort: 'medium' }, null],
-  ['openai-compatible', 'qwen3:8b', 'high', { reasoning_effort: 'high' }, null],
+  ['openai-compatible', 'qwen3:8b', 'default', {}, 2_000],
+  ['openai-compatible', 'qwen3:8b', 'none', { reasoning_effort: 'none' }, 2_000],
+  ['openai-compatible', 'qwen3:8b', 'minimal', { reasoning_effort: 'minimal' }, 2_000],
+  ['openai-compatible', 'qwen3:8b', 'low', { reasoning_effort: 'low' }, 2_000],
+  ['openai-compatible', 'qwen3:8b', 'medium', { reasoning_effort: 'medium' }, 2_000],
+  ['openai-compatible', 'qwen3:8b', 'high', { reasoning_effort: 'high' }, 2_000],
 
   ['anthropic', SONNET, 'default', {}, 64_000],
   ['anthropic', SONNET, 'none', OFF, 64_000],

@@ -1,5 +1,7 @@
-import { asText, type Format, pick, type Wire } from './format.ts'
+import type { JsonObject } from '../../../lib/core/json.ts'
+import { asText, EVENT_STREAM, type Format, pick, toDeltas, toEvent, type Wire } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
+import { toAnthropicUsage } from './usage.ts'
 
 const FINISH = {
   stop: 'end_turn',
@@ -8,9 +10,12 @@ const FINISH = {
   'content-filter': 'refusal',
 }
 
+const event = (data: JsonObject & { type: string }) => toEvent(data, data.type)
+
 /** Anthropic Messages API, POST /messages. */
 export const anthropicMessages: Format = {
   path: /\/messages$/,
+  contentType: EVENT_STREAM,
 
   decode(body) {
     return {
@@ -25,32 +30,69 @@ export const anthropicMessages: Format = {
       })),
       reasoning: pick(body, 'thinking', 'output_config'),
       maxOutputTokens: body.max_tokens ?? null,
+      temperature: body.temperature ?? null,
+      forcedTool: body.tool_choice?.name ?? null,
+      responseSchema: null,
     }
   },
 
   /** This format requires usage. */
-  encode({ id, model, text, reasoning, calls, usage, finish }) {
-    return {
-      id: `msg_${id}`,
-      type: 'message',
-      role: 'assistant',
-      model,
-      content: [
-        ...(reasoning ? [{ type: 'thinking', thinking: reasoning, signature: `signed ${reasoning}` }] : []),
-        ...(text ? [{ type: 'text', text }] : []),
-        ...calls.map((call) => ({ type: 'tool_use', id: call.id, name: call.name, input: call.input })),
-      ],
-      stop_reason: FINISH[finish],
-      stop_sequence: null,
-      usage: { input_tokens: usage?.inputTokens ?? 0, output_tokens: usage?.outputTokens ?? 0 },
-    }
+  encode({ id, model, text, refusal, reasoning, calls, usage, finish, stopReason }) {
+    const { start, delta: total } = toAnthropicUsage(usage ?? { inputTokens: 0, outputTokens: 0 })
+    const blocks: [start: JsonObject, deltas: JsonObject[]][] = [
+      ...(reasoning ? [thinkingBlock(reasoning)] : []),
+      ...(text || refusal ? [textBlock(text || refusal)] : []),
+      ...calls.map(({ id, name, text }): [JsonObject, JsonObject[]] => [
+        { type: 'tool_use', id, name, input: {} },
+        toDeltas(text).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+      ]),
+    ]
+    const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model, content: [] }
+    return [
+      event({
+        type: 'message_start',
+        message: {
+          ...message,
+          stop_reason: null,
+          stop_sequence: null,
+          usage: start,
+        },
+      }),
+      event({ type: 'ping' }),
+      ...blocks.flatMap(([content_block, deltas], index) => [
+        event({ type: 'content_block_start', index, content_block }),
+        ...deltas.map((delta) => event({ type: 'content_block_delta', index, delta })),
+        event({ type: 'content_block_stop', index }),
+      ]),
+      event({
+        type: 'message_delta',
+        delta: { stop_reason: stopReason ?? (refusal ? 'refusal' : FINISH[finish]), stop_sequence: null },
+        usage: total,
+      }),
+      event({ type: 'message_stop' }),
+    ]
   },
 
   error: (_status, message, code) => ({
     headers: { 'request-id': 'req_1' },
     body: { type: 'error', error: { type: code, message }, request_id: 'req_1' },
   }),
+
+  streamError: (message, code) => event({ type: 'error', error: { type: code, message } }),
 }
+
+const textBlock = (text: string): [JsonObject, JsonObject[]] => [
+  { type: 'text', text: '' },
+  toDeltas(text).map((text) => ({ type: 'text_delta', text })),
+]
+
+const thinkingBlock = (reasoning: string): [JsonObject, JsonObject[]] => [
+  { type: 'thinking', thinking: '', signature: '' },
+  [
+    ...toDeltas(reasoning).map((thinking) => ({ type: 'thinking_delta', thinking })),
+    { type: 'signature_delta', signature: `signed ${reasoning}` },
+  ],
+]
 
 function toItem(part: Wire, role: 'user' | 'assistant'): HistoryItem {
   switch (part.type) {

@@ -1,5 +1,16 @@
-import { asText, type Format, parsedOrText, pick, type Wire } from './format.ts'
+import type { JsonObject } from '../../../lib/core/json.ts'
+import {
+  asText,
+  EVENT_STREAM,
+  type Format,
+  parsedOrText,
+  pick,
+  toDeltas,
+  toEvent,
+  type Wire,
+} from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
+import { toChatUsage } from './usage.ts'
 
 const FINISH = {
   stop: 'stop',
@@ -11,6 +22,7 @@ const FINISH = {
 /** OpenAI Chat Completions API and compatible servers, POST /chat/completions. */
 export const chatCompletions: Format = {
   path: /\/chat\/completions$/,
+  contentType: EVENT_STREAM,
 
   decode(body) {
     const isSystem = (message: Wire) => message.role === 'system'
@@ -27,46 +39,52 @@ export const chatCompletions: Format = {
       })),
       reasoning: pick(body, 'reasoning_effort'),
       maxOutputTokens: body.max_tokens ?? null,
+      temperature: body.temperature ?? null,
+      forcedTool: body.tool_choice?.function?.name ?? null,
+      responseSchema: body.response_format?.json_schema?.schema ?? null,
     }
   },
 
-  encode({ id, model, text, reasoning, calls, usage, finish }) {
-    const toolCalls = calls.map((call) => ({
-      id: call.id,
-      type: 'function',
-      function: { name: call.name, arguments: call.text },
-    }))
-    return {
-      id: `chatcmpl-${id}`,
-      object: 'chat.completion',
-      created: 1_700_000_000,
-      model,
-      choices: [
-        {
-          index: 0,
-          message: {
-            role: 'assistant',
-            content: text || null,
-            ...(reasoning && { reasoning_content: reasoning }),
-            ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
-          },
-          finish_reason: FINISH[finish],
-        },
-      ],
-      ...(usage && {
-        usage: {
-          prompt_tokens: usage.inputTokens,
-          completion_tokens: usage.outputTokens,
-          total_tokens: usage.inputTokens + usage.outputTokens,
-        },
-      }),
-    }
+  /** Usage only if the request asks for it, as at OpenAI. */
+  encode({ id, model, text, refusal, reasoning, calls, usage, finish }, request) {
+    const head = { id: `chatcmpl-${id}`, object: 'chat.completion.chunk', created: 1_700_000_000, model }
+    const chunk = (delta: JsonObject, finish_reason: string | null = null) =>
+      toEvent({ ...head, choices: [{ index: 0, delta, finish_reason }] })
+    return [
+      chunk({ role: 'assistant', content: '' }),
+      ...toDeltas(reasoning).map((reasoning_content) => chunk({ reasoning_content })),
+      ...toDeltas(text).map((content) => chunk({ content })),
+      ...toDeltas(refusal).map((part) => chunk({ refusal: part })),
+      ...calls.flatMap((call, index) => [
+        chunk({
+          tool_calls: [
+            { index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } },
+          ],
+        }),
+        ...toDeltas(call.text).map((part) =>
+          chunk({ tool_calls: [{ index, function: { arguments: part } }] }),
+        ),
+      ]),
+      chunk({}, FINISH[finish]),
+      ...(usage && request.stream_options?.include_usage
+        ? [
+            toEvent({
+              ...head,
+              choices: [],
+              usage: toChatUsage(usage),
+            }),
+          ]
+        : []),
+      'data: [DONE]\n\n',
+    ]
   },
 
   error: (_status, message, code) => ({
     headers: {},
     body: { error: { message, type: code, param: null, code } },
   }),
+
+  streamError: (message, code) => toEvent({ error: { message, type: code, param: null, code } }),
 }
 
 function toItems(message: Wire): HistoryItem[] {

@@ -1,9 +1,22 @@
-import { asText, type Format, parsedOrText, pick, type Wire } from './format.ts'
+import type { JsonObject } from '../../../lib/core/json.ts'
+import {
+  asText,
+  EVENT_STREAM,
+  type Format,
+  parsedOrText,
+  pick,
+  toDeltas,
+  toEvent,
+  type Wire,
+} from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
+import type { CompleteResponse } from './turn.ts'
+import { toResponsesUsage } from './usage.ts'
 
 /** OpenAI Responses API, POST /responses. */
 export const openaiResponses: Format = {
   path: /\/responses$/,
+  contentType: EVENT_STREAM,
 
   decode(body) {
     const isSystem = (item: Wire) => item.role === 'system' || item.role === 'developer'
@@ -20,51 +33,107 @@ export const openaiResponses: Format = {
       })),
       reasoning: pick(body, 'reasoning'),
       maxOutputTokens: body.max_output_tokens ?? null,
+      temperature: body.temperature ?? null,
+      forcedTool: body.tool_choice?.name ?? null,
+      responseSchema: null,
     }
   },
 
-  encode({ id, model, text, reasoning, calls, usage, finish }) {
-    const reasoningItem = {
-      type: 'reasoning',
-      id: `rs_${id}`,
-      encrypted_content: `sealed ${reasoning}`,
-      summary: [{ type: 'summary_text', text: reasoning }],
+  encode({ id, model, text, refusal, reasoning, calls, usage, finish }) {
+    const reason = INCOMPLETE[finish] ?? null
+    const head = { id: `resp_${id}`, object: 'response', created_at: 1_700_000_000, model }
+    const items: StreamedItem[] = [
+      ...(reasoning ? [reasoningItem(id, reasoning)] : []),
+      ...(text || refusal ? [messageItem(id, text, refusal)] : []),
+      ...calls.map(callItem),
+    ]
+    const last = {
+      ...head,
+      status: reason ? 'incomplete' : 'completed',
+      output: items.map(({ item }) => item),
+      incomplete_details: reason && { reason },
+      usage: usage && toResponsesUsage(usage),
     }
-    const message = {
-      type: 'message',
-      role: 'assistant',
-      id: `msg_${id}`,
-      content: [{ type: 'output_text', text, annotations: [] }],
-    }
-    const functionCalls = calls.map((call) => ({
-      type: 'function_call',
-      id: `fc_${call.id}`,
-      call_id: call.id,
-      name: call.name,
-      arguments: call.text,
-    }))
-    const incompleteReason = {
-      length: 'max_output_tokens',
-      'content-filter': 'content_filter',
-      stop: null,
-      'tool-calls': null,
-    }[finish]
-    return {
-      id: `resp_${id}`,
-      object: 'response',
-      created_at: 1_700_000_000,
-      status: incompleteReason ? 'incomplete' : 'completed',
-      model,
-      output: [...(reasoning ? [reasoningItem] : []), ...(text ? [message] : []), ...functionCalls],
-      incomplete_details: incompleteReason && { reason: incompleteReason },
-      usage: usage && { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
-    }
+    const events: Event[] = [
+      { type: 'response.created', response: { ...head, status: 'in_progress' } },
+      { type: 'response.in_progress', response: { ...head, status: 'in_progress' } },
+      ...items.flatMap(({ item, added, events }, output_index) => [
+        { type: 'response.output_item.added', output_index, item: { ...item, ...added } },
+        ...events.map((event) => ({ ...event, output_index, item_id: item.id })),
+        { type: 'response.output_item.done', output_index, item },
+      ]),
+      { type: `response.${last.status}`, response: last },
+    ]
+    return events.map(toNumberedEvent)
   },
 
   error: (_status, message, code) => ({
     headers: {},
     body: { error: { message, type: code, param: null, code } },
   }),
+
+  streamError: (message, code) => toNumberedEvent({ type: 'error', code, message, param: null }, 99),
+}
+
+type Event = JsonObject & { type: string }
+
+/** An item of the output as it is when done; `added`: what differs when it is added; `events`: those in between. */
+type StreamedItem = { item: Event & { id: string }; added: JsonObject; events: Event[] }
+
+const INCOMPLETE: Record<string, string> = { length: 'max_output_tokens', 'content-filter': 'content_filter' }
+
+const toNumberedEvent = (event: Event, sequence_number: number) =>
+  toEvent({ ...event, sequence_number }, event.type)
+
+function reasoningItem(id: string, reasoning: string): StreamedItem {
+  const part = { type: 'summary_text', text: reasoning }
+  const at = { summary_index: 0 }
+  return {
+    item: {
+      type: 'reasoning',
+      id: `rs_${id}`,
+      encrypted_content: `sealed ${reasoning}`,
+      summary: [part],
+    },
+    added: { encrypted_content: null, summary: [] },
+    events: [
+      { type: 'response.reasoning_summary_part.added', ...at, part: { ...part, text: '' } },
+      ...toDeltas(reasoning).map((delta) => ({
+        type: 'response.reasoning_summary_text.delta',
+        ...at,
+        delta,
+      })),
+      { type: 'response.reasoning_summary_part.done', ...at, part },
+    ],
+  }
+}
+
+function messageItem(id: string, text: string, refusal: string): StreamedItem {
+  const kind = refusal ? 'refusal' : 'output_text'
+  const content = refusal ? { type: kind, refusal } : { type: kind, text, annotations: [] }
+  const at = { content_index: 0 }
+  return {
+    item: { type: 'message', role: 'assistant', id: `msg_${id}`, status: 'completed', content: [content] },
+    added: { status: 'in_progress', content: [] },
+    events: [
+      { type: 'response.content_part.added', ...at, part: { type: kind } },
+      ...toDeltas(refusal || text).map((delta) => ({ type: `response.${kind}.delta`, ...at, delta })),
+      { type: `response.${kind}.done`, ...at, [refusal ? 'refusal' : 'text']: refusal || text },
+      { type: 'response.content_part.done', ...at, part: content },
+    ],
+  }
+}
+
+function callItem({ id, name, text }: CompleteResponse['calls'][number]): StreamedItem {
+  const item = { type: 'function_call', id: `fc_${id}`, call_id: id, name, arguments: text }
+  return {
+    item: { ...item, status: 'completed' },
+    added: { arguments: '', status: 'in_progress' },
+    events: [
+      ...toDeltas(text).map((delta) => ({ type: 'response.function_call_arguments.delta', delta })),
+      { type: 'response.function_call_arguments.done', arguments: text },
+    ],
+  }
 }
 
 function toItem(item: Wire): HistoryItem {

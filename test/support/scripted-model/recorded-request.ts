@@ -17,6 +17,11 @@ export type DecodedRequest = {
   /** The members that control reasoning, as sent. */
   reasoning: JsonObject
   maxOutputTokens: number | null
+  temperature: number | null
+  /** The tool that the response must call. */
+  forcedTool: string | null
+  /** The schema of the text of the response. */
+  responseSchema: JsonObject | null
 }
 
 export type RecordedRequest = DecodedRequest & {

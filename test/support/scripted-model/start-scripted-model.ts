@@ -6,10 +6,11 @@ import type { Provider, Reasoning } from '../../../lib/models/model-name.ts'
 import { anthropicMessages } from './anthropic-messages.ts'
 import { bedrockConverse } from './bedrock-converse.ts'
 import { chatCompletions } from './chat-completions.ts'
-import type { Format } from './format.ts'
+import type { Chunk, Format } from './format.ts'
+import { keepRequest } from './keep-request.ts'
 import { openaiResponses } from './openai-responses.ts'
 import { problemOf, type RecordedRequest } from './recorded-request.ts'
-import { completeResponse, isFault, type Reply, type Script } from './turn.ts'
+import { asText, completeResponse, isFault, type Reply, type Script, type ScriptedResponse } from './turn.ts'
 
 export const FORMATS: Record<Provider, Format> = {
   openai: openaiResponses,
@@ -21,12 +22,14 @@ export const FORMATS: Record<Provider, Format> = {
 /** The status of a request that the script does not allow. It is not retried. */
 const UNEXPECTED_REQUEST = 418
 
+const FAULT = 'Scripted fault.'
+
 /** The API key of `environmentFor`. No message may contain it. */
 export const KEY = 'sk-scripted-4f9a1c77'
 
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>
 
-type State = { script: Script; requests: RecordedRequest[] }
+type State = { script: Script; requests: RecordedRequest[]; unfinished: number }
 
 /**
  * Starts a model server that implements the formats of four providers. The model's id selects the script, so that
@@ -63,32 +66,46 @@ export async function startScriptedModel() {
       ),
       body,
     }
+    keepRequest(recorded)
     const state = states.get(model)
     if (!state) return reject(response, format, model, 'there is no script with this name')
     const index = state.requests.push(recorded) - 1
+    response.once('close', () => {
+      if (!response.writableFinished) state.unfinished++
+    })
     const problem = problemOf(recorded)
     if (problem) return reject(response, format, model, problem)
     const turn = typeof state.script === 'function' ? state.script(recorded, index) : state.script[index]
     if (!turn) return reject(response, format, model, `the script has no turn ${index + 1}`)
-    await reply(response, format, model, typeof turn === 'function' ? turn(recorded) : turn)
+    await reply(response, format, recorded, typeof turn === 'function' ? turn(recorded) : turn)
   }
 
-  async function reply(response: ServerResponse, format: Format, model: string, turn: Reply) {
+  async function reply(response: ServerResponse, format: Format, request: RecordedRequest, turn: Reply) {
     if (turn.delayMs) await sleep(turn.delayMs, undefined, { ref: false })
-    if (!isFault(turn))
-      return send(response, 200, {}, format.encode(completeResponse(turn, `${++responses}`, model)))
+    const toChunks = (scripted: ScriptedResponse) => {
+      const possible = request.tools.length > 0 ? scripted : asText(scripted)
+      return format.encode(completeResponse(possible, `${++responses}`, request.model), request.body)
+    }
+    if (!isFault(turn)) return sendChunks(response, format, toChunks(turn), { pause: turn.pause })
     if ('garbage' in turn) {
       return send(response, 200, { 'content-type': turn.contentType ?? 'application/json' }, turn.garbage)
     }
     if ('status' in turn) {
-      const { status, message = 'Scripted fault.', code = 'scripted_fault' } = turn
+      const { status, message = FAULT, code = 'scripted_fault' } = turn
       const error = format.error(status, message, code)
       return send(response, status, { ...error.headers, ...turn.headers }, turn.body ?? error.body)
     }
-    if (turn.drop === 'before') return response.destroy()
-    const text = JSON.stringify(format.encode(completeResponse({ text: 'cut off' }, `${++responses}`, model)))
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length })
-    response.write(text.slice(0, text.length / 2), () => response.destroy())
+    if ('drop' in turn) return response.destroy()
+    const all = toChunks(turn.cut)
+    const count = turn.chunks ?? Math.floor(all.length / 2)
+    const [whole, next] = [Math.floor(count), all[Math.floor(count)] ?? '']
+    const chunks = [...all.slice(0, whole), next.slice(0, next.length * (count - whole))]
+    if (typeof turn.by === 'object')
+      return sendChunks(response, format, [
+        ...chunks,
+        format.streamError(turn.by.message ?? FAULT, turn.by.code),
+      ])
+    await sendChunks(response, format, chunks, { by: turn.by })
   }
 
   function reject(response: ServerResponse, format: Format | null, model: string, error: string) {
@@ -127,13 +144,16 @@ export async function startScriptedModel() {
 
     /** Sets the script of a model, and starts it at its first turn. */
     script(name: string, script: Script): void {
-      states.set(name, { script, requests: [] })
+      states.set(name, { script, requests: [], unfinished: 0 })
     },
 
     /** The requests to a model, oldest first, including rejected ones. */
     requests(name: string): RecordedRequest[] {
       return states.get(name)?.requests ?? []
     },
+
+    /** How many connections to a model were closed before its response had ended. */
+    unfinished: (name: string): number => states.get(name)?.unfinished ?? 0,
 
     /** @throws if a script, or the named one, has unused turns or rejected a request */
     assertDone(name?: string): void {
@@ -153,6 +173,24 @@ export async function startScriptedModel() {
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Writes each chunk separately, then ends the response or closes the connection. */
+async function sendChunks(
+  response: ServerResponse,
+  { contentType }: Format,
+  chunks: Chunk[],
+  { pause, by = 'end' }: { pause?: ScriptedResponse['pause']; by?: 'end' | 'close' } = {},
+) {
+  response.writeHead(200, { 'content-type': contentType }).flushHeaders()
+  for (const [index, chunk] of chunks.entries()) {
+    const isPause = pause && index > 0 && (pause.chunk === undefined || chunks.at(pause.chunk) === chunk)
+    if (isPause) await sleep(pause.ms, undefined, { ref: false })
+    if (response.destroyed) return
+    await new Promise<void>((resolve) => response.write(chunk, () => resolve()))
+  }
+  if (by === 'end') response.end()
+  else response.destroy()
 }
 
 function send(response: ServerResponse, status: number, headers: Record<string, string>, body: unknown) {

@@ -1,7 +1,8 @@
 import type { Json } from '../../../lib/core/json.ts'
 import type { RecordedRequest } from './recorded-request.ts'
+import type { ScriptedUsage } from './usage.ts'
 
-/** `raw` replaces the JSON text of the arguments. Anthropic and Bedrock send objects, so they send it as a string. */
+/** `raw` replaces the JSON text of the arguments. */
 export type ScriptedCall = { id?: string; name: string } & ({ input: Json } | { raw: string })
 
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter'
@@ -12,10 +13,17 @@ export type ScriptedResponse = {
   /** Reasoning text, with a signature or in encrypted form where the format has one. */
   reasoning?: string
   calls?: ScriptedCall[]
-  usage?: { inputTokens: number; outputTokens: number } | null
+  usage?: ScriptedUsage | null
   /** Default: `tool-calls` with calls, else `stop`. */
   finish?: FinishReason
+  /** A reason of the provider that has no name in common; only in the formats of Anthropic and Bedrock. */
+  stopReason?: string
+  /** A refusal: a part of its own in the formats of OpenAI, else the text of a response that stops with a refusal or filter. */
+  refusal?: string
+  /** Before the response begins. */
   delayMs?: number
+  /** Before each chunk but the first, or before one: -1 is the last. */
+  pause?: { ms: number; chunk?: number }
 }
 
 /** A failed response. */
@@ -23,8 +31,13 @@ export type Fault = { delayMs?: number } & (
   | { status: number; headers?: Record<string, string>; message?: string; code?: string; body?: string }
   /** Status 200 with this body. */
   | { garbage: string; contentType?: string }
-  /** The connection is closed before the first byte, or in the middle of a valid response. */
-  | { drop: 'before' | 'middle' }
+  /** The connection is closed before the first byte. */
+  | { drop: 'before' }
+  /**
+   * A valid response of which only the first chunks are sent, half of them by default; 2.5 is half of the third. Then the connection is closed, the
+   * response ends as if it were complete, or an error follows in the stream.
+   */
+  | { cut: ScriptedResponse; chunks?: number; by: 'close' | 'end' | { code: string; message?: string } }
 )
 
 export type Reply = ScriptedResponse | Fault
@@ -39,13 +52,15 @@ export type CompleteResponse = {
   model: string
   text: string
   reasoning: string
-  calls: { id: string; name: string; input: Json; text: string }[]
-  usage: { inputTokens: number; outputTokens: number } | null
+  calls: { id: string; name: string; text: string }[]
+  usage: ScriptedUsage | null
   finish: FinishReason
+  stopReason: string | undefined
+  refusal: string
 }
 
 export function isFault(reply: Reply): reply is Fault {
-  return 'status' in reply || 'garbage' in reply || 'drop' in reply
+  return 'status' in reply || 'garbage' in reply || 'drop' in reply || 'cut' in reply
 }
 
 /** `id` is unique on the server; the ids of the calls derive from it. */
@@ -53,7 +68,6 @@ export function completeResponse(response: ScriptedResponse, id: string, model: 
   const calls = (response.calls ?? []).map((call, index) => ({
     id: call.id ?? `call_${id}_${index + 1}`,
     name: call.name,
-    input: 'raw' in call ? call.raw : call.input,
     text: 'raw' in call ? call.raw : JSON.stringify(call.input),
   }))
   return {
@@ -61,8 +75,16 @@ export function completeResponse(response: ScriptedResponse, id: string, model: 
     model,
     text: response.text ?? '',
     reasoning: response.reasoning ?? '',
+    refusal: response.refusal ?? '',
+    stopReason: response.stopReason,
     calls,
     usage: response.usage === undefined ? { inputTokens: 10, outputTokens: 5 } : response.usage,
     finish: response.finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'),
   }
+}
+
+/** What a model returns that was offered no tools: the input of its calls, as text. */
+export function asText({ calls = [], ...response }: ScriptedResponse): ScriptedResponse {
+  const texts = calls.map((call) => ('raw' in call ? call.raw : JSON.stringify(call.input)))
+  return { ...response, text: [response.text ?? '', ...texts].join('') }
 }

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { MAX_READ_BYTES } from '../../../lib/tools/egress/read-text.ts'
 import { fillPath } from '../../../lib/tools/http/url-template.ts'
 import { MAX_RESULT_BYTES } from '../../../lib/tools/limit-result.ts'
+import { PIXEL, PIXEL_BYTES } from '../../support/pixel.ts'
 import { json, serve } from '../serve.ts'
 import { serveTls } from '../serve-tls.ts'
 import { call, httpTool, openDeclared } from '../tools.ts'
@@ -117,6 +118,25 @@ describe('openHttpTool, response', () => {
     expect(asLatin.result).toEqual({ ok: true, value: 'ü' })
     const empty = await callTool((response) => response.writeHead(204).end())
     expect(empty.result).toEqual({ ok: true, value: null })
+  })
+
+  it('returns an image with its description', async () => {
+    const { result } = await callTool((response) =>
+      response.writeHead(200, { 'content-type': 'image/png' }).end(PIXEL_BYTES),
+    )
+    expect(result).toEqual({
+      ok: true,
+      value: `[Image of type image/png, ${PIXEL_BYTES.length} bytes.]`,
+      images: [{ mediaType: 'image/png', data: PIXEL }],
+    })
+    const large = Buffer.concat([PIXEL_BYTES, Buffer.alloc(4_000_000)])
+    const tooLarge = await callTool((response) =>
+      response.writeHead(200, { 'content-type': 'image/png' }).end(large),
+    )
+    expect(tooLarge.result).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('is binary (image/png'),
+    })
   })
 
   it('returns an error status with the start of the body as an error', async () => {

@@ -1,16 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import {
+  createMcpHandler,
+  McpServer as ModernMcpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import * as z from 'zod'
+import { PIXEL } from '../../support/pixel.ts'
 import { listen } from '../serve.ts'
 
-type Options = { sessions?: boolean; json?: boolean }
+type Options = { sessions?: boolean; json?: boolean; modern?: boolean }
 export type Seen = { method: string; headers: IncomingMessage['headers']; meta?: unknown }
 
-/** A loopback server built with the official SDK, over streamable HTTP; stateless unless `sessions` is true. */
-export async function serveMcp({ sessions = false, json = false }: Options = {}) {
+const INFO = { name: 'test', version: '1' }
+
+/**
+ * A loopback server built with the official SDK, over streamable HTTP; stateless unless `sessions` is true. With `modern`, it
+ * speaks only revision 2026-07-28.
+ */
+export async function serveMcp({ sessions = false, json = false, modern = false }: Options = {}) {
   const seen: Seen[] = []
   const last: { response?: ServerResponse } = {}
   const transports = new Map<string, StreamableHTTPServerTransport>()
@@ -18,6 +30,7 @@ export async function serveMcp({ sessions = false, json = false }: Options = {})
   async function handle(request: IncomingMessage, response: ServerResponse) {
     seen.push({ method: request.method ?? '', headers: request.headers })
     last.response = response
+    if (modern) return handleModern(request, response)
     const known = transports.get(String(request.headers['mcp-session-id']))
     if (known) return known.handleRequest(request, response)
     const transport = new StreamableHTTPServerTransport({
@@ -26,22 +39,51 @@ export async function serveMcp({ sessions = false, json = false }: Options = {})
       onsessioninitialized: (id) => void transports.set(id, transport),
       onsessionclosed: (id) => void transports.delete(id),
     })
-    await newServer(seen, last).connect(transport as Transport)
+    const server = registerTools(new McpServer(INFO), seen, last)
+    await server.connect(transport as Transport)
     return transport.handleRequest(request, response)
+  }
+
+  const modernHandler = createMcpHandler(
+    () => registerTools(new ModernMcpServer(INFO) as unknown as McpServer, seen, last) as never,
+    { legacy: 'reject' },
+  )
+  async function handleModern(request: IncomingMessage, response: ServerResponse) {
+    const { method = '', headers } = request
+    const options = { method, headers: headers as Record<string, string> }
+    const body = method === 'POST' ? { body: Readable.toWeb(request) as never, duplex: 'half' as const } : {}
+    const {
+      status,
+      headers: sent,
+      body: stream,
+    } = await modernHandler.fetch(new Request(`http://${headers.host}/mcp`, { ...options, ...body }))
+    if (response.destroyed) return
+    response.writeHead(status, Object.fromEntries(sent))
+    for await (const chunk of stream ?? []) response.write(chunk)
+    response.end()
   }
 
   const { host, connections } = await listen((request, response) => void handle(request, response))
   return { host, url: `http://${host}/mcp`, seen, connections, transports }
 }
 
-function newServer(seen: Seen[], last: { response?: ServerResponse }): McpServer {
-  const server = new McpServer({ name: 'test', version: '1' })
+/** What a tool of either generation learns about its request. */
+function contextOf(context: object): { meta?: unknown; headers: object } {
+  if ('mcpReq' in context) {
+    const { mcpReq, http } = context as ServerContext
+    return { meta: mcpReq._meta, headers: Object.fromEntries(http?.req?.headers ?? []) }
+  }
+  const { _meta, requestInfo } = context as { _meta?: unknown; requestInfo?: { headers: object } }
+  return { meta: _meta, headers: requestInfo?.headers ?? {} }
+}
+
+function registerTools(server: McpServer, seen: Seen[], last: { response?: ServerResponse }): McpServer {
   const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] })
   server.registerTool(
     'find.customer',
     { description: 'Finds one.', inputSchema: { name: z.string() } },
-    ({ name }, { _meta }) => {
-      seen.push({ method: 'find.customer', headers: {}, meta: _meta })
+    ({ name }, context) => {
+      seen.push({ method: 'find.customer', headers: {}, meta: contextOf(context).meta })
       return text(`found ${name}`)
     },
   )
@@ -60,9 +102,16 @@ function newServer(seen: Seen[], last: { response?: ServerResponse }): McpServer
       { type: 'image', mimeType: 'image/png', data: 'AAAA' },
     ],
   }))
+  server.registerTool('photo', {}, () => ({
+    content: [
+      { type: 'image', mimeType: 'image/jpeg', data: PIXEL },
+      { type: 'text', text: 'from above' },
+      { type: 'resource', resource: { uri: 'file:///x.png', mimeType: 'image/png', blob: PIXEL } },
+    ],
+  }))
   server.registerTool('large', {}, () => text('x'.repeat(2_000_000)))
   server.registerTool('huge', {}, () => text('x'.repeat(8_000_000)))
-  server.registerTool('headers', {}, ({ requestInfo }) => text(JSON.stringify(requestInfo?.headers)))
+  server.registerTool('headers', {}, (context) => text(JSON.stringify(contextOf(context).headers)))
   server.registerTool('hanging', {}, () => new Promise(() => undefined))
   server.registerTool('dropping', {}, () => {
     last.response?.destroy()

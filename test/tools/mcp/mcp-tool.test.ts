@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { toolsSchema } from '../../../lib/tools/document/tools-schema.ts'
 import { openTools } from '../../../lib/tools/open-tools.ts'
+import { PIXEL, PIXEL_BYTES } from '../../support/pixel.ts'
 import { json, serve } from '../serve.ts'
 import { call, depsOf, openDeclared, secret } from '../tools.ts'
 import { serveMcp } from './mcp-server.ts'
@@ -10,7 +12,7 @@ const mcpDocument = (url: string, overrides: Record<string, unknown> = {}) => {
   return { name: 'crm', timeoutSeconds, mcp: { url, allowedHosts: [new URL(url).host], ...mcp } }
 }
 
-const kinds = [{}, { json: true }, { sessions: true }]
+const kinds = [{}, { json: true }, { sessions: true }, { modern: true }]
 
 describe('openMcpTools', () => {
   it.each(kinds)('declares and calls the tools of a server (%j)', async (options) => {
@@ -68,6 +70,20 @@ describe('openMcpTools', () => {
     expect(await call(tools, 'crm_image', {})).toEqual({ ok: true, value })
   })
 
+  it('returns images, with a description of each in the text', async () => {
+    const server = await serveMcp()
+    const tools = await openDeclared([mcpDocument(server.url)])
+    const described = `[Image of type image/png, ${PIXEL_BYTES.length} bytes.]`
+    expect(await call(tools, 'crm_photo', {})).toEqual({
+      ok: true,
+      value: `${described}\nfrom above\n${described}`,
+      images: [
+        { mediaType: 'image/png', data: PIXEL },
+        { mediaType: 'image/png', data: PIXEL },
+      ],
+    })
+  })
+
   it('times out a slow call and accepts further calls', async () => {
     const server = await serveMcp()
     const tools = await openDeclared([mcpDocument(server.url, { timeoutSeconds: 1 })])
@@ -104,7 +120,7 @@ describe('openMcpTools', () => {
     const results: Record<string, object> = {
       initialize: {
         protocolVersion: '2025-06-18',
-        capabilities: {},
+        capabilities: { tools: {} },
         serverInfo: { name: 'odd', version: '1' },
       },
       'tools/list': { tools: [{ name: 'odd', inputSchema }] },
@@ -147,6 +163,37 @@ describe('openMcpTools', () => {
     },
   )
 
+  const rejections: [string, (response: ServerResponse) => unknown][] = [
+    ['with an error of its protocol', (r) => json(r, { error: 'no session' }, 400)],
+    ['with 404', (r) => r.writeHead(404).end()],
+    ['with 500', (r) => r.writeHead(500).end('Unknown method')],
+    ['with 401', (r) => r.writeHead(401).end()],
+    ['with JSON that is not JSON-RPC', (r) => json(r, { ok: false })],
+    ['with HTML', (r) => r.writeHead(200, { 'content-type': 'text/html' }).end('<a>')],
+    ['not at all', () => undefined],
+  ]
+  it.each(rejections)(
+    'begins with initialize for a server that responds to other requests %s',
+    async (_, reject) => {
+      const results: Record<string, object> = {
+        initialize: {
+          protocolVersion: '2025-06-18',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'old', version: '1' },
+        },
+        'tools/list': { tools: [{ name: 'old', inputSchema: { type: 'object' } }] },
+      }
+      const server = await serve((response, { body }) => {
+        const { id, method } = JSON.parse(body)
+        if (id === undefined) return response.writeHead(202).end()
+        const result = results[method]
+        return result ? json(response, { jsonrpc: '2.0', id, result }) : reject(response)
+      })
+      const tools = await openDeclared([mcpDocument(server.url, { timeoutSeconds: 2 })])
+      expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_old'])
+    },
+  )
+
   it('masks secrets in the error of an unavailable server', async () => {
     const server = await serve((response) =>
       json(response, { error: 'The key key-of-the-crm is invalid.' }, 401),
@@ -172,7 +219,7 @@ describe('openMcpTools', () => {
   it('terminates the session of a server that does not list its tools', async () => {
     const result = {
       protocolVersion: '2025-06-18',
-      capabilities: {},
+      capabilities: { tools: {} },
       serverInfo: { name: 'odd', version: '1' },
     }
     const server = await serve((response, { method, body }) => {

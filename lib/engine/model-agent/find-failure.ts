@@ -1,0 +1,97 @@
+import type { ExecutionError } from '../../core/execution.ts'
+import type { Json } from '../../core/json.ts'
+import { FINAL_ANSWER, isRefused, type ModelError } from '../../core/model.ts'
+import type { ModelStep } from '../../core/step.ts'
+import { truncate } from '../../schema/message-text.ts'
+import type { Validator } from '../../schema/validate/validate.ts'
+import { isFinalAnswer, isText, parseText } from './final-answer.ts'
+import type { History, RecordedModelStep } from './history.ts'
+
+/** Additional steps in which a model may correct an invalid answer. */
+const MAX_REPAIRS = 2
+/** Additional steps for a truncated response. */
+const MAX_TRUNCATION_RETRIES = 1
+/** Of the text of a refusal. */
+const MAX_TEXT_CHARACTERS = 1_000
+
+type Params = {
+  history: History
+  steps: RecordedModelStep[]
+  maxAgentSteps: number
+  /** Whether the model was offered tools, the final-answer tool included. */
+  hasTools: boolean
+  checkOutput: Validator
+}
+
+/** Why a run without a result must not request another response; null if it may. */
+export function findFailure({ history, steps, maxAgentSteps, ...params }: Params): ExecutionError | null {
+  const last = steps.at(-1)
+  if (last && isRefused(last.step.stopReason)) return refused(last.step)
+  const { truncated, invalidAnswers } = history
+  const isExhausted = steps.length >= maxAgentSteps
+  const isHopeless = truncated.length > MAX_TRUNCATION_RETRIES || last?.step.stopReason === 'context-window'
+  if (isHopeless || (isExhausted && truncated.length > 0)) return truncatedError(truncated, steps.length)
+  if (invalidAnswers.length > MAX_REPAIRS) return schemaMismatch(history, params)
+  if (!isExhausted) return null
+  const message = `The run used all ${maxAgentSteps} steps (maxAgentSteps) without a result.`
+  return { code: 'MaxAgentStepsExceeded', message, step: steps.length }
+}
+
+/** The error of a run whose request for a step failed. */
+export function toRequestFailure(error: ModelError, { truncated }: History, step: number): ExecutionError {
+  const { message } = error
+  if (error.isTransient) return { code: 'ModelUnavailable', message, step }
+  if (error.isRefusal) return { code: 'ModelRefused', message, step }
+  if (truncated.length === 0) return { code: 'ModelFailed', message, step }
+  return {
+    code: 'ModelTruncated',
+    message: `${AT_LIMIT}, and twice the limit was rejected: ${message}`,
+    step,
+  }
+}
+
+function refused({ number, stopReason, text }: ModelStep): ExecutionError {
+  const summary =
+    stopReason === 'refusal' ? 'The model refused to respond' : 'A content filter stopped the response'
+  const message = text.trim() === '' ? `${summary}.` : `${summary}: ${truncate(text, MAX_TEXT_CHARACTERS)}`
+  return { code: 'ModelRefused', message, step: number }
+}
+
+const AT_LIMIT = 'The response of the model reached the output limit'
+
+function truncatedError(truncated: ModelStep[], step: number): ExecutionError {
+  const tokens = truncated.map(({ usage }) => usage.outputTokens).join(' and then ')
+  const message =
+    truncated.at(-1)?.stopReason === 'context-window'
+      ? 'The conversation and the response fill the context window of the model.'
+      : `${AT_LIMIT} (${tokens} tokens). The document of the agent can set it: model.maxOutputTokens.`
+  return { code: 'ModelTruncated', message, step }
+}
+
+type Checks = Pick<Params, 'hasTools' | 'checkOutput'>
+
+function schemaMismatch(history: History, { hasTools, checkOutput }: Checks): ExecutionError {
+  const { invalidAnswers } = history
+  const last = invalidAnswers.at(-1)
+  const answer = last && answerOf(last.step)
+  return {
+    code: 'OutputSchemaMismatch',
+    message: describe(history, hasTools),
+    ...(answer !== undefined && { errors: checkOutput(answer) }),
+    step: last?.step.number,
+  }
+}
+
+function answerOf(step: ModelStep): Json | undefined {
+  if (!isText(step)) return step.calls.find(isFinalAnswer)?.input
+  const parsed = parseText(step.text)
+  return 'value' in parsed ? parsed.value : undefined
+}
+
+function describe({ invalidAnswers, hasCalledTools }: History, hasTools: boolean): string {
+  const count = invalidAnswers.length
+  if (!hasTools || !invalidAnswers.every(({ step }) => isText(step)))
+    return `The model returned ${count} results; none matches the output schema.`
+  const summary = `The model answered in text ${count} times and never called ${FINAL_ANSWER}`
+  return hasCalledTools ? `${summary}.` : `${summary}; the server or its chat template may not support tools.`
+}

@@ -1,0 +1,56 @@
+import type { Tool } from '@modelcontextprotocol/server'
+import type { Scope } from '../core/access.ts'
+import type { Version } from '../core/agent.ts'
+import type { JsonObject } from '../core/json.ts'
+import { toJsonSchema } from '../schema/field-map.ts'
+import { mapSubschemas } from '../schema/subschemas.ts'
+import { toObjectSchema } from './object-schema.ts'
+
+/** What a token needs to call an agent. */
+export const AGENT_SCOPE: Scope = 'run'
+
+/** The structured content of a call whose run continues. */
+export type PendingRun = { executionId: string; status: 'IN_PROGRESS' }
+
+const PENDING_RUN: JsonObject = {
+  type: 'object',
+  description: 'The run continues. Call get_execution with the executionId for its output.',
+  properties: { executionId: { type: 'string', format: 'uuid' }, status: { const: 'IN_PROGRESS' } },
+  required: ['executionId', 'status'],
+  additionalProperties: false,
+}
+
+/** An agent as an MCP tool. */
+export function toAgentTool({
+  slug,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  tools,
+  code,
+}: Version): Tool {
+  // A model without tools only computes its output. What tools and code do is not known.
+  const isPure = tools.length === 0 && !code
+  return {
+    name: slug,
+    title,
+    description: description ?? title,
+    inputSchema: toObjectSchema(toJsonSchema(inputSchema)),
+    outputSchema: {
+      type: 'object',
+      anyOf: [moveReferences(toObjectSchema(toJsonSchema(outputSchema)), '/anyOf/0'), PENDING_RUN],
+    },
+    annotations: isPure ? { readOnlyHint: true, openWorldHint: false } : { readOnlyHint: false },
+  }
+}
+
+/** Adapts references within a schema to its new place in another one. Those of a schema with an `$id` are relative to it. */
+function moveReferences(schema: JsonObject, pointer: string): JsonObject {
+  if (typeof schema.$id === 'string') return schema
+  return mapSubschemas(schema, (part) => {
+    const { $ref } = part
+    const isPointer = typeof $ref === 'string' && /^#(?:\/|$)/.test($ref)
+    return isPointer ? { ...part, $ref: `#${pointer}${$ref.slice(1)}` } : part
+  })
+}

@@ -1,0 +1,92 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { resolveVersion } from '../agents/resolve-version.ts'
+import { type Access, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../core/access.ts'
+import type { Version } from '../core/agent.ts'
+import { AgentNotFound, Forbidden, InputSchemaMismatch, VersionNotFound } from '../core/errors.ts'
+import { CANCELLED, type Execution } from '../core/execution.ts'
+import type { Step } from '../core/step.ts'
+import { endExecution } from '../engine/end-execution.ts'
+import { buildRunRequest, type RunRequest } from '../engine/submit/run-request.ts'
+import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
+import { type CallMeta, parseCallMeta } from './call-meta.ts'
+import { InvalidParams, unknownTool } from './invalid-params.ts'
+import type { ToolCall } from './tool-call.ts'
+import { describeViolations, toRunResult, toToolError } from './tool-result.ts'
+
+/**
+ * Runs the agent with the name of the tool until it is final, or until the deadline of the engine, after which the run
+ * continues.
+ * @throws InvalidParams for an unknown tool or version, and for invalid `_meta`
+ */
+export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<CallToolResult> {
+  const { version: versionId, idempotencyKey, useCache, ...meta } = parseCallMeta(call.meta)
+  const tenantId = tenantOf(call.access, meta.tenantId)
+  const version = await findVersion(engine, call, versionId)
+  try {
+    const overrides = { tenantId, useCache, enforceInputSchema: true }
+    const key = idempotencyKeyOf(call.access, idempotencyKey)
+    const request = await buildRunRequest(version, call.input, overrides, key)
+    return toRunResult(await runForCall(engine, call, request))
+  } catch (error) {
+    if (error instanceof InputSchemaMismatch)
+      return toToolError(
+        `The arguments do not match the input schema.\n${describeViolations(error.errors ?? [])}`,
+      )
+    throw error
+  }
+}
+
+async function findVersion(
+  { agents }: SubmitEngine,
+  { access, name }: ToolCall,
+  versionId: CallMeta['version'],
+): Promise<Version> {
+  if (!mayUseAgent(access, name)) throw unknownTool(name)
+  const { organizationId } = access
+  try {
+    return await resolveVersion({ store: agents, organizationId, idOrSlug: name, versionId })
+  } catch (error) {
+    if (error instanceof AgentNotFound) throw unknownTool(name)
+    if (!(error instanceof VersionNotFound)) throw error
+    throw versionId === undefined
+      ? unknownTool(name)
+      : new InvalidParams('_meta.version is not a version of this agent.')
+  }
+}
+
+/** @throws InvalidParams for another tenant than that of the token */
+function tenantOf(access: Access, tenantId: CallMeta['tenantId']): CallMeta['tenantId'] {
+  try {
+    return resolveTenant(access, tenantId)
+  } catch (error) {
+    throw error instanceof Forbidden ? new InvalidParams(`_meta.tenantId: ${error.message}`) : error
+  }
+}
+
+/** Reports the steps of the run as progress, and cancels it when the call is cancelled. */
+async function runForCall(
+  engine: SubmitEngine,
+  { access: { organizationId }, onProgress, cancelled }: ToolCall,
+  request: RunRequest,
+): Promise<Execution> {
+  const onStep: SubmitEngine['onStep'] = ({ parentExecutionId }, step) => {
+    if (parentExecutionId === null) onProgress?.(step.number, describeStep(step))
+  }
+  const { execution, isNew, ended } = await startSync({ ...engine, onStep }, request)
+  // The run of an earlier call with the same idempotency key is not this call's to cancel.
+  if (!isNew) return ended
+  const cancel = () => {
+    const { id } = execution
+    void endExecution(engine, { organizationId, id, error: CANCELLED }).catch(() => undefined)
+  }
+  if (cancelled.aborted) cancel()
+  cancelled.addEventListener('abort', cancel)
+  return ended.finally(() => cancelled.removeEventListener('abort', cancel))
+}
+
+/** Names only: progress is shown to people, and may be logged by clients. */
+function describeStep(step: Step): string {
+  if (step.kind === 'CODE') return step.name
+  const names = step.calls.map(({ name }) => name)
+  return names.length > 0 ? `Calls ${names.join(', ')}` : 'Responds'
+}

@@ -1,0 +1,109 @@
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server'
+import { type Access, hasScope } from '../core/access.ts'
+import { ServiceError } from '../core/errors.ts'
+import { isJsonObject, type JsonObject } from '../core/json.ts'
+import { NEVER } from '../engine/checkpoints/deadline.ts'
+import type { SubmitEngine } from '../engine/submit/submit.ts'
+import { toServiceError } from '../http/problem-details.ts'
+import { AGENT_SCOPE } from './agent-tools.ts'
+import { callAgent } from './call-agent.ts'
+import { executionTools } from './execution-tools.ts'
+import { InvalidParams, unknownTool } from './invalid-params.ts'
+import { listTools } from './list-tools.ts'
+import type { ToolCall } from './tool-call.ts'
+import { toToolError } from './tool-result.ts'
+
+/**
+ * The versions whose clients begin with `initialize`, newest first. The SDK adds those without. Earlier ones have batches,
+ * which would evade limits that count requests.
+ */
+const INITIALIZED_VERSIONS = ['2025-11-25', '2025-06-18']
+
+/** How long clients may reuse a list of tools. */
+const TOOLS_TTL_MS = 60_000
+
+const INSTRUCTIONS =
+  'Each tool is an agent that runs on this service. A call that takes long returns an executionId: call get_execution with it for the output.'
+
+type Params = {
+  engine: SubmitEngine
+  access: Access
+  /** Whether a closed connection cancels the request: from 2026-07-28 on. Before, it did not. */
+  isCancelledByClose: boolean
+  /** The params of the request as they arrived: the SDK copies them, which changes numbers that a double cannot hold. */
+  params: JsonObject
+  /** Called with errors of the service itself. The client gets only their message. */
+  onServerError: (error: ServiceError) => void
+}
+
+/** The MCP server of one request. */
+export function newMcpServer(request: Params): Server {
+  const { engine, access, onServerError } = request
+  const server = new Server(
+    { name: 'agent-execution-service', title: 'Agent Execution Service', version: '1' },
+    {
+      capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
+      supportedProtocolVersions: INITIALIZED_VERSIONS,
+      cacheHints: {
+        // The tools of an organization are its own.
+        'tools/list': { ttlMs: TOOLS_TTL_MS, cacheScope: 'private' },
+        'server/discover': { ttlMs: TOOLS_TTL_MS, cacheScope: 'public' },
+      },
+    },
+  )
+  const serviceTools = executionTools(engine.syncDeadlineMs)
+
+  server.setRequestHandler('tools/list', ({ params: { cursor } = {} }) =>
+    listTools({ agents: engine.agents, serviceTools, access, cursor }).catch((error) => {
+      throw toProtocolError(error, onServerError)
+    }),
+  )
+
+  server.setRequestHandler('tools/call', async ({ params: { name } }, context) => {
+    const call = toToolCall(request, name, context)
+    try {
+      const tool = serviceTools.get(name)
+      if (!hasScope(access, tool?.scope ?? AGENT_SCOPE)) throw unknownTool(name)
+      return await (tool ? tool.run(engine, call) : callAgent(engine, call))
+    } catch (error) {
+      if (error instanceof ServiceError && error.status < 500) return toToolError(error.message)
+      throw toProtocolError(error, onServerError)
+    }
+  })
+  return server
+}
+
+function toProtocolError(error: unknown, onServerError: Params['onServerError']): ProtocolError {
+  if (error instanceof ProtocolError) return error
+  const serviceError = toServiceError(error)
+  onServerError(serviceError)
+  return new ProtocolError(ProtocolErrorCode.InternalError, serviceError.message)
+}
+
+/** @throws InvalidParams if the arguments are not an object */
+function toToolCall(
+  { access, isCancelledByClose, params }: Params,
+  name: string,
+  { mcpReq }: ServerContext,
+): ToolCall {
+  const { arguments: input = {}, _meta: meta } = params
+  if (!isJsonObject(input)) throw new InvalidParams('arguments must be an object.')
+  const progressToken = mcpReq._meta?.progressToken
+  return {
+    access,
+    name,
+    input,
+    meta,
+    cancelled: isCancelledByClose ? mcpReq.signal : NEVER,
+    onProgress:
+      progressToken === undefined
+        ? undefined
+        : (progress, message) => {
+            const notification = { progressToken, progress, message }
+            void mcpReq
+              .notify({ method: 'notifications/progress', params: notification })
+              .catch(() => undefined)
+          },
+  }
+}

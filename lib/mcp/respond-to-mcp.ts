@@ -1,0 +1,89 @@
+import { Readable } from 'node:stream'
+import { text as readText } from 'node:stream/consumers'
+import type { ReadableStream } from 'node:stream/web'
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import type { Access } from '../core/access.ts'
+import { ServiceError } from '../core/errors.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
+import type { SubmitEngine } from '../engine/submit/submit.ts'
+import { allowsOrigin, type CorsOrigins, isOwnOrigin } from '../http/cors.ts'
+import { getHeader, type HttpResponse, type ServiceEvent } from '../http/event.ts'
+import { isStreaming } from '../http/event-stream.ts'
+import { readJson } from '../http/json-body.ts'
+import { reportServerError } from '../http/request-log.ts'
+import { newMcpServer } from './mcp-server.ts'
+
+/** Headers that the SDK reads. */
+const REQUEST_HEADERS = ['Accept', 'Content-Type', 'MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name']
+/** Headers that the SDK sets and that reach the client. Not `Connection`, which is the gateway's. */
+const RESPONSE_HEADERS = ['Content-Type', 'X-Accel-Buffering']
+
+const PARSE_ERROR = -32700
+const INVALID_REQUEST = -32600
+
+type Params = { engine: SubmitEngine; corsOrigins: CorsOrigins; access: Access; event: ServiceEvent }
+
+/**
+ * Responds to one message of the Model Context Protocol over streamable HTTP, without a session: revision 2026-07-28, and
+ * those that begin with `initialize`. Errors of the message are JSON-RPC errors.
+ * @throws ServiceError `Forbidden` for a page of another origin
+ */
+export async function respondToMcp({ engine, corsOrigins, access, event }: Params): Promise<HttpResponse> {
+  const origin = getHeader(event, 'Origin')
+  if (origin !== undefined && !allowsOrigin(corsOrigins, origin) && !isOwnOrigin(event, origin))
+    throw new ServiceError('Forbidden', 'Pages of this origin may not call the service.')
+  const message = readMessage(event)
+  if ('status' in message) return message
+  const params = isJsonObject(message.json) && isJsonObject(message.json.params) ? message.json.params : {}
+  const method = isJsonObject(message.json) ? message.json.method : undefined
+  const handler = createMcpHandler(
+    ({ era }) =>
+      newMcpServer({
+        engine,
+        access,
+        isCancelledByClose: era === 'modern',
+        params,
+        onServerError: (error) => reportServerError('serve-mcp', event, error),
+      }),
+    {
+      // A stream that is open from the start keeps a long call alive, and its end cancels the call.
+      responseMode: method === 'tools/call' ? 'sse' : 'auto',
+    },
+  )
+  return toHttpResponse(await handler.fetch(toRequest(event), { parsedBody: message.json }))
+}
+
+/** The body, or the response to a body that is not one message. */
+function readMessage(event: ServiceEvent): { json: Json } | HttpResponse {
+  try {
+    const json = readJson(event)
+    if (!Array.isArray(json)) return { json }
+    return toErrorResponse(400, INVALID_REQUEST, 'Send one message. Batches are not supported.')
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const code = error.code === 'InvalidJson' ? PARSE_ERROR : INVALID_REQUEST
+    return toErrorResponse(error.status, code, error.message)
+  }
+}
+
+const toErrorResponse = (status: number, code: number, message: string): HttpResponse => ({
+  status,
+  body: { jsonrpc: '2.0', id: null, error: { code, message } },
+})
+
+/** Without the body, which is parsed. The host is not used. */
+function toRequest(event: ServiceEvent): Request {
+  const headers = REQUEST_HEADERS.map((name) => [name, getHeader(event, name)] as const)
+  const given = headers.filter((header): header is readonly [string, string] => header[1] !== undefined)
+  return new Request('https://localhost/v1/mcp', { method: 'POST', headers: Object.fromEntries(given) })
+}
+
+/** Where responses are buffered, an event stream is sent as a whole. */
+async function toHttpResponse({ status, headers, body }: Response): Promise<HttpResponse> {
+  const sent = RESPONSE_HEADERS.map((name) => [name, headers.get(name)] as const)
+  const given = sent.filter((header): header is readonly [string, string] => header[1] !== null)
+  const response = { status, headers: Object.fromEntries(given) }
+  if (!body) return response
+  const stream = Readable.fromWeb(body as ReadableStream)
+  return { ...response, stream: isStreaming() ? stream : await readText(stream) }
+}

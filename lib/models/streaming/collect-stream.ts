@@ -1,0 +1,97 @@
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4Reasoning,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Text,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from '@ai-sdk/provider'
+import type { StreamTraits } from '../providers/stream-traits.ts'
+import { refusalIn } from './refusal-in.ts'
+import type { TokenTimeout } from './token-timeout.ts'
+
+/** A complete response. */
+export type CollectedResponse = {
+  content: LanguageModelV4Content[]
+  finishReason: LanguageModelV4FinishReason
+  usage: LanguageModelV4Usage
+  /** The text of refusals that are not part of the content. */
+  refusal: string
+}
+
+type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>
+
+/** A stream that ended before its response did. */
+export class IncompleteStreamError extends Error {
+  override readonly name = 'IncompleteStreamError'
+}
+
+/**
+ * Reads a response to its end, as `doGenerate` would return it.
+ * @throws IncompleteStreamError; the error that the stream reports
+ */
+export async function collectStream(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  timeout: Pick<TokenTimeout, 'expectFirst' | 'expectNext'>,
+  { endsWithUsage, buffersInputs }: Pick<StreamTraits, 'endsWithUsage' | 'buffersInputs'>,
+): Promise<CollectedResponse> {
+  const content: LanguageModelV4Content[] = []
+  const open = new Map<string, LanguageModelV4Text | LanguageModelV4Reasoning>()
+  let finish: Finish | undefined
+  let refusal = ''
+  for await (const part of stream) {
+    switch (part.type) {
+      case 'error':
+        throw part.error
+      case 'raw':
+        refusal += refusalIn(part.rawValue)
+        break
+      case 'finish':
+        finish = part
+        break
+      case 'text-start':
+      case 'reasoning-start': {
+        const type = part.type === 'text-start' ? 'text' : 'reasoning'
+        const started = { type, text: '', ...metadataOf(part) } as const
+        open.set(part.id, started)
+        content.push(started)
+        if (type === 'reasoning') timeout.expectFirst()
+        break
+      }
+      case 'text-delta':
+      case 'reasoning-delta': {
+        const started = open.get(part.id)
+        if (started) Object.assign(started, { text: started.text + part.delta }, metadataOf(part))
+        timeout.expectNext()
+        break
+      }
+      case 'text-end':
+      case 'reasoning-end':
+        Object.assign(open.get(part.id) ?? {}, metadataOf(part))
+        open.delete(part.id)
+        break
+      case 'tool-call':
+        content.push(part)
+        timeout.expectNext()
+        break
+      case 'tool-input-start':
+      case 'tool-input-delta':
+        if (buffersInputs) timeout.expectFirst()
+        else timeout.expectNext()
+    }
+  }
+  if (!finish || !isComplete(finish, endsWithUsage)) throw new IncompleteStreamError()
+  return { content, finishReason: finish.finishReason, usage: finish.usage, refusal }
+}
+
+/** The last metadata of a part is the complete one, as in the SDK's `streamText`. */
+const metadataOf = ({ providerMetadata }: { providerMetadata?: SharedV4ProviderMetadata }) =>
+  providerMetadata && { providerMetadata }
+
+/** At the end of every stream the SDK reports a reason to finish: `other`, without the provider's own, if it got none. */
+function isComplete({ finishReason, usage }: Finish, endsWithUsage: boolean): boolean {
+  const { unified, raw } = finishReason
+  if (unified === 'error' || (unified === 'other' && raw === undefined)) return false
+  return !endsWithUsage || usage.raw !== undefined
+}

@@ -1,0 +1,53 @@
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { ReadableStream } from 'node:stream/web'
+
+/** A successful response that is not a stream. Has the members of the SDK's `APICallError` that explain it. */
+class NoStreamError extends Error {
+  override readonly name = 'NoStreamError'
+  readonly statusCode: number
+  readonly responseHeaders: Record<string, string>
+  readonly responseBody: string
+
+  constructor(statusCode: number, headers: Headers, responseBody: string) {
+    super('The response is not a stream.')
+    this.statusCode = statusCode
+    this.responseHeaders = Object.fromEntries(headers)
+    this.responseBody = responseBody
+  }
+}
+
+/** Content types of error pages and of errors that are reported with status 200. */
+const NO_STREAM = /json|html/i
+
+/**
+ * `fetch` for the packages of the providers, without its time limits: it gives up when a response sends no headers or no
+ * bytes for 300 s, which only an undici `Agent` can change (520 kB in each bundle). Redirects are not followed: only the
+ * configured URL gets the API key.
+ */
+export const streamingFetch: typeof fetch = async (input, init = {}) => {
+  const url = new URL(input instanceof Request ? input.url : input)
+  const { method = 'GET', body, signal } = init
+  const headers = { ...Object.fromEntries(new Headers(init.headers)), 'accept-encoding': 'identity' }
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const { request } = url.protocol === 'https:' ? https : http
+    request(url, { method, headers, ...(signal && { signal }) }, resolve)
+      .on('error', reject)
+      .end(body)
+  })
+  const { statusCode: status = 0, statusMessage: statusText = '' } = response
+  const received = toHeaders(response)
+  if (status < 300 && NO_STREAM.test(received.get('content-type') ?? ''))
+    throw new NoStreamError(status, received, await text(response))
+  const stream = Readable.toWeb(response) as ReadableStream<Uint8Array>
+  return new Response(stream, { status, statusText, headers: received })
+}
+
+function toHeaders({ headersDistinct }: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (const [name, values = []] of Object.entries(headersDistinct))
+    for (const value of values) headers.append(name, value)
+  return headers
+}

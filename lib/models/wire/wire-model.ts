@@ -1,0 +1,103 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider'
+import type { JsonObject } from '../../core/json.ts'
+import { parseModelJson } from '../../core/parse-json.ts'
+import type { ModelName } from '../model-name.ts'
+import { acceptsStrictTools, wantsReasoning } from '../providers/capabilities.ts'
+import { limitImages } from './limit-images.ts'
+import { withPromptCaching } from './prompt-caching.ts'
+import { isStrictSchema } from './strict-schema.ts'
+import { wireMessages } from './wire-messages.ts'
+import { toWireSchema, type WireSchema } from './wire-schema.ts'
+
+type StreamingModel = Pick<LanguageModelV4, 'doStream'>
+type Schemas = ReadonlyMap<string, WireSchema>
+
+/** Anthropic rejects requests with more. */
+const MAX_STRICT_TOOLS = 20
+
+/**
+ * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank texts,
+ * echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody else sees the
+ * difference.
+ */
+export function withWireRules(model: StreamingModel, name: ModelName): StreamingModel {
+  const toMessage = wireMessages(name)
+
+  function prepare(options: LanguageModelV4CallOptions) {
+    const tools = (options.tools ?? []).filter((tool) => tool.type === 'function')
+    const schemas: Schemas = new Map(
+      tools.map((tool) => [tool.name, toWireSchema(tool.inputSchema as JsonObject)]),
+    )
+    const prompt = limitImages(options.prompt.flatMap((message) => toMessage(message, schemas) ?? []))
+    const wireOptions = {
+      ...options,
+      prompt: name.provider === 'openai-compatible' ? withAllReasoning(prompt, name) : prompt,
+      ...(options.tools && { tools: toWireTools(tools, schemas, name) }),
+    }
+    return { wireOptions: withPromptCaching(wireOptions, name), schemas }
+  }
+
+  return {
+    async doStream(options) {
+      const { wireOptions, schemas } = prepare(options)
+      const result = await model.doStream(wireOptions)
+      if (![...schemas.values()].some(({ convertsInputs }) => convertsInputs)) return result
+      const decode = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+        transform: (part, controller) => controller.enqueue(decodeCall(part, schemas)),
+      })
+      return { ...result, stream: result.stream.pipeThrough(decode) }
+    },
+  }
+}
+
+function toWireTools(
+  tools: LanguageModelV4FunctionTool[],
+  schemas: Schemas,
+  name: ModelName,
+): LanguageModelV4FunctionTool[] {
+  let strictTools = 0
+  return tools.map(({ description, ...tool }) => {
+    const inputSchema = schemas.get(tool.name)?.schema ?? {}
+    const isStrict =
+      acceptsStrictTools(name) && isStrictSchema(inputSchema) && ++strictTools <= MAX_STRICT_TOOLS
+    return {
+      ...tool,
+      ...(description?.trim() && { description }),
+      inputSchema,
+      ...(isStrict && { strict: true }),
+      // OpenAI's Responses API tries strict mode unless told otherwise.
+      ...(!isStrict && name.provider === 'openai' && { strict: false }),
+    }
+  })
+}
+
+/** Invalid JSON is left to the engine, which explains the mistake to the model. */
+function decodeCall(part: LanguageModelV4StreamPart, schemas: Schemas): LanguageModelV4StreamPart {
+  if (part.type !== 'tool-call') return part
+  const schema = schemas.get(part.toolName)
+  if (!schema?.convertsInputs) return part
+  try {
+    const input = parseModelJson(part.input)
+    return { ...part, input: JSON.stringify(schema.decode(input)) }
+  } catch {
+    return part
+  }
+}
+
+/** Once a conversation has reasoning, DeepSeek requires it with every tool call, if only as an empty text. */
+function withAllReasoning(prompt: LanguageModelV4Prompt, name: ModelName): LanguageModelV4Prompt {
+  if (!wantsReasoning(name)) return prompt
+  const hasReasoning = (message: LanguageModelV4Prompt[number]) =>
+    message.role === 'assistant' && message.content.some(({ type }) => type === 'reasoning')
+  if (!prompt.some(hasReasoning)) return prompt
+  const empty = { providerOptions: { openaiCompatible: { reasoning_content: '' } } }
+  return prompt.map((message) =>
+    message.role === 'assistant' && !hasReasoning(message) ? { ...message, ...empty } : message,
+  )
+}

@@ -1,0 +1,129 @@
+import type { Json, JsonObject } from '../../../core/json.ts'
+import type { FieldShape, Shape } from '../shape.ts'
+import { canFit } from '../values/convert-value.ts'
+import { isValidScalar } from '../values/fits.ts'
+import type { Paths } from './paths.ts'
+import { findResemblance, type Resemblance } from './resemblance.ts'
+
+/** Above this number of unknown names, typos are not corrected: it would be slow, and they are unlikely to be typos. */
+const MAX_TYPOS = 200
+
+type FindFields = (shape: Shape, name: string) => FieldShape[]
+
+/** Enough for the names of one object, of which each is looked up several times. */
+const MAX_KNOWN = 1_000
+
+/** What the unknown names of one input resemble: in a list of objects, the same names occur again and again. */
+export class NameIndex {
+  readonly #known = new Map<Shape, Map<string, Resemblance>>()
+
+  readonly findEqual: FindFields = (shape, name) => this.#find(shape, name).equal
+  readonly findSameMeaning: FindFields = (shape, name) => this.#find(shape, name).others().sameMeaning
+  readonly findPlural: FindFields = (shape, name) => this.#find(shape, name).others().plural
+  readonly findMisspelled: FindFields = (shape, name) => this.#find(shape, name).others().misspelled
+  readonly wordsOf = (shape: Shape, name: string) => this.#find(shape, name).others().words
+  readonly findPaths = (shape: Shape, name: string): Paths => this.#find(shape, name).others().paths
+
+  #find(shape: Shape, name: string): Resemblance {
+    const ofShape = this.#known.get(shape) ?? new Map<string, Resemblance>()
+    const known = ofShape.get(name)
+    if (known) return known
+    const found = findResemblance(shape, name)
+    if (ofShape.size >= MAX_KNOWN) ofShape.clear()
+    this.#known.set(shape, ofShape.set(name, found))
+    return found
+  }
+}
+
+/** Renames by the name that was sent. */
+export type Renames = Map<string, string>
+
+type Params = {
+  shape: Shape
+  sent: JsonObject
+  unknown: readonly string[]
+  index: NameIndex
+  /** Fields that other parts of the input already are. */
+  taken?: ReadonlySet<string>
+}
+
+type Condition = (field: FieldShape, value: Json) => boolean
+
+/**
+ * Maps unknown names of an input to the declared fields that have the same name: except for case and separators, then by
+ * the tables of words. Ambiguous names are not matched, nor are fields that the input already has. If the object allows
+ * other fields, only its required fields are matched, and only except for case and separators.
+ */
+export function matchNames(params: Params): Renames {
+  const { shape, index } = params
+  const matched: Renames = new Map()
+  match(params, matched, index.findEqual, () => true)
+  if (shape.isClosed) match(params, matched, index.findSameMeaning, canBeRenamed)
+  return matched
+}
+
+/**
+ * Adds to the renames the names of lists in the other number, and misspelled names (`isMisspelling`). A misspelled name
+ * is never combined with a conversion.
+ */
+export function matchSimilarNames(params: Params, matched: Renames): void {
+  const { shape, unknown, index } = params
+  const count = unknown.length - matched.size
+  if (!shape.isClosed || count === 0 || count > MAX_TYPOS) return
+  match(params, matched, index.findPlural, canBeList)
+  match(params, matched, index.findMisspelled, isValidFor)
+}
+
+/** Adds the pairs of a name and a field in which neither has another match. */
+function match(
+  { shape, sent, unknown, taken: others }: Params,
+  matched: Renames,
+  find: FindFields,
+  canBe: Condition,
+): void {
+  const pairs = uniquePairs(shape, unknown, matched, find)
+  if (pairs.length === 0) return
+  const taken = new Set(matched.values())
+  const isCandidate = ({ name, isRequired }: FieldShape) =>
+    !Object.hasOwn(sent, name) && !taken.has(name) && !others?.has(name) && (shape.isClosed || isRequired)
+  for (const [name, field] of pairs)
+    if (isCandidate(field) && canBe(field, sent[name] ?? null)) matched.set(name, field.name)
+}
+
+type Pair = [name: string, field: FieldShape]
+
+function uniquePairs(shape: Shape, unknown: readonly string[], matched: Renames, find: FindFields): Pair[] {
+  const pairs: Pair[] = []
+  let counts: Map<FieldShape, number> | undefined
+  for (const name of unknown) {
+    const candidates = matched.has(name) ? [] : find(shape, name)
+    const [field] = candidates
+    if (!field) continue
+    counts ??= new Map()
+    for (const candidate of candidates) counts.set(candidate, (counts.get(candidate) ?? 0) + 1)
+    if (candidates.length === 1) pairs.push([name, field])
+  }
+  return pairs.filter(([, field]) => counts?.get(field) === 1)
+}
+
+/**
+ * A value that may be converted to the type of a field. But true and false do not become text (`desc` may mean
+ * descending), nor numbers true or false (`active` may be a count).
+ */
+export const canBeRenamed: Condition = ({ shape }, value) => {
+  if (typeof value === 'boolean') return isValidScalar(shape, value)
+  if (typeof value === 'number' && shape.types?.has('boolean')) return isValidScalar(shape, value)
+  return canFit(shape, value)
+}
+
+/** A number under a singular name may be a position or a count (`page` for `pages`). */
+const canBeList: Condition = ({ shape }, value) =>
+  shape.types?.size === 1 &&
+  shape.types.has('array') &&
+  (typeof value === 'string' || typeof value === 'object') &&
+  canFit(shape, value)
+
+const isValidFor: Condition = ({ shape, accepts, isRequired }, value) => {
+  if (!(shape.types || shape.choices) || !isValidScalar(shape, value)) return false
+  return typeof value !== 'object' || isRequired || accepts(value)
+}

@@ -1,0 +1,189 @@
+import pLimit from 'p-limit'
+import { expect } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
+import type { Execution, RunOptions } from '../../../lib/core/execution.ts'
+import { LEASE_MS } from '../../../lib/core/limits.ts'
+import type { RecordedStep } from '../../../lib/core/step.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import type { Environment } from '../../../lib/environment.ts'
+import { system } from '../../../lib/system.ts'
+import { engineOn } from '../../support/engine.ts'
+import { anExecution } from '../../support/executions.ts'
+import { aModelAgent, finalAnswer } from '../../support/model-agent.ts'
+import { sharedTable } from '../../support/organization.ts'
+import { type Random, seededRandom } from '../../support/random.ts'
+import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import type { ScriptedResponse } from '../../support/scripted-model/turn.ts'
+
+const MAX_RESPONSE = { inputTokens: 300, outputTokens: 100 }
+const MAX_RESPONSE_TOKENS = MAX_RESPONSE.inputTokens + MAX_RESPONSE.outputTokens
+/** US dollars per million tokens: a token costs a thousandth of a cent, whether input or output. */
+const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
+const DOLLARS_PER_TOKEN = 0.00001
+
+const AGENTS = { boss: ['left', 'right'], left: ['leaf'], right: ['leaf'], leaf: [] } as const
+type Slug = keyof typeof AGENTS
+
+const engine = engineOn(sharedTable())
+
+/** Agents that call each other and use a random number of tokens. */
+async function publishAgents(scripted: ScriptedModel): Promise<Record<Slug, Version>> {
+  const organizationId = system.newId()
+  const entries = Object.entries(AGENTS).map(async ([slug, tools]) => {
+    const script = system.newId()
+    const random = seededRandom(1, slug)
+    scripted.script(script, () => randomResponse(random, tools))
+    const version = await aModelAgent({
+      organizationId,
+      slug,
+      model: scripted.modelFor('openai-compatible', script),
+      tools: tools.map((agent) => ({ name: `ask_${agent}`, agent })),
+    })
+    return [slug, version]
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+function randomResponse(random: Random, agents: readonly string[]): ScriptedResponse {
+  const usage = {
+    inputTokens: random.between(0, MAX_RESPONSE.inputTokens),
+    outputTokens: random.between(1, MAX_RESPONSE.outputTokens),
+  }
+  if (random.next() < 0.1) return { usage, calls: [finalAnswer({ answer: 'Because.' })] }
+  if (agents.length === 0 || random.next() < 0.3) return { usage, calls: [finalAnswer({ wrong: true })] }
+  const calls = Array.from({ length: random.between(1, 3) }, () => ({
+    name: `ask_${agents[random.between(0, agents.length - 1)]}`,
+    input: { question: 'Why?' },
+  }))
+  return { usage, calls }
+}
+
+type Worker = { environment: Environment; diesAt: number; laterMs: number; created: Set<string> }
+
+/** An engine whose worker dies at its n-th write, at a time this long from now. Adds the executions it creates to `created`. */
+function workerEngine({ environment, diesAt, laterMs, created }: Worker): Engine {
+  let writes = 0
+  type Operation<Params extends unknown[], Result> = (...params: Params) => Promise<Result>
+  const alive =
+    <Params extends unknown[], Result>(operation: Operation<Params, Result>) =>
+    async (...params: Params): Promise<Result> => {
+      if (writes > diesAt) throw new Error('The worker is dead.')
+      return operation(...params)
+    }
+  const dying = <Params extends unknown[], Result>(write: Operation<Params, Result>) =>
+    alive(async (...params: Params): Promise<Result> => {
+      if (++writes > diesAt) throw new Error('The worker dies.')
+      return write(...params)
+    })
+  const { executions, steps } = engine
+  return {
+    ...engine,
+    environment,
+    system: { ...system, now: () => Date.now() + laterMs },
+    executions: {
+      ...executions,
+      create: dying((params) => {
+        created.add(params.execution.id)
+        return executions.create(params)
+      }),
+      renew: dying(executions.renew),
+      finish: dying(executions.finish),
+      release: dying(executions.release),
+      getStatus: alive(executions.getStatus),
+      isLeasedBy: alive(executions.isLeasedBy),
+    },
+    steps: { ...steps, append: dying(steps.append), appendResult: dying(steps.appendResult) },
+  }
+}
+
+async function queued(version: Version, budget: Partial<RunOptions>): Promise<Execution> {
+  const { organizationId, agentId, id: versionId } = version
+  const options = { maxAgentSteps: 100, model: null, useDynamicLearning: false, ...budget }
+  const input = { question: 'Why?' }
+  const deadlineMs = 24 * 60 * 60 * 1000
+  const execution = anExecution({ organizationId, agentId, versionId, input, options, deadlineMs })
+  await engine.executions.create({ execution })
+  return execution
+}
+
+/** Runs an execution to its end on workers that are killed; after each, others take over it and some of its agents. */
+async function runWithKills(root: Execution, random: Random, environment: Environment): Promise<Set<string>> {
+  const created = new Set([root.id])
+  const kills = random.between(0, 3)
+  for (let worker = 0; worker <= kills; worker++) {
+    const diesAt = worker === kills ? Number.POSITIVE_INFINITY : random.between(1, 12)
+    const others = random.shuffle([...created].filter((id) => id !== root.id)).slice(0, worker === 0 ? 0 : 2)
+    const mortal = workerEngine({ environment, diesAt, laterMs: 2 * LEASE_MS * worker, created })
+    await Promise.allSettled([...others, root.id].map((id) => processMessage(mortal, id)))
+  }
+  return created
+}
+
+type Run = { execution: Execution; steps: RecordedStep[] }
+
+async function readRun(organizationId: string, id: string): Promise<Run | null> {
+  const execution = await engine.executions.get({ organizationId, id })
+  return execution && { execution, steps: await engine.steps.read({ executionId: id }) }
+}
+
+const tokensOf = (steps: RecordedStep[]): number =>
+  steps.reduce((sum, { step }) => {
+    if (step.kind !== 'MODEL') return sum
+    return sum + step.usage.inputTokens + step.usage.outputTokens
+  }, 0)
+
+/** How many agents can have been working at the same time: the parallel calls of a step, each with its own. */
+function branchesOf(run: Run, runs: Run[]): number {
+  const children = runs.filter(({ execution }) => execution.parentExecutionId === run.execution.id)
+  const parallel = children.reduce((sum, child) => sum + branchesOf(child, runs), 0)
+  return Math.max(parallel, 1)
+}
+
+/**
+ * Runs agents with random budgets, usage and kills, and checks that none spends more than its budget and one response per
+ * parallel branch. Returns how many runs ended in each way.
+ */
+export async function checkBudgets(numberOfRuns: number): Promise<Map<string, number>> {
+  const scripted = await startScriptedModel()
+  const environment = { ...scripted.environmentFor(), MODEL_PRICES }
+  const { boss } = await publishAgents(scripted)
+  const outcomes = new Map<string, number>()
+  const limit = pLimit(16)
+  const checks = Array.from({ length: numberOfRuns }, (_, seed) =>
+    limit(async () => {
+      const outcome = await checkBudget(seed, boss, environment)
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    }),
+  )
+  await Promise.all(checks)
+  await scripted.stop()
+  return outcomes
+}
+
+async function checkBudget(seed: number, version: Version, environment: Environment): Promise<string> {
+  const random = seededRandom(seed, 'run')
+  const maxTokens = random.between(1, 3_000)
+  const isInDollars = random.next() < 0.5
+  const budget = isInDollars ? { maxCostUsd: maxTokens * DOLLARS_PER_TOKEN } : { maxTokens }
+  const root = await queued(version, budget)
+  const ids = await runWithKills(root, random, environment)
+  const found = await Promise.all([...ids].map((id) => readRun(root.organizationId, id)))
+  const runs = found.filter((run) => run !== null)
+  const rootRun = runs.find(({ execution }) => execution.id === root.id)
+  if (!rootRun) throw new Error('The run is missing.')
+  const { status, error } = rootRun.execution
+  const message = `seed ${seed}`
+  expect(status, message).not.toBe('IN_PROGRESS')
+  const total = runs.reduce((sum, { steps }) => sum + tokensOf(steps), 0)
+  expect(total - maxTokens, message).toBeLessThan(MAX_RESPONSE_TOKENS * branchesOf(rootRun, runs))
+  for (const { execution, steps } of runs) {
+    const limit = execution.options.maxTokens ?? Number.POSITIVE_INFINITY
+    expect(tokensOf(steps.slice(0, -1)), message).toBeLessThanOrEqual(limit)
+  }
+  if (error?.code === 'BudgetExceeded') {
+    const costUsd = expect.closeTo(total * DOLLARS_PER_TOKEN, 9)
+    expect(error.spent, message).toEqual({ tokens: total, costUsd })
+  }
+  return error?.code ?? status
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PROVIDERS } from '../../../lib/models/model-name.ts'
+import {
+  aModelAgent,
+  finalAnswer,
+  httpTool,
+  startToolServer,
+  type ToolServer,
+} from '../../support/model-agent.ts'
+import { FORMATS } from '../../support/scripted-model/start-scripted-model.ts'
+import { completeResponse } from '../../support/scripted-model/turn.ts'
+import { useScriptedRuns } from '../../support/scripted-runs.ts'
+
+const { runScript } = useScriptedRuns()
+let server: ToolServer
+beforeAll(async () => {
+  server = await startToolServer((_, response) => void response.end('{}'))
+})
+afterAll(() => server.stop())
+
+const lookup = {
+  text: 'Let me look.',
+  calls: [
+    { name: 'look_up', input: { id: 'x' } },
+    { name: 'look_up', input: { id: 'y' } },
+  ],
+}
+const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+
+describe.each(PROVIDERS)('a run whose stream of %s is cut', (provider) => {
+  it('after any number of chunks requests the response again and uses it once', async () => {
+    const version = await aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')] })
+    const { length } = FORMATS[provider].encode(completeResponse(lookup, '1', 'model'), {})
+    for (let chunks = 0; chunks < length; chunks++) {
+      const before = server.calls.length
+      const script = [{ cut: lookup, chunks, by: 'close' as const }, lookup, answer]
+      const { execution, done } = await runScript(script, { version, provider })
+      done()
+      expect(execution, `after ${chunks} of ${length} chunks`).toMatchObject({
+        status: 'SUCCESS',
+        steps: 2,
+        usage: { inputTokens: 20, outputTokens: 10 },
+      })
+      expect(
+        server.calls
+          .slice(before)
+          .map(({ path }) => path)
+          .sort(),
+      ).toEqual(['/things/x', '/things/y'])
+    }
+  })
+})

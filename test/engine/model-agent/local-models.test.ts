@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
+import { PROVIDERS } from '../../../lib/models/model-name.ts'
+import {
+  aModelAgent,
+  finalAnswer,
+  httpTool,
+  startToolServer,
+  type ToolServer,
+} from '../../support/model-agent.ts'
+import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
+import type { Reply } from '../../support/scripted-model/turn.ts'
+import { useScriptedRuns } from '../../support/scripted-runs.ts'
+
+const { runScript } = useScriptedRuns()
+let server: ToolServer
+beforeAll(async () => {
+  server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
+})
+afterAll(() => server.stop())
+
+const aToolAgent = (overrides: Partial<Version> = {}) =>
+  aModelAgent({ ...overrides, tools: [httpTool(server, 'look_up', '/things/{id}')] })
+
+const SCHEMA = {
+  type: 'object',
+  properties: { answer: { type: 'string', description: 'The answer.' } },
+  required: ['answer'],
+  additionalProperties: false,
+}
+const lookup = { calls: [{ name: 'look_up', input: { id: 'x' } }] }
+const json = { text: '{"answer":"Because."}' }
+const bad = { text: '{"answer":42}' }
+const chat = { text: 'Well, it depends.' }
+const toolNames = (request: RecordedRequest | undefined) => request?.tools.map(({ name }) => name)
+
+describe('an agent without tools on an openai-compatible server', () => {
+  it('asks for JSON that matches the output schema, which is in the instructions', async () => {
+    const { execution, requests, done } = await runScript([json], { version: await aModelAgent() })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 1 })
+    expect(requests[0]).toMatchObject({ tools: [], responseSchema: SCHEMA, forcedTool: null })
+    expect(requests[0]?.instructions).toContain(JSON.stringify(SCHEMA))
+    expect(requests[0]?.instructions).not.toContain('final_answer')
+  })
+
+  it('gets the violations of a result that does not match', async () => {
+    const { execution, requests, done } = await runScript([bad, json], { version: await aModelAgent() })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 2 })
+    expect(requests[1]?.history.map((item) => item.type === 'text' && item.text)).toEqual([
+      '{"question":"Why?"}',
+      bad.text,
+      expect.stringMatching(/does not match the output schema.*\n- \/answer must be a string/s),
+    ])
+  })
+
+  it('ends in ERROR OutputSchemaMismatch with the violations after two failed repairs', async () => {
+    const { execution, done } = await runScript([chat, bad, bad], { version: await aModelAgent() })
+    done()
+    expect(execution.error).toMatchObject({
+      code: 'OutputSchemaMismatch',
+      message: 'The model returned 3 results; none matches the output schema.',
+      errors: [{ path: '/answer' }],
+    })
+  })
+
+  it('repeats a truncated response without it in the history', async () => {
+    const endless = { text: '{"answer":"and on and on', finish: 'length' as const }
+    const { execution, requests, done } = await runScript([endless, json], { version: await aModelAgent() })
+    done()
+    expect(execution.status).toBe('SUCCESS')
+    expect(requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([2_000, 4_000])
+    expect(requests[1]?.history).toEqual(requests[0]?.history)
+  })
+})
+
+describe.each([
+  ['response_format is not supported', 400],
+  ['JSON schema conversion failed: Unrecognized schema', 400],
+  ['Extra inputs are not permitted: response_format', 422],
+  ['failed to parse grammar', 500],
+])('a server that rejects response_format (%s)', (message, status) => {
+  const rejecting =
+    (reply: (request: RecordedRequest) => Reply) =>
+    (request: RecordedRequest): Reply =>
+      request.responseSchema ? { status, message } : reply(request)
+
+  it('gets the final-answer tool, for the rest of the run', async () => {
+    const script = rejecting(({ history }) => ({
+      calls: [finalAnswer({ answer: history.length > 1 ? 'Because.' : 42 })],
+    }))
+    const { execution, requests } = await runScript(script, { version: await aModelAgent() })
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 2 })
+    expect(requests.map(toolNames)).toEqual([[], ['final_answer'], ['final_answer']])
+    expect(requests[1]?.instructions).toContain(JSON.stringify(SCHEMA))
+  })
+
+  it('may return the result as text', async () => {
+    const { execution } = await runScript(
+      rejecting(() => json),
+      { version: await aModelAgent() },
+    )
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 1 })
+  })
+})
+
+describe('an agent with tools on an openai-compatible server', () => {
+  it('is not forced to call a tool, and may answer with one', async () => {
+    const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+    const { execution, requests, done } = await runScript([lookup, answer], { version: await aToolAgent() })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 2 })
+    for (const { body } of requests) expect(body.tool_choice).toBe('auto')
+    expect(requests.map(toolNames)).toEqual([
+      ['look_up', 'final_answer'],
+      ['look_up', 'final_answer'],
+    ])
+  })
+
+  it('that answers in text is asked for JSON without tools', async () => {
+    const { execution, requests, done } = await runScript([chat, json], { version: await aToolAgent() })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 2 })
+    expect(requests[1]).toMatchObject({ tools: [], responseSchema: SCHEMA })
+    expect(requests[1]?.history.slice(1)).toEqual([
+      { type: 'text', role: 'assistant', text: chat.text },
+      { type: 'text', role: 'user', text: expect.stringContaining('one JSON object') },
+    ])
+  })
+
+  it('is asked for JSON without tools in its last step', async () => {
+    const { execution, requests, done } = await runScript([lookup, json], {
+      version: await aToolAgent(),
+      maxAgentSteps: 2,
+    })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 2 })
+    expect(requests[1]).toMatchObject({ tools: [], responseSchema: SCHEMA })
+  })
+
+  it('that never calls a tool ends in an error that says what may be wrong', async () => {
+    const { execution, requests } = await runScript([chat, chat, chat], { version: await aToolAgent() })
+    expect(requests).toHaveLength(3)
+    expect(execution.error).toMatchObject({
+      code: 'OutputSchemaMismatch',
+      message:
+        'The model answered in text 3 times and never called final_answer; the server or its chat template may not support tools.',
+      step: 3,
+    })
+  })
+})
+
+describe('a model that repeats a call', () => {
+  const resultsOf = (request: RecordedRequest | undefined) =>
+    request?.history.flatMap((item) => (item.type === 'result' ? [item.output] : [])) ?? []
+  const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+  const other = { calls: [{ name: 'look_up', input: { id: 'y' } }] }
+
+  it('is told after five identical calls in a row', async () => {
+    const script = [...Array.from({ length: 6 }, () => lookup), answer]
+    const { execution, requests, done } = await runScript(script, { version: await aToolAgent() })
+    done()
+    expect(execution.status).toBe('SUCCESS')
+    const results = resultsOf(requests.at(-1))
+    expect(results.map((result) => /This was call (\d) in a row of look_up/.exec(result)?.[1])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      '5',
+      '6',
+    ])
+    expect(results[4]).toContain('{"path":"/things/x"}')
+    // Earlier messages stay as they were sent, so that a provider's prompt cache applies.
+    for (const [index, request] of requests.entries())
+      expect(resultsOf(request)).toEqual(results.slice(0, index))
+  })
+
+  it('is not told if another call is in between', async () => {
+    const script = [lookup, lookup, lookup, lookup, other, lookup, answer]
+    const { requests, done } = await runScript(script, { version: await aToolAgent() })
+    done()
+    expect(resultsOf(requests.at(-1)).join()).not.toContain('in a row')
+  })
+})
+
+describe.each(PROVIDERS.filter((provider) => provider !== 'openai-compatible'))(
+  'the last step on %s',
+  (provider) => {
+    const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+
+    it('is forced to call final_answer', async () => {
+      const { execution, requests, done } = await runScript([lookup, answer], {
+        version: await aToolAgent(),
+        provider,
+        maxAgentSteps: 2,
+      })
+      done()
+      expect(execution).toMatchObject({ status: 'SUCCESS', steps: 2 })
+      const isForceable = provider !== 'bedrock'
+      expect(requests.map(({ forcedTool }) => forcedTool)).toEqual([
+        null,
+        isForceable ? 'final_answer' : null,
+      ])
+      expect(toolNames(requests[1])).toEqual(['look_up', 'final_answer'])
+    })
+
+    it('is not forced while the model reasons', async () => {
+      const options = { version: await aToolAgent(), provider, maxAgentSteps: 1 }
+      const { requests } = await runScript([answer], {
+        ...options,
+        ...(provider !== 'bedrock' && { reasoning: 'high' as const }),
+      })
+      expect(requests[0]?.forcedTool).toBeNull()
+    })
+  },
+)

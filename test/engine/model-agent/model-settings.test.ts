@@ -1,0 +1,70 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parseDocument } from '../../../lib/agents/parse-document.ts'
+import { publishAgent } from '../../../lib/agents/publish-agent.ts'
+import { PROVIDERS } from '../../../lib/models/model-name.ts'
+import { openModel } from '../../../lib/models/open-model.ts'
+import { system } from '../../../lib/system.ts'
+import { finalAnswer } from '../../support/model-agent.ts'
+import { useScriptedRuns } from '../../support/scripted-runs.ts'
+
+const { holder, runScript } = useScriptedRuns()
+let environment: Record<string, string | undefined>
+beforeAll(() => {
+  environment = { ...holder.engine.environment }
+})
+
+async function publish(model: string) {
+  const fields = ['title: T', 'input: { question: { type: string } }', 'output: { answer: { type: string } }']
+  const text = ['---', ...fields, model, '---', 'Answer.'].join('\n')
+  const { document, problems } = parseDocument(text, 'settings')
+  expect(problems).toEqual([])
+  if (!document) throw new Error('The document is not valid.')
+  const organizationId = system.newId()
+  const agent = { document, code: null, digest: '' }
+  const store = holder.engine.agents
+  return publishAgent({ store, system, organizationId, createdBy: organizationId, agent, draft: false })
+}
+
+const good = [{ calls: [finalAnswer({ answer: 'Yes.' })] }]
+
+describe.each(PROVIDERS)('the settings of a model of %s', (provider) => {
+  it('in a document are sent, also to a model that overrides its model', async () => {
+    const version = await publish('model: { name: openai/gpt-5, maxOutputTokens: 700, temperature: 0.25 }')
+    expect(version).toMatchObject({
+      model: 'openai/gpt-5',
+      modelSettings: { maxOutputTokens: 700, temperature: 0.25 },
+    })
+    const { execution, requests } = await runScript(good, { version, provider })
+    expect(execution.status).toBe('SUCCESS')
+    expect(requests[0]).toMatchObject({ maxOutputTokens: 700, temperature: 0.25 })
+  })
+
+  it('are sent only where the provider requires them without a document', async () => {
+    const version = await publish('model: openai/gpt-5')
+    expect(version).not.toHaveProperty('modelSettings')
+    const { requests } = await runScript(good, { version, provider })
+    const maxOutputTokens = { anthropic: 4_096, 'openai-compatible': 2_000, openai: null, bedrock: null }[
+      provider
+    ]
+    expect(requests[0]).toMatchObject({ maxOutputTokens, temperature: null })
+  })
+})
+
+describe('OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS', () => {
+  it('is the output limit of documents that set none', async () => {
+    const { scripted } = holder
+    scripted.script('limited', [{ text: 'Yes.' }])
+    const settings = { ...environment, OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS: '123' }
+    const model = await openModel('openai-compatible/limited', settings)
+    const signal = new AbortController().signal
+    await model.respond({ instructions: '', messages: [model.userMessage('?')], tools: [], signal })
+    expect(scripted.requests('limited')[0]?.maxOutputTokens).toBe(123)
+  })
+
+  it('must be a positive integer', async () => {
+    const settings = { ...environment, OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS: 'many' }
+    await expect(openModel('openai-compatible/limited', settings)).rejects.toThrow(
+      /OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS is "many"; it must be an integer/,
+    )
+  })
+})

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { type ApiClient, createLocalClient } from '../support/client.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-cancel-'))
+let scripted: ScriptedModel
+let service: Service
+let call: ApiClient
+
+beforeAll(async () => {
+  scripted = await startScriptedModel()
+  service = await startService({
+    dataDir: folder,
+    environment: {
+      ...(scripted.environmentFor('openai') as Record<string, string>),
+      DYNAMODB_ENDPOINT: inject('dynamodb'),
+      DEFAULT_MODEL: scripted.modelFor('openai', 'silent'),
+      // Ten minutes between heartbeats: nothing else stops the run.
+      LEASE_SECONDS: '3600',
+    },
+  })
+  call = createLocalClient(service.url, folder)
+})
+afterAll(async () => {
+  await service.stop()
+  await scripted.stop()
+  rmSync(folder, { recursive: true })
+})
+
+describe('cancelling a synchronous run', () => {
+  it.each([
+    ['waits for its first token', { text: 'Late.', delayMs: 300_000 }],
+    ['streams', { text: 'Slow.', pause: { ms: 300_000, chunk: -1 } }],
+  ])('aborts its model request at once while it %s', async (_, turn) => {
+    scripted.script('silent', [turn])
+    const running = call('POST', '/v1/agents/summarize-text/executions', { body: { text: 'A text.' } })
+    await vi.waitUntil(() => scripted.requests('silent').length === 1, { timeout: 20_000 })
+    const [open] = (await call('GET', '/v1/agent_executions?status=IN_PROGRESS')).json
+    expect((await call('POST', `/v1/agent_executions/${open.id}/cancel`)).status).toBe(200)
+    expect((await running).json).toMatchObject({ error: { code: 'Cancelled' } })
+    await vi.waitUntil(() => scripted.unfinished('silent') === 1, { timeout: 5_000 })
+  })
+})

@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { executionTools } from '../../lib/mcp/execution-tools.ts'
+import { type ApiClient, getExecutionId } from '../support/client.ts'
+import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { modernRequest, parseMessages } from './messages.ts'
+
+const COLUMNS = ['run', 'read', 'manage', 'same limits', 'other tenant', 'other agent', 'other org'] as const
+type Column = (typeof COLUMNS)[number]
+
+/** `hidden`: not listed, and unknown when called. `missing`: the resource does not exist. `none`: an empty list. */
+type Expected = 'ok' | 'hidden' | 'missing' | 'none' | 'denied'
+
+/**
+ * Written by hand, as in test/http/tokens/isolation-matrix.test.ts: the token that calls the tool of the agent `echo` for the
+ * tenant `acme`, or asks for an execution of both.
+ */
+const MATRIX: Record<string, Expected[]> = {
+  //                      run       read      manage    same  tenant     agent      org
+  echo: [/*           */ 'ok', 'hidden', 'hidden', 'ok', 'denied', 'hidden', 'hidden'],
+  get_execution: [/*  */ 'hidden', 'ok', 'hidden', 'ok', 'missing', 'missing', 'missing'],
+  cancel_execution: [/**/ 'ok', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
+  list_executions: [/**/ 'hidden', 'ok', 'hidden', 'ok', 'denied', 'none', 'none'],
+}
+
+let org: TestOrganization
+const clients = {} as Record<Column, ApiClient>
+
+beforeAll(async () => {
+  org = await newOrganization()
+  await org.publish('echo')
+  await org.publish('counted')
+  Object.assign(clients, {
+    run: await org.withLimits({ scopes: ['run'] }),
+    read: await org.withLimits({ scopes: ['read'] }),
+    manage: await org.withLimits({ scopes: ['manage'] }),
+    'same limits': await org.withLimits({ agents: ['counted', 'echo'], tenantId: 'acme', rate: 1_000 }),
+    'other tenant': await org.withLimits({ tenantId: 'globex' }),
+    'other agent': await org.withLimits({ agents: ['counted'] }),
+    'other org': (await newOrganization()).call,
+  })
+})
+
+async function send(client: ApiClient, method: string, params: { name?: string }) {
+  const { text } = await client('POST', '/v1/mcp', modernRequest(method, params))
+  return parseMessages(text).at(-1)
+}
+
+const toParams = (name: string, executionId: string) => {
+  if (name === 'echo') return { name, arguments: { text: 'secret' }, _meta: { tenantId: 'acme' } }
+  return { name, arguments: name === 'list_executions' ? { tenantId: 'acme' } : { executionId } }
+}
+
+it('has a row for every tool of the service', () => {
+  expect(Object.keys(MATRIX)).toEqual(['echo', ...executionTools(1_000).keys()])
+  for (const [name, row] of Object.entries(MATRIX)) expect(row, name).toHaveLength(COLUMNS.length)
+})
+
+const cells = Object.entries(MATRIX).flatMap(([name, row]) =>
+  COLUMNS.map((column, i) => ({ name, column, expected: row[i] })),
+)
+
+describe.each(cells)('$name, $column', ({ name, column, expected }) => {
+  it(`is ${expected}`, async () => {
+    const { text } = await org
+      .call('POST', '/v1/agents/echo/executions?tenantId=acme', {
+        body: { text: 'secret' },
+      })
+      .then(async (response) => ({ text: getExecutionId(response) }))
+    const message = await send(clients[column], 'tools/call', toParams(name, text))
+    const listed = (await send(clients[column], 'tools/list', {})).result.tools
+    expect(listed.some((tool: { name: string }) => tool.name === name)).toBe(expected !== 'hidden')
+    if (expected === 'hidden') {
+      expect(message.error).toEqual({ code: -32602, message: `Unknown tool: ${name}` })
+    } else if (expected === 'missing') {
+      const other = await send(clients[column], 'tools/call', toParams(name, crypto.randomUUID()))
+      expect(message.result).toMatchObject({ isError: true })
+      expect(message).toEqual(other)
+    } else if (expected === 'denied') {
+      expect(JSON.stringify(message)).toContain('bound to another tenant')
+      expect(message.result?.isError ?? message.error.code === -32602).toBe(true)
+    } else {
+      expect(message.result.isError).toBeFalsy()
+      if (name === 'list_executions')
+        expect(message.result.structuredContent.executions.length > 0).toBe(expected === 'ok')
+    }
+  })
+})

@@ -1,0 +1,64 @@
+import { describe, expect, inject, it } from 'vitest'
+import { newOrganization } from '../support/organization.ts'
+import { CLIENTS, type Progress } from './clients.ts'
+
+const EXECUTION_TOOLS = ['get_execution', 'cancel_execution', 'list_executions']
+
+describe.each(CLIENTS)('the official client %s (%s)', (_name, version, connect) => {
+  it('lists the tools of its organization', async () => {
+    const { token, publish } = await newOrganization()
+    await publish('echo')
+    await publish('redact-pii')
+    await publish('failing', { draft: true })
+    const client = await connect(inject('service'), token)
+    expect(client.version).toBe(version)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([...EXECUTION_TOOLS, 'redact-pii', 'echo'])
+    expect(tools.at(-1)).toMatchObject({
+      title: 'Echo',
+      description: 'Returns its input.',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      outputSchema: { type: 'object', anyOf: [{ properties: { text: { type: 'string' } } }, {}] },
+      annotations: { readOnlyHint: false },
+    })
+  })
+
+  it('calls an agent and reads the execution', async () => {
+    const { token, publish } = await newOrganization()
+    await publish('echo')
+    const client = await connect(inject('service'), token)
+    await client.listTools()
+    const result = await client.callTool('echo', { text: 'hello' })
+    expect(result.isError).toBeFalsy()
+    expect(result.structuredContent).toEqual({ text: 'hello' })
+    expect(result.content).toEqual([{ type: 'text', text: '{"text":"hello"}' }])
+    const executionId = result._meta?.executionId as string
+    const read = await client.callTool('get_execution', { executionId })
+    expect(read.structuredContent).toMatchObject({ id: executionId, status: 'SUCCESS' })
+    const listed = await client.callTool('list_executions', { agent: 'echo', status: 'SUCCESS' })
+    expect(listed.structuredContent).toMatchObject({ executions: [{ id: executionId }] })
+  })
+
+  it('gets one progress notification per step', async () => {
+    const { token, publish } = await newOrganization()
+    await publish('marked-steps')
+    const client = await connect(inject('service'), token)
+    const progress: Progress[] = []
+    const input = { marker: 'm', number: 2, steps: 3, pauseMs: 0, log: '/dev/null' }
+    await client.callTool('marked-steps', input, { onprogress: (event) => progress.push(event) })
+    expect(progress.map((event) => event.progress)).toEqual([1, 2, 3])
+  })
+
+  it('gets failed runs and mismatches as tool errors', async () => {
+    const { token, publish } = await newOrganization()
+    await publish('counted')
+    const client = await connect(inject('service'), token)
+    await client.listTools()
+    const failed = await client.callTool('counted', { log: '/dev/null', failures: 1 })
+    const text = expect.stringMatching(/ended in ERROR AgentFailed: /)
+    expect(failed).toMatchObject({ isError: true, content: [{ text }] })
+    const mismatch = await client.callTool('counted', { lgo: '/dev/null' })
+    expect(mismatch.isError).toBe(true)
+    expect(mismatch.content[0]?.text).toContain('/log')
+  })
+})

@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { localServices } from '../support/local-services.ts'
+import { newOrganization } from '../support/organization.ts'
+import { hasPython, installPython } from '../support/python-environment.ts'
+
+const SCRIPT = fileURLToPath(new URL('python/client.py', import.meta.url))
+const services = localServices()
+
+/** Time for pip to install the client. */
+const INSTALL_MS = 300_000
+
+describe.skipIf(!(await hasPython()))('the official Python client', () => {
+  let python: string
+  let service: { url: string }
+  beforeAll(async () => {
+    const environment = { DYNAMODB_ENDPOINT: inject('dynamodb'), SYNC_DEADLINE_SECONDS: '2' }
+    service = await services.start(services.newFolder(), environment)
+    python = (await installPython(new URL('python/requirements.txt', import.meta.url)))('python')
+  }, INSTALL_MS)
+
+  it.each([
+    ['auto', '2026-07-28'],
+    ['legacy', '2025-11-25'],
+  ])('lists, calls, resumes and cancels (%s)', async (mode, version) => {
+    const { token, publish } = await newOrganization()
+    await publish('counted')
+    await publish('marked-steps')
+    const { stdout } = await promisify(execFile)(python, [SCRIPT, service.url, token, mode])
+    expect(JSON.parse(stdout)).toEqual({
+      version,
+      tools: ['get_execution', 'cancel_execution', 'list_executions', 'marked-steps', 'counted'],
+      progress: [1, 2, 3],
+      called: { marker: 'm', total: expect.any(Number) },
+      mismatch: [true, expect.stringContaining('/marker')],
+      pending: [false, 'IN_PROGRESS'],
+      resumed: 'SUCCESS',
+      cancelled: 'Cancelled',
+    })
+  })
+})

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../lib/core/json.ts'
+import { httpTool, startToolServer, type ToolServer } from '../support/model-agent.ts'
+import { agentsOn, type ServedFormat } from './agents.ts'
+import { buildTinyModel, startModelServer } from './models.ts'
+import { BOOLEAN_SCHEMAS, OUTPUT_SCHEMAS, object } from './output-schemas.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-tiny-model-'))
+const file = join(folder, 'tiny.gguf')
+const held: ServerResponse[] = []
+let model: Awaited<ReturnType<typeof startModelServer>>
+let server: ToolServer
+
+beforeAll(async () => {
+  await buildTinyModel(file)
+  model = await startModelServer(file)
+  server = await startToolServer((_path, response) => {
+    held.push(response)
+    // Calls one after the other would wait here for ever.
+    if (held.length === 2) for (const each of held.splice(0)) each.end('found')
+  })
+})
+afterAll(async () => {
+  await model?.stop()
+  await server?.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const anAgent = (output: JsonObject, tools: object[] = []) => ({
+  frontMatter: {
+    title: 'Agent of a real model server',
+    input: { question: { type: 'string', description: 'What to answer.' } },
+    output,
+    tools: JSON.parse(JSON.stringify(tools)),
+  },
+  instructions: 'Answer the question.',
+})
+
+it('is a model of about 130 kB', () => {
+  expect(statSync(file).size).toBeGreaterThan(100_000)
+  expect(statSync(file).size).toBeLessThan(150_000)
+})
+
+const FORMATS: ServedFormat[] = ['openai-compatible', 'anthropic']
+
+describe.each(FORMATS)('an agent with tools on %s', (format) => {
+  it('executes the two calls of a response at the same time, then returns the final answer', async () => {
+    // A random text could be an id that the tool rejects, such as the empty one.
+    const input = { id: { type: 'string', description: 'An id.', enum: ['7', '8', '9'] } }
+    const tools = ['order', 'user'].map((name) =>
+      httpTool(server, `get_${name}`, `/${name}s/{id}`, { input }),
+    )
+    const agents = agentsOn(model.url, format)
+    const version = await agents.publish(anAgent(object({ answer: { type: 'string' } }), tools))
+    if (Array.isArray(version)) throw new Error(version.join('\n'))
+    const { execution, steps } = await agents.run(version, { question: 'Why?' })
+    expect(execution).toMatchObject({ status: 'SUCCESS', error: null, steps: 2 })
+    expect(execution.output).toEqual({ answer: expect.any(String) })
+    expect(execution.usage.inputTokens).toBeGreaterThan(0)
+    const [first] = steps
+    const calls = first?.step.kind === 'MODEL' ? first.step.calls : []
+    expect(calls.map(({ name, error }) => [/^get_(order|user)$/.test(name), error])).toEqual([
+      [true, null],
+      [true, null],
+    ])
+    expect([...(first?.results.values() ?? [])].map(({ result }) => result)).toEqual([
+      { ok: true, value: 'found' },
+      { ok: true, value: 'found' },
+    ])
+    expect(server.calls.splice(0)).toHaveLength(2)
+  })
+})
+
+describe.each(FORMATS)('on %s, an agent whose output is', (format) => {
+  it.each(Object.entries(OUTPUT_SCHEMAS))(
+    '%s ends in SUCCESS, unless it cannot be published',
+    async (name, output) => {
+      const agents = agentsOn(model.url, format)
+      const version = await agents.publish(anAgent(output))
+      if (Array.isArray(version)) {
+        expect(BOOLEAN_SCHEMAS, version.join('\n')).toContain(name)
+        return expect(version).toEqual([expect.stringMatching(/agent\.md:\d+: output\./)])
+      }
+      const { execution } = await agents.run(version, { question: 'Why?' })
+      expect(execution).toMatchObject({ status: 'SUCCESS', error: null })
+    },
+  )
+})

@@ -1,0 +1,18 @@
+import type { JsonObject } from '../../../../lib/core/json.ts'
+
+/** Realistic inputs for one schema: those with one reading, each with its adapted form, and those to be left as sent. */
+export type CaseGroup = {
+  title: string
+  schema: JsonObject
+  adapted?: [sent: JsonObject, effective: JsonObject][]
+  left?: JsonObject[]
+}
+
+export const text = { type: 'string' }
+export const integer = { type: 'integer' }
+export const number = { type: 'number' }
+export const boolean = { type: 'boolean' }
+export const textOf = (keywords: JsonObject): JsonObject => ({ type: 'string', ...keywords })
+export const listOf = (items: JsonObject): JsonObject => ({ type: 'array', items })
+export const objectOf = (properties: JsonObject): JsonObject => ({ type: 'object', properties })
+export const optional = (field: JsonObject): JsonObject => ({ ...field, required: false })
