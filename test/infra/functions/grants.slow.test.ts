@@ -112,7 +112,7 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   for (const name of FUNCTION_NAMES) {
     vi.stubEnv('DYNAMODB_ENDPOINT', recorder.endpointOf(name))
     vi.stubEnv('SQS_ENDPOINT', recorder.endpointOf(name))
-    vi.stubEnv('SYNC_DEADLINE_SECONDS', name === 'serve-mcp' ? '1' : undefined)
+    vi.stubEnv('SYNC_DEADLINE_SECONDS', name === 'serve-mcp' ? '8' : undefined)
     const url = pathToFileURL(join(bundles, name, 'index.mjs')).href
     loaded.push([name, (await import(/* @vite-ignore */ url)).handler])
   }
