@@ -69,18 +69,16 @@ describe('compileAdapter, large inputs', () => {
     ['unknown keys in a closed object', fieldMap, 1],
     ['unknown keys in an open object', openObject, 1],
     ['converted values of a dictionary', dictionary, '1'],
-  ])('takes at most 100 ms for 1 MB of %s', { retry: 3 }, (_, schema, value) => {
+  ])('takes time linear in the number of %s', { retry: 3 }, (_, schema, value) => {
     const adapt = compileAdapter(schema)
     const growth = (run: (input: JsonObject) => unknown) => {
       const [small = 0, large = 0] = medianCpuTimes([1_000_000, 2_000_000], (bytes) => {
         const input = { text: 'a', ...keys(bytes / 12, value) }
         return () => void repeat(REPETITIONS, () => run(input))
       })
-      return { small: small / REPETITIONS, factor: large / small }
+      return large / small
     }
-    const { small, factor } = growth(adapt)
-    expect(small).toBeLessThanOrEqual(100)
     // V8 itself takes more than linear time to list the keys of a large object, depending on the processor's caches.
-    expect(factor).toBeLessThanOrEqual(1.25 * Math.max(growth(Object.keys).factor, 2))
+    expect(growth(adapt)).toBeLessThanOrEqual(1.25 * Math.max(growth(Object.keys), 2))
   })
 })
