@@ -3,9 +3,10 @@ import * as z from 'zod'
 /** One event of a stream, field by field. OpenAPI 3.1 has no way to say that a stream consists of them. */
 export const sentEvent = z
   .object({
-    event: z.enum(['status', 'step', 'tool', 'done']),
+    event: z.string().meta({
+      description: 'status, step, tool or done for an execution; message for the Model Context Protocol.',
+    }),
     data: z.string().meta({
-      contentMediaType: 'application/json',
       description:
         'JSON. status: `id` and `status`. step: a record of the list of steps. tool: a tool call of a step, and its number as `step`. done: the execution.',
     }),
