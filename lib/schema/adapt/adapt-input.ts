@@ -34,7 +34,7 @@ export type Adapter = (input: JsonObject) => { input: JsonObject; adaptations: I
 type Context = {
   adaptations: InputAdaptation[]
   names: NameIndex
-  /** Whether a change may allow another one: a field got its name, or a value changed beside an unknown name. */
+  /** Whether a change may allow another one: a field got its name, or a value changed, or was added, beside an unknown name. */
   mayChangeAgain: boolean
   defaultOf: (field: DefaultedField) => Json | undefined
 }
@@ -171,8 +171,9 @@ function adaptObject(shape: Shape, sent: JsonObject, location: Location, context
     if (!entry || isRenamed) context.mayChangeAgain = true
     isChanged ||= isRenamed || entry?.[1] !== field.value
   }
-  if (isChanged && shape.isClosed && unknown.length > 0) context.mayChangeAgain = true
   const added = missingDefaults(shape, adapted, location, context)
+  const isBesideUnknown = unknown.length > 0 && ((isChanged && shape.isClosed) || added.length > 0)
+  if (isBesideUnknown) context.mayChangeAgain = true
   // `Object.fromEntries` treats `__proto__` as an ordinary field.
   return isChanged || added.length > 0 ? Object.fromEntries(adapted.concat(added)) : sent
 }
