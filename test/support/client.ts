@@ -18,7 +18,7 @@ export type RequestOptions = {
 
 export type ApiClient = (method: string, path: string, options?: RequestOptions) => Promise<ApiResponse>
 
-const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 50_000
 
 /** An HTTP client of the service at the URL. Without a token, it sends no Authorization header. */
 export function createClient(url: string, token: string | null, timeoutMs = TIMEOUT_MS): ApiClient {
