@@ -1,20 +1,12 @@
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
 import { idempotencyKeyOf } from '../lib/core/access.ts'
-import * as limits from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
-import { readTimes } from '../lib/engine/engine.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
-import { admission } from '../lib/engine/submit/admission.ts'
+import { openSubmitEngine } from '../lib/engine/submit/open-submit-engine.ts'
 import { buildRunRequest, type RunRequest } from '../lib/engine/submit/run-request.ts'
 import { type Started, startSync, submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
-import {
-  MAX_OPEN_EXECUTIONS,
-  readDurationMs,
-  readInteger,
-  SYNC_DEADLINE_SECONDS,
-} from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import type { HttpResponse } from '../lib/http/event.ts'
 import { acceptsEvents, getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
@@ -24,17 +16,7 @@ import { system } from '../lib/system.ts'
 
 const stores = openMeasuredStores()
 const events = openEvents(stores)
-const intake = {
-  ...stores,
-  queue: openRunQueue(),
-  system,
-  admit: admission(
-    { executions: stores.executions, system },
-    readInteger(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS),
-  ),
-  times: readTimes(),
-  syncDeadlineMs: readDurationMs(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed),
-}
+const intake = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
 
 async function runAgent(request: Request<'run-agent'>) {
   const { access, organizationId, agentId, query, headers, body, basePath } = request
