@@ -57,3 +57,12 @@ export function mapExactNumbers(value: Json, map: MapNumber): Json {
   }
   return mapValue(value)
 }
+
+/** The value of a JSON text; undefined if it is none. For texts in which rounded numbers do no harm. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.ts'
 import { ModelError, type ModelRequest } from '../../core/model.ts'
 import { redact, redactDetail } from './redact.ts'
 import { parseRetryAfter } from './retry-after.ts'
@@ -117,7 +117,7 @@ function findNetworkCode(error: Error): string | null {
 
 /** The error in a response body. Failed responses of OpenAI and upstream errors of OpenRouter have status 200. */
 function getReportedError({ responseBody }: ApiCallError): JsonObject | null {
-  const body = typeof responseBody === 'string' ? parseJson(responseBody) : responseBody
+  const body = typeof responseBody === 'string' ? tryParseJson(responseBody) : responseBody
   return isJsonObject(body) && isJsonObject(body.error) ? body.error : null
 }
 
@@ -133,11 +133,3 @@ function getRequestId({ responseHeaders: headers }: ApiCallError): string {
 
 const isIdentifier = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w.:/-]{1,80}$/.test(value)
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

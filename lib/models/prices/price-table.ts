@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json.ts'
+import { isJsonObject, tryParseJson } from '../../core/json.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { type Environment, MODEL_PRICES } from '../../environment.ts'
 import { type ModelName, parseModelName } from '../model-name.ts'
@@ -49,7 +49,7 @@ const RATE_NAMES = ['input', 'output', 'cachedInput', 'cacheWrite']
  */
 export function parseModelPrices(text: string): OwnPrices {
   if (text === '') return {}
-  const prices = parseJson(text)
+  const prices = tryParseJson(text)
   if (!isJsonObject(prices)) return fail(`it must be ${FORMAT}.`)
   for (const [name, rates] of Object.entries(prices)) {
     const { provider, model } = parseName(name)
@@ -73,14 +73,6 @@ function parseName(name: string): ModelName {
     return parseModelName(name)
   } catch (error) {
     return fail((error as Error).message)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
