@@ -1,18 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { type ApiClient, createLocalClient, getExecutionId, readDevToken } from '../support/client.ts'
+import { localServices } from '../support/local-services.ts'
 import { finalAnswer } from '../support/model-agent.ts'
 import { sharedTable } from '../support/organization.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
-import { type Service, startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
 import { waitForExecution } from '../support/wait-for-execution.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'aes-models-'))
+const services = localServices()
+const folder = services.newFolder()
 const SUMMARIZE = '/v1/agents/summarize-text/executions'
 const TRIAGE = '/v1/agents/triage-ticket/executions'
 let scripted: ScriptedModel
@@ -21,24 +20,17 @@ let call: ApiClient
 
 beforeAll(async () => {
   scripted = await startScriptedModel()
-  service = await startService({
-    dataDir: folder,
-    environment: {
-      ...(scripted.environmentFor() as Record<string, string>),
-      ANTHROPIC_API_KEY: '',
-      DYNAMODB_ENDPOINT: inject('dynamodb'),
-      POWERTOOLS_LOG_LEVEL: 'INFO',
-      DEFAULT_MODEL: scripted.modelFor('openai', 'default-model'),
-      MODEL_PRICES: '{"openai-compatible/priced*": {"input": 1000, "output": 2000}}',
-    },
+  service = await services.start(folder, {
+    ...(scripted.environmentFor() as Record<string, string>),
+    ANTHROPIC_API_KEY: '',
+    DYNAMODB_ENDPOINT: inject('dynamodb'),
+    POWERTOOLS_LOG_LEVEL: 'INFO',
+    DEFAULT_MODEL: scripted.modelFor('openai', 'default-model'),
+    MODEL_PRICES: '{"openai-compatible/priced*": {"input": 1000, "output": 2000}}',
   })
   call = createLocalClient(service.url, folder)
 })
-afterAll(async () => {
-  await service.stop()
-  await scripted.stop()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => scripted.stop())
 
 const summary = { summary: 'Short.', topics: ['brevity'] }
 

@@ -1,35 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { type ApiClient, createLocalClient } from '../support/client.ts'
+import { localServices } from '../support/local-services.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
-import { type Service, startService } from '../support/service.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'aes-cancel-'))
+const services = localServices()
 let scripted: ScriptedModel
-let service: Service
 let call: ApiClient
 
 beforeAll(async () => {
   scripted = await startScriptedModel()
-  service = await startService({
-    dataDir: folder,
-    environment: {
-      ...(scripted.environmentFor('openai') as Record<string, string>),
-      DYNAMODB_ENDPOINT: inject('dynamodb'),
-      DEFAULT_MODEL: scripted.modelFor('openai', 'silent'),
-      // Ten minutes between heartbeats: nothing else stops the run.
-      LEASE_SECONDS: '3600',
-    },
+  const folder = services.newFolder()
+  const service = await services.start(folder, {
+    ...(scripted.environmentFor('openai') as Record<string, string>),
+    DYNAMODB_ENDPOINT: inject('dynamodb'),
+    DEFAULT_MODEL: scripted.modelFor('openai', 'silent'),
+    // Ten minutes between heartbeats: nothing else stops the run.
+    LEASE_SECONDS: '3600',
   })
   call = createLocalClient(service.url, folder)
 })
-afterAll(async () => {
-  await service.stop()
-  await scripted.stop()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => scripted.stop())
 
 describe('cancelling a synchronous run', () => {
   it.each([

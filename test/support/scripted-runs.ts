@@ -6,6 +6,7 @@ import { runInProcess } from '../../lib/engine/submit/submit.ts'
 import type { Provider, Reasoning } from '../../lib/models/model-name.ts'
 import { system } from '../../lib/system.ts'
 import { engineOn } from './engine.ts'
+import { aModelAgent, httpTool, startToolServer, type ToolServer } from './model-agent.ts'
 import { sharedTable } from './organization.ts'
 import { type ScriptedModel, startScriptedModel } from './scripted-model/start-scripted-model.ts'
 import type { Script } from './scripted-model/turn.ts'
@@ -51,4 +52,18 @@ export function useScriptedRuns() {
   }
 
   return { holder, runScript }
+}
+
+/** Agents with the HTTP tool `look_up`, which returns the requested path. `holder.server` is set before the first test of a file. */
+export function useToolAgents() {
+  const holder = {} as { server: ToolServer }
+  beforeAll(async () => {
+    holder.server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
+  })
+  afterAll(() => holder.server?.stop())
+
+  const aToolAgent = (overrides: Partial<Omit<Version, 'tools'>> = {}) =>
+    aModelAgent({ ...overrides, tools: [httpTool(holder.server, 'look_up', '/things/{id}')] })
+
+  return { holder, aToolAgent }
 }

@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PROVIDERS } from '../../../lib/models/model-name.ts'
-import {
-  aModelAgent,
-  finalAnswer,
-  httpTool,
-  startToolServer,
-  type ToolServer,
-} from '../../support/model-agent.ts'
+import { finalAnswer } from '../../support/model-agent.ts'
 import { FORMATS } from '../../support/scripted-model/start-scripted-model.ts'
 import { completeResponse } from '../../support/scripted-model/turn.ts'
-import { useScriptedRuns } from '../../support/scripted-runs.ts'
+import { useScriptedRuns, useToolAgents } from '../../support/scripted-runs.ts'
 
 const { runScript } = useScriptedRuns()
-let server: ToolServer
-beforeAll(async () => {
-  server = await startToolServer((_, response) => void response.end('{}'))
-})
-afterAll(() => server.stop())
+const tools = useToolAgents()
 
 const lookup = {
   text: 'Let me look.',
@@ -29,10 +19,10 @@ const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
 
 describe.each(PROVIDERS)('a run whose stream of %s is cut', (provider) => {
   it('after any number of chunks requests the response again and uses it once', async () => {
-    const version = await aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')] })
+    const version = await tools.aToolAgent()
     const { length } = FORMATS[provider].encode(completeResponse(lookup, '1', 'model'), {})
     for (let chunks = 0; chunks < length; chunks++) {
-      const before = server.calls.length
+      const before = tools.holder.server.calls.length
       const script = [{ cut: lookup, chunks, by: 'close' as const }, lookup, answer]
       const { execution, done } = await runScript(script, { version, provider })
       done()
@@ -42,7 +32,7 @@ describe.each(PROVIDERS)('a run whose stream of %s is cut', (provider) => {
         usage: { inputTokens: 20, outputTokens: 10 },
       })
       expect(
-        server.calls
+        tools.holder.server.calls
           .slice(before)
           .map(({ path }) => path)
           .sort(),

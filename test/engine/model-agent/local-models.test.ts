@@ -1,26 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Version } from '../../../lib/core/agent.ts'
+import { describe, expect, it } from 'vitest'
 import { PROVIDERS } from '../../../lib/models/model-name.ts'
-import {
-  aModelAgent,
-  finalAnswer,
-  httpTool,
-  startToolServer,
-  type ToolServer,
-} from '../../support/model-agent.ts'
+import { aModelAgent, finalAnswer } from '../../support/model-agent.ts'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
 import type { Reply } from '../../support/scripted-model/turn.ts'
-import { useScriptedRuns } from '../../support/scripted-runs.ts'
+import { useScriptedRuns, useToolAgents } from '../../support/scripted-runs.ts'
 
 const { runScript } = useScriptedRuns()
-let server: ToolServer
-beforeAll(async () => {
-  server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
-})
-afterAll(() => server.stop())
-
-const aToolAgent = (overrides: Partial<Version> = {}) =>
-  aModelAgent({ ...overrides, tools: [httpTool(server, 'look_up', '/things/{id}')] })
+const { aToolAgent } = useToolAgents()
 
 const SCHEMA = {
   type: 'object',

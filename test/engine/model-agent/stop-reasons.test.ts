@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { toStepRecord } from '../../../lib/api/mappers/to-step-record.ts'
 import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
-import {
-  aModelAgent,
-  finalAnswer,
-  httpTool,
-  startToolServer,
-  type ToolServer,
-} from '../../support/model-agent.ts'
-import { useScriptedRuns } from '../../support/scripted-runs.ts'
+import { finalAnswer } from '../../support/model-agent.ts'
+import { useScriptedRuns, useToolAgents } from '../../support/scripted-runs.ts'
 
 const { runScript } = useScriptedRuns()
-let server: ToolServer
-beforeAll(async () => {
-  server = await startToolServer((_, response) => void response.end('{}'))
-})
-afterAll(() => server.stop())
+const tools = useToolAgents()
 
-const aToolAgent = (modelSettings = {}) =>
-  aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')], modelSettings })
+const aToolAgent = (modelSettings = {}) => tools.aToolAgent({ modelSettings })
 
 const length = 'length' as const
 const usage = { inputTokens: 10, outputTokens: 300 }
@@ -57,7 +46,7 @@ describe.each(PROVIDERS)('a truncated response of %s', (provider) => {
     ['a text that is JSON', { text: '{"answer":"cut of"}', finish: length }],
     ['nothing', { finish: length }],
   ])('with %s is not used; after two, the run ends in ERROR ModelTruncated', async (_, cut) => {
-    const calls = server.calls.length
+    const calls = tools.holder.server.calls.length
     const version = await aToolAgent({ maxOutputTokens: 500 })
     const { execution, steps, requests, done } = await runScript([cut, cut], { version, provider })
     done()
@@ -67,7 +56,7 @@ describe.each(PROVIDERS)('a truncated response of %s', (provider) => {
       error: { code: 'ModelTruncated', step: 2 },
     })
     expect(requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([500, 1_000])
-    expect(server.calls).toHaveLength(calls)
+    expect(tools.holder.server.calls).toHaveLength(calls)
     expect(steps.map((step) => toStepRecord(step).stopReason)).toEqual(['length', 'length'])
     expect(steps.flatMap(({ results }) => [...results])).toEqual([])
   })
