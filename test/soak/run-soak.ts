@@ -17,6 +17,8 @@ export type SoakOptions = {
 export type SoakReport = Awaited<ReturnType<typeof runSoak>>
 
 const WARM_UP_MS = 20_000
+/** Load before each period that is not judged: after a rest, threads and connections start again. */
+const RESUME_MS = 10_000
 const CAPACITY_MS = 20_000
 const CONCURRENCY = 16
 /** Longer than the service keeps idle threads (20 s) and idle connections of clients (65 s). */
@@ -39,6 +41,7 @@ export async function runSoak({ minutes, share, onProgress, signal }: SoakOption
     const periods: (Period & { machineLoad: number })[] = []
     const durationMs = (minutes * 60_000) / PERIODS
     while (periods.length < PERIODS) {
+      await generatePacedLoad({ operations, signal, load: newLoad(), durationMs: RESUME_MS, perSecond })
       const load = newLoad()
       const describe = () =>
         `period ${periods.length + 1} of ${PERIODS}: ${load.samples.length} operations, ${load.errors.length} errors` +

@@ -50,6 +50,14 @@ export class AgentThread {
     this.connected.catch(() => undefined)
   }
 
+  /** Resolves as soon as the thread can execute a run: true; or has failed to start, so that `execute` throws: false. */
+  whenStarted(): Promise<boolean> {
+    return this.connected.then(
+      () => true,
+      () => false,
+    )
+  }
+
   /**
    * Executes a run. Its messages go to `onMessage`; the last one is `result`, unless the thread dies.
    * @returns whether the run left nothing behind, so that the thread can be used again

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import { AgentThread, type ThreadOptions } from './agent-thread.ts'
 
@@ -7,6 +8,11 @@ const MAX_RUNNING_OF_VERSION = 32
 /** Warm threads without a run, of all versions together. */
 const MAX_IDLE = 64
 const IDLE_MS = 20_000
+/**
+ * Threads of one version that start at the same time. A start takes about 40 ms of processor time, and most runs less than
+ * 1 ms: after a pause, further runs get a thread sooner from a run that ends than by starting more threads.
+ */
+const MAX_STARTING_OF_VERSION = availableParallelism()
 
 /** Runs something, and returns whether the thread can be used again. */
 type Use = (thread: AgentThread) => Promise<boolean>
@@ -17,6 +23,10 @@ const idle: IdleThread[] = []
 const limit = pLimit(MAX_RUNNING)
 /** Of versions with runs. */
 const limits = new Map<string, ReturnType<typeof pLimit>>()
+
+/** The runs of a version that wait for a thread, oldest first, and how many of its threads are starting. */
+type Queue = { waiting: ((thread: AgentThread) => void)[]; starting: number }
+const queues = new Map<string, Queue>()
 
 /**
  * Calls `use` with a thread that no other run uses: a warm one that ran the same version before, or a new one.
@@ -33,10 +43,41 @@ export async function withThread(key: string, options: ThreadOptions, use: Use):
 }
 
 async function useThread(key: string, options: ThreadOptions, use: Use): Promise<void> {
-  const thread = takeIdle(key) ?? new AgentThread(options)
+  const thread = takeIdle(key) ?? (await nextThread(key, options))
   const isReusable = await use(thread).catch(() => false)
-  if (isReusable) keep(key, thread)
+  if (isReusable) offer(key, thread)
   else void thread.destroy()
+}
+
+/** The first thread of the version that is free: a new one, or that of a run that ends before. */
+function nextThread(key: string, options: ThreadOptions): Promise<AgentThread> {
+  const queue = queues.get(key) ?? { waiting: [], starting: 0 }
+  queues.set(key, queue)
+  return new Promise((resolve) => {
+    queue.waiting.push(resolve)
+    startThreads(key, queue, options)
+  })
+}
+
+function startThreads(key: string, queue: Queue, options: ThreadOptions): void {
+  while (queue.starting < Math.min(queue.waiting.length, MAX_STARTING_OF_VERSION)) {
+    queue.starting += 1
+    const thread = new AgentThread(options)
+    void thread.whenStarted().then((hasStarted) => {
+      queue.starting -= 1
+      if (hasStarted || queue.waiting.length > 0) offer(key, thread)
+      else void thread.destroy()
+      startThreads(key, queue, options)
+      if (queue.starting + queue.waiting.length === 0) queues.delete(key)
+    })
+  }
+}
+
+/** Gives the thread to the run that waits longest, or keeps it warm. */
+function offer(key: string, thread: AgentThread): void {
+  const take = queues.get(key)?.waiting.shift()
+  if (take) take(thread)
+  else keep(key, thread)
 }
 
 function takeIdle(key: string): AgentThread | undefined {

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
@@ -76,6 +79,21 @@ describe('a code agent', () => {
   it('sees of the environment NODE_ENV, TZ and what its document lists', async () => {
     const seen = JSON.parse(String((await run('environment')).output?.result))
     expect(seen).toEqual({ TZ: 'UTC', SECRET_KEY: 'sk-of-the-shop' })
+  })
+
+  it('that is run 30 times at once needs few threads if the runs are short', async () => {
+    const own = await (await newOrganization()).publish('hostile')
+    const runs = await Promise.all(Array.from({ length: 30 }, () => run('thread', own)))
+    const threads = new Set(runs.map(({ output }) => output?.result))
+    expect(runs.map(({ status }) => status)).toEqual(Array(30).fill('SUCCESS'))
+    expect(threads.size).toBeLessThanOrEqual(15)
+  })
+
+  it('has as many threads as runs if the runs take long', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'aes-meet-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const runs = await Promise.all(Array.from({ length: 12 }, () => run(`meet 12 in ${folder}`)))
+    expect(new Set(runs.map(({ output }) => output?.result)).size).toBe(12)
   })
 
   it('prints to the log of its execution only', async () => {
