@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Version } from '../core/agent.ts'
 import type { Execution } from '../core/execution.ts'
 import type { AgentStore } from '../core/ports.ts'
-import { loadPatterns } from '../schema/patterns/schema-patterns.ts'
+import { loadPatterns } from '../schema/patterns/load-pattern-engine.ts'
 
 /** After a publish by another process, the previous version runs for at most this long. */
 const CURRENT_TTL_MS = 1_000

@@ -1,4 +1,5 @@
-import { canonicalJson, sha256 } from './canonical-json.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { sha256 } from './hash-json.ts'
 import type { JsonObject } from './json.ts'
 
 /** Everything that two runs must have in common to share a result. */

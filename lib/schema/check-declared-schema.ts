@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { BOUNDS, type Field, type FieldMap, isJsonSchema, toJsonSchema } from './field-map.ts'
 import { parseJsonPointer } from './json-pointer.ts'
 import { joinWithOr, truncate } from './message-text.ts'
-import { loadPatternEngine } from './patterns/compile-pattern.ts'
+import { loadPatternEngine } from './patterns/load-pattern-engine.ts'
 import { listPatterns } from './patterns/schema-patterns.ts'
 import { compileValidator } from './validate/validate.ts'
 

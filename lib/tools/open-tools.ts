@@ -1,6 +1,6 @@
 import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
-import { loadPatterns } from '../schema/patterns/schema-patterns.ts'
+import { loadPatterns } from '../schema/patterns/load-pattern-engine.ts'
 import { type Agents, openAgentTool } from './agent-tool.ts'
 import { type CallableTool, callTool, toCallable } from './call-tool.ts'
 import type { ToolDocument } from './document/tool-fields.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hashJson } from '../../lib/core/canonical-json.ts'
 import { ExactNumber } from '../../lib/core/exact-number.ts'
+import { hashJson } from '../../lib/core/hash-json.ts'
 import { isJsonObject, isWithinDepth, type Json } from '../../lib/core/json.ts'
 import { JsonError, parseJson, parseStoredJson } from '../../lib/core/parse-json.ts'
 

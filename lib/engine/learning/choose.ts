@@ -1,5 +1,5 @@
-import { hashJson } from '../../core/canonical-json.ts'
 import type { Execution } from '../../core/execution.ts'
+import { hashJson } from '../../core/hash-json.ts'
 import {
   BYTES_PER_TOKEN,
   EXAMPLES_TOKENS,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { mapSubschemas } from '../subschemas.ts'
-import { compilePattern, loadPatternEngine, type Matcher } from './compile-pattern.ts'
+import { compilePattern, type Matcher } from './compile-pattern.ts'
 import { isSimplePattern } from './simple-pattern.ts'
 
 /** A pattern of a schema, with its location and whether it is certain to take linear time. */
@@ -23,12 +23,6 @@ export function listPatterns(declared: JsonObject): SchemaPattern[] {
     return schema
   })
   return patterns
-}
-
-/** Loads the pattern engine if declared schemas need it. To be called before the schemas are compiled. */
-export async function loadPatterns(...declared: JsonObject[]): Promise<void> {
-  const patterns = declared.flatMap(listPatterns)
-  if (!patterns.every(({ pattern }) => isSimplePattern(pattern))) await loadPatternEngine()
 }
 
 const PATTERN_FORMAT = 'pattern:'

@@ -1,7 +1,7 @@
 import { format } from '@cfworker/json-schema'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { loadPatternEngine } from '../../../lib/schema/patterns/compile-pattern.ts'
+import { loadPatternEngine } from '../../../lib/schema/patterns/load-pattern-engine.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
 import { medianCpuTimes } from '../../support/cpu-time.ts'
 import { FORMAT_TEXTS, REDOS_CORPUS } from './redos-corpus.ts'
