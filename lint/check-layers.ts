@@ -9,13 +9,24 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Folders that are missing in the diagram can only import themselves. `test` can import everything. */
-const FOLDERS = ['agents', 'bench', 'cli', 'examples', 'functions', 'infra', 'lib', 'lint', 'local']
+const FOLDERS = [
+  'agents',
+  'bench',
+  'cli',
+  'console',
+  'examples',
+  'functions',
+  'infra',
+  'lib',
+  'lint',
+  'local',
+]
 const IMPORT = /^(?:import|export)\b[^'"`]*?\bfrom '(\..*?)'|^import '(\..*?)'|\bimport\('(\..*?)'\)/gm
 
 const layers = readLayers(readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8'))
 const violations = FOLDERS.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .flatMap((file) => checkFile(join(folder, file))),
 )
 if (violations.length > 0) {
@@ -65,7 +76,7 @@ function checkFile(file: string): string[] {
   )
   return specifiers
     .map((specifier) => join(dirname(file), specifier))
-    .filter((target) => target.endsWith('.ts'))
+    .filter((target) => /\.tsx?$/.test(target))
     .filter((target) => ![layer, ...(layers.get(layer) ?? [])].includes(findLayer(target)))
     .map((target) => `${file} imports ${target}, but ${layer} is not above ${findLayer(target)}.`)
 }

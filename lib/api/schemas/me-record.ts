@@ -23,3 +23,5 @@ export const meRecord = z
       .meta({ description: 'The requests per second that the token may send. Null for no limit.' }),
   })
   .meta({ id: 'Me' })
+
+export type MeRecord = z.infer<typeof meRecord>

@@ -1,0 +1,43 @@
+import { useEffect } from 'preact/hooks'
+import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
+import { credentials } from '../state/credentials.ts'
+import { createStore, type Store, useStore } from '../state/store.ts'
+import { requestPage } from './request.ts'
+
+/** All agents by id. Executions name theirs by id only. Null until they are loaded. */
+const agents: Store<ReadonlyMap<string, AgentRecord> | null> = createStore(null)
+
+/** Organizations with more agents see the ids of the others. */
+const MAX_PAGES = 20
+
+let isRequested = false
+
+credentials.subscribe(() => {
+  agents.set(null)
+  isRequested = false
+})
+
+/** Every agent that the token may see, loaded once. Null while they are being loaded, and if that failed. */
+export function useAgents(): ReadonlyMap<string, AgentRecord> | null {
+  useEffect(() => {
+    if (isRequested) return
+    isRequested = true
+    loadAgents().catch(() => {
+      isRequested = false
+    })
+  }, [])
+  return useStore(agents)
+}
+
+async function loadAgents(): Promise<void> {
+  const token = credentials.get().token
+  const found = new Map<string, AgentRecord>()
+  let query: URLSearchParams | null = new URLSearchParams({ limit: '100' })
+  for (let page = 0; query !== null && page < MAX_PAGES; page += 1) {
+    const { items, next }: { items: AgentRecord[]; next: URLSearchParams | null } =
+      await requestPage<AgentRecord>('/v1/agents', { query })
+    for (const agent of items) found.set(agent.id, agent)
+    query = next
+  }
+  if (credentials.get().token === token) agents.set(found)
+}

@@ -1,0 +1,61 @@
+import type { ProblemRecord } from '../../lib/api/schemas/problem-record.ts'
+
+/**
+ * A request that failed. `status` is 0 if there was no response. `problem` has what the service said about it (RFC 9457), and
+ * is null if the response came from something else, such as a proxy.
+ */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly problem: ProblemRecord | null
+  /** Seconds to wait before a retry, if the service said so. */
+  readonly retryAfter: number | null
+
+  constructor(
+    message: string,
+    details: { status: number; code: string; problem?: ProblemRecord | null; retryAfter?: number | null },
+  ) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = details.status
+    this.code = details.code
+    this.problem = details.problem ?? null
+    this.retryAfter = details.retryAfter ?? null
+  }
+}
+
+export const UNREACHABLE = 'Unreachable'
+
+export const unreachable = (): ApiError =>
+  new ApiError('The service does not respond.', { status: 0, code: UNREACHABLE })
+
+/** The error of a response that is not successful. */
+export async function toApiError(response: Response): Promise<ApiError> {
+  const { status } = response
+  const problem = await readProblem(response)
+  const seconds = Number(response.headers.get('Retry-After'))
+  return new ApiError(problem?.detail ?? `The service responded with status ${status}.`, {
+    status,
+    code: problem?.code ?? `Http${status}`,
+    problem,
+    retryAfter: seconds > 0 ? seconds : null,
+  })
+}
+
+async function readProblem(response: Response): Promise<ProblemRecord | null> {
+  const isProblem = response.headers.get('Content-Type')?.startsWith('application/problem+json')
+  return isProblem ? await response.json().catch(() => null) : null
+}
+
+/** What a person can do about an error. */
+export function adviceFor({ status, code, retryAfter }: ApiError): string {
+  if (status === 0) return 'Check that it is running and that this device is online, then try again.'
+  if (status === 403) return 'Sign in with another token, or ask for one with this permission.'
+  if (code === 'RouteNotFound' || code === 'MethodNotAllowed')
+    return 'The service is of another version than this page: reload the page.'
+  if (status === 404) return 'It may have been deleted, or this token may not see it. Check the address.'
+  if (status === 409) return 'Reload to see its current state.'
+  if (status === 429 || status === 503) return `Try again in ${retryAfter ?? 1} s.`
+  if (status >= 500) return 'Try again. If it fails again, report it with the request ID.'
+  return 'Correct the request, then try again.'
+}

@@ -1,0 +1,82 @@
+import { parseStoredJson } from '../../lib/core/parse-json.ts'
+import { credentials, signOut } from '../state/credentials.ts'
+import type { Query } from '../state/location.ts'
+import { toApiError, unreachable } from './api-error.ts'
+import { basePathOf } from './base-path.ts'
+import { nextQueryOf } from './link.ts'
+
+export type RequestOptions = {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  query?: Query | URLSearchParams | undefined
+  /** JSON text, so that numbers are sent as they were typed. */
+  body?: string | undefined
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+  /** Instead of the one that is signed in. */
+  token?: string
+}
+
+/** The URL of an API path such as `/v1/agents`, on the host of the page. */
+export function toUrl(path: string, query: Query | URLSearchParams = {}): string {
+  const given =
+    query instanceof URLSearchParams
+      ? query
+      : new URLSearchParams(
+          Object.entries(query).flatMap(([name, value]) =>
+            value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
+          ),
+        )
+  const text = given.toString()
+  return `${basePathOf(window.location.pathname)}${path}${text && `?${text}`}`
+}
+
+/**
+ * Sends a request to the API with the token. A rejected token signs out.
+ * @throws ApiError; an AbortError if the signal aborts
+ */
+export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
+  const { method = 'GET', query, body, headers, signal } = options
+  const token = options.token ?? credentials.get().token
+  const response = await fetch(toUrl(path, query), {
+    method,
+    headers: {
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+    ...(signal && { signal }),
+    cache: 'no-store',
+    credentials: 'omit',
+  }).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw error instanceof TypeError ? unreachable() : error
+  })
+  if (response.ok) return response
+  const error = await toApiError(response)
+  // Only if it is still the token of this request.
+  if (response.status === 401 && credentials.get().token === token && token !== null)
+    signOut('The service rejected the token: it may have expired, or been revoked. Sign in again.')
+  throw error
+}
+
+/** Numbers that a double would change are `ExactNumber`s. @throws ApiError */
+export async function readJson<T>(response: Response): Promise<T> {
+  const text = await response.text().catch(() => {
+    throw unreachable()
+  })
+  return (text === '' ? null : parseStoredJson(text)) as T
+}
+
+/** The JSON body of a response. @throws ApiError */
+export const requestJson = async <T>(path: string, options: RequestOptions = {}): Promise<T> =>
+  readJson<T>(await send(path, options))
+
+/** `next`: the query of the next page, null for the last one. */
+export type Page<T> = { items: T[]; next: URLSearchParams | null }
+
+/** One page of a list. @throws ApiError */
+export async function requestPage<T>(path: string, options: RequestOptions = {}): Promise<Page<T>> {
+  const response = await send(path, options)
+  return { items: await readJson<T[]>(response), next: nextQueryOf(response.headers.get('Link')) }
+}

@@ -1,0 +1,32 @@
+import type { MeRecord } from '../../lib/api/schemas/me-record.ts'
+import { requestJson } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { ErrorBox } from '../components/error-box.tsx'
+import { credentials } from '../state/credentials.ts'
+import { MeContext } from '../state/me.ts'
+import { currentLocation } from '../state/router.ts'
+import { useStore } from '../state/store.ts'
+import { Layout } from './layout.tsx'
+import { findRoute } from './routes.tsx'
+import { SignInPage } from './sign-in-page.tsx'
+
+export function App() {
+  const { token, rejection } = useStore(credentials)
+  // Another token may see other data: nothing is kept.
+  return token === null ? <SignInPage rejection={rejection} /> : <Console key={token} />
+}
+
+/** The pages do not wait for the identity of the token: few of them need it. */
+function Console() {
+  const location = useStore(currentLocation)
+  const me = useResource('me', (signal) => requestJson<MeRecord>('/v1/me', { signal }))
+  const { section, element } = findRoute(location)
+  return (
+    <MeContext.Provider value={me.data}>
+      <Layout section={section}>
+        {me.error && me.error.status === 403 && <ErrorBox error={me.error} onRetry={me.reload} />}
+        {element}
+      </Layout>
+    </MeContext.Provider>
+  )
+}

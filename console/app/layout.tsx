@@ -1,0 +1,85 @@
+import type { ComponentChildren } from 'preact'
+import { toUrl } from '../api/request.ts'
+import { Announcer } from '../components/announcer.tsx'
+import { signOut } from '../state/credentials.ts'
+import { useMe } from '../state/me.ts'
+import type { Section } from './routes.tsx'
+
+const LINKS: { section: Section; href: string; label: string }[] = [
+  { section: 'overview', href: '#/', label: 'Overview' },
+  { section: 'agents', href: '#/agents', label: 'Agents' },
+  { section: 'runs', href: '#/runs', label: 'Runs' },
+]
+
+/** The frame of every page: navigation, identity, and the main area. */
+export function Layout({ section, children }: { section: Section | null; children: ComponentChildren }) {
+  return (
+    <div class="layout">
+      <button type="button" class="skip-link" onClick={focusMain}>
+        Skip to content
+      </button>
+      <header class="sidebar">
+        <a class="brand" href="#/">
+          <Logo />
+          <span>Agent Execution Service</span>
+        </a>
+        <nav aria-label="Pages">
+          {LINKS.map((link) => (
+            <a
+              key={link.section}
+              href={link.href}
+              aria-current={link.section === section ? 'page' : undefined}
+            >
+              {link.label}
+            </a>
+          ))}
+        </nav>
+        <div class="sidebar-end">
+          <nav aria-label="Documentation">
+            <a href={toUrl('/v1/openapi.json')} target="_blank" rel="noreferrer">
+              OpenAPI document
+            </a>
+          </nav>
+          <Identity />
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <Announcer />
+    </div>
+  )
+}
+
+/** By a button: a link would change the fragment, which names the page. */
+const focusMain = () => document.getElementById('main')?.focus()
+
+function Identity() {
+  const me = useMe()
+  return (
+    <dl class="identity">
+      <dt>Organization</dt>
+      <dd title={me?.organizationId}>{me ? me.organizationId.slice(0, 8) : '…'}</dd>
+      <dt>Scopes</dt>
+      <dd>{me ? me.scopes.join(', ') : '…'}</dd>
+      {me?.tenantId != null && (
+        <>
+          <dt>Tenant</dt>
+          <dd>{me.tenantId}</dd>
+        </>
+      )}
+      <dd>
+        <button type="button" class="link" onClick={() => signOut()}>
+          Sign out
+        </button>
+      </dd>
+    </dl>
+  )
+}
+
+export const Logo = () => (
+  <svg class="logo" viewBox="0 0 16 16" width="20" height="20" aria-hidden="true">
+    <rect width="16" height="16" rx="4" />
+    <path d="M5.5 4.5l6 3.5-6 3.5z" />
+  </svg>
+)

@@ -1,0 +1,44 @@
+import type { VNode } from 'preact'
+import { OverviewPage } from '../overview/overview-page.tsx'
+import { RunPage } from '../run/run-page.tsx'
+import { RunsPage } from '../runs/runs-page.tsx'
+import { type Location, matchPath } from '../state/location.ts'
+import { NotFoundPage } from './not-found-page.tsx'
+
+/** The part of the navigation that a page belongs to. */
+export type Section = 'overview' | 'agents' | 'runs'
+
+/** The names in a pattern such as `/runs/{executionId}`, with a text for each. */
+type Params<Pattern extends string> = Pattern extends `${string}{${infer Name}}${infer Rest}`
+  ? Record<Name, string> & Params<Rest>
+  : unknown
+
+type Route = {
+  pattern: string
+  section: Section
+  render: (params: Record<string, string>, query: URLSearchParams) => VNode
+}
+
+const route = <Pattern extends string>(
+  pattern: Pattern,
+  section: Section,
+  render: (params: Params<Pattern>, query: URLSearchParams) => VNode,
+): Route => ({ pattern, section, render: render as Route['render'] })
+
+/** Every page. The first route that matches counts. Keys make a page start afresh when its subject changes. */
+const routes: Route[] = [
+  route('/', 'overview', () => <OverviewPage />),
+  route('/runs', 'runs', (_, query) => <RunsPage query={query} />),
+  route('/runs/{executionId}', 'runs', ({ executionId }) => (
+    <RunPage key={executionId} executionId={executionId} />
+  )),
+]
+
+/** The page of a location, and its part of the navigation. */
+export function findRoute({ path, query }: Location): { section: Section | null; element: VNode } {
+  for (const { pattern, section, render } of routes) {
+    const params = matchPath(pattern, path)
+    if (params) return { section, element: render(params, query) }
+  }
+  return { section: null, element: <NotFoundPage path={path} /> }
+}

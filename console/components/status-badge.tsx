@@ -1,0 +1,20 @@
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+
+const LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
+
+/** The status of an execution. @param code of its error, shown instead of "Error" */
+export function StatusBadge({
+  status,
+  code,
+}: {
+  status: ExecutionRecord['status']
+  code?: string | undefined
+}) {
+  return (
+    <span class={`badge badge-${status.toLowerCase()}`}>
+      <span class="dot" aria-hidden="true" />
+      {LABELS[status]}
+      {status === 'ERROR' && code && <span class="badge-code">{code}</span>}
+    </span>
+  )
+}

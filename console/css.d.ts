@@ -1,0 +1,2 @@
+/** esbuild collects imported style sheets into one file. */
+declare module '*.css'

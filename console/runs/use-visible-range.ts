@@ -1,0 +1,43 @@
+import type { RefObject } from 'preact'
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { visibleRange } from './visible-range.ts'
+
+type Visible = { body: RefObject<HTMLDivElement | null>; start: number; end: number; rowHeight: number }
+
+/** Follows which rows are in the window. The first render already knows: it assumes that the table begins at the top. */
+export function useVisibleRange(count: number): Visible {
+  const body = useRef<HTMLDivElement>(null)
+  const [rowHeight, setRowHeight] = useState(readRowHeight)
+  const [range, setRange] = useState(() =>
+    visibleRange({ top: -window.scrollY, windowHeight: window.innerHeight, rowHeight, count }),
+  )
+  const update = useCallback(() => {
+    const height = readRowHeight()
+    setRowHeight(height)
+    const top = body.current?.getBoundingClientRect().top ?? 0
+    const next = visibleRange({ top, windowHeight: window.innerHeight, rowHeight: height, count })
+    setRange((last) => (last.start === next.start && last.end === next.end ? last : next))
+  }, [count])
+  useLayoutEffect(() => {
+    update()
+    let frame = 0
+    const onScroll = () => {
+      cancelAnimationFrame(frame)
+      frame = requestAnimationFrame(update)
+    }
+    window.addEventListener('scroll', onScroll, { passive: true })
+    window.addEventListener('resize', onScroll)
+    return () => {
+      cancelAnimationFrame(frame)
+      window.removeEventListener('scroll', onScroll)
+      window.removeEventListener('resize', onScroll)
+    }
+  }, [update])
+  return { body, ...range, rowHeight }
+}
+
+/** `--run-row-height` of the style sheet, which is another one on a phone. */
+function readRowHeight(): number {
+  const value = getComputedStyle(document.documentElement).getPropertyValue('--run-row-height')
+  return Number.parseFloat(value) || 40
+}
