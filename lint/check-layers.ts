@@ -14,6 +14,7 @@ const FOLDERS = [
   'bench',
   'cli',
   'console',
+  'clients',
   'examples',
   'functions',
   'infra',

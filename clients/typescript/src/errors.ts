@@ -1,0 +1,63 @@
+import type { ErrorCode, ExecutionError, Violation } from './records.ts'
+
+/** What errors of every code have. */
+type Common = Error & {
+  /** The HTTP status. 0 without a response. */
+  readonly status: number
+  /** What is wrong and how to correct it, for people. */
+  readonly detail: string
+  /** The ID of the request. Quote it when you ask for support. */
+  readonly instance?: string
+  /** When the service asks to come back, in milliseconds. */
+  readonly retryAfterMs?: number
+}
+
+type WithViolations = {
+  /** The individual violations. `path`: a JSON Pointer into the body, or the name of a parameter or header. */
+  readonly errors: Violation[]
+}
+type WithExecution = { readonly executionId: string }
+
+/** Members that errors of a code have besides the common ones. */
+type Members = {
+  InvalidQueryParameter: WithViolations
+  InvalidHeader: WithViolations
+  InvalidModelOverride: WithViolations
+  InputSchemaMismatch: WithViolations
+  FeedbackMismatch: WithViolations
+  ExecutionInProgress: WithExecution
+  ExecutionStillRunning: WithExecution
+  /** `error`: why the execution failed, by a code of its own. */
+  ExecutionFailed: WithExecution & { readonly error: ExecutionError }
+  /** The deadline of the call has passed. `executionId`: what it was waiting for, if that is known. */
+  ClientTimeout: { readonly executionId?: string }
+}
+
+/** Codes of this client, for calls that the service did not answer. */
+type ClientCode = 'ClientTimeout' | 'ConnectionFailed' | 'UnexpectedResponse'
+
+/** An error by its `code`: a `switch` over it narrows the type. */
+export type AgentError = {
+  [Code in ErrorCode | ClientCode]: Common & { readonly code: Code } & (Code extends keyof Members
+      ? Members[Code]
+      : unknown)
+}[ErrorCode | ClientCode]
+
+type Fields = { code: string; status?: number; detail: string; [member: string]: unknown }
+
+class ErrorWithCode extends Error {
+  readonly status = 0
+
+  /** `fields`: problem details (RFC 9457), whose members become those of the error. */
+  constructor(fields: Fields, cause?: unknown) {
+    super(fields.detail, { cause })
+    const { code, name, message, stack, ...members } = fields
+    Object.assign(this, { ...members, code, name: code })
+  }
+}
+
+/** What calls reject with, unless their signal was aborted. */
+export const AgentError = ErrorWithCode as unknown as {
+  new (fields: Fields, cause?: unknown): AgentError
+  prototype: AgentError
+}

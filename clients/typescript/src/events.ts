@@ -1,0 +1,97 @@
+import type { Call } from './call.ts'
+import { AgentError } from './errors.ts'
+import type { Execution, Step, ToolCall } from './records.ts'
+import type { Connection } from './request.ts'
+import { backoffMs } from './retry.ts'
+import { EventParser } from './sse.ts'
+import { sleep, watch } from './watchdog.ts'
+
+/** What happens in an execution. `tool`: the result of a tool call of the step with this number. `done` is the last event. */
+export type ExecutionEvent<Output = Record<string, unknown>> =
+  | { event: 'status'; data: { id: string; status: Execution['status'] } }
+  | { event: 'step'; data: Step }
+  | { event: 'tool'; data: ToolCall & { step: number } }
+  | { event: 'done'; data: Execution<Output> }
+
+/** The service sends a comment after 15 seconds of silence. */
+const MAX_SILENCE_MS = 45_000
+
+/**
+ * Reads the events of an execution, however often the stream breaks: each once, and in order.
+ * @param open requests the events after a step, by its number
+ * @param after the number of the last step that the reader has
+ */
+export async function* readEvents<Output>(
+  { parse, maxRetries }: Connection,
+  call: Call,
+  open: (after: string) => Promise<Response>,
+  after: string,
+): AsyncGenerator<ExecutionEvent<Output>> {
+  const isNew = newEventFilter(Number(after))
+  let position = after
+  for (let failures = 0; failures <= maxRetries; ) {
+    const parser = new EventParser()
+    for await (const part of readText(await open(position), call)) {
+      for (const sent of parser.push(part)) {
+        failures = 0
+        const event = { event: sent.event, data: parse(sent.data) } as ExecutionEvent<Output>
+        if (event.event === 'step') position = sent.id ?? position
+        if (event.event === 'status') call.executionId ??= event.data.id
+        if (isNew(event, Number(sent.id))) yield event
+        if (event.event === 'done') return
+      }
+    }
+    const { retryMs } = parser
+    if (retryMs === undefined) failures++
+    await sleep(retryMs ?? backoffMs(failures), call.signal)
+  }
+  const detail = `The stream of events broke ${maxRetries + 1} times in a row without an event.`
+  throw new AgentError({ code: 'ConnectionFailed', detail })
+}
+
+/** Whether the reader does not have an event yet: a stream that continues repeats the status and the results of the last step. */
+function newEventFilter(after: number) {
+  let lastStep = after
+  let lastStatus: string | undefined
+  const results = new Set<string>()
+  return ({ event, data }: ExecutionEvent<unknown>, number: number): boolean => {
+    if (event === 'status') {
+      const isChange = data.status !== lastStatus
+      lastStatus = data.status
+      return isChange
+    }
+    if (event === 'step') {
+      const isNext = number > lastStep
+      if (isNext) lastStep = number
+      return isNext
+    }
+    if (event === 'tool') {
+      const count = results.size
+      return results.add(`${data.step} ${data.id}`).size > count
+    }
+    return event === 'done'
+  }
+}
+
+/** The text of a response in parts, until it ends, breaks, or is silent for too long. @throws the reason of the call's signal */
+async function* readText({ body }: Response, { signal }: Call): AsyncGenerator<string> {
+  // Safari cannot iterate over streams.
+  const reader = body?.getReader()
+  if (!reader) return
+  const decoder = new TextDecoder()
+  const watchdog = watch(signal, MAX_SILENCE_MS, () => undefined)
+  const stop = () => void reader.cancel().catch(() => undefined)
+  watchdog.signal.addEventListener('abort', stop)
+  try {
+    for (;;) {
+      const part = await reader.read().catch(() => undefined)
+      signal.throwIfAborted()
+      if (!part?.value) return
+      watchdog.restart()
+      yield decoder.decode(part.value, { stream: true })
+    }
+  } finally {
+    watchdog.close()
+    stop()
+  }
+}

@@ -1,0 +1,132 @@
+import type { Call } from './call.ts'
+import { AgentError } from './errors.ts'
+import type { ClientOptions } from './options.ts'
+import { backoffMs, isRetryable, readRetryAfter } from './retry.ts'
+import { sleep, watch } from './watchdog.ts'
+
+/** How requests are sent: the options of the client with their defaults. */
+export type Connection = Required<Omit<ClientOptions, 'timeoutMs'>>
+
+const MAX_RETRIES = 20
+
+/** @throws TypeError if an option is not valid */
+export function toConnection(options: ClientOptions): Connection {
+  const { baseUrl, token, fetch = globalThis.fetch, maxRetries = MAX_RETRIES } = options
+  const { parse = JSON.parse, stringify = JSON.stringify } = options
+  if (!/^https?:\/\/[^?#]+$/.test(baseUrl))
+    throw new TypeError(`baseUrl must be a URL such as https://agents.example.com, not ${baseUrl}`)
+  if (!token) throw new TypeError('token must be an API token.')
+  return { baseUrl: baseUrl.replace(/(\/v1)?\/*$/, ''), token, fetch, maxRetries, parse, stringify }
+}
+
+export type RequestSpec = {
+  method?: string
+  /** From `/v1` on, with the query. */
+  path: string
+  headers?: Record<string, string>
+  body?: string
+  /** How long the connection may be silent before it is given up. */
+  maxSilenceMs?: number
+}
+
+const MAX_SILENCE_MS = 60_000
+
+/**
+ * Sends a request until it is answered, as long as a retry can help and the deadline allows it.
+ * @param read reads a successful response; a retry follows if it fails because the connection breaks
+ * @throws AgentError, or the reason of the signal
+ */
+export async function request<T>(
+  connection: Connection,
+  call: Call,
+  { method = 'GET', path, headers, body, maxSilenceMs = MAX_SILENCE_MS }: RequestSpec,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
+  const { fetch, baseUrl, token, maxRetries } = connection
+  const init: RequestInit = {
+    method,
+    // Throws for values that no header can have, which is not a failure of the connection.
+    headers: new Headers({
+      Authorization: `Bearer ${token}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    }),
+    ...(body !== undefined && { body }),
+  }
+  let failures = 0
+  for (let attempt = 0; ; attempt++) {
+    let error: AgentError
+    const watchdog = watch(call.signal, maxSilenceMs, () => new Error(`No response for ${maxSilenceMs} ms.`))
+    try {
+      const response = await fetch(baseUrl + path, { ...init, signal: watchdog.signal })
+      watchdog.restart()
+      // The response to the first request was lost.
+      const isDeleted = method === 'DELETE' && attempt > 0 && response.status === 404
+      if (response.ok || isDeleted) return await read(response)
+      error = await toError(response)
+    } catch (cause) {
+      if (call.signal.aborted) throw call.signal.reason
+      if (cause instanceof AgentError) throw cause
+      error = connectionFailed(method, path, watchdog.signal.aborted ? watchdog.signal.reason : cause)
+    } finally {
+      watchdog.close()
+    }
+    const { retryAfterMs } = error
+    const waitMs = (retryAfterMs ?? 0) + backoffMs(attempt)
+    const isLate = performance.now() + waitMs >= call.endsAt
+    if (!isRetryable(error) || failures >= maxRetries || isLate) throw error
+    if (retryAfterMs === undefined) failures++
+    call.lastError = error
+    await sleep(waitMs, call.signal)
+  }
+}
+
+/** Sends a request and parses the JSON of its response; undefined if it has no body. */
+export function requestJson<T>(
+  connection: Connection,
+  call: Call,
+  spec: RequestSpec,
+  onResponse?: (response: Response) => void,
+): Promise<T> {
+  return request(connection, call, spec, async (response) => {
+    onResponse?.(response)
+    const text = await response.text()
+    return (response.ok && text ? parseBody(connection, response.status, text) : undefined) as T
+  })
+}
+
+/** A JSON body that ends too early is a broken connection: the length of a body is not always known. */
+function parseBody({ parse }: Connection, status: number, text: string): unknown {
+  try {
+    return parse(text)
+  } catch (cause) {
+    if (/^\s*[[{]/.test(text) && cause instanceof SyntaxError) throw cause
+    throw new AgentError({ code: 'UnexpectedResponse', status, detail: 'The response is not JSON.' }, cause)
+  }
+}
+
+/** The error of a response: problem details of the service, or whatever something in between has sent. */
+async function toError(response: Response): Promise<AgentError> {
+  const { status, headers } = response
+  const retryAfterMs = readRetryAfter(headers)
+  const problem = parseProblem(await response.text()) ?? {
+    code: 'UnexpectedResponse',
+    detail: `The response is ${status} without problem details.`,
+  }
+  return new AgentError({ ...problem, status, ...(retryAfterMs !== undefined && { retryAfterMs }) })
+}
+
+function parseProblem(text: string): { code: string; detail: string } | undefined {
+  try {
+    const { code, detail, ...members } = JSON.parse(text)
+    return typeof code === 'string' ? { ...members, code, detail: String(detail) } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const connectionFailed = (method: string, path: string, cause: unknown): AgentError =>
+  new AgentError(
+    { code: 'ConnectionFailed', detail: `${method} ${path.split('?')[0]} got no complete response.` },
+    cause,
+  )

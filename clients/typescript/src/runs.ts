@@ -1,0 +1,128 @@
+import type { Call } from './call.ts'
+import { AgentError } from './errors.ts'
+import { newIdempotencyKey } from './idempotency-key.ts'
+import type { RunOptions } from './options.ts'
+import { agentPath, executionPath, toQuery } from './paths.ts'
+import type { Execution, SucceededExecution } from './records.ts'
+import { type Connection, type RequestSpec, request, requestJson } from './request.ts'
+import { readRetryAfter } from './retry.ts'
+import { sleep } from './watchdog.ts'
+
+/** A synchronous run is silent for at most 270 seconds. */
+const MAX_RUN_SILENCE_MS = 300_000
+
+/** `Prefer: wait`, in seconds. The service accepts at most 25. */
+const WAIT_SECONDS = 20
+
+/** Between two polls of a service that does not wait. */
+const POLL_MS = 1_000
+
+/** The request of a run. All requests of one call have the same key, so that they lead to one execution. */
+export type Run = { agent: string; body: string; key: string; parameters: object }
+
+export function toRun(connection: Connection, agent: string, input: object, options: RunOptions): Run {
+  const { signal, timeoutMs, cancelOnAbort, idempotencyKey, ...parameters } = options
+  return {
+    agent,
+    body: connection.stringify(input),
+    key: idempotencyKey ?? newIdempotencyKey(),
+    parameters,
+  }
+}
+
+function toRequest({ agent, body, key, parameters }: Run, execMode: 'sync' | 'async'): RequestSpec {
+  return {
+    method: 'POST',
+    path: `${agentPath(agent)}/executions${toQuery({ ...parameters, execMode })}`,
+    headers: { 'Idempotency-Key': key },
+    body,
+  }
+}
+
+export const startRun = <Output>(connection: Connection, call: Call, run: Run): Promise<Execution<Output>> =>
+  requestJson(connection, call, toRequest(run, 'async'))
+
+/** Runs synchronously, and waits for the execution if it outlives the request. */
+export async function runToEnd<Output>(connection: Connection, call: Call, run: Run): Promise<Output> {
+  try {
+    const spec = { ...toRequest(run, 'sync'), maxSilenceMs: MAX_RUN_SILENCE_MS }
+    return await requestJson(connection, call, spec)
+  } catch (error) {
+    return (await waitForEnd<Output>(connection, call, runningIdOf(error))).output
+  }
+}
+
+/** The execution that continues without the request. @throws the error if there is none */
+function runningIdOf(error: unknown): string {
+  const isRunning =
+    error instanceof AgentError &&
+    (error.code === 'ExecutionStillRunning' || error.code === 'ExecutionInProgress')
+  if (isRunning) return error.executionId
+  throw error
+}
+
+/** @throws AgentError `ExecutionFailed` */
+export async function waitForEnd<Output>(
+  connection: Connection,
+  call: Call,
+  id: string,
+): Promise<SucceededExecution<Output>> {
+  call.executionId = id
+  const spec = { path: executionPath(id), headers: { Prefer: `wait=${WAIT_SECONDS}` } }
+  for (;;) {
+    const startedAt = performance.now()
+    let pauseMs = POLL_MS
+    const execution = await requestJson<Execution<Output>>(connection, call, spec, ({ headers }) => {
+      pauseMs = readRetryAfter(headers) ?? pauseMs
+    })
+    if (execution.status === 'SUCCESS') return execution as SucceededExecution<Output>
+    if (execution.status === 'ERROR') throw executionFailed(execution)
+    await sleep(Math.max(pauseMs - (performance.now() - startedAt), 0), call.signal)
+  }
+}
+
+/** The same error as that of a synchronous run. */
+function executionFailed({ id, error }: Execution<unknown>): AgentError {
+  return new AgentError({
+    code: 'ExecutionFailed',
+    status: 500,
+    detail: `The execution ended in ERROR: ${error?.message}`,
+    executionId: id,
+    error,
+  })
+}
+
+/** Opens the stream of a run, or that of its execution once it is known. */
+export async function openRunEvents(
+  connection: Connection,
+  call: Call,
+  run: Run,
+  after: string,
+): Promise<Response> {
+  if (call.executionId !== undefined) return openEvents(connection, call, call.executionId, after)
+  const spec = toRequest(run, 'sync')
+  const response = await request(
+    connection,
+    call,
+    { ...spec, headers: { ...spec.headers, Accept: 'text/event-stream' } },
+    async (opened) => opened,
+  )
+  call.executionId = response.headers.get('X-Execution-Id') ?? undefined
+  return response
+}
+
+export const openEvents = (
+  connection: Connection,
+  call: Call,
+  id: string,
+  after: string,
+): Promise<Response> =>
+  request(
+    connection,
+    call,
+    {
+      path: `${executionPath(id)}/events`,
+      headers: { Accept: 'text/event-stream', 'Last-Event-ID': after },
+    },
+    async (opened) => opened,
+  )

@@ -1,0 +1,291 @@
+import { describe, expect, it } from 'vitest'
+import { AgentError } from '../../../clients/typescript/src/index.ts'
+import {
+  type Answer,
+  cut,
+  drop,
+  hang,
+  html,
+  json,
+  problem,
+  scriptedService,
+  truncate,
+} from './scripted-service.ts'
+
+const INPUT = { seconds: 1 }
+const OUTPUT = { waitedSeconds: 1 }
+const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
+const success = { id: ID, status: 'SUCCESS', output: OUTPUT, error: null }
+
+const errorOf = async (call: Promise<unknown>): Promise<AgentError> => {
+  const error = await call.catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(AgentError)
+  return error as AgentError
+}
+
+describe('run', () => {
+  it.each<[string, Answer]>([
+    ['a connection that breaks before the response', drop],
+    ['a connection that breaks in the body', cut],
+    ['a body that ends too early', truncate],
+    ...[408, 429, 502, 503, 504].map((status): [string, Answer] => [`${status} of a proxy`, html(status)]),
+    ['429 TooManyRequests', problem(429, 'TooManyRequests', {}, { 'Retry-After': '0' })],
+    ['503 Unavailable', problem(503, 'Unavailable', {}, { 'Retry-After': '0' })],
+    ['500 InternalError', problem(500, 'InternalError')],
+  ])('sends the same request with the same key after %s', async (_, failure) => {
+    const { client, requests } = await scriptedService([failure, failure, json(200, OUTPUT)])
+    expect(await client.run('wait', INPUT, { tenantId: 'a b', useCache: false })).toEqual(OUTPUT)
+    expect(requests).toHaveLength(3)
+    for (const { method, path, headers, body } of requests) {
+      expect([method, path]).toEqual([
+        'POST',
+        '/v1/agents/wait/executions?tenantId=a+b&useCache=false&execMode=sync',
+      ])
+      expect(headers).toMatchObject({ authorization: 'Bearer aes_test', 'content-type': 'application/json' })
+      expect(headers['idempotency-key']).toMatch(/^[0-9a-f]{32}$/)
+      expect(headers['idempotency-key']).toBe(requests[0]?.headers['idempotency-key'])
+      expect(JSON.parse(body)).toEqual(INPUT)
+    }
+  })
+
+  it('uses a new key for each call, and the key of the caller if there is one', async () => {
+    const answers = Array.from({ length: 3 }, () => json(200, OUTPUT))
+    const { client, requests } = await scriptedService(answers)
+    await client.run('wait', INPUT)
+    await client.run('wait', INPUT)
+    await client.run('wait', INPUT, { idempotencyKey: 'order-7012' })
+    const [first, second, third] = requests.map(({ headers }) => headers['idempotency-key'])
+    expect(first).not.toBe(second)
+    expect(third).toBe('order-7012')
+  })
+
+  it.each([
+    ['504 ExecutionStillRunning', problem(504, 'ExecutionStillRunning', { executionId: ID })],
+    ['409 ExecutionInProgress', problem(409, 'ExecutionInProgress', { executionId: ID })],
+  ])('waits for the execution after %s', async (_, running) => {
+    const answers = [running, json(200, { id: ID, status: 'IN_PROGRESS' }, { 'Retry-After': '0' }), drop]
+    const { client, requests } = await scriptedService([...answers, json(200, success)])
+    expect(await client.run('wait', INPUT)).toEqual(OUTPUT)
+    expect(requests.slice(1).map(({ method, path, headers }) => [method, path, headers.prefer])).toEqual(
+      Array(3).fill(['GET', `/v1/agent_executions/${ID}`, 'wait=20']),
+    )
+  })
+
+  it('waits for an execution whose first request broke while it was running', async () => {
+    const running = problem(409, 'ExecutionInProgress', { executionId: ID })
+    const { client, requests } = await scriptedService([cut, running, json(200, success)])
+    expect(await client.run('wait', INPUT)).toEqual(OUTPUT)
+    expect(requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'GET'])
+  })
+
+  it('rejects with the error of the execution, whether it failed within the request or after it', async () => {
+    const error = { code: 'AgentFailed', message: 'it broke' }
+    const failed = problem(500, 'ExecutionFailed', {
+      detail: 'The execution ended in ERROR: it broke',
+      executionId: ID,
+      error,
+    })
+    const running = problem(504, 'ExecutionStillRunning', { executionId: ID })
+    const record = json(200, { id: ID, status: 'ERROR', output: null, error })
+    const { client, requests } = await scriptedService([failed, running, record])
+    for (const expectedRequests of [1, 3]) {
+      const thrown = await errorOf(client.run('wait', INPUT))
+      expect(thrown).toMatchObject({
+        code: 'ExecutionFailed',
+        status: 500,
+        executionId: ID,
+        error,
+        message: 'The execution ended in ERROR: it broke',
+      })
+      expect(requests).toHaveLength(expectedRequests)
+    }
+  })
+
+  it.each([
+    [problem(422, 'InputSchemaMismatch', { errors: [{ path: '/a', message: 'x' }] }), 'InputSchemaMismatch'],
+    [problem(404, 'AgentNotFound'), 'AgentNotFound'],
+    [problem(422, 'IdempotencyKeyReused'), 'IdempotencyKeyReused'],
+    [problem(500, 'SomethingNew'), 'SomethingNew'],
+    [html(500), 'UnexpectedResponse'],
+    [html(404), 'UnexpectedResponse'],
+    [html(200), 'UnexpectedResponse'],
+  ])('does not repeat what cannot succeed: %#', async (answer, code) => {
+    const { client, requests } = await scriptedService([answer])
+    expect(await errorOf(client.run('wait', INPUT))).toMatchObject({ code, name: code })
+    expect(requests).toHaveLength(1)
+  })
+
+  it('does not repeat a request that cannot be sent', async () => {
+    const { client, requests, baseUrl } = await scriptedService([], { fetch: () => Promise.reject('sent') })
+    await expect(client.run('wait', INPUT, { idempotencyKey: 'a\nb' })).rejects.toThrow(TypeError)
+    await expect(client.run('wait', { a: 1n })).rejects.toThrow('BigInt')
+    expect(requests).toHaveLength(0)
+    expect(baseUrl).toMatch(/^http/)
+  })
+})
+
+describe('Retry-After', () => {
+  it.each([
+    ['seconds', () => '1'],
+    ['a date', () => new Date(Date.now() + 2_000).toUTCString()],
+    ['a date on the clock of the server', () => new Date(1_002_000).toUTCString()],
+  ])('is respected as %s', async (what, toValue) => {
+    const date = what.includes('server') ? new Date(1_000_000) : new Date()
+    const headers = { 'Retry-After': toValue(), Date: date.toUTCString() }
+    const { client, requests } = await scriptedService([html(503, headers), json(200, OUTPUT)])
+    await client.run('wait', INPUT)
+    const [first, second] = requests.map(({ at }) => at)
+    // A timer may fire up to a millisecond early; dates have whole seconds.
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(999)
+  })
+
+  it('fails at once with the error of the service if it is after the deadline', async () => {
+    const busy = problem(429, 'TooManyRequests', {}, { 'Retry-After': '60' })
+    const { client, requests } = await scriptedService([busy])
+    const error = await errorOf(client.run('wait', INPUT, { timeoutMs: 20_000 }))
+    expect(error).toMatchObject({ code: 'TooManyRequests', status: 429, retryAfterMs: 60_000 })
+    expect(requests).toHaveLength(1)
+  })
+
+  it('does not count as a failure', async () => {
+    const busy = problem(429, 'TooManyRequests', {}, { 'Retry-After': '0' })
+    const answers = [busy, busy, busy, json(200, OUTPUT)]
+    const { client } = await scriptedService(answers, { maxRetries: 1 })
+    expect(await client.run('wait', INPUT)).toEqual(OUTPUT)
+  })
+})
+
+describe('maxRetries', () => {
+  it('limits the failures in a row', async () => {
+    const { client, requests } = await scriptedService([], { maxRetries: 3 })
+    const error = await errorOf(client.me())
+    expect(error).toMatchObject({ code: 'ConnectionFailed', status: 0 })
+    expect(error.cause).toBeInstanceOf(Error)
+    expect(requests).toHaveLength(4)
+  })
+
+  it('turns retries off with 0', async () => {
+    const busy = problem(429, 'TooManyRequests', {}, { 'Retry-After': '0' })
+    const { client, requests } = await scriptedService([busy], { maxRetries: 0 })
+    expect((await errorOf(client.me())).code).toBe('TooManyRequests')
+    expect(requests).toHaveLength(1)
+  })
+})
+
+describe('the deadline', () => {
+  it('ends a request without a response', async () => {
+    const { client, requests } = await scriptedService([hang])
+    const error = await errorOf(client.run('wait', INPUT, { timeoutMs: 200 }))
+    expect(error.code).toBe('ClientTimeout')
+    await requests[0]?.closed
+  })
+
+  it('ends a wait, and tells for what', async () => {
+    const running = json(200, { id: ID, status: 'IN_PROGRESS' }, { 'Retry-After': '1' })
+    const { client } = await scriptedService([running, running], { timeoutMs: 300 })
+    const error = await errorOf(client.wait(ID))
+    expect(error).toMatchObject({ code: 'ClientTimeout', executionId: ID })
+  })
+
+  it('has the last failure as its cause', async () => {
+    const { client } = await scriptedService([html(502), hang], { timeoutMs: 1_000 })
+    const error = await errorOf(client.me())
+    expect(error).toMatchObject({ code: 'ClientTimeout', cause: { status: 502 } })
+  })
+
+  it('can be infinite', async () => {
+    const { client } = await scriptedService([drop, json(200, OUTPUT)])
+    expect(await client.run('wait', INPUT, { timeoutMs: Number.POSITIVE_INFINITY })).toEqual(OUTPUT)
+  })
+})
+
+describe('a signal', () => {
+  it('ends a request with its reason, and closes the connection', async () => {
+    const { client, requests } = await scriptedService([hang])
+    const controller = new AbortController()
+    const running = client.run('wait', INPUT, { signal: controller.signal })
+    await expect.poll(() => requests.length).toBe(1)
+    controller.abort('enough')
+    await expect(running).rejects.toBe('enough')
+    await requests[0]?.closed
+  })
+
+  it('that was aborted before prevents the request', async () => {
+    const { client, requests } = await scriptedService([json(200, OUTPUT)])
+    const signal = AbortSignal.abort('before')
+    await expect(client.run('wait', INPUT, { signal, cancelOnAbort: true })).rejects.toBe('before')
+    expect(requests).toHaveLength(0)
+  })
+
+  it('ends a pause between retries', async () => {
+    const busy = problem(429, 'TooManyRequests', {}, { 'Retry-After': '60' })
+    const { client, requests } = await scriptedService([busy])
+    const controller = new AbortController()
+    const running = client.me({ signal: controller.signal })
+    await expect.poll(() => requests.length).toBe(1)
+    controller.abort()
+    await expect(running).rejects.toMatchObject({ name: 'AbortError' })
+  })
+
+  it('leaves no listeners behind', async () => {
+    const { client } = await scriptedService([drop, json(200, {}), json(200, {})])
+    const { signal } = new AbortController()
+    const listeners = new Set<unknown>()
+    const add = signal.addEventListener.bind(signal)
+    signal.addEventListener = ((type: 'abort', listener: () => void) => {
+      listeners.add(listener)
+      add(type, listener)
+    }) as typeof signal.addEventListener
+    const remove = signal.removeEventListener.bind(signal)
+    signal.removeEventListener = ((type: 'abort', listener: () => void) => {
+      listeners.delete(listener)
+      remove(type, listener)
+    }) as typeof signal.removeEventListener
+    await client.me({ signal })
+    await client.me({ signal })
+    expect(listeners.size).toBe(0)
+  })
+})
+
+describe('cancelOnAbort', () => {
+  it('cancels the execution that a run waits for', async () => {
+    const running = problem(504, 'ExecutionStillRunning', { executionId: ID })
+    const { client, requests } = await scriptedService([
+      running,
+      hang,
+      json(200, { id: ID, status: 'ERROR' }),
+    ])
+    const controller = new AbortController()
+    const run = client.run('wait', INPUT, { signal: controller.signal, cancelOnAbort: true })
+    await expect.poll(() => requests.length).toBe(2)
+    controller.abort('enough')
+    await expect(run).rejects.toBe('enough')
+    expect(requests.at(-1)).toMatchObject({ method: 'POST', path: `/v1/agent_executions/${ID}/cancel` })
+  })
+
+  it('finds the execution of a run by its key, and works for the deadline too', async () => {
+    const record = json(202, { id: ID, status: 'IN_PROGRESS' })
+    const { client, requests } = await scriptedService([hang, record, json(200, { id: ID, status: 'ERROR' })])
+    const error = await errorOf(client.run('wait', INPUT, { timeoutMs: 200, cancelOnAbort: true }))
+    expect(error.code).toBe('ClientTimeout')
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /v1/agents/wait/executions?execMode=sync',
+      'POST /v1/agents/wait/executions?execMode=async',
+      `POST /v1/agent_executions/${ID}/cancel`,
+    ])
+    expect(requests[1]?.headers['idempotency-key']).toBe(requests[0]?.headers['idempotency-key'])
+  })
+})
+
+describe('delete', () => {
+  it('succeeds if the first response was lost and the execution is gone', async () => {
+    const { client, requests } = await scriptedService([drop, problem(404, 'ExecutionNotFound')])
+    await client.delete(ID)
+    expect(requests.map(({ method }) => method)).toEqual(['DELETE', 'DELETE'])
+  })
+
+  it('rejects if there is no execution', async () => {
+    const { client } = await scriptedService([problem(404, 'ExecutionNotFound')])
+    expect((await errorOf(client.delete(ID))).code).toBe('ExecutionNotFound')
+  })
+})

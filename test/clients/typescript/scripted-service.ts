@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { Client } from '../../../clients/typescript/src/index.ts'
+import type { ClientOptions } from '../../../clients/typescript/src/options.ts'
+
+export type Received = {
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+  /** Milliseconds, on a steady clock. */
+  at: number
+  /** Resolves when the client closes the connection. */
+  closed: Promise<unknown>
+}
+
+export type Answer = (response: ServerResponse, request: Received) => void
+
+/** A service that gives these answers in this order, and breaks the connection of every later request. */
+export async function scriptedService(answers: Answer[], options: Partial<ClientOptions> = {}) {
+  const requests: Received[] = []
+  const server = createServer(async (incoming, response) => {
+    const { method = '', url = '', headers } = incoming
+    const closed = once(response, 'close')
+    const request = { method, path: url, headers, body: await text(incoming), at: performance.now(), closed }
+    const answer = answers[requests.push(request) - 1] ?? drop
+    answer(response, request)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { requests, baseUrl, client: new Client({ baseUrl, token: 'aes_test', ...options }) }
+}
+
+type Headers = Record<string, string>
+
+export const json =
+  (status: number, body: unknown, headers: Headers = {}): Answer =>
+  (response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers })
+    response.end(JSON.stringify(body))
+  }
+
+export const problem = (status: number, code: string, members: object = {}, headers: Headers = {}): Answer =>
+  json(
+    status,
+    { type: 'urn:x', title: code, status, detail: `It is ${code}.`, instance: 'r-1', code, ...members },
+    headers,
+  )
+
+/** What a proxy sends, without problem details. */
+export const html =
+  (status: number, headers: Headers = {}): Answer =>
+  (response) => {
+    response.writeHead(status, { 'Content-Type': 'text/html', ...headers })
+    response.end('<h1>Sorry</h1>')
+  }
+
+/** Closes the connection without a response. */
+export const drop: Answer = (response) => void response.destroy()
+
+/** Closes the connection in the middle of the body, whose length is announced. */
+export const cut: Answer = (response) => {
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' })
+  response.write('{"a":', () => response.destroy())
+}
+
+/** Ends too early, as a proxy that buffers does when its own connection breaks. */
+export const truncate: Answer = (response) => {
+  response.writeHead(200, { 'Content-Type': 'application/json' })
+  response.end('{"a":"incompl')
+}
+
+/** Never responds. */
+export const hang: Answer = () => undefined
+
+/** Sends parts of an event stream, and then ends the response or breaks the connection. */
+export const events =
+  (parts: string[], then: 'end' | 'break' | 'stay' = 'end', headers: Headers = {}): Answer =>
+  (response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', ...headers })
+    const send = ([part, ...rest]: string[]) => {
+      if (part !== undefined) response.write(part, () => setImmediate(send, rest))
+      else if (then === 'end') response.end()
+      else if (then === 'break') response.destroy()
+    }
+    response.flushHeaders()
+    send(parts)
+  }

@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { Client } from '../../../clients/typescript/src/index.ts'
+import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { collect } from './collect.ts'
+
+type Agents = {
+  echo: { input: { text: string; count?: number }; output: { text: string } }
+  wait: { input: { seconds: number }; output: { waitedSeconds: number } }
+  failing: { input: { failure: string }; output: { result: string } }
+  'three-steps': { input: { log: string }; output: { values: number[] } }
+}
+
+let org: TestOrganization
+let client: Client<Agents>
+beforeAll(async () => {
+  org = await newOrganization()
+  for (const slug of ['echo', 'wait', 'failing', 'three-steps']) await org.publish(slug)
+  client = new Client<Agents>({ baseUrl: `${inject('service')}/v1/`, token: org.token })
+})
+
+describe('Client', () => {
+  it('runs, starts and waits', async () => {
+    expect(await client.run('echo', { text: 'x' })).toEqual({ text: 'x' })
+    const started = await client.start('wait', { seconds: 0 })
+    expect(started).toMatchObject({ status: 'IN_PROGRESS', output: null })
+    const ended = await client.wait(started)
+    expect(ended.output.waitedSeconds).toBeGreaterThanOrEqual(0)
+    expect(ended).toEqual(await client.get(started.id))
+  })
+
+  it('passes the parameters of a run', async () => {
+    const version = (await org.publish('echo', { draft: true })).id
+    const parameters = { tenantId: 'täna nt', version, useCache: true, maxAgentSteps: 7 }
+    const { id } = await client.start('echo', { text: 'x' }, parameters)
+    expect(await client.wait(id)).toMatchObject({ tenantId: 'täna nt', versionId: version })
+    const strict = { enforceInputSchema: true }
+    await expect(client.run('echo', { txt: 'x' } as never, strict)).rejects.toMatchObject({
+      code: 'InputSchemaMismatch',
+      errors: [{ path: '/text' }, { path: '/txt' }],
+    })
+  })
+
+  it('has one execution per key', async () => {
+    const options = { idempotencyKey: 'once' }
+    const [first, second] = await Promise.all([
+      client.start('echo', { text: 'x' }, options),
+      client.start('echo', { text: 'x' }, options),
+    ])
+    expect(first.id).toBe(second.id)
+    // A synchronous run that finds the first one in progress waits for it.
+    const both = await Promise.all([1, 2].map(() => client.run('wait', { seconds: 1 }, options)))
+    expect(both[0]).toEqual(both[1])
+  })
+
+  it('rejects with why an execution failed', async () => {
+    const expected = { code: 'ExecutionFailed', error: { code: 'AgentFailed' } }
+    await expect(client.run('failing', { failure: 'throw' })).rejects.toMatchObject(expected)
+    const { id } = await client.start('failing', { failure: 'throw' })
+    await expect(client.wait(id)).rejects.toMatchObject({ ...expected, executionId: id })
+  })
+
+  it('streams a run', async () => {
+    const all = await collect(client.stream('three-steps', { log: '/dev/null' }))
+    expect(all.map(({ event }) => event).filter((event) => event === 'step')).toHaveLength(3)
+    const last = all.at(-1)
+    expect(last?.event === 'done' && last.data.output?.values).toEqual([1, 2, 3])
+    const again = await collect(client.events(last?.event === 'done' ? last.data : '', { after: 2 }))
+    expect(again.map(({ event }) => event)).toEqual(['status', 'step', 'done'])
+  })
+
+  it('cancels when its signal aborts', async () => {
+    const controller = new AbortController()
+    const options = { signal: controller.signal, cancelOnAbort: true, idempotencyKey: 'cancelled' }
+    const run = client.run('wait', { seconds: 60 }, options)
+    await expect
+      .poll(async () => (await collect(client.executions({ status: 'IN_PROGRESS' }))).length)
+      .toBe(1)
+    controller.abort('enough')
+    await expect(run).rejects.toBe('enough')
+    const ended = await client.start('wait', { seconds: 60 }, { idempotencyKey: 'cancelled' })
+    expect(ended).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
+  })
+
+  it('reads lists to their end, and filters them', async () => {
+    const by = await newOrganization()
+    for (const slug of ['echo', 'wait']) await by.publish(slug)
+    const other = new Client<Agents>({ baseUrl: inject('service'), token: by.token })
+    const ids: string[] = []
+    for (let number = 0; number < 5; number++) {
+      ids.unshift((await other.start('echo', { text: `${number}` }, { tenantId: `t ${number % 2}` })).id)
+    }
+    await Promise.all(ids.map((id) => other.wait(id)))
+    await other.run('wait', { seconds: 0 })
+    const idsOf = async (list: AsyncIterable<{ id: string }>) => (await collect(list)).map(({ id }) => id)
+    expect(await idsOf(other.executions({ agent: 'echo', limit: 2 }))).toEqual(ids)
+    expect(await idsOf(other.executions({ tenantId: 't 1', status: 'SUCCESS', limit: 1 }))).toEqual([
+      ids[1],
+      ids[3],
+    ])
+    const summaries = await collect(other.executions({ fields: 'summary', limit: 4 }))
+    expect(summaries).toHaveLength(6)
+    expect(summaries[0]).not.toHaveProperty('output')
+    expect((await collect(other.agents({ limit: 1 }))).map(({ slug }) => slug).sort()).toEqual([
+      'echo',
+      'wait',
+    ])
+    const { currentVersionId } = await other.agent('echo')
+    expect(await idsOf(other.versions('echo'))).toEqual([currentVersionId])
+  })
+
+  it('lists steps, gives feedback and deletes', async () => {
+    const { id } = await client.wait(await client.start('three-steps', { log: '/dev/null' }))
+    const steps = await collect(client.steps(id, { limit: 2 }))
+    expect(steps.map(({ number, name }) => [number, name])).toEqual([
+      [1, 'first'],
+      [2, 'second'],
+      [3, 'third'],
+    ])
+    const { feedback } = await client.feedback(id, { rating: -1, note: 'no' })
+    expect(feedback).toMatchObject({ rating: -1, note: 'no', correctedOutput: null })
+    await client.delete(id)
+    await expect(client.get(id)).rejects.toMatchObject({ code: 'ExecutionNotFound', status: 404 })
+  })
+
+  it('describes its token', async () => {
+    expect(await client.me()).toMatchObject({ organizationId: org.id, tenantId: null })
+  })
+})
+
+describe('numbers that a double cannot hold', () => {
+  it('are those of JavaScript by default, and exact with the functions of the caller', async () => {
+    const digits = '12345678901234567890'
+    const input = { text: 'x', count: Number(digits) }
+    const rounded = await client.wait(await client.start('echo', input))
+    expect(rounded.input.count).toBe(12345678901234567000)
+    const exact = new Client<Agents>({
+      baseUrl: inject('service'),
+      token: org.token,
+      stringify: (value) => JSON.stringify(value).replace('"…"', digits),
+      parse: (text) =>
+        JSON.parse(text, (_, value, context?: { source?: string }) =>
+          Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(context?.source ?? value) : value,
+        ),
+    })
+    const started = await exact.start('echo', { text: 'x', count: '…' as never })
+    expect((await exact.wait(started)).input.count).toBe(BigInt(digits))
+    expect((await org.call('GET', `/v1/agent_executions/${started.id}`)).text).toContain(`"count":${digits}`)
+  })
+})
+
+describe('options', () => {
+  it.each(['', 'agents.example.com', 'ftp://x', 'https://x/?a=1'])('reject the base URL "%s"', (baseUrl) => {
+    expect(() => new Client({ baseUrl, token: 'x' })).toThrow(/^baseUrl must be a URL/)
+  })
+
+  it('reject an empty token', () => {
+    expect(() => new Client({ baseUrl: 'https://x', token: '' })).toThrow('token must be an API token.')
+  })
+})
