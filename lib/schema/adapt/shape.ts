@@ -2,7 +2,8 @@ import { dereference, type Schema } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { compilePattern, type Matcher } from '../patterns/compile-pattern.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'
-import { getNonNullAlternative, getPureRefTarget, isComposed, type Lookup } from '../subschemas.ts'
+import { resolveSchema } from '../resolve-schema.ts'
+import { isComposed } from '../subschemas.ts'
 import { closeObjects } from '../validate/close-objects.ts'
 import { createChecks, restrictsScalars, type ValueCheck } from './value-check.ts'
 
@@ -52,7 +53,7 @@ export function readShape(schema: JsonObject): { root: Shape; shapes: Shape[] } 
   const shapes = new Map<JsonObject, Shape>()
 
   function read(part: Json | undefined): Shape {
-    const { resolved } = resolve(part, lookup)
+    const { resolved } = resolveSchema(part, lookup)
     const known = shapes.get(resolved)
     if (known) return known
     const shape = emptyShape(resolved, checkOf(resolved))
@@ -61,7 +62,7 @@ export function readShape(schema: JsonObject): { root: Shape; shapes: Shape[] } 
     for (const [name, property] of Object.entries(isJsonObject(properties) ? properties : {})) {
       const isRequired = Array.isArray(required) && required.includes(name)
       const accepts = isJsonObject(property) ? checkOf(property) : () => property !== false
-      const { defaultValue } = resolve(property, lookup)
+      const { defaultValue } = resolveSchema(property, lookup)
       const field = { name, shape: read(property), isRequired, accepts, defaultValue }
       shape.fields.set(name, field)
       if (defaultValue !== undefined) shape.defaults.push({ ...field, defaultValue })
@@ -95,21 +96,4 @@ function emptyShape(schema: JsonObject, accepts: ValueCheck): Shape {
     accepts,
     restrictsScalars: restrictsScalars(schema),
   }
-}
-
-/** Resolves references and null alternatives, and returns the first default on the way. Empty if nothing is found. */
-function resolve(
-  schema: Json | undefined,
-  lookup: Lookup,
-): { resolved: JsonObject; defaultValue: Json | undefined } {
-  let part = schema
-  let defaultValue: Json | undefined
-  for (const seen = new Set<Json>(); isJsonObject(part) && !seen.has(part); ) {
-    seen.add(part)
-    if (defaultValue === undefined) defaultValue = part.default
-    const next = (getPureRefTarget(part, lookup) as Json | undefined) ?? getNonNullAlternative(part)
-    if (next === undefined) return { resolved: part, defaultValue }
-    part = next
-  }
-  return { resolved: {}, defaultValue }
 }
