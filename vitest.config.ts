@@ -15,7 +15,12 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       include: ['test/**/*.test.ts'],
-      exclude: ['test/aws/**', 'test/model-servers/**', ...(isFullRun ? [] : ['test/**/*.slow.test.ts'])],
+      exclude: [
+        'test/aws/**',
+        'test/browser/**',
+        'test/model-servers/**',
+        ...(isFullRun ? [] : ['test/**/*.slow.test.ts']),
+      ],
       globalSetup: 'test/support/global-setup.ts',
       setupFiles: 'test/support/property-runs.ts',
       provide: { isFullRun },

@@ -68,7 +68,7 @@ export const listSuppressions = (stack: { stackName: string }): Suppression[] =>
   {
     id: 'AwsSolutions-APIG4',
     reason:
-      'The health check and the OpenAPI document contain nothing of an organization. Monitors and tools that read them have no token.',
+      'The health check, the OpenAPI document and the files of the console contain nothing of an organization. Monitors, tools and browsers that read them have no token.',
     constructs: publicMethods,
   },
   {

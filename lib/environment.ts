@@ -7,6 +7,9 @@ export const SQS_ENDPOINT = 'SQS_ENDPOINT'
 /** `on` if API Gateway streams responses, `local` if the gateway of `npm start` does; absent if they are buffered. */
 export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 
+/** Folder of the files of the console. On AWS they are part of the function. */
+export const CONSOLE_FOLDER = 'CONSOLE_FOLDER'
+
 /**
  * CloudWatch namespace of the metrics of `lib/metrics.ts`. Set if standard output goes to CloudWatch Logs, which extracts
  * them.

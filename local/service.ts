@@ -100,6 +100,8 @@ export async function runService(environment: Environment, print: (line: string)
     print(`data in ${database.name}, queue in ${sqs.name}`)
     for (const result of published) print(describe(result))
     print(`\nTry it:\n${exampleCommand(url, token)}\n`)
+    // A browser sends no fragment to the service, and the console removes it from the address bar.
+    print(`Console: ${url}/console#token=${encodeURIComponent(token)}\n`)
     return { url, token, stop }
   } catch (error) {
     await stop().catch(() => undefined)

@@ -1,4 +1,4 @@
-import { getOperation, type OperationName, type Route, routes } from '../../lib/api/routes.ts'
+import { apiRoutes, getOperation, type OperationName, type Route } from '../../lib/api/routes.ts'
 
 /** Result of one request. `status` is null without a response; `detail` says what is wrong. */
 export type Result = {
@@ -29,8 +29,8 @@ type Request = {
   accept?: string
 }
 
-/** Sends a request, records the result, and returns the parsed body. */
-type Send = (request: Request) => Promise<ReturnType<typeof JSON.parse>>
+/** Sends a request, records the result, and returns the body; `json` is null if it is not JSON. */
+type Send = (request: Request) => Promise<{ text: string; json: ReturnType<typeof JSON.parse> }>
 
 const TIMEOUT_MS = 60_000
 
@@ -39,24 +39,34 @@ const LIST_TOOLS = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 
 /**
  * Calls every route with and without a trailing slash: runs an agent, then reads, rates, cancels and deletes its
- * executions.
+ * executions. Last, it loads the console.
  */
 export async function callRoutes(options: Options): Promise<Result[]> {
   const results: Result[] = []
   const send: Send = async (request) => {
-    const { result, json } = await sendRequest(options, request)
+    const { result, ...body } = await sendRequest(options, request)
     results.push(result)
     options.onResult(result)
-    return json
+    return body
   }
   await send({ method: 'GET', path: '/v1/agents', expected: 401, token: null })
   await send({ method: 'GET', path: '/v1/no-such-route', expected: 404 })
   await send({ method: 'HEAD', path: '/v1/agents', expected: 200 })
   await send({ method: 'PATCH', path: '/v1/agents', expected: 405, body: {} })
-  for (const route of routes.filter(({ function: name }) => name !== 'delete-execution')) {
+  for (const route of apiRoutes.filter(({ function: name }) => name !== 'delete-execution')) {
     for (const slash of ['', '/']) await callRoute(options, send, route, slash)
   }
+  await callConsole(send)
   return results
+}
+
+/** The page, also by the paths that redirect to it, and the first file that it refers to. */
+async function callConsole(send: Send): Promise<void> {
+  const request = { method: 'GET', expected: 200, token: null } as const
+  for (const path of ['/', '/console/']) await send({ ...request, path })
+  const page = await send({ ...request, path: '/console' })
+  const [file = 'console/none'] = /console\/[\w-]+\.\w+/.exec(page.text) ?? []
+  for (const slash of ['', '/']) await send({ ...request, path: `/${file}${slash}` })
 }
 
 /** Each route of an execution gets its own one, which is then deleted. That calls the delete route, too. */
@@ -71,7 +81,8 @@ async function callRoute(options: Options, send: Send, route: Route, slash: stri
 /** Runs the agent asynchronously and waits until the execution is final. Returns its id. */
 async function runAgent({ agent, input }: Options, send: Send, isLegacy: boolean): Promise<string> {
   const path = `/v1/${isLegacy ? 'documents' : 'agents'}/${agent}/executions?execMode=async`
-  const { id = '' } = (await send({ method: 'POST', path, expected: 202, body: input })) ?? {}
+  const { json } = await send({ method: 'POST', path, expected: 202, body: input })
+  const { id = '' } = json ?? {}
   await send({ method: 'GET', path: `/v1/agent_executions/${id}`, expected: 200, prefer: 'wait=20' })
   return id
 }
@@ -115,12 +126,13 @@ async function sendRequest({ baseUrl, token }: Options, request: Request) {
       },
       ...(body && { body: JSON.stringify(body) }),
     })
-    const json = parseJson(await response.text())
+    const text = await response.text()
+    const json = parseJson(text)
     const detail = response.status === expected ? '' : (json?.detail ?? '')
-    return { result: toResult(response.status, detail), json }
+    return { result: toResult(response.status, detail), text, json }
   } catch (error) {
     const { message, cause } = error as Error
-    return { result: toResult(null, cause instanceof Error ? cause.message : message), json: null }
+    return { result: toResult(null, cause instanceof Error ? cause.message : message), text: '', json: null }
   }
 }
 

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib'
 import {
   AccessLogFormat,
   EndpointType,
@@ -30,6 +30,9 @@ import { addMethodNotAllowed } from './method-not-allowed.ts'
 const AUTHORIZER_CACHE_TTL = Duration.seconds(60)
 
 const PREFLIGHT_MAX_AGE = Duration.seconds(MAX_AGE_SECONDS)
+
+/** Smaller responses would hardly become shorter. */
+const MIN_COMPRESSION_SIZE = Size.kibibytes(2)
 
 /**
  * Fields of the access log. The path contains resource ids; the query string and headers can contain the data of
@@ -74,6 +77,8 @@ export function createApi(
     restApiName: settings.stackName,
     endpointTypes: [EndpointType.REGIONAL],
     disableExecuteApiEndpoint: isExecuteApiDisabled,
+    // Streamed responses are sent as they are: https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
+    ...(!responseStreaming && { minCompressionSize: MIN_COMPRESSION_SIZE }),
     // Access logs require this role in the API Gateway settings of the account. It is retained, also by a
     // first deployment that fails: other APIs share it, and it blocks nothing.
     cloudWatchRole: true,

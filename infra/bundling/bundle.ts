@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import wordListPath from 'word-list'
+import { buildConsole } from '../../lib/console/build-console.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
 import { builtInsPlugin } from './built-ins-plugin.ts'
 import { mcpSdkPlugin } from './mcp-sdk-plugin.ts'
@@ -79,5 +80,6 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
       copyWords(join(folder, name)),
     ]),
   ])
-  return Object.assign({}, ...results.map(({ metafile }) => metafile.outputs))
+  const consoleFiles = await buildConsole(join(folder, 'serve-console', 'console'), { quality: 11 })
+  return Object.assign(consoleFiles, ...results.map(({ metafile }) => metafile.outputs))
 }

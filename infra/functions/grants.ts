@@ -34,6 +34,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'check-health': { table: ['GetItem'] },
   'get-openapi-document': { table: [] },
   'get-me': { table: [] },
+  'serve-console': { table: [] },
   'get-agent': { table: ['GetItem'] },
   'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
   'list-versions': { table: ['GetItem', 'Query'] },

@@ -3,7 +3,7 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import type { Scope } from '../core/access.ts'
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import { parameterSchemas } from './parameters/parameter-schemas.ts'
-import { getOperation, type Operation, type Route, routes } from './routes.ts'
+import { apiRoutes, getOperation, type Operation, type Route } from './routes.ts'
 import { problemRecord } from './schemas/problem-record.ts'
 import { getSchema } from './schemas/records.ts'
 import { sentEvent } from './schemas/sent-event.ts'
@@ -24,7 +24,7 @@ const COMMON_ERRORS: ErrorCode[] = [
 /** The OpenAPI 3.1 document of the service, generated from `routes.ts`. */
 export function openApiDocument() {
   const paths: ZodOpenApiPathsObject = {}
-  for (const route of routes) {
+  for (const route of apiRoutes) {
     const { method } = route
     paths[route.path] = {
       ...paths[route.path],

@@ -25,6 +25,8 @@ export type Operation = {
   errors: ErrorCode[]
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
   streams?: true
+  /** Served to people, also under these paths. It is not part of the contract: OpenAPI leaves it out. */
+  page?: { otherPaths: readonly string[] }
 } & (
   | { /** Requires no token. */ public: true }
   /** The scope that a token needs. With `any`, the function decides by what is requested. */
@@ -239,6 +241,16 @@ export const operations = {
     ],
     streams: true,
   },
+  'serve-console': {
+    method: 'GET',
+    path: '/console',
+    page: { otherPaths: ['/', '/console/{file}'] },
+    summary: 'Serve the web console',
+    public: true,
+    responses: { 200: { description: 'A file of the console', body: null } },
+    errors: [],
+    streams: true,
+  },
 } as const satisfies Record<string, Operation>
 
 export type OperationName = keyof typeof operations
@@ -248,12 +260,15 @@ export const getOperation = (name: OperationName): Operation => operations[name]
 
 export type Route = { function: OperationName; method: Operation['method']; path: string; legacy: boolean }
 
-const currentRoutes: Route[] = Object.entries(operations).map(([name, { method, path }]) => ({
-  function: name as OperationName,
-  method,
-  path,
-  legacy: false,
-}))
+const currentRoutes: Route[] = (Object.keys(operations) as OperationName[]).flatMap((name) => {
+  const { method, path, page } = getOperation(name)
+  return [path, ...(page?.otherPaths ?? [])].map((each) => ({
+    function: name,
+    method,
+    path: each,
+    legacy: false,
+  }))
+})
 
 /** Document is the legacy name of an agent. Every route of agents and executions also exists under it. */
 const legacyRoutes: Route[] = currentRoutes
@@ -262,6 +277,9 @@ const legacyRoutes: Route[] = currentRoutes
 
 /** Every route. Each path works with and without a trailing slash. */
 export const routes: Route[] = [...currentRoutes, ...legacyRoutes]
+
+/** The routes of the contract: all but those of pages. */
+export const apiRoutes: Route[] = routes.filter((route) => !getOperation(route.function).page)
 
 /** The methods of a path of `routes`, sorted. HEAD behaves like GET, without a body. */
 export function methodsOf(path: string): string[] {

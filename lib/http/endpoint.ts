@@ -83,7 +83,9 @@ export function endpoint<Name extends OperationName>(
     handler.use(identity()).use(rateLimit(rates))
     if (operation.scope !== 'any') handler.use(requireScope(operation.scope))
   }
-  handler.use(encoding()).use(queryParameters(query))
+  handler.use(encoding())
+  // Links to pages can carry parameters of whoever sent them.
+  if (!operation.page) handler.use(queryParameters(query))
   if (!operation.public) handler.use(restrictParameters(query !== undefined && 'tenantId' in query.shape))
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body && !operation.rawBody) handler.use(jsonBody())

@@ -45,6 +45,6 @@ export function getHeader(event: APIGatewayProxyEvent, name: string): string | u
  */
 export function getBasePath(event: APIGatewayProxyEvent): string {
   const path = (event.requestContext.path ?? event.path).replace(/\/$/, '')
-  const segments = event.resource.split('/').length - 1
-  return path.split('/').slice(0, -segments).join('/')
+  const [segments, ofRoute] = [path.split('/'), event.resource.split('/').filter(Boolean)]
+  return segments.slice(0, segments.length - ofRoute.length).join('/')
 }

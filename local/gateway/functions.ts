@@ -1,4 +1,7 @@
+import { join } from 'node:path'
 import { type OperationName, operations } from '../../lib/api/routes.ts'
+import { CONSOLE_FOLDER } from '../../lib/environment.ts'
+import { dataFolder } from '../emulators/open-database.ts'
 import type { Authorizer } from './authorizer.ts'
 import type { Handlers } from './gateway.ts'
 
@@ -9,7 +12,7 @@ export function localFunctions(): Functions {
   const names = Object.keys(operations) as OperationName[]
   const entries = names.map((name) => [name, lazyHandler(name)])
   return {
-    handlers: Object.fromEntries(entries) as Handlers,
+    handlers: { ...Object.fromEntries(entries), 'serve-console': consoleHandler() } as Handlers,
     authorizer: lazyHandler('authorize-request'),
     sweep: lazyHandler('sweep-executions'),
   }
@@ -21,4 +24,27 @@ function lazyHandler<Args extends unknown[], Result>(name: string): (...args: Ar
     module ??= import(`../../functions/${name}.ts`)
     return (await module).handler(...args)
   }
+}
+
+/** Builds the console before the first request to it: a start does not wait for it, and a service without users saves it. */
+function consoleHandler(): Handlers['serve-console'] {
+  const serve = lazyHandler<[object, object], unknown>('serve-console')
+  let built: Promise<void> | undefined
+  return async (event, context) => {
+    built ??= buildLocalConsole()
+    await built.catch((error: unknown) => {
+      built = undefined
+      throw error
+    })
+    return serve(event, context)
+  }
+}
+
+async function buildLocalConsole(): Promise<void> {
+  if (process.env[CONSOLE_FOLDER]) return
+  const { buildConsole, stopBuilder } = await import('../../lib/console/build-console.ts')
+  const folder = join(dataFolder(), 'console')
+  await buildConsole(folder, { quality: 5 })
+  await stopBuilder()
+  process.env[CONSOLE_FOLDER] = folder
 }

@@ -100,7 +100,8 @@ function writeResponse(response: ServerResponse, result: APIGatewayProxyResult, 
     return
   }
   const body = Buffer.from(result.body)
-  if (result.statusCode !== 204) response.setHeader('Content-Length', body.length)
+  if (result.statusCode !== 204 && result.statusCode !== 304)
+    response.setHeader('Content-Length', body.length)
   response.writeHead(result.statusCode, { 'x-amzn-RequestId': requestId })
   response.end(body)
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../lib/api/openapi.ts'
-import { routes } from '../../lib/api/routes.ts'
+import { apiRoutes, routes } from '../../lib/api/routes.ts'
 
 const written = JSON.parse(readFileSync('openapi.json', 'utf8'))
 
@@ -19,24 +19,24 @@ describe('openapi.json', () => {
     expect(validator.version).toBe('3.1')
   })
 
-  it('describes exactly the routes of the service', () => {
+  it('describes exactly the routes of the API', () => {
     const described = Object.entries(written.paths).flatMap(([path, methods]) =>
       Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
     )
-    expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
+    expect(described.sort()).toEqual(apiRoutes.map(({ method, path }) => `${method} ${path}`).sort())
   })
 
   it('requires a token for every operation except the health check and the OpenAPI document', () => {
     expect(written.security).toEqual([{ token: [] }])
-    const publicRoutes = routes.filter(
+    const publicRoutes = apiRoutes.filter(
       ({ method, path }) => written.paths[path][method.toLowerCase()].security?.length === 0,
     )
     expect(publicRoutes.map(({ path }) => path)).toEqual(['/v1/healthcheck', '/v1/openapi.json'])
   })
 
   it('has a unique ID for each operation', () => {
-    const ids = routes.map(({ method, path }) => written.paths[path][method.toLowerCase()].operationId)
-    expect(new Set(ids).size).toBe(routes.length)
+    const ids = apiRoutes.map(({ method, path }) => written.paths[path][method.toLowerCase()].operationId)
+    expect(new Set(ids).size).toBe(apiRoutes.length)
   })
 })
 

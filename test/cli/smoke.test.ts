@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
-import { routes } from '../../lib/api/routes.ts'
+import { apiRoutes } from '../../lib/api/routes.ts'
 import { newOrganization } from '../support/organization.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -41,10 +41,12 @@ describe('npm run smoke', () => {
     const called = new Set(
       results.map(({ method, path }: { method: string; path: string }) => `${method} ${toTemplate(path)}`),
     )
-    for (const { method, path } of routes) {
+    for (const { method, path } of apiRoutes) {
       expect(called).toContain(`${method} ${path}`)
       expect(called).toContain(`${method} ${path}/`)
     }
+    for (const path of ['/', '/console', '/console/']) expect(called).toContain(`GET ${path}`)
+    expect([...called].filter((path) => /^GET \/console\/[\w-]+\.\w+\/?$/.test(String(path)))).toHaveLength(2)
     expect((await own.call('GET', '/v1/agent_executions?limit=100')).json.length).toBeLessThanOrEqual(5)
   })
 

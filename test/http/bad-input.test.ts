@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parameterSchemas } from '../../lib/api/parameters/parameter-schemas.ts'
-import { getOperation, routes } from '../../lib/api/routes.ts'
+import { apiRoutes, getOperation } from '../../lib/api/routes.ts'
 import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
 import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
 import { type ApiResponse, createClient } from '../support/client.ts'
@@ -112,7 +112,6 @@ describe('an ID in the path', () => {
     '/v1/agents//versions',
     '/v1/agents/echo//',
     '//v1/agents',
-    '/',
     '/v1',
     '/v2/agents',
   ])('with misplaced slashes is rejected with RouteNotFound: %s', async (path) =>
@@ -179,7 +178,7 @@ describe('query parameters', () => {
     },
   )
 
-  it.each(routes.filter(({ legacy }) => !legacy))(
+  it.each(apiRoutes.filter(({ legacy }) => !legacy))(
     'of other routes are rejected: $method $path',
     async ({ method, path, function: name }) => {
       const { query } = getOperation(name)

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type OperationName, operations, type Route, routes } from '../../../lib/api/routes.ts'
+import { apiRoutes, type OperationName, type Route } from '../../../lib/api/routes.ts'
 import { system } from '../../../lib/system.ts'
 import { modernRequest } from '../../mcp/messages.ts'
 import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/client.ts'
@@ -17,7 +17,7 @@ type Column = (typeof COLUMNS)[number]
  * Written by hand, from the rules in docs/runs.md and not from the code. `run`, `read` and `manage`: a token with this scope
  * alone, otherwise unlimited. The others have all scopes.
  */
-const MATRIX: Record<OperationName, Expected[]> = {
+const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   //                       run  read manage same tenant  agent   org
   'check-health': [/*    */ 200, 200, 200, 200, 200, 200, 200],
   'get-openapi-document': [200, 200, 200, 200, 200, 200, 200],
@@ -90,11 +90,12 @@ const comparable = ({ status, text, json, headers }: ApiResponse) => [
 ]
 
 it('has a row for every operation', () => {
-  expect(Object.keys(MATRIX).sort()).toEqual(Object.keys(operations).sort())
+  const names = new Set(apiRoutes.map((route) => route.function))
+  expect(Object.keys(MATRIX).sort()).toEqual([...names].sort())
   for (const [name, row] of Object.entries(MATRIX)) expect(row, name).toHaveLength(COLUMNS.length)
 })
 
-const cells = routes.flatMap((route) =>
+const cells = apiRoutes.flatMap((route) =>
   COLUMNS.map((column, i) => ({
     name: `${route.method} ${route.path}`,
     route,

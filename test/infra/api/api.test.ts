@@ -13,10 +13,11 @@ function findMethods(of: typeof template): Map<string, Resource> {
     const resource = id === undefined ? undefined : resources[id]
     return resource ? `${pathOf(resource.Properties.ParentId.Ref)}/${resource.Properties.PathPart}` : ''
   }
+  const toPath = (id: string | undefined) => pathOf(id) || '/'
   const all = Object.values(findResources(of, 'AWS::ApiGateway::Method'))
   return new Map(
     all.map((method) => [
-      `${method.Properties.HttpMethod} ${pathOf(method.Properties.ResourceId.Ref)}`,
+      `${method.Properties.HttpMethod} ${toPath(method.Properties.ResourceId.Ref)}`,
       method,
     ]),
   )
@@ -72,13 +73,10 @@ describe('the API', () => {
     )
   })
 
-  it('has only two public paths, the health check and the OpenAPI document', () => {
+  it('has only the public paths of the health check, the OpenAPI document and the console', () => {
     const open = [...methods].filter(([, { Properties }]) => Properties.AuthorizationType !== 'CUSTOM')
-    const names = ['/v1/healthcheck', '/v1/openapi.json'].flatMap((path) => [
-      `ANY ${path}`,
-      `GET ${path}`,
-      `HEAD ${path}`,
-    ])
+    const paths = ['/', '/console', '/console/{file}', '/v1/healthcheck', '/v1/openapi.json']
+    const names = paths.flatMap((path) => [`ANY ${path}`, `GET ${path}`, `HEAD ${path}`])
     expect(open.map(([name]) => name).sort()).toEqual(names.sort())
   })
 
@@ -96,7 +94,7 @@ describe('the API', () => {
     const permissions = Object.values(findResources(template, 'AWS::Lambda::Permission'))
     for (const { Properties } of permissions) expect(Properties.SourceArn).toBeDefined()
     const forRoutes = permissions.filter(({ Properties }) =>
-      /\/v1\//.test(JSON.stringify(Properties.SourceArn)),
+      /\/(?:GET|HEAD|POST|PUT|DELETE)\//.test(JSON.stringify(Properties.SourceArn)),
     )
     expect(forRoutes).toHaveLength(routes.length + heads.length)
   })
@@ -174,6 +172,13 @@ describe('response streaming', () => {
       expect(Properties.Integration.TimeoutInMillis).toBeUndefined()
     }
     expect(findStreamingFunctions(buffered)).toEqual([])
+  })
+
+  it('leaves the compression of responses to API Gateway where it is off', () => {
+    const sizeIn = (of: typeof template) =>
+      findResource(of, 'AWS::ApiGateway::RestApi').Properties.MinimumCompressionSize
+    expect(sizeIn(template)).toBeUndefined()
+    expect(sizeIn(synthesize({ responseStreaming: false }))).toBe(2048)
   })
 
   it('rejects a context value other than true and false', () => {

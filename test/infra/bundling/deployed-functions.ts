@@ -162,6 +162,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
     it.each<[OperationName, Call]>([
       ['check-health', {}],
       ['get-openapi-document', {}],
+      ['serve-console', {}],
       ['get-me', {}],
       ['list-agents', {}],
       ['get-agent', {}],

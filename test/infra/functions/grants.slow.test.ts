@@ -139,7 +139,7 @@ async function call(
   })
   const result = await handlers[name](event, {})
   expect(result).toMatchObject({ statusCode: status })
-  if (result.headers['Content-Type'] === 'text/event-stream') return result.body
+  if (/^text\//.test(result.headers['Content-Type'])) return result.body
   return result.body === '' ? null : JSON.parse(result.body)
 }
 
@@ -157,6 +157,7 @@ const newestExecution = async (): Promise<string> => (await call('list-execution
 async function invokeAllFunctions() {
   await call('check-health', 200)
   await call('get-openapi-document', 200)
+  expect(await call('serve-console', 200)).toContain('<!doctype html>')
   await call('list-agents', 200)
   await call('get-agent', 200)
   await call('list-versions', 200)

@@ -1,0 +1,15 @@
+/** `npm run test:browser`: the console in a real browser. Arguments are those of vitest. */
+import { runCommand } from '../support/run-command.ts'
+import { findChromium } from './support/find-chromium.ts'
+
+if (findChromium()) {
+  await runCommand('npx', [
+    ...['vitest', '--run', '--config', 'test/browser/vitest.config.ts', '--silent=passed-only'],
+    ...process.argv.slice(2),
+  ])
+} else {
+  console.error(
+    'test:browser: no browser found. Install Debian\'s package "chromium" (.ci/run does), or set CHROMIUM to the path of a Chromium.',
+  )
+  process.exitCode = 1
+}

@@ -1,0 +1,25 @@
+import strings from 'big-list-of-naughty-strings' with { type: 'json' }
+
+/**
+ * The strings of the Big List of Naughty Strings (https://github.com/minimaxir/big-list-of-naughty-strings) that are, or
+ * look like, markup and scripts: most are payloads of OWASP's XSS filter evasion cheat sheet.
+ */
+export const HOSTILE_STRINGS: string[] = strings.filter((text) =>
+  /[<>]|javascript:|alert|&#|on\w+=/i.test(text),
+)
+
+/** Beyond the list: what breaks out of attributes, URLs, JSON in scripts, and templates. */
+export const MORE_HOSTILE_STRINGS = [
+  '"><img src=x onerror=alert(1)>',
+  "'-alert(1)-'",
+  '</script><script>alert(1)</script>',
+  'javascript:alert(1)',
+  'data:text/html,<script>alert(1)</script>',
+  '//evil.example/x.js',
+  '{{constructor.constructor("alert(1)")()}}',
+  '<svg><animate onbegin=alert(1) attributeName=x dur=1s>',
+  '<iframe srcdoc="<script>alert(1)</script>">',
+  '<base href="https://evil.example/">',
+  '<meta http-equiv="refresh" content="0;url=https://evil.example/">',
+  '<style>@import "https://evil.example/x.css"</style>',
+]

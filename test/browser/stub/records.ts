@@ -1,0 +1,110 @@
+import type { AgentRecord, VersionRecord } from '../../../lib/api/schemas/agent-record.ts'
+import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
+import type { StepRecord } from '../../../lib/api/schemas/step-record.ts'
+
+const STARTED_AT = Date.parse('2026-11-20T09:00:00.000Z')
+
+/** A UUID with the number at its end. */
+export const idOf = (number: number): string => `01a20000-0000-7000-8000-${String(number).padStart(12, '0')}`
+
+const timeOf = (ms: number) => new Date(STARTED_AT + ms).toISOString()
+
+export const ORGANIZATION_ID = idOf(1)
+export const AGENT_ID = idOf(2)
+export const VERSION_ID = idOf(3)
+
+export const aMe = () => ({
+  organizationId: ORGANIZATION_ID,
+  tokenId: idOf(4),
+  scopes: ['run', 'read', 'manage'],
+  agents: null,
+  tenantId: null,
+  rate: null,
+})
+
+export const aUsage = () => ({
+  inputTokens: 1_200,
+  outputTokens: 85,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: null,
+})
+
+export const anAgentRecord = (overrides: Partial<AgentRecord> = {}): AgentRecord => ({
+  id: AGENT_ID,
+  orgId: ORGANIZATION_ID,
+  slug: 'triage-ticket',
+  title: 'Triage ticket',
+  description: 'Determines the priority of a ticket.',
+  createdBy: idOf(5),
+  createdAt: timeOf(0),
+  updatedAt: timeOf(0),
+  currentVersionId: VERSION_ID,
+  draftVersionId: null,
+  draftVersionStatus: null,
+  inputSchema: { text: { type: 'string', description: 'The text.' } },
+  outputSchema: { text: { type: 'string', description: 'The text.' } },
+  ...overrides,
+})
+
+export const aVersionRecord = (overrides: Partial<VersionRecord> = {}): VersionRecord => ({
+  ...{ id: VERSION_ID, documentId: AGENT_ID, status: 'PUBLISHED', title: 'Triage ticket', description: null },
+  ...{ createdBy: idOf(5), createdAt: timeOf(0), model: 'openai/gpt-5-mini' },
+  inputSchema: anAgentRecord().inputSchema,
+  outputSchema: anAgentRecord().outputSchema,
+  execution: {
+    ...{ useCache: false, cacheTtlSeconds: null, maxAgentSteps: 10, timeoutSeconds: null },
+    ...{ maxTokens: null, maxCostUsd: null },
+  },
+  ...overrides,
+})
+
+/** @param number a higher one is older */
+export const anExecutionRecord = (
+  number: number,
+  overrides: Partial<ExecutionRecord> = {},
+): ExecutionRecord => ({
+  ...{
+    id: idOf(1_000_000 - number),
+    documentId: AGENT_ID,
+    versionId: VERSION_ID,
+    tenantId: null,
+    status: 'SUCCESS',
+  },
+  ...{
+    source: 'API',
+    input: { text: 'a' },
+    output: { text: 'a' },
+    error: null,
+    inputAdaptations: [],
+    cached: false,
+  },
+  createdAt: timeOf(-number * 1_000),
+  startedAt: timeOf(-number * 1_000),
+  finishedAt: timeOf(-number * 1_000 + 500),
+  ...{
+    steps: 1,
+    usage: aUsage(),
+    costUsd: 0.0004,
+    model: 'openai/gpt-5-mini',
+    learnedFrom: [],
+    feedback: null,
+  },
+  logs: null,
+  ...overrides,
+})
+
+export const aStepRecord = (number: number, overrides: Partial<StepRecord> = {}): StepRecord => ({
+  ...{
+    number,
+    text: 'I look it up.',
+    toolCalls: [],
+    stopReason: 'tool-calls',
+    usage: aUsage(),
+    costUsd: 0.0002,
+  },
+  startedAt: timeOf(number * 1_000),
+  finishedAt: timeOf(number * 1_000 + 400),
+  durationMs: 400,
+  ...overrides,
+})

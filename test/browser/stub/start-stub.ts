@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { type OperationName, operations } from '../../../lib/api/routes.ts'
+import { buildConsole } from '../../../lib/console/build-console.ts'
+import { RouteNotFound } from '../../../lib/core/errors.ts'
+import { CONSOLE_FOLDER, RESPONSE_STREAMING } from '../../../lib/environment.ts'
+import { type HttpResponse, toProxyResult } from '../../../lib/http/event.ts'
+import { toProblemResult } from '../../../lib/http/problem-details.ts'
+import { localFunctions } from '../../../local/gateway/functions.ts'
+import { createGateway, type Handlers } from '../../../local/gateway/gateway.ts'
+import { closeServer, listen, urlOf } from '../../../local/gateway/server.ts'
+
+/** Responses of the API by operation. An operation without one is not found. */
+export type Answers = Partial<Record<OperationName, (event: APIGatewayProxyEvent) => HttpResponse>>
+
+export type Stub = { url: string; stop: () => Promise<void> }
+
+/** Any token is valid. */
+const ACCEPT = async () => ({
+  principalId: 'stub',
+  policyDocument: {
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }],
+  },
+})
+
+/** Serves the real files of the console, through the real gateway, beside an API that says what the test wants. */
+export async function startStub(answers: Answers): Promise<Stub> {
+  const folder = mkdtempSync(join(tmpdir(), 'aes-console-'))
+  await buildConsole(folder, { quality: 5 })
+  Object.assign(process.env, { [CONSOLE_FOLDER]: folder, [RESPONSE_STREAMING]: 'local' })
+  const stubbed = (Object.keys(operations) as OperationName[]).map((name) => [name, toHandler(answers[name])])
+  const gateway = createGateway({
+    handlers: {
+      ...Object.fromEntries(stubbed),
+      'serve-console': localFunctions().handlers['serve-console'],
+    } as Handlers,
+    authorizer: ACCEPT,
+    corsOrigins: [],
+  })
+  await listen(gateway, '127.0.0.1', 0)
+  return {
+    url: urlOf(gateway, '127.0.0.1'),
+    stop: async () => {
+      await closeServer(gateway)
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+const toHandler = (answer: Answers[OperationName]) => async (event: APIGatewayProxyEvent) =>
+  answer ? toProxyResult(answer(event)) : toProblemResult(new RouteNotFound(), 'stub')

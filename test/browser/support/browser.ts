@@ -1,0 +1,76 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { findChromium } from './find-chromium.ts'
+
+export type PageOptions = {
+  theme?: 'light' | 'dark'
+  /** The width of a phone. */
+  isPhone?: boolean
+  /** A script that was inserted into the page would run. */
+  bypassCSP?: boolean
+}
+
+const DESKTOP = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
+
+/** What a page of the console never does. */
+type Misconduct = { kind: 'dialog' | 'error' | 'foreign request' | 'policy violation'; text: string }
+
+/** For a test file: a browser, and pages that are closed after each test. A page that misbehaves fails its test. */
+export function useBrowser() {
+  let browser: Browser
+  const pages: Page[] = []
+  const misconduct: Misconduct[] = []
+
+  beforeAll(async () => {
+    browser = await launch()
+  })
+  afterAll(() => browser?.close())
+  afterEach(async () => {
+    await Promise.all(pages.splice(0).map((page) => page.context().close()))
+    expect(misconduct.splice(0)).toEqual([])
+  })
+
+  return {
+    async open(url: string, options: PageOptions = {}): Promise<Page> {
+      const context = await browser.newContext(toContextOptions(options))
+      const page = await context.newPage()
+      pages.push(page)
+      watch(page, new URL(url).origin, (kind, text) => void misconduct.push({ kind, text }))
+      await page.goto(url)
+      return page
+    },
+  }
+}
+
+/** Without the sandbox, which containers and the root user do not have; the pages are our own. */
+export const launch = (): Promise<Browser> =>
+  chromium.launch({ executablePath: findChromium() ?? 'chromium', args: ['--no-sandbox'] })
+
+export function toContextOptions({ theme, isPhone, bypassCSP }: PageOptions): BrowserContextOptions {
+  return {
+    viewport: isPhone ? PHONE : DESKTOP,
+    colorScheme: theme ?? 'light',
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    ...(isPhone && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
+    ...(bypassCSP && { bypassCSP }),
+  }
+}
+
+function watch(page: Page, origin: string, report: (kind: Misconduct['kind'], text: string) => void): void {
+  page.on('dialog', (dialog) => {
+    report('dialog', dialog.message())
+    void dialog.dismiss()
+  })
+  page.on('pageerror', (error) => report('error', String(error.stack ?? error)))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !/^(?:data|blob|about):/.test(url)) report('foreign request', url)
+  })
+  page.on('console', (message) => {
+    // Failed requests are logged as errors, too.
+    if (/Content.Security.Policy|violates the following/i.test(message.text()))
+      report('policy violation', message.text())
+  })
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** For the tests of `npm run test:browser`, which need a browser. The other tests leave them out. */
+export default defineConfig({
+  test: {
+    include: ['test/browser/**/*.test.ts'],
+    globalSetup: 'test/support/global-setup.ts',
+    isolate: false,
+    // A browser uses both processors of a small machine, and some tests measure it.
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})
