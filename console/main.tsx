@@ -4,10 +4,17 @@ import './styles/layout.css'
 import './styles/components.css'
 import { render } from 'preact'
 import { App } from './app/app.tsx'
+import { serveChecks } from './schema/check/check-worker.ts'
 import { readSignInLink, startRouter } from './state/router.ts'
 
-// Before anything else: the link of `npm start` contains a token, which must not stay in the address bar.
-readSignInLink()
-startRouter()
-const root = document.getElementById('app')
-if (root) render(<App />, root)
+// The same file is the script of the worker that checks large texts, which has no document.
+if (typeof document === 'undefined') serveChecks()
+else start()
+
+function start(): void {
+  // Before anything else: the link of `npm start` contains a token, which must not stay in the address bar.
+  readSignInLink()
+  startRouter()
+  const root = document.getElementById('app')
+  if (root) render(<App />, root)
+}

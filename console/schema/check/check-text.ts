@@ -1,0 +1,121 @@
+import type { Violation } from '../../../lib/core/errors.ts'
+import { ExactNumber, fitsDouble } from '../../../lib/core/exact-number.ts'
+import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import { parseJsonPointer, toJsonPointer } from '../../../lib/schema/json-pointer.ts'
+import { jsonTypeOf, withArticle } from '../../../lib/schema/message-text.ts'
+import {
+  compileStrictValidator,
+  compileValidator,
+  type Validator,
+} from '../../../lib/schema/validate/validate.ts'
+import { type JsonNode, JsonSyntaxError, parseJsonTree } from '../json/json-node.ts'
+import { LineIndex, type TextPosition } from '../json/line-index.ts'
+
+/**
+ * A mistake in a JSON text. `syntax`: the service would reject the text as it is. `schema`: it would reject it in strict
+ * mode and otherwise adapt it, or pass it on unchanged.
+ */
+export type Issue = TextPosition & {
+  kind: 'syntax' | 'schema'
+  message: string
+  /** JSON Pointer of the part that is wrong. */
+  path: string
+  /** Of the part in the text, in UTF-16 code units. */
+  offset: number
+}
+
+export type CheckMode = 'strict' | 'adapting'
+
+/** Compiles a declared schema (field map or JSON Schema) into a check of JSON texts. */
+export function compileCheck(declared: JsonObject, mode: CheckMode): (text: string) => Issue[] {
+  const validate = mode === 'strict' ? compileStrictValidator(declared) : compileValidator(declared)
+  return (text) => checkText(text, validate)
+}
+
+function checkText(text: string, validate: Validator): Issue[] {
+  const lines = new LineIndex(text)
+  const toIssue = (kind: Issue['kind'], { path, message }: Violation, offset: number): Issue => ({
+    kind,
+    path,
+    message,
+    offset,
+    ...lines.positionOf(offset),
+  })
+  const syntax = (message: string, offset: number, path = '') => [
+    toIssue('syntax', { path, message }, offset),
+  ]
+  let root: JsonNode
+  try {
+    root = parseJsonTree(text)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    return syntax(error.message, error.offset)
+  }
+  const duplicate = findDuplicate(root)
+  if (duplicate)
+    return syntax(
+      `The field ${JSON.stringify(duplicate.path.at(-1))} occurs more than once.`,
+      duplicate.offset,
+      toJsonPointer(duplicate.path),
+    )
+  const value = toJson(root)
+  if (root.type !== 'object')
+    return syntax(`The JSON is ${withArticle(jsonTypeOf(value))}; it must be an object: { … }`, root.start)
+  return validate(value)
+    .map((violation) => toIssue('schema', violation, findOffset(root, violation.path)))
+    .sort((a, b) => a.offset - b.offset)
+}
+
+/**
+ * Where a part is in a text, by its JSON Pointer. The nearest part around it when it is missing: a required field, or one
+ * whose pointer was shortened.
+ */
+export function findOffset(root: JsonNode, pointer: string): number {
+  let node = root
+  let offset = root.start
+  for (const name of parseJsonPointer(pointer)) {
+    const member = node.type === 'object' ? node.members.findLast((each) => each.name === name) : undefined
+    const item = node.type === 'array' ? node.items[Number(name)] : undefined
+    const next = member?.value ?? item
+    if (!next) return offset
+    node = next
+    offset = member?.nameStart ?? next.start
+  }
+  return offset
+}
+
+/** The value as the service reads it: a number that a double cannot hold stays exact. */
+export function toJson(node: JsonNode): Json {
+  switch (node.type) {
+    case 'object':
+      return Object.fromEntries(node.members.map(({ name, value }) => [name, toJson(value)]))
+    case 'array':
+      return node.items.map(toJson)
+    case 'number':
+      return fitsDouble(node.source) ? Number(node.source) : (new ExactNumber(node.source) as unknown as Json)
+    case 'null':
+      return null
+    default:
+      return node.value
+  }
+}
+
+type Place = { path: string[]; offset: number }
+
+function findDuplicate(node: JsonNode, path: readonly string[] = []): Place | undefined {
+  if (node.type === 'array') {
+    for (const [index, item] of node.items.entries()) {
+      const found = findDuplicate(item, [...path, String(index)])
+      if (found) return found
+    }
+  }
+  if (node.type !== 'object') return undefined
+  const names = new Set<string>()
+  for (const { name, nameStart, value } of node.members) {
+    if (names.has(name)) return { path: [...path, name], offset: nameStart }
+    names.add(name)
+    const found = findDuplicate(value, [...path, name])
+    if (found) return found
+  }
+  return undefined
+}

@@ -1,0 +1,125 @@
+import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json.ts'
+import { isComposed } from '../../../lib/schema/subschemas.ts'
+import { fieldsOf, readPart, type SchemaView, typeOf } from '../schema-view.ts'
+
+/** How a part of an input is edited. `json`: what has no control of its own is edited as JSON. */
+export type Field = {
+  title: string | undefined
+  description: string | undefined
+  isNullable: boolean
+  /** Undefined if the schema has none. */
+  default: Json | undefined
+  /** Format and bounds, for people. */
+  hint: string
+} & FieldKind
+
+export type FieldKind =
+  | { kind: 'text'; isLine: boolean; inputMode: 'text' | 'email' | 'url' }
+  | { kind: 'number' }
+  | { kind: 'boolean' }
+  | { kind: 'choice'; choices: Json[] }
+  | { kind: 'object'; fields: ReturnType<typeof fieldsOf> }
+  | { kind: 'list'; items: Json }
+  | { kind: 'null' }
+  | { kind: 'json' }
+
+/** Formats of which a text is one line. */
+const INPUT_MODES: Record<string, 'text' | 'email' | 'url'> = { email: 'email', uri: 'url' }
+
+/** Longer texts need room for several lines. */
+const MAX_LINE = 100
+
+export function describeField(part: Json | undefined, view: SchemaView): Field {
+  const { schema, isNullable } = readPart(part, view) ?? { schema: {}, isNullable: false }
+  return {
+    title: asText(schema.title),
+    description: asText(schema.description),
+    isNullable,
+    default: schema.default,
+    hint: describeBounds(schema).join(', '),
+    ...kindOf(schema),
+  }
+}
+
+function kindOf(schema: JsonObject): FieldKind {
+  if (isComposed(schema)) return { kind: 'json' }
+  if (Array.isArray(schema.enum)) return { kind: 'choice', choices: schema.enum }
+  if (schema.const !== undefined) return { kind: 'choice', choices: [schema.const] }
+  switch (typeOf(schema)) {
+    case 'string':
+      return { kind: 'text', ...lineOf(schema) }
+    case 'number':
+    case 'integer':
+      return { kind: 'number' }
+    case 'boolean':
+      return { kind: 'boolean' }
+    case 'null':
+      return { kind: 'null' }
+    case 'object': {
+      const fields = fieldsOf(schema)
+      // Without declared fields, or with fields of any name, a form could not offer them.
+      const isOpen = isJsonObject(schema.patternProperties) || isJsonObject(schema.additionalProperties)
+      return fields.length > 0 && !isOpen ? { kind: 'object', fields } : { kind: 'json' }
+    }
+    case 'array':
+      return isJsonObject(schema.items) && schema.prefixItems === undefined
+        ? { kind: 'list', items: schema.items }
+        : { kind: 'json' }
+    default:
+      return { kind: 'json' }
+  }
+}
+
+function lineOf({ format, maxLength, pattern }: JsonObject) {
+  const isLine =
+    typeof format === 'string' ||
+    typeof pattern === 'string' ||
+    (typeof maxLength === 'number' && maxLength <= MAX_LINE)
+  return { isLine, inputMode: INPUT_MODES[String(format)] ?? 'text' }
+}
+
+/** The rules of one value besides its type: format, bounds and the like. */
+export function describeBounds(schema: JsonObject): string[] {
+  const { format, pattern, multipleOf, uniqueItems } = schema
+  return [
+    ...(typeof format === 'string' ? [FORMATS[format] ?? format] : []),
+    range(schema.minLength, schema.maxLength, 'character'),
+    rangeOfNumber(schema),
+    ...(typeof multipleOf === 'number' ? [`multiple of ${multipleOf}`] : []),
+    range(schema.minItems, schema.maxItems, 'item'),
+    ...(uniqueItems === true ? ['no duplicates'] : []),
+    range(schema.minProperties, schema.maxProperties, 'field'),
+    ...(typeof pattern === 'string' ? [`matches ${pattern}`] : []),
+  ].filter((bound) => bound !== '')
+}
+
+const FORMATS: Record<string, string> = {
+  date: 'date such as 2026-01-31',
+  'date-time': 'date and time such as 2026-01-31T12:00:00Z',
+  time: 'time such as 12:00:00Z',
+  email: 'email address',
+  uri: 'URI',
+  uuid: 'UUID',
+}
+
+function range(min: Json | undefined, max: Json | undefined, noun: string): string {
+  const plural = (count: Json) => `${count} ${noun}${count === 1 ? '' : 's'}`
+  if (typeof min === 'number' && typeof max === 'number')
+    return min === max ? `exactly ${plural(min)}` : `${min} to ${plural(max)}`
+  if (typeof min === 'number' && min > 0) return `at least ${plural(min)}`
+  return typeof max === 'number' ? `at most ${plural(max)}` : ''
+}
+
+function rangeOfNumber({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonObject): string {
+  if (typeof minimum === 'number' && typeof maximum === 'number') return `from ${minimum} to ${maximum}`
+  return [
+    typeof minimum === 'number' && `at least ${minimum}`,
+    typeof exclusiveMinimum === 'number' && `greater than ${exclusiveMinimum}`,
+    typeof maximum === 'number' && `at most ${maximum}`,
+    typeof exclusiveMaximum === 'number' && `less than ${exclusiveMaximum}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+const asText = (value: Json | undefined) => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -1,0 +1,95 @@
+import { Fragment } from 'preact'
+import { emptyObject, getMember, printJson } from '../json/json-edit.ts'
+import type { JsonNode } from '../json/json-node.ts'
+import type { fieldsOf } from '../schema-view.ts'
+import { type FieldProps, GroupFrame } from './field-frame.tsx'
+import { useForm } from './form-context.ts'
+import { initialValue } from './initial-value.ts'
+
+type Fields = ReturnType<typeof fieldsOf>
+
+/** An object within another. One that is absent shows its fields when it is added. */
+export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields }) {
+  const { view, onChange, isReadOnly } = useForm()
+  const { node, path, label, isRequired } = props
+  const add = () => {
+    const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]))
+    const required = fields.filter((field) => field.isRequired).map(({ name }) => name)
+    onChange(path, initialValue({ type: 'object', properties, required }, view) ?? emptyObject())
+  }
+  const actions = (
+    <>
+      {!isReadOnly && !node && (
+        <button type="button" class="small" aria-label={`Add ${label}`} onClick={add}>
+          Add
+        </button>
+      )}
+      {!isReadOnly && node && !isRequired && typeof path.at(-1) !== 'number' && (
+        <button
+          type="button"
+          class="small"
+          aria-label={`Remove ${label}`}
+          onClick={() => onChange(path, undefined)}
+        >
+          Remove
+        </button>
+      )}
+      {props.actions}
+    </>
+  )
+  return (
+    <GroupFrame {...props} actions={actions}>
+      {node && <ObjectMembers node={node} fields={fields} path={path} />}
+    </GroupFrame>
+  )
+}
+
+type MembersProps = { node: JsonNode; fields: Fields; path: FieldProps['path'] }
+
+/** The fields of an object, and what it has beside them. */
+export function ObjectMembers({ node, fields, path }: MembersProps) {
+  const order = fields.map(({ name }) => name)
+  const form = useForm()
+  const others = node.type === 'object' ? node.members.filter(({ name }) => !order.includes(name)) : []
+  return (
+    <>
+      {fields.map(({ name, schema, isRequired }) => (
+        <Fragment key={name}>
+          {form.renderPart({
+            part: schema,
+            path: [...path, name],
+            label: name,
+            isRequired,
+            node: getMember(node, name),
+          })}
+        </Fragment>
+      ))}
+      {others.length > 0 && (
+        <dl class="field-others">
+          {others.map(({ name, value }) => (
+            <div key={name}>
+              <dt>
+                <code>{name}</code> <span class="muted">is not in the schema</span>
+              </dt>
+              <dd>
+                <code>{shorten(printJson(value, null))}</code>
+                {!form.isReadOnly && (
+                  <button
+                    type="button"
+                    class="small"
+                    aria-label={`Remove ${name}`}
+                    onClick={() => form.onChange([...path, name], undefined)}
+                  >
+                    Remove
+                  </button>
+                )}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  )
+}
+
+const shorten = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

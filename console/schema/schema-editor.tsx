@@ -1,0 +1,147 @@
+import './schema.css'
+import { useId, useMemo, useState } from 'preact/hooks'
+import type { JsonObject } from '../../lib/core/json.ts'
+import type { Issue } from './check/check-text.ts'
+import { JsonEditor } from './editor/json-editor.tsx'
+import { LargeText } from './editor/large-text.tsx'
+import { MAX_EDITABLE } from './editor/use-large-input.ts'
+import { hasForm, SchemaForm } from './form/schema-form.tsx'
+import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json/json-edit.ts'
+import { type JsonNode, JsonSyntaxError, parseJsonTree } from './json/json-node.ts'
+import { openSchema } from './schema-view.ts'
+
+export type SchemaEditorProps = {
+  /** JSON text: the one value that form and JSON are two views of. Numbers in it stay as they were typed. */
+  text: string
+  /** As the API returns it: a field map or a JSON Schema. */
+  schema: JsonObject
+  /** What the value is, such as "Input". */
+  label: string
+  /** Mistakes in the text, of `useCheck` or of the service. */
+  issues: Issue[]
+  isReadOnly?: boolean
+  onChange: (text: string) => void
+  /** What is typed in the form, but is no part of the value yet. Empty when there is nothing. */
+  onProblems?: (problems: string[]) => void
+}
+
+/** A form has a control for each part. More than this are slow, and nobody fills them in. */
+const MAX_PARTS = 1_000
+
+/** Edits a JSON text that should match a schema: as a form, or as JSON. */
+export function SchemaEditor(props: SchemaEditorProps) {
+  const { text, schema, label, issues, isReadOnly = false, onChange, onProblems = () => undefined } = props
+  const id = useId()
+  const [wanted, setWanted] = useState<'form' | 'json'>('form')
+  const view = useMemo(() => openSchema(schema), [schema])
+  const isLarge = text.length > MAX_EDITABLE
+  const root = useMemo(() => (isLarge ? undefined : tryParse(text)), [text, isLarge])
+  const obstacle = useMemo(() => obstacleOf(hasForm(view), isLarge, root), [view, isLarge, root])
+  const shown = obstacle === null ? wanted : 'json'
+
+  function setLargeText(path: JsonPath, value: string) {
+    onChange(printJson(setNode(root, path, textNode(value)) ?? emptyObject()))
+  }
+
+  return (
+    <div class="schema-editor">
+      <div class="toolbar">
+        <fieldset class="segments">
+          <legend class="visually-hidden">Edit {label} as</legend>
+          {(['form', 'json'] as const).map((kind) => (
+            <label key={kind}>
+              <input
+                type="radio"
+                name={id}
+                value={kind}
+                checked={shown === kind}
+                disabled={kind === 'form' && obstacle !== null}
+                onChange={() => setWanted(kind)}
+              />
+              <span>{kind === 'form' ? 'Form' : 'JSON'}</span>
+            </label>
+          ))}
+        </fieldset>
+        {shown === 'json' && !isReadOnly && (
+          <div class="actions">
+            {root && (
+              <button type="button" class="small" onClick={() => onChange(printJson(root))}>
+                Format
+              </button>
+            )}
+            <FileButton onText={onChange} />
+          </div>
+        )}
+      </div>
+      {obstacle !== null && wanted === 'form' && <p class="muted">{obstacle}</p>}
+      {shown === 'form' && root ? (
+        <SchemaForm
+          root={root}
+          view={view}
+          issues={issues}
+          isReadOnly={isReadOnly}
+          onChange={(next) => onChange(printJson(next))}
+          onLargeText={setLargeText}
+          onProblems={onProblems}
+        />
+      ) : isLarge ? (
+        <LargeText
+          text={text}
+          label={label}
+          issues={issues}
+          onClear={isReadOnly ? undefined : () => onChange('{}')}
+        />
+      ) : (
+        <JsonEditor
+          text={text}
+          label={`${label} as JSON`}
+          issues={issues}
+          isReadOnly={isReadOnly}
+          onChange={onChange}
+        />
+      )}
+    </div>
+  )
+}
+
+function FileButton({ onText }: { onText: (text: string) => void }) {
+  return (
+    <label class="file-button">
+      Open file…
+      <input
+        type="file"
+        class="visually-hidden"
+        accept=".json,application/json"
+        onChange={async ({ currentTarget }) => {
+          const [file] = currentTarget.files ?? []
+          currentTarget.value = ''
+          if (file) onText(await file.text())
+        }}
+      />
+    </label>
+  )
+}
+
+/** Why a value cannot be shown as a form; null if it can. */
+function obstacleOf(isObject: boolean, isLarge: boolean, root: JsonNode | undefined): string | null {
+  if (!isObject) return 'The schema has no declared fields, so there is no form.'
+  if (isLarge) return 'Too large for the form.'
+  if (!root) return 'Correct the JSON to return to the form.'
+  if (root.type !== 'object') return 'The form needs a JSON object: { … }'
+  return countParts(root) > MAX_PARTS ? 'Too many parts for the form.' : null
+}
+
+function countParts(node: JsonNode): number {
+  const parts =
+    node.type === 'array' ? node.items : node.type === 'object' ? node.members.map(({ value }) => value) : []
+  return parts.reduce((count, part) => count + countParts(part), 1)
+}
+
+function tryParse(text: string): JsonNode | undefined {
+  try {
+    return parseJsonTree(text)
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}

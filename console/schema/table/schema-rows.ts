@@ -1,0 +1,126 @@
+import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json.ts'
+import { describeBounds } from '../form/field.ts'
+import { fieldsOf, openSchema, readPart, type SchemaView } from '../schema-view.ts'
+
+/** One line of a schema as a table. */
+export type SchemaRow = {
+  /** Field name, or what the part is otherwise, such as `each item`. Unique together with `parent`. */
+  name: string
+  /** The names above, joined; empty at the top. */
+  parent: string
+  isField: boolean
+  depth: number
+  type: string
+  isRequired: boolean
+  /** Allowed values, format and bounds, default. */
+  rules: string[]
+  description: string
+}
+
+/** More lines help nobody, and a schema can be large. */
+const MAX_ROWS = 500
+const MAX_DEPTH = 12
+
+const ALTERNATIVES: Record<string, string> = { anyOf: 'any of', oneOf: 'one of', allOf: 'all of' }
+
+/** The lines of a declared schema, parents before their parts. */
+export function schemaRows(declared: JsonObject): SchemaRow[] {
+  const view = openSchema(declared)
+  const rows: SchemaRow[] = []
+  for (const each of partsOf(view.root, view, { parent: '', depth: 0, above: [] })) {
+    rows.push(each)
+    if (rows.length === MAX_ROWS) break
+  }
+  return rows
+}
+
+/** `above`: the schemas around a part, because a schema can contain itself. */
+type Place = { parent: string; depth: number; above: readonly unknown[] }
+type Label = { name: string; isField: boolean; isRequired: boolean }
+
+/** The lines of the parts of a value. */
+function* partsOf(part: Json, view: SchemaView, place: Place): Generator<SchemaRow> {
+  const { schema } = readPart(part, view) ?? {}
+  if (!schema) return
+  const unnamed = (name: string) => ({ name, isField: false, isRequired: false })
+  for (const { name, schema: field, isRequired } of fieldsOf(schema))
+    yield* row(field, { name, isField: true, isRequired }, view, place)
+  if (isJsonObject(schema.patternProperties))
+    for (const [pattern, field] of Object.entries(schema.patternProperties))
+      yield* row(field, unnamed(`names that match ${pattern}`), view, place)
+  if (isJsonObject(schema.additionalProperties))
+    yield* row(schema.additionalProperties, unnamed('other names'), view, place)
+  for (const [index, item] of listOf(schema.prefixItems).entries())
+    yield* row(item, unnamed(`item ${index + 1}`), view, place)
+  if (isJsonObject(schema.items)) yield* itemRows(schema.items, view, place)
+  for (const [keyword, label] of Object.entries(ALTERNATIVES))
+    for (const [index, alternative] of listOf(schema[keyword]).entries())
+      yield* row(alternative, unnamed(`${label}: ${index + 1}`), view, place)
+}
+
+/** Items that are simple are part of the type of their list. */
+function* itemRows(items: JsonObject, view: SchemaView, place: Place): Generator<SchemaRow> {
+  const { schema } = readPart(items, view) ?? {}
+  const isObject = schema !== undefined && fieldsOf(schema).length > 0 && schema.description === undefined
+  if (isObject && !place.above.includes(schema.properties))
+    yield* partsOf(items, view, { ...place, above: [...place.above, schema.properties] })
+  else if (schema && (isDetailed(schema) || isObject))
+    yield* row(items, { name: 'each item', isField: false, isRequired: false }, view, place)
+}
+
+/** The names that the validator adds start with underscores. */
+const isDetailed = (schema: JsonObject) =>
+  Object.keys(schema).some((keyword) => keyword !== 'type' && !keyword.startsWith('__'))
+
+function* row(part: Json, label: Label, view: SchemaView, place: Place): Generator<SchemaRow> {
+  const { schema, isNullable } = readPart(part, view) ?? { schema: {}, isNullable: false }
+  const identity = schema.properties ?? schema.items ?? schema.anyOf ?? schema.oneOf ?? schema.allOf ?? schema
+  const isRecursive = place.above.includes(identity)
+  yield {
+    ...label,
+    parent: place.parent,
+    depth: place.depth,
+    type: part === false ? 'never' : `${typeName(schema, view)}${isNullable ? ' or null' : ''}`,
+    rules: [...rulesOf(schema), ...(isRecursive ? ['has the same fields as above'] : [])],
+    description: typeof schema.description === 'string' ? schema.description : '',
+  }
+  if (isRecursive || place.depth >= MAX_DEPTH) return
+  yield* partsOf(schema, view, {
+    parent: place.parent === '' ? label.name : `${place.parent} › ${label.name}`,
+    depth: place.depth + 1,
+    above: [...place.above, identity],
+  })
+}
+
+/** `text`, `list of numbers`, `object`: what JSON calls them, with the type of items. */
+export function typeName(schema: JsonObject, view: SchemaView): string {
+  const types = [schema.type ?? []].flat()
+  if (types.length > 0)
+    return types.map((type) => (type === 'array' ? listName(schema, view) : `${type}`)).join(' or ')
+  if (isJsonObject(schema.properties)) return 'object'
+  if (schema.enum !== undefined || schema.const !== undefined) return 'value'
+  return ['anyOf', 'oneOf', 'allOf', '$ref'].some((keyword) => schema[keyword] !== undefined)
+    ? 'see below'
+    : 'any'
+}
+
+function listName(schema: JsonObject, view: SchemaView): string {
+  const item = isJsonObject(schema.items) ? readPart(schema.items, view) : undefined
+  if (!item || typeof item.schema.type !== 'string') return 'array'
+  return `array of ${item.schema.type}${item.isNullable ? ' or null' : ''}`
+}
+
+function rulesOf(schema: JsonObject): string[] {
+  const { enum: choices, const: constant } = schema
+  return [
+    ...(Array.isArray(choices) ? [`one of ${choices.map(show).join(', ')}`] : []),
+    ...(constant !== undefined ? [`always ${show(constant)}`] : []),
+    ...describeBounds(schema),
+    ...(schema.default !== undefined ? [`default ${show(schema.default)}`] : []),
+    ...(schema.deprecated === true ? ['deprecated'] : []),
+  ]
+}
+
+const show = (value: Json) => JSON.stringify(value)
+
+const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])

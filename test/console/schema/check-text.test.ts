@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { check } from '../../../console/schema/check/check-request.ts'
+import type { CheckMode } from '../../../console/schema/check/check-text.ts'
+
+const schema = {
+  text: { type: 'string', minLength: 1 },
+  count: { type: 'integer', required: false },
+  items: {
+    type: 'array',
+    required: false,
+    items: { type: 'object', properties: { name: { type: 'string' }, size: { type: 'number' } } },
+  },
+}
+
+const issuesOf = (text: string, mode: CheckMode = 'strict') =>
+  check({ text, schema, mode }).map(({ kind, path, line, column, message }) => [
+    kind,
+    path,
+    line,
+    column,
+    message,
+  ])
+
+describe('check', () => {
+  it('finds nothing in what matches', () => {
+    expect(issuesOf('{"text": "a", "items": [{"name": "b", "size": 1.5}]}')).toEqual([])
+  })
+
+  it('names the line of a syntax error', () => {
+    expect(issuesOf('{\n  "text": "a"\n  "count": 1\n}')).toEqual([
+      ['syntax', '', 3, 3, 'Expected a comma or a closing brace.'],
+    ])
+  })
+
+  it('names the line of what does not match the schema', () => {
+    const text =
+      '{\n  "text": "",\n  "items": [\n    { "name": "a", "size": 1 },\n    { "name": 2, "extra": true }\n  ]\n}'
+    expect(issuesOf(text)).toEqual([
+      ['schema', '/text', 2, 3, '/text must not be empty.'],
+      ['schema', '/items/1/size', 5, 5, '/items/1/size is required.'],
+      ['schema', '/items/1/name', 5, 7, '/items/1/name must be a string, not a number.'],
+      ['schema', '/items/1/extra', 5, 18, '/items/1/extra is not defined in the schema.'],
+    ])
+  })
+
+  it('rejects what the service would reject whatever the schema', () => {
+    expect(issuesOf('{"text": "a",\n "text": "b"}')).toEqual([
+      ['syntax', '/text', 2, 2, 'The field "text" occurs more than once.'],
+    ])
+    expect(issuesOf('[1]')).toEqual([
+      ['syntax', '', 1, 1, 'The JSON is an array; it must be an object: { … }'],
+    ])
+  })
+
+  it('reads numbers as the service does: in strict mode they must be exact', () => {
+    const text = '{"text": "a", "count": 12345678901234567890}'
+    expect(issuesOf(text).map(([, path]) => path)).toEqual(['/count'])
+    expect(issuesOf(text, 'adapting')).toEqual([])
+  })
+})

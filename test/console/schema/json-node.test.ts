@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { toJson } from '../../../console/schema/check/check-text.ts'
+import { printJson } from '../../../console/schema/json/json-edit.ts'
+import { isJsonNumber, JsonSyntaxError, parseJsonTree } from '../../../console/schema/json/json-node.ts'
+
+function errorOf(text: string): JsonSyntaxError {
+  try {
+    parseJsonTree(text)
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error
+    throw error
+  }
+  throw new Error('The text was accepted.')
+}
+
+const isValid = (text: string, parse: (text: string) => unknown): boolean => {
+  try {
+    parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('parseJsonTree', () => {
+  it('reads every JSON text as JSON.parse does', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom('', ' ', '\n\t'), (text, space) => {
+        const spaced = JSON.stringify(JSON.parse(text), null, space)
+        expect(JSON.stringify(toJson(parseJsonTree(spaced)))).toBe(JSON.stringify(JSON.parse(text)))
+      }),
+    )
+  })
+
+  it('accepts and rejects the same texts as JSON.parse', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ':',
+        '"',
+        '"a"',
+        '\\',
+        '\\u00e9',
+        '1',
+        '-',
+        '0',
+        '.5',
+        'e3',
+        'true',
+        'null',
+        ' ',
+      ],
+      ...['\n', '\u2028', '\u0000', '\ufeff', '\ud83d', 'x', '/'],
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        // A byte order mark at the start is no JSON, but the service ignores it.
+        const text = pieces.join('').replace(/^\ufeff/, '')
+        expect(isValid(text, parseJsonTree)).toBe(isValid(text, JSON.parse))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it.each([
+    ['{"a": 1,}', 7, 'Remove the comma before the closing brace.'],
+    ['[1, 2,\n]', 5, 'Remove the comma before the closing bracket.'],
+    ['{"a" 1}', 5, 'Expected a colon after the field name.'],
+    ['{"a": 1 "b": 2}', 8, 'Expected a comma or a closing brace.'],
+    ["{'a': 1}", 1, 'Expected a field name in double quotes.'],
+    ['{"a": "b', 6, 'The text is not closed: expected a double quote.'],
+    ['{"a": "b\n"}', 8, 'A text cannot contain a line break. Write \\n.'],
+    ['{"a": "\t"}', 7, 'A text cannot contain a control character. Write \\t.'],
+    ['{"a": 007}', 6, '007 is not a number of JSON: write it without leading zeros.'],
+    ['{"a": .5}', 6, '.5 is not a number of JSON: write it such as 12, -0.5 or 6e23.'],
+    ['{"a": 1e999}', 6, 'The number is beyond the range of a double.'],
+    ['{"a": True}', 6, 'Expected a value, found True.'],
+    ['{"a":', 5, 'The JSON ends too early.'],
+    ['', 0, 'The JSON ends too early.'],
+    ['{} {}', 3, 'Expected nothing after the value.'],
+  ])('says what is wrong with %j, and where', (text, offset, message) => {
+    const error = errorOf(text)
+    expect(error.message).toBe(message)
+    expect(error.offset).toBe(offset)
+  })
+
+  it('accepts 100 levels, like the service', () => {
+    expect(() => parseJsonTree(`${'['.repeat(100)}1${']'.repeat(100)}`)).not.toThrow()
+    expect(errorOf('['.repeat(100_000)).message).toBe('The JSON is nested more than 100 levels deep.')
+  })
+
+  it('reads a text of 5 MB', () => {
+    const value = { text: 'x'.repeat(5_000_000), list: Array.from({ length: 10_000 }, (_, index) => index) }
+    expect(toJson(parseJsonTree(JSON.stringify(value)))).toEqual(value)
+  })
+})
+
+describe('isJsonNumber', () => {
+  it.each(['0', '-0', '12345678901234567890', '0.1234567890123456789', '1.50', '6e23', '-1E+2'])(
+    'accepts %s',
+    (text) => expect(isJsonNumber(text)).toBe(true),
+  )
+  it.each(['', '-', '1.', '.5', '+1', '007', '1e', 'NaN', ' 1', '1 ', '0x10', '١'])('rejects "%s"', (text) =>
+    expect(isJsonNumber(text)).toBe(false),
+  )
+})
+
+describe('printJson', () => {
+  it('writes numbers as they were typed', () => {
+    const text = '{"a":12345678901234567890,"b":[0.1234567890123456789,1.50,-0,1E400]}'.replace(
+      '1E400',
+      '1E40',
+    )
+    expect(printJson(parseJsonTree(text), null)).toBe(text)
+  })
+
+  it('indents like JSON.stringify', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        const expected = JSON.stringify(JSON.parse(text), null, 2)
+        expect(printJson(parseJsonTree(JSON.stringify(JSON.parse(text))))).toBe(expected)
+      }),
+    )
+  })
+})
