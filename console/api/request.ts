@@ -60,12 +60,15 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   throw error
 }
 
-/** Numbers that a double would change are `ExactNumber`s. @throws ApiError */
+/** A JSON text of the service. Numbers that a double would change are `ExactNumber`s. */
+export const parseJsonText = <T>(text: string): T => parseStoredJson(text) as T
+
+/** @throws ApiError */
 export async function readJson<T>(response: Response): Promise<T> {
   const text = await response.text().catch(() => {
     throw unreachable()
   })
-  return (text === '' ? null : parseStoredJson(text)) as T
+  return parseJsonText<T>(text === '' ? 'null' : text)
 }
 
 /** The JSON body of a response. @throws ApiError */

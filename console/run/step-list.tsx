@@ -1,0 +1,124 @@
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
+import { Duration } from '../components/duration.tsx'
+import { JsonView, TextPortions } from '../components/json-view.tsx'
+import { memo } from '../components/memo.ts'
+import { RunLink } from '../components/run-link.tsx'
+import { Time } from '../components/time.tsx'
+import { formatCost, formatCount } from '../format/numbers.ts'
+import { callId, isCallPending, stepId } from './timeline/timeline.ts'
+
+type Props = { run: Pick<ExecutionRecord, 'status' | 'model'>; steps: StepRecord[] }
+
+/** What each step said, called, got and cost. For the page of a run, and for live steps of another page. */
+export function StepList({ run, steps }: Props) {
+  const isOpen = run.status === 'IN_PROGRESS'
+  if (steps.length === 0)
+    return <p class="muted">{isOpen ? 'No step has been completed yet.' : 'The run has no steps.'}</p>
+  return (
+    <ol class="steps">
+      {steps.map((step, index) => (
+        <StepItem
+          key={step.number}
+          step={step}
+          isRunOpen={isOpen}
+          isResumption={step.attempt > (steps[index - 1]?.attempt ?? 1)}
+        />
+      ))}
+    </ol>
+  )
+}
+
+type ItemProps = {
+  step: StepRecord
+  isRunOpen: boolean /** Another worker than that of the step before. */
+  isResumption: boolean
+}
+
+const StepItem = memo(({ step, isRunOpen, isResumption }: ItemProps) => (
+  <li id={stepId(step.number)} class="step" tabIndex={-1}>
+    {isResumption && (
+      <p class="resumption">
+        <span class="badge badge-warning">Resumed: attempt {step.attempt}</span> The worker before had
+        stopped.
+      </p>
+    )}
+    <div class="step-head">
+      <h3>
+        {step.number}. {step.name ?? 'Model response'}
+      </h3>
+      <span class="step-facts muted">
+        <Time value={step.startedAt} />
+        <Duration ms={step.durationMs} />
+        {step.usage && (
+          <span>
+            {formatCount(step.usage.inputTokens)} in, {formatCount(step.usage.outputTokens)} out
+          </span>
+        )}
+        {step.costUsd ? <span>{formatCost(step.costUsd)}</span> : null}
+        {step.stopReason && !['stop', 'tool-calls'].includes(step.stopReason) && (
+          <span class="badge badge-warning">stopped: {step.stopReason}</span>
+        )}
+      </span>
+    </div>
+    {step.text && (
+      <div class="step-text long-text">
+        <TextPortions text={step.text} />
+      </div>
+    )}
+    {step.result !== undefined && (
+      <JsonView value={step.result} label={`the result of step ${step.number}`} />
+    )}
+    {step.toolCalls?.map((call, index) => (
+      <CallItem key={call.id} call={call} step={step} index={index} isRunOpen={isRunOpen} />
+    ))}
+  </li>
+))
+
+type Call = NonNullable<StepRecord['toolCalls']>[number]
+type CallProps = { call: Call; step: StepRecord; index: number; isRunOpen: boolean }
+
+function CallItem({ call, step, index, isRunOpen }: CallProps) {
+  const isPending = isCallPending(call, isRunOpen)
+  const id = callId(step.number, index)
+  const attempt = call.attempt ?? step.attempt
+  return (
+    <section id={id} class="call" aria-labelledby={`${id}-title`} tabIndex={-1}>
+      <div class="step-head">
+        <h4 id={`${id}-title`}>
+          <span class="muted">{call.name === 'final_answer' ? 'output' : 'tool'}</span>{' '}
+          <code>{call.name}</code>
+        </h4>
+        <span class="step-facts muted">
+          {isPending && <span class="badge badge-in_progress">in progress</span>}
+          {call.error !== undefined && <span class="badge badge-error">failed</span>}
+          {call.durationMs !== undefined && <Duration ms={call.durationMs} />}
+          {attempt > step.attempt && <span class="badge badge-warning">attempt {attempt}</span>}
+          {call.executionId !== undefined && (
+            <span>
+              run <RunLink executionId={call.executionId} />
+            </span>
+          )}
+        </span>
+      </div>
+      <div class="call-parts">
+        <div>
+          <h5>Input</h5>
+          <JsonView value={call.input} label={`the input of ${call.name}`} />
+        </div>
+        <div>
+          <h5>{call.error === undefined ? 'Result' : 'Error'}</h5>
+          {call.error !== undefined ? (
+            <pre class="field-error">
+              <TextPortions text={call.error} />
+            </pre>
+          ) : call.result !== undefined ? (
+            <JsonView value={call.result} label={`the result of ${call.name}`} />
+          ) : (
+            <p class="muted">{isPending ? 'Waiting…' : 'None: the run ended first.'}</p>
+          )}
+        </div>
+      </div>
+    </section>
+  )
+}

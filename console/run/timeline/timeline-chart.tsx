@@ -1,0 +1,113 @@
+import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
+import type { StepRecord } from '../../../lib/api/schemas/step-record.ts'
+import { useNow } from '../../components/use-now.ts'
+import { formatDuration } from '../../format/duration.ts'
+import { type Bar, scaleMarks, type Timeline, toTimeline } from './timeline.ts'
+
+const KINDS = { wait: 'Waiting', response: 'Model response', 'code-step': 'Step', call: 'Tool call' }
+
+/** What happened when. Each bar leads to the details of its step or call. */
+export function TimelineChart({ run, steps }: { run: ExecutionRecord; steps: StepRecord[] }) {
+  return run.status === 'IN_PROGRESS' ? (
+    <LiveChart run={run} steps={steps} />
+  ) : (
+    <Chart timeline={toTimeline(run, steps, 0)} isOpen={false} />
+  )
+}
+
+/** Only a run in progress depends on the time. */
+const LiveChart = ({ run, steps }: { run: ExecutionRecord; steps: StepRecord[] }) => (
+  <Chart timeline={toTimeline(run, steps, useNow())} isOpen />
+)
+
+function Chart({ timeline, isOpen }: { timeline: Timeline; isOpen: boolean }) {
+  const { start, end, bars, resumptions } = timeline
+  const length = end - start
+  const toPercent = (at: number) => `${(100 * Math.max(at - start, 0)) / length}%`
+  if (bars.length === 0) return null
+  return (
+    <div class="timeline">
+      <div class="timeline-scale" aria-hidden="true">
+        {scaleMarks(length).map((mark) => (
+          <span key={mark} style={{ left: toPercent(start + mark) }}>
+            {formatDuration(mark)}
+          </span>
+        ))}
+      </div>
+      <ol>
+        {bars.map((bar) => (
+          <TimelineRow
+            key={bar.id}
+            bar={bar}
+            left={toPercent(bar.start)}
+            width={`${(100 * Math.max((bar.end ?? end) - bar.start, 0)) / length}%`}
+            offset={bar.start - start}
+            isOpen={isOpen}
+          />
+        ))}
+      </ol>
+      {resumptions.length > 0 && (
+        <div class="timeline-marks">
+          {resumptions.map(({ at, attempt }) => (
+            <span
+              key={attempt}
+              style={{ left: toPercent(at) }}
+              title={`Attempt ${attempt} resumed the run`}
+            />
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+type RowProps = {
+  bar: Bar
+  left: string
+  width: string /** Milliseconds since the beginning. */
+  offset: number
+  isOpen: boolean
+}
+
+function TimelineRow({ bar, left, width, offset, isOpen }: RowProps) {
+  const { id, kind, label, hasFailed, lane, attempt } = bar
+  const duration =
+    bar.end === null ? (isOpen ? 'in progress' : 'not finished') : formatDuration(bar.end - bar.start)
+  const text = `${KINDS[kind]}${kind === 'response' || kind === 'wait' ? '' : ` ${label}`}: ${duration}, after ${formatDuration(offset)}`
+  const details = [
+    lane > 0 && 'in parallel with others',
+    hasFailed && 'failed',
+    attempt > 1 && `attempt ${attempt}`,
+  ].filter(Boolean)
+  const title = [text, ...details].join(', ')
+  return (
+    <li class={`timeline-row timeline-${kind}`}>
+      {kind === 'wait' ? (
+        <span class="timeline-label">{label}</span>
+      ) : (
+        <button type="button" class="link timeline-label" aria-label={title} onClick={() => show(id)}>
+          {kind === 'response'
+            ? `${bar.step}. ${label}`
+            : kind === 'code-step'
+              ? `${bar.step}. ${label}`
+              : label}
+        </button>
+      )}
+      <span class="timeline-track" aria-hidden="true" title={title}>
+        <span
+          class={`timeline-bar${hasFailed ? ' timeline-failed' : ''}${bar.end === null ? ' timeline-open' : ''}`}
+          style={{ left, width }}
+        />
+      </span>
+      <span class="timeline-duration" aria-hidden="true">
+        {duration}
+      </span>
+    </li>
+  )
+}
+
+function show(id: string): void {
+  const element = document.getElementById(id)
+  element?.scrollIntoView({ block: 'start' })
+  element?.focus({ preventScroll: true })
+}
