@@ -1,24 +1,33 @@
+import { executionParameters } from '../lib/api/parameters/execution-parameters.ts'
 import { waitHeaders } from '../lib/api/parameters/wait-headers.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { adaptedInputOf } from '../lib/engine/submit/adapted-input.ts'
 import { waitForCompletion } from '../lib/engine/wait-for-completion.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { resolveExecutionId } from '../lib/http/execution-id.ts'
 import { toRecordResponse } from '../lib/http/execution-response.ts'
 
-const { executions, rates } = openStores()
+const { agents, executions, rates } = openStores()
 
 async function getExecution(request: Request<'get-execution'>) {
-  const { organizationId, headers } = request
+  const { organizationId, query, headers } = request
   const id = await resolveExecutionId(executions, request)
   const seconds = headers.Prefer
   const params = { executions, organizationId, id, timeoutMs: seconds * 1000 }
   const completed = seconds > 0 ? await waitForCompletion(params) : 'IN_PROGRESS'
   const execution = completed === 'IN_PROGRESS' ? await executions.get({ organizationId, id }) : completed
   if (!execution) throw new ExecutionNotFound()
-  const response = toRecordResponse(execution)
+  const response = toRecordResponse(
+    execution,
+    query.adaptedInput ? await adaptedInputOf(agents, execution) : {},
+  )
   if (seconds === 0) return response
   return { ...response, headers: { ...response.headers, 'Preference-Applied': `wait=${seconds}` } }
 }
 
-export const handler = endpoint('get-execution', getExecution, { rates, headers: waitHeaders })
+export const handler = endpoint('get-execution', getExecution, {
+  rates,
+  query: executionParameters,
+  headers: waitHeaders,
+})

@@ -45,8 +45,11 @@ const bundleThread = (outdir: string) => [
 const copyWords = (outdir: string) =>
   build({ ...BUNDLE_OPTIONS, entryPoints: [wordListPath], outdir, loader: { '.txt': 'copy' } })
 
+/** Functions that adapt input to its schema. */
+const ADAPTING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'get-execution']
+
 /** Functions that load the SDKs of models and tools, or the engine for the patterns of schemas, on demand. */
-export const SPLIT_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']
+export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback']
 
 const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
 
@@ -75,10 +78,8 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
         chunkNames: 'chunk-[hash]',
       }),
     ),
-    ...AGENT_FUNCTIONS.flatMap((name) => [
-      ...bundleThread(join(folder, name)),
-      copyWords(join(folder, name)),
-    ]),
+    ...AGENT_FUNCTIONS.flatMap((name) => bundleThread(join(folder, name))),
+    ...ADAPTING_FUNCTIONS.map((name) => copyWords(join(folder, name))),
   ])
   const consoleFiles = await buildConsole(join(folder, 'serve-console', 'console'), { quality: 11 })
   return Object.assign(consoleFiles, ...results.map(({ metafile }) => metafile.outputs))

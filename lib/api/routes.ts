@@ -174,6 +174,7 @@ export const operations = {
     path: '/v1/agent_executions/{executionId}',
     summary: 'Get an execution, immediately or when it is final',
     scope: 'read',
+    query: 'executionParameters',
     headers: 'waitHeaders',
     responses: executionResponse,
     errors: ['ExecutionNotFound'],

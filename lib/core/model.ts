@@ -13,8 +13,13 @@ export type ToolCall = { id: string; name: string; input: Json; error: string | 
 /** An image in the result of a tool; `data` is base64. */
 export type ToolImage = { mediaType: string; data: string }
 
-/** The outcome of a tool call: its result, or the error message for the model. `value` describes each image. */
-export type ToolResult = { ok: true; value: Json; images?: ToolImage[] } | { ok: false; error: string }
+/**
+ * The outcome of a tool call: its result, or the error message for the model. `value` describes each image. `executionId`: the
+ * execution of the agent that was called.
+ */
+export type ToolResult = ({ ok: true; value: Json; images?: ToolImage[] } | { ok: false; error: string }) & {
+  executionId?: string
+}
 
 /**
  * Why a model stopped, in any provider's format. `length`: at the output limit. `context-window`: the conversation fills it.

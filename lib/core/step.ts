@@ -9,6 +9,8 @@ export type Step = {
   number: number
   startedAt: string
   finishedAt: string
+  /** Which attempt at the execution has made it, from 1. Absent for the first. */
+  attempt?: number
 } & (
   | {
       kind: 'MODEL'
@@ -25,7 +27,14 @@ export type Step = {
 export type ModelStep = Extract<Step, { kind: 'MODEL' }>
 
 /** The result of one tool call of a step. */
-export type CallResult = { callId: string; result: ToolResult; startedAt: string; finishedAt: string }
+export type CallResult = {
+  callId: string
+  result: ToolResult
+  startedAt: string
+  finishedAt: string
+  /** As in a step. */
+  attempt?: number
+}
 
 /** A step with the tool results recorded so far, by call id. */
 export type RecordedStep = { step: Step; results: Map<string, CallResult> }

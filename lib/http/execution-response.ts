@@ -1,13 +1,17 @@
 import { toExecutionRecord } from '../api/mappers/to-execution-record.ts'
+import type { ExecutionRecord } from '../api/schemas/execution-record.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
 import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HttpResponse } from './event.ts'
 
-/** The execution record, for polling. */
-export function toRecordResponse(execution: Execution): HttpResponse {
+/** The execution record, for polling. @param added optional fields of the record */
+export function toRecordResponse(
+  execution: Execution,
+  added: Pick<ExecutionRecord, 'adaptedInput'> = {},
+): HttpResponse {
   const headers = isFinal(execution) ? {} : { 'Retry-After': String(RETRY_AFTER_SECONDS) }
-  return { status: 200, body: toExecutionRecord(execution), headers }
+  return { status: 200, body: { ...toExecutionRecord(execution), ...added }, headers }
 }
 
 /** The response to an asynchronous run: the record, with 202 unless the execution is already final. */

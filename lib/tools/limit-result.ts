@@ -16,6 +16,11 @@ const NOTE_BYTES = 200
  * Masking comes first, because a truncated secret would not be recognized.
  */
 export function limitResult(result: ToolResult, secrets: Pick<Secrets, 'mask' | 'maskText'>): ToolResult {
+  const { executionId } = result
+  return { ...limitContent(result, secrets), ...(executionId !== undefined && { executionId }) }
+}
+
+function limitContent(result: ToolResult, secrets: Pick<Secrets, 'mask' | 'maskText'>): ToolResult {
   if (!result.ok) return failed(truncateError(secrets.maskText(result.error)))
   if (!isWithinDepth(result.value))
     return failed(`The result exceeds the maximum nesting depth of ${MAX_JSON_DEPTH}.`)

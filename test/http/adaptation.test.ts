@@ -47,6 +47,9 @@ describe('an input that does not match its schema', () => {
       ['converted', '/style'],
       ['renamed', '/artistName'],
     ])
+    expect(record).not.toHaveProperty('adaptedInput')
+    const path = `/v1/agent_executions/${record.id}?adaptedInput=true`
+    expect((await org.call('GET', path)).json).toEqual({ ...record, adaptedInput: effective })
   })
 
   it('is adapted in an asynchronous run', async () => {
@@ -63,6 +66,12 @@ describe('an input that does not match its schema', () => {
     const messages = json.errors.map(({ message }: { message: string }) => message).join('\n')
     expect(messages).toContain('did you mean artistName?')
     expect(await org.call('GET', `${RUN}?limit=100`).then(({ json: all }) => all.length)).toBe(2)
+  })
+
+  it('is not repeated in the record if the input was not adapted', async () => {
+    const response = await org.call('POST', RUN, { body: { artistName: 'Ella', limit: 3 } })
+    const path = `/v1/agent_executions/${getExecutionId(response)}?adaptedInput=true`
+    expect((await org.call('GET', path)).json).not.toHaveProperty('adaptedInput')
   })
 
   it('may lack a field, and gets the default of a field that has one', async () => {

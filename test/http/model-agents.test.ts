@@ -82,6 +82,10 @@ describe('the sample agents', () => {
     ])
     const children = (await call('GET', '/v1/agents/redact-pii/executions')).json
     expect(children[0]).toMatchObject({ source: 'AGENT', parentExecutionId: json.id, status: 'SUCCESS' })
+    expect(steps[0].toolCalls[0]).toMatchObject({ executionId: children[0].id, attempt: 1 })
+    expect(Date.parse(steps[0].toolCalls[0].startedAt)).toBeGreaterThanOrEqual(
+      Date.parse(steps[0].finishedAt),
+    )
   })
 })
 

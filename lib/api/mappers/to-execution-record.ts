@@ -20,6 +20,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     createdAt: execution.createdAt,
     startedAt: execution.startedAt,
     finishedAt: execution.finishedAt,
+    attempts: execution.attempts,
     steps: execution.steps,
     ...toUsageRecord(execution.usage),
     ...(execution.steps === 0 && { costUsd: 0 }),

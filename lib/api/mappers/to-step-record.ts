@@ -3,8 +3,8 @@ import type { StepRecord } from '../schemas/step-record.ts'
 import { toUsageRecord } from './to-usage-record.ts'
 
 export function toStepRecord({ step, results }: RecordedStep): StepRecord {
-  const { number, startedAt, finishedAt } = step
-  const times = { startedAt, finishedAt, durationMs: getDurationMs(step) }
+  const { number, attempt = 1, startedAt, finishedAt } = step
+  const times = { attempt, startedAt, finishedAt, durationMs: getDurationMs(step) }
   if (step.kind === 'CODE') return { number, name: step.name, result: step.value, ...times }
   const toolCalls = step.calls.map(({ id, name, input, error }) => ({
     id,
@@ -19,9 +19,16 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
 
 function toOutcome(recorded: CallResult | undefined) {
   if (!recorded) return {}
-  const { result } = recorded
+  const { result, attempt = 1, startedAt } = recorded
   const outcome = result.ok ? { result: result.value } : { error: result.error }
-  return { ...outcome, durationMs: getDurationMs(recorded) }
+  const { executionId } = result
+  return {
+    ...outcome,
+    ...(executionId !== undefined && { executionId }),
+    startedAt,
+    durationMs: getDurationMs(recorded),
+    attempt,
+  }
 }
 
 const getDurationMs = ({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }) =>

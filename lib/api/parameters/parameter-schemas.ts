@@ -1,4 +1,5 @@
 import { eventHeaders } from './event-headers.ts'
+import { executionParameters } from './execution-parameters.ts'
 import { executionPageParameters, pageParameters } from './page-parameters.ts'
 import { runHeaders, runParameters } from './run-parameters.ts'
 import { waitHeaders } from './wait-headers.ts'
@@ -11,6 +12,7 @@ export const parameterSchemas = {
   runParameters,
   pageParameters,
   executionPageParameters,
+  executionParameters,
   eventHeaders,
   runHeaders,
   waitHeaders,

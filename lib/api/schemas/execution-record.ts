@@ -45,6 +45,10 @@ export const executionRecord = z
     inputAdaptations: z.array(inputAdaptation).meta({
       description: 'The changes that made the input match the input schema.',
     }),
+    adaptedInput: jsonObject.optional().meta({
+      description:
+        'The input that the agent received. Present only if it was requested with `adaptedInput=true` and differs from the one that was sent.',
+    }),
     cached: z.boolean().meta({ description: 'Whether the result of an earlier execution was reused.' }),
     cachedDocumentExecutionId: z
       .uuid()
@@ -53,6 +57,9 @@ export const executionRecord = z
     createdAt: z.iso.datetime(),
     startedAt: z.iso.datetime().nullable(),
     finishedAt: z.iso.datetime().nullable(),
+    attempts: z.int().meta({
+      description: 'How often a worker has begun or resumed the run. 0 while it waits for the first one.',
+    }),
     steps: z.int().meta({ description: 'The number of model responses. 0 for a code agent.' }),
     usage: usageRecord,
     costUsd: z.number().nullable().meta({
@@ -73,7 +80,7 @@ export const executionRecord = z
 
 /** In lists with `fields=summary`. */
 export const executionSummaryRecord = executionRecord
-  .omit({ input: true, inputAdaptations: true, output: true, feedback: true, logs: true })
+  .omit({ input: true, inputAdaptations: true, adaptedInput: true, output: true, feedback: true, logs: true })
   .meta({ id: 'ExecutionSummary' })
 
 export type ExecutionRecord = z.infer<typeof executionRecord>

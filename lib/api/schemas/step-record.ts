@@ -11,7 +11,15 @@ const toolCallRecord = z.object({
     .optional()
     .meta({ description: 'The result of the tool. Absent while the call is in progress or if it failed.' }),
   error: z.string().optional().meta({ description: 'The error message that the model received.' }),
+  executionId: z
+    .uuid()
+    .optional()
+    .meta({ description: 'The execution of the agent that was called. Absent for other tools.' }),
+  startedAt: z.iso.datetime().optional().meta({ description: 'Absent while the call is in progress.' }),
   durationMs: z.int().optional().meta({ description: 'Absent while the call is in progress.' }),
+  attempt: z.int().optional().meta({
+    description: 'The attempt at the execution that made the call, from 1. Absent while it is in progress.',
+  }),
 })
 
 export const stepRecord = z
@@ -28,6 +36,10 @@ export const stepRecord = z
     usage: usageRecord.optional(),
     costUsd: z.number().nullable().optional().meta({
       description: 'The price of the model response in US dollars. Null if the model has no price.',
+    }),
+    attempt: z.int().meta({
+      description:
+        'The attempt at the execution that made the step, from 1. Later attempts resume the run where a worker stopped.',
     }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),

@@ -90,8 +90,18 @@ export class Journal {
     this.assertMayWrite()
     const { steps, execution, heartbeat } = this.params
     if (!(await heartbeat.confirm())) throw leaseLost()
-    const stored = await steps.appendResult({ executionId: execution.id, number: step.number, result })
+    const stored = await steps.appendResult({
+      executionId: execution.id,
+      number: step.number,
+      result: { ...result, ...this.attempt },
+    })
     results.set(result.callId, stored)
+  }
+
+  /** The first attempt is not stored: most runs have no other. */
+  private get attempt(): { attempt?: number } {
+    const { attempts } = this.params.execution
+    return attempts > 1 ? { attempt: attempts } : {}
   }
 
   private assertMayWrite(): void {
@@ -109,7 +119,7 @@ export class Journal {
     this.assertMayWrite()
     const { owner } = execution.lease
     const recorded: RecordedStep = {
-      step: { ...step, number: this.recorded.length + 1 } as Step,
+      step: { ...step, number: this.recorded.length + 1, ...this.attempt } as Step,
       results: new Map(),
     }
     this.recorded.push(recorded)

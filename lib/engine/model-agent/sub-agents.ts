@@ -65,9 +65,11 @@ export function subAgents(
         signal,
         share: (await budget?.share()) ?? null,
       })
-      if (ended.output) return { ok: true, value: ended.output }
+      const executionId = ended.id
+      if (ended.output) return { ok: true, value: ended.output, executionId }
       return {
         ok: false,
+        executionId,
         error: `The agent ${slug} failed: ${ended.error?.message ?? 'no reason was recorded'}`,
       }
     },

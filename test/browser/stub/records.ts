@@ -83,6 +83,7 @@ export const anExecutionRecord = (
   startedAt: timeOf(-number * 1_000),
   finishedAt: timeOf(-number * 1_000 + 500),
   ...{
+    attempts: 1,
     steps: 1,
     usage: aUsage(),
     costUsd: 0.0004,
@@ -100,6 +101,7 @@ export const aStepRecord = (number: number, overrides: Partial<StepRecord> = {})
     text: 'I look it up.',
     toolCalls: [],
     stopReason: 'tool-calls',
+    attempt: 1,
     usage: aUsage(),
     costUsd: 0.0002,
   },

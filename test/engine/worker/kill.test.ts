@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { toStepRecord } from '../../../lib/api/mappers/to-step-record.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
@@ -94,6 +95,10 @@ describe('a run of five steps', () => {
         expect(toolCalls().length - callsBefore).toBe(2 * (STEPS - 1) - storedResults.length)
       }
       const completed = await engine.executions.get(execution)
+      const attempts = (await engine.steps.read({ executionId: execution.id })).map(
+        (recorded) => toStepRecord(recorded).attempt,
+      )
+      expect(attempts).toEqual(Array.from({ length: STEPS }, (_, index) => (index < stored.length ? 1 : 2)))
       expect(completed).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' }, steps: STEPS })
       expect(completed?.usage).toEqual({ inputTokens: 10 * STEPS, outputTokens: 5 * STEPS })
       const idempotencyKeys = new Set(toolCalls().map(({ key }) => key))
