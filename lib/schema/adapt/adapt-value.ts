@@ -102,7 +102,9 @@ export function adaptObject(
     return hasExactNumber ? (roundNumbers(sent, location, context) as JsonObject) : sent
   }
   const envelope =
-    unknown.length > 0 && !hasTooManyUnknown ? unwrapEnvelope(shape, sent, location.depth === 0) : undefined
+    unknown.length > 0 && !hasTooManyUnknown
+      ? unwrapEnvelope(shape, sent, location.depth === 0, context.names)
+      : undefined
   if (envelope) {
     const inner = insideEnvelopes(location, envelope.path)
     record(context, () => unwrapped(inner))

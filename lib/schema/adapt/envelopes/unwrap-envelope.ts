@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../../core/json.ts'
 import { findEqualNames } from '../names/find-field.ts'
+import type { NameIndex } from '../names/match-names.ts'
 import type { Shape } from '../shape.ts'
 import { findSupplier } from './find-supplier.ts'
 import { isEnvelope, type Opened, openValue } from './open-value.ts'
@@ -11,13 +12,18 @@ import { findToolArguments } from './tool-call.ts'
  * one of the fields inside and none outside. If the shape allows other fields, the field inside must be required; if it
  * has a schema for other fields, an envelope counts as such a field.
  */
-export function unwrapEnvelope(shape: Shape, sent: JsonObject, isRoot: boolean): Opened | undefined {
+export function unwrapEnvelope(
+  shape: Shape,
+  sent: JsonObject,
+  isRoot: boolean,
+  index: NameIndex,
+): Opened | undefined {
   if (shape.others) return undefined
   if (isRoot && shape.isClosed) {
     const call = openToolCall(shape, sent)
     if (call) return call
   }
-  if (Object.keys(sent).some((name) => findEqualNames(shape, name).length > 0)) return undefined
+  if (Object.keys(sent).some((name) => index.findEqual(shape, name).length > 0)) return undefined
   return openSoleEnvelope(shape, sent) ?? (isRoot ? findSupplier(shape, sent) : undefined)
 }
 
