@@ -19,6 +19,8 @@ export type Operation = {
   body?: RecordName
   /** The function parses the body itself: its errors have a format of their own. */
   rawBody?: true
+  /** The function accepts a body of any type that it can adapt to an object. */
+  adaptsBody?: true
   /** By status. The body is null if the response has none; `events`: it can be server-sent events. */
   responses: Record<number, { description: string; body: ResponseBody | null; events?: true }>
   /** Errors beyond those of every operation. */
@@ -124,6 +126,7 @@ export const operations = {
     query: 'runParameters',
     headers: 'runHeaders',
     body: 'Input',
+    adaptsBody: true,
     responses: {
       200: {
         description:

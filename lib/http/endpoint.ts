@@ -5,7 +5,7 @@ import type * as z from 'zod/mini'
 import type { parameterSchemas } from '../api/parameters/parameter-schemas.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
 import { type Access, UNLIMITED } from '../core/access.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
 import type { RateStore } from '../core/ports.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
 import { readCorsOrigins, responseHeaders } from './cors.ts'
@@ -49,7 +49,7 @@ export type Request<Name extends OperationName = OperationName> = {
   /** Path parameters, not validated. */
   agentId: string
   executionId: string
-  body: JsonObject
+  body: Operations[Name] extends { adaptsBody: true } ? Json : JsonObject
   /** The media types that the client accepts. */
   accept: string | undefined
   /** Prefix of the path of every link. */
@@ -88,7 +88,7 @@ export function endpoint<Name extends OperationName>(
   if (!operation.page) handler.use(queryParameters(query))
   if (!operation.public) handler.use(restrictParameters(query !== undefined && 'tenantId' in query.shape))
   if (headers) handler.use(requestHeaders(headers))
-  if (operation.body && !operation.rawBody) handler.use(jsonBody())
+  if (operation.body && !operation.rawBody) handler.use(jsonBody(operation))
   return handler.handler(async (event: ServiceEvent) => toProxyResult(await handle(toRequest<Name>(event))))
 }
 
@@ -104,7 +104,7 @@ function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Nam
     headers: (event.validHeaders ?? {}) as Request<Name>['headers'],
     agentId: event.pathParameters?.agentId ?? '',
     executionId: event.pathParameters?.executionId ?? '',
-    body: event.json ?? {},
+    body: (event.json === undefined ? {} : event.json) as JsonObject,
     accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,

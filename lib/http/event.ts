@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Access } from '../core/access.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { Json } from '../core/json.ts'
 
 /** A proxy event with what the middlewares add. */
 export type ServiceEvent = APIGatewayProxyEvent & {
   access?: Access
   query?: unknown
   validHeaders?: unknown
-  json?: JsonObject
+  json?: Json
 }
 
 /** The response of an endpoint. The body is sent as JSON; a stream, or its text, as it is. */

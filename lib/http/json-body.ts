@@ -1,22 +1,21 @@
 import type { MiddlewareObj } from '@middy/core'
+import type { Operation } from '../api/routes.ts'
 import { InvalidJson, PayloadTooLarge, UnsupportedMediaType } from '../core/errors.ts'
-import { isJsonObject, type Json } from '../core/json.ts'
+import type { Json } from '../core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../core/limits.ts'
 import { JsonError, parseJson } from '../core/parse-json.ts'
+import { assertObject } from '../schema/assert-object.ts'
 import { toJsonPointer } from '../schema/json-pointer.ts'
-import { jsonTypeOf, withArticle } from '../schema/message-text.ts'
 import { getHeader, type ServiceEvent } from './event.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 
-/** Parses the body, which must be a JSON object. */
-export function jsonBody(): MiddlewareObj<ServiceEvent> {
+/** Parses the body. It must be a JSON object, unless the function adapts other values to one. */
+export function jsonBody({ adaptsBody }: Pick<Operation, 'adaptsBody'>): MiddlewareObj<ServiceEvent> {
   return {
     before: ({ event }) => {
       const value = readJson(event)
-      if (!isJsonObject(value))
-        throw new InvalidJson(`The body is ${withArticle(jsonTypeOf(value))}. Send a JSON object.`)
-      event.json = value
+      event.json = adaptsBody ? value : assertObject(value)
     },
   }
 }

@@ -52,6 +52,37 @@ describe('an input that does not match its schema', () => {
     expect((await org.call('GET', path)).json).toEqual({ ...record, adaptedInput: effective })
   })
 
+  it.each([
+    ['a list of one', [sent], '/0', 'the only item of the list'],
+    ['an envelope in a list of one', [{ json: sent }], '/0', 'the only item of the list'],
+    ['a body that is encoded twice', JSON.stringify(sent), '', 'the JSON in the text'],
+  ])('is taken from %s', async (_, body, from, container) => {
+    const response = await org.call('POST', RUN, { raw: JSON.stringify(body) })
+    expect([response.status, JSON.parse(response.json.got)]).toEqual([200, effective])
+    const { inputAdaptations } = await org.getExecution(getExecutionId(response))
+    const message = `Took the input from ${container} that was sent.`
+    expect(inputAdaptations[0]).toEqual({ path: '', kind: 'unwrapped', from, message })
+  })
+
+  it.each([
+    [[sent, sent]],
+    [[{ title: 'x' }]],
+    [[{}]],
+    [[[sent]]],
+    [JSON.stringify('Ella')],
+    ['{"title": "x"}'],
+  ])('is not taken from %j', async (body) => {
+    const { status, json } = await org.call('POST', RUN, { raw: JSON.stringify(body) })
+    expect([status, json.code]).toEqual([400, 'InvalidJson'])
+  })
+
+  it.each([[[sent]], [JSON.stringify(sent)]])('is not taken from %j in strict mode', async (body) => {
+    const raw = JSON.stringify(body)
+    const { status, json } = await org.call('POST', `${RUN}?enforceInputSchema=true`, { raw })
+    expect([status, json.code]).toEqual([400, 'InvalidJson'])
+    expect(json.detail).toMatch(/^The body is an? (?:array|string)\. Send a JSON object\.$/)
+  })
+
   it('is adapted in an asynchronous run', async () => {
     const { json } = await org.call('POST', `${RUN}?execMode=async`, { body: sent })
     expect(json.inputAdaptations).toHaveLength(3)
@@ -59,13 +90,15 @@ describe('an input that does not match its schema', () => {
   })
 
   it('is rejected in strict mode with every violation', async () => {
+    const countRuns = () => org.call('GET', `${RUN}?limit=100`).then(({ json: all }) => all.length)
+    const before = await countRuns()
     const { status, json } = await org.call('POST', `${RUN}?enforceInputSchema=true`, { body: sent })
     expect([status, json.code]).toEqual([422, 'InputSchemaMismatch'])
     const paths = json.errors.map(({ path }: { path: string }) => path).sort()
     expect(paths).toEqual(['/artist-name', '/artistName', '/limit', '/mood', '/style'])
     const messages = json.errors.map(({ message }: { message: string }) => message).join('\n')
     expect(messages).toContain('did you mean artistName?')
-    expect(await org.call('GET', `${RUN}?limit=100`).then(({ json: all }) => all.length)).toBe(2)
+    expect(await countRuns()).toBe(before)
   })
 
   it('is not repeated in the record if the input was not adapted', async () => {

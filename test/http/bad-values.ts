@@ -17,7 +17,7 @@ export const BAD_BODIES: Record<string, string | Uint8Array> = {
   'a raw control character in a string': '{"text": "\u0001"}',
   'invalid UTF-8': new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]),
   'UTF-16': new Uint8Array(Buffer.from('{"text":"a"}', 'utf16le')),
-  'a list': '[{"text": "a"}]',
+  'a list': '[{"text": "a"}, {"text": "b"}]',
   'an empty list': '[]',
   'a string': '"text"',
   'a number': '42',

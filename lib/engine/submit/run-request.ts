@@ -4,10 +4,12 @@ import { type CacheIdentity, cacheKeyOf } from '../../core/cache-key.ts'
 import { InputSchemaMismatch, InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import { hashJson } from '../../core/hash-json.ts'
-import type { JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { checkModel } from '../../models/check-model.ts'
+import { openBody } from '../../schema/adapt/open-body.ts'
+import { assertObject } from '../../schema/assert-object.ts'
 import { adapterOf } from '../compiled-adapter.ts'
 
 /** A validated request to run a version. */
@@ -38,18 +40,22 @@ export type RunOverrides = {
 
 /**
  * Combines a call's overrides with the version's settings, before anything is recorded.
- * @throws InputSchemaMismatch in strict mode, InvalidModelOverride for a code agent or an unusable model,
+ * @param body the input; unless in strict mode, also a list or a text that contains it
+ * @throws InvalidJson if the body contains no input, InputSchemaMismatch in strict mode, InvalidModelOverride for a code agent or an unusable model,
  * InvalidQueryParameter for a budget that cannot be enforced
  */
 export async function buildRunRequest(
   version: Version,
-  input: JsonObject,
+  body: Json,
   overrides: RunOverrides,
   idempotencyKey?: string,
 ): Promise<RunRequest> {
   if (overrides.model !== undefined) checkModelOverride(version, overrides.model)
   const budget = toBudget(version.execution, overrides)
   if (budget) await checkBudget(version, overrides, budget)
+  const opened =
+    isJsonObject(body) || overrides.enforceInputSchema ? null : openBody(version.inputSchema, body)
+  const input = opened?.input ?? assertObject(body)
   if (overrides.enforceInputSchema) await checkInput(version, input)
   const { input: adapted, adaptations } = adapterOf(version)(input)
   const tenantId = overrides.tenantId ?? null
@@ -63,7 +69,7 @@ export async function buildRunRequest(
   return {
     version,
     input,
-    inputAdaptations: adaptations,
+    inputAdaptations: opened ? [opened.adaptation, ...adaptations] : adaptations,
     tenantId,
     options,
     cache: useCache ? cacheOf(version, { tenantId, input: adapted, ...options }) : null,

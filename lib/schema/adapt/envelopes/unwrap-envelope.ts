@@ -54,7 +54,8 @@ function openToolCall(shape: Shape, sent: JsonObject): Opened | undefined {
   return { path: [...path, ...opened.path], fields: opened.fields }
 }
 
-function hasDeclaredField(shape: Shape, fields: JsonObject): boolean {
+/** Whether the shape declares one of the names, except for case and separators. */
+export function hasDeclaredField(shape: Shape, fields: JsonObject): boolean {
   const names = Object.keys(fields)
   if (names.length === 0) return shape.isClosed && shape.fields.size > 0
   return names.some((name) =>
