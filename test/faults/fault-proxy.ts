@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { seededRandom } from '../support/random.ts'
 
 /**
- * What can happen to a request between the service and an emulator:
+ * What can happen to a request between the service and an emulator, or between a client and the service:
  * `delay`, it is forwarded later; `drop`, the connection is closed before it is forwarded; `duplicate`, it is forwarded
- * twice and the second response is returned; `throttle`, it is rejected and not forwarded; `cut`, it is forwarded, and
- * the connection is closed instead of a response.
+ * twice (to the service at the same time) and the second response is returned; `throttle`, it is rejected and not
+ * forwarded; `cut`, it is forwarded, and the connection is closed instead of a response (of the service, or in its body).
  */
 export const FAULTS = ['delay', 'drop', 'duplicate', 'throttle', 'cut'] as const
 
@@ -18,9 +18,9 @@ export type Fault = (typeof FAULTS)[number]
 export type Exchange = { operation: string; request: Buffer; status: number; response: Buffer }
 
 type Options = {
-  /** The emulator's endpoint. */
+  /** The endpoint of the emulator or of the service. */
   target: string
-  kind: 'dynamodb' | 'sqs'
+  kind: 'dynamodb' | 'sqs' | 'service'
   seed: number
   /** Share of the requests that get a fault. */
   rate: number
@@ -30,10 +30,10 @@ type Options = {
 
 export type Counts = {
   requests: number
-  /** By AWS operation name. */
+  /** By AWS operation name; by method for the service. */
   operations: Record<string, number>
   faults: Record<Fault, number>
-  /** Requests that the emulator did not respond to: 0 unless something is wrong. */
+  /** Requests that the target did not respond to: 0 unless something is wrong. */
   failed: number
 }
 
@@ -55,7 +55,7 @@ const MAX_DELAY_MS = 500
 /** Longer than any client keeps an idle connection: closing one under a request would be an uncounted fault. */
 const KEEP_ALIVE_MS = 65_000
 
-/** Forwards AWS requests to an emulator and injects faults at a given rate. */
+/** Forwards requests and injects faults at a given rate. */
 export async function startFaultProxy(options: Options): Promise<FaultProxy> {
   const { target, kind, seed, onExchange } = options
   const { hostname, port } = new URL(target)
@@ -71,7 +71,8 @@ export async function startFaultProxy(options: Options): Promise<FaultProxy> {
   }
 
   const server = createServer((request, response) => {
-    const operation = String(request.headers['x-amz-target'] ?? '').replace(/^.*\./, '')
+    const target = String(request.headers['x-amz-target'] ?? request.method)
+    const operation = target.replace(/^.*\./, '')
     counts.requests++
     counts.operations[operation] = (counts.operations[operation] ?? 0) + 1
     const next = nextFault(rate)
@@ -100,12 +101,13 @@ export async function startFaultProxy(options: Options): Promise<FaultProxy> {
       return received
     }
     if (fault === 'drop') return void response.destroy()
-    if (fault === 'throttle') return respond(response, throttlingError(kind))
+    if (fault === 'throttle') return respond(response, throttlingError(kind, delayMs))
     const waitMs = latencyMs + (fault === 'delay' ? delayMs : 0)
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: disconnected.signal })
-    if (fault === 'duplicate') await forwarded()
-    const received = await forwarded()
-    if (fault === 'cut') return void response.destroy()
+    const first = fault === 'duplicate' ? forwarded() : null
+    if (kind !== 'service') await first
+    const [received] = await Promise.all([forwarded(), first])
+    if (fault === 'cut') return cut(response, received, kind === 'service' && delayMs > MAX_DELAY_MS / 2)
     respond(response, received)
   }
 
@@ -154,8 +156,15 @@ export function faultSchedule(seed: number, kind: Options['kind']) {
   }
 }
 
-/** AWS's response to a throttled request, which the SDK retries. */
-function throttlingError(kind: Options['kind']): Response {
+/** The responses that clients of the service retry. */
+const THROTTLED = [408, 429, 429, 502, 503, 503]
+
+/** A response that the SDK or a client of the service retries. `delayMs` selects one. */
+function throttlingError(kind: Options['kind'], delayMs: number): Response {
+  if (kind === 'service') {
+    const status = THROTTLED[Math.floor(delayMs) % THROTTLED.length] ?? 503
+    return { status, headers: { 'retry-after': '0' }, body: Buffer.from('Injected fault: slow down.') }
+  }
   const [status, __type, headers] =
     kind === 'dynamodb'
       ? ([400, 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException', {}] as const)
@@ -166,6 +175,13 @@ function throttlingError(kind: Options['kind']): Response {
 
 /** SQS also sends the error code of its query protocol, which the SDK reads from this header. */
 const QUERY_ERROR = { 'x-amzn-query-error': 'ServiceUnavailable;Receiver' }
+
+/** Closes the connection instead of a response, or after half of its body. */
+function cut(response: ServerResponse, { status, headers, body }: Response, inBody: boolean): void {
+  if (!inBody) return void response.destroy()
+  response.writeHead(status, { ...headers, 'content-length': body.length })
+  response.write(body.subarray(0, body.length / 2), () => response.destroy())
+}
 
 /** Headers of the connection, not of the message. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length'])

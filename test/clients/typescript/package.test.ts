@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packClient } from './pack-client.ts'
+
+const MAX_GZIP_BYTES = 6_000
+
+const run = promisify(execFile)
+let client: Awaited<ReturnType<typeof packClient>>
+beforeAll(async () => {
+  client = await packClient()
+})
+afterAll(() => client.remove())
+
+const CONSUMER = `
+import { AgentError, Client } from 'agent-execution-client'
+
+type Agents = { echo: { input: { text: string }; output: { text: string } } }
+const client = new Client<Agents>({ baseUrl: 'http://127.0.0.1:3000', token: 'x' })
+export const echo = async (): Promise<string> => (await client.run('echo', { text: 'x' })).text
+// @ts-expect-error: no such agent
+export const other = () => client.run('other', { text: 'x' })
+export const reasonOf = (error: unknown) =>
+  error instanceof AgentError && error.code === 'ExecutionFailed' ? error.error.code : ''
+`
+
+describe('the package', () => {
+  it('contains its code, its types and nothing else', () => {
+    const isExpected = (path: string) => /^dist\/[a-z-]+\.(js|d\.ts)$/.test(path)
+    expect(client.files.filter((path) => !isExpected(path)).sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ])
+    expect(client.files).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts']))
+    const { dependencies, private: isPrivate } = JSON.parse(
+      readFileSync(join(client.installed, 'package.json'), 'utf8'),
+    )
+    expect([dependencies, isPrivate]).toEqual([undefined, undefined])
+  })
+
+  it(`has at most ${MAX_GZIP_BYTES} bytes, minified and compressed`, async () => {
+    const { outputFiles } = await build({
+      entryPoints: [join(client.installed, 'dist/index.js')],
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
+      write: false,
+    })
+    const { length } = gzipSync(outputFiles[0]?.contents ?? '', { level: 9 })
+    expect(length).toBeGreaterThan(1_000)
+    expect(length).toBeLessThanOrEqual(MAX_GZIP_BYTES)
+  })
+
+  it.each([
+    ['nodenext', 'es2022'],
+    ['bundler', 'es2022,dom'],
+  ])('has types for the module resolution "%s" with the library %s', async (moduleResolution, lib) => {
+    const types = lib.includes('dom') ? [] : ['node']
+    writeFileSync(join(client.folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(join(client.folder, 'consumer.ts'), CONSUMER)
+    const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution
+    const compilerOptions = {
+      ...{ strict: true, noEmit: true, exactOptionalPropertyTypes: true, target: 'es2022' },
+      ...{ module, moduleResolution, lib: lib.split(','), types },
+      typeRoots: [join(process.cwd(), 'node_modules/@types')],
+    }
+    const config = JSON.stringify({ compilerOptions, files: ['consumer.ts'] })
+    writeFileSync(join(client.folder, 'tsconfig.json'), config)
+    const { stdout } = await run('npx', ['tsc', '-p', client.folder]).catch((error) => error)
+    expect(stdout).toBe('')
+  })
+})
