@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +21,8 @@ export async function packClient() {
     { filename: string; files: { path: string }[] },
   ]
   await run('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', installed])
+  const dependencies = { 'agent-execution-client': '*' }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }))
   return {
     folder,
     installed,

@@ -63,7 +63,6 @@ describe('the package', () => {
     ['bundler', 'es2022,dom'],
   ])('has types for the module resolution "%s" with the library %s', async (moduleResolution, lib) => {
     const types = lib.includes('dom') ? [] : ['node']
-    writeFileSync(join(client.folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(client.folder, 'consumer.ts'), CONSUMER)
     const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution
     const compilerOptions = {

@@ -1,0 +1,107 @@
+/**
+ * `npm run test:runtimes`: the packed client in Node 18, this Node, Deno, Bun and workerd, on a local service. npm
+ * downloads the runtimes once (500 MB).
+ */
+import { deepStrictEqual } from 'node:assert'
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import { createClient } from '../../support/client.ts'
+import { runCommand } from '../../support/run-command.ts'
+import { startService } from '../../support/service.ts'
+import { packClient } from '../typescript/pack-client.ts'
+import { startWorkerd } from './start-workerd.ts'
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/runtimes', import.meta.url))
+const TOKEN = 'runtimes-token'
+const TIMEOUT_MS = 60_000
+
+const EXPECTED = {
+  run: {
+    redactedContent: 'Write to [EMAIL_ADDRESS].',
+    entities: [{ type: 'EMAIL_ADDRESS', start: 9, end: 24, replacement: '[EMAIL_ADDRESS]' }],
+  },
+  waited: 'SUCCESS',
+  events: ['IN_PROGRESS', 'SUCCESS', 'done'],
+  executions: 2,
+  error: [422, 'InputSchemaMismatch', ['/content', '/contents']],
+  abort: 'enough',
+  aborted: 'Cancelled',
+  nowhere: 'ConnectionFailed',
+}
+
+const run = promisify(execFile)
+const installed = (command: string) => join(CACHE, 'node_modules/.bin', command)
+
+type Runtime = { name: string; command: string; args: string[] }
+const RUNTIMES: Runtime[] = [
+  { name: 'Node 18', command: installed('node'), args: [] },
+  { name: `Node ${process.versions.node.split('.')[0]}`, command: process.execPath, args: [] },
+  { name: 'Bun', command: installed('bun'), args: [] },
+  { name: 'Deno', command: installed('deno'), args: ['run', '--allow-net', '--node-modules-dir=manual'] },
+]
+
+await installRuntimes()
+const client = await packClient()
+const dataDir = mkdtempSync(join(tmpdir(), 'aes-runtimes-'))
+const service = await startService({ dataDir, environment: { DEV_TOKEN: TOKEN } })
+try {
+  for (const file of ['scenario.mjs', 'run-file.mjs', 'worker.mjs', 'workerd.capnp'])
+    cpSync(join(HERE, file), join(client.folder, file))
+  for (const { name, command, args } of RUNTIMES) {
+    const file = [...args, 'run-file.mjs', service.url, TOKEN]
+    const { stdout } = await run(command, file, { cwd: client.folder, timeout: TIMEOUT_MS })
+    await check(name, JSON.parse(stdout))
+  }
+  await check('workerd', await runInWorkerd())
+} finally {
+  await service.stop()
+  client.remove()
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** Later calls reuse them until a version changes. */
+async function installRuntimes(): Promise<void> {
+  const wanted = readFileSync(join(HERE, 'package.json'), 'utf8')
+  mkdirSync(CACHE, { recursive: true })
+  cpSync(join(HERE, 'package.json'), join(CACHE, 'package.json'))
+  const lists = ['ls', '--json', '--prefix', CACHE]
+  const isInstalled = await run('npm', lists).then(
+    () => true,
+    () => false,
+  )
+  if (isInstalled) return
+  console.log(`Installing ${Object.keys(JSON.parse(wanted).dependencies).join(', ')} (once)`)
+  await runCommand('npm', ['install', '--no-audit', '--no-fund', '--silent', '--prefix', CACHE])
+}
+
+async function runInWorkerd(): Promise<unknown> {
+  await build({
+    entryPoints: [join(client.folder, 'worker.mjs')],
+    outfile: join(client.folder, 'bundle.mjs'),
+    bundle: true,
+    format: 'esm',
+    logLevel: 'error',
+  })
+  const workerd = await startWorkerd(installed('workerd'), join(client.folder, 'workerd.capnp'))
+  try {
+    const query = new URLSearchParams({ baseUrl: service.url, token: TOKEN })
+    return await (await fetch(`${workerd.url}/?${query}`)).json()
+  } finally {
+    await workerd.stop()
+  }
+}
+
+/** Compares what the client saw, and removes it for the next runtime. */
+async function check(name: string, seen: unknown): Promise<void> {
+  deepStrictEqual(seen, EXPECTED, name)
+  const call = createClient(service.url, TOKEN)
+  for (const { id } of (await call('GET', '/v1/agent_executions?limit=100')).json)
+    await call('DELETE', `/v1/agent_executions/${id}`)
+  console.log(`${name}: ok`)
+}
