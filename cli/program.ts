@@ -2,6 +2,8 @@ import { resolve } from 'node:path'
 import { Command, type OutputConfiguration } from 'commander'
 import { dataFolder } from '../local/emulators/open-database.ts'
 import packageJson from '../package.json' with { type: 'json' }
+import { addCheckCommand } from './commands/authoring/check.ts'
+import { addInitCommand } from './commands/authoring/init.ts'
 import { addListCommand } from './commands/list.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
@@ -39,7 +41,7 @@ export async function runProgram(args: string[]): Promise<number> {
 /** The command line with all commands. Parsing throws a `CommanderError` on wrong usage. */
 export function createProgram(output: OutputConfiguration): Command {
   const program = new Command('npm run agents --')
-    .description('Publish and run agents, and manage organizations and API tokens.')
+    .description('Write, publish and run agents, and manage organizations and API tokens.')
     .option('--json', 'print one JSON document to stdout')
     .option('--stack <name>', 'use the table of a deployed CloudFormation stack instead of the local table')
     .configureHelp({ showGlobalOptions: true })
@@ -48,6 +50,8 @@ export function createProgram(output: OutputConfiguration): Command {
     .addHelpText('after', '\nIn scripts, use npm run --silent to keep npm’s own output out of stdout.')
     .showHelpAfterError('Use --help for options and examples.')
     .exitOverride()
+  addInitCommand(program)
+  addCheckCommand(program)
   addPublishCommand(program)
   addListCommand(program)
   addShowCommand(program)

@@ -1,20 +1,12 @@
+import type { Input, Output } from './agent.types.ts'
 import type { Entity } from './entity.ts'
 import { findEntities } from './find-entities.ts'
-
-export interface RedactPiiInput {
-  content: string
-}
-
-export interface RedactPiiOutput {
-  redactedContent: string
-  entities: Entity[]
-}
 
 /**
  * Replaces the personal data in `content` with placeholders.
  * @throws TypeError when `content` is not a string
  */
-export default function run(input: RedactPiiInput): RedactPiiOutput {
+export default function run(input: Input): Output {
   const content: unknown = input?.content
   if (typeof content !== 'string') {
     const actual = content === null ? 'null' : Array.isArray(content) ? 'an array' : typeof content

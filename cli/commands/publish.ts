@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
-import { formatProblem, type LoadedAgent, loadFolder } from '../../lib/agents/load-folder.ts'
+import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
+import { checkFolder } from '../../local/authoring/check-folder.ts'
 import { operatorId } from '../../local/development.ts'
-import { UserError } from '../errors.ts'
 import { withOrganization } from '../find.ts'
+import { folderError } from '../folder-problems.ts'
 import { formatCommand, formatExamples, shellQuote } from '../format.ts'
 import { orgOption, type SharedOptions } from '../options.ts'
 import { toAction, withProgress } from '../output.ts'
 
-type Options = { draft?: true }
+type Options = { draft?: true; types: boolean }
 
 export function addPublishCommand(program: Command): void {
   program
@@ -18,11 +19,12 @@ export function addPublishCommand(program: Command): void {
     .description('Validate an agent and publish it as its current version.')
     .argument('<folder>', 'folder that contains agent.md')
     .option('--draft', 'create a draft, which runs only when a request names its version ID')
+    .option('--no-types', 'do not check the types of the code')
     .addOption(orgOption())
     .addHelpText('after', formatExamples('publish agents/redact-pii', 'publish agents/redact-pii --draft'))
     .action(
       toAction<Options>(async (options, [folder = '']) => {
-        const agent = await loadAgent(folder)
+        const agent = await loadAgent(folder, options)
         const version = await withOrganization(options, (stores, organization) => {
           const publishing = publishAgent({
             store: stores.agents,
@@ -41,14 +43,10 @@ export function addPublishCommand(program: Command): void {
 }
 
 /** @throws UserError with one line per problem */
-async function loadAgent(folder: string): Promise<LoadedAgent> {
-  const { agent, problems } = await withProgress(`Bundling ${folder}`, loadFolder(folder))
-  if (agent) return agent
-  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
-  throw new UserError(`Publish failed: ${count}.`, {
-    details: { problems },
-    lines: problems.map(formatProblem),
-  })
+async function loadAgent(folder: string, { types }: Options): Promise<LoadedAgent> {
+  const { agent, problems } = await withProgress(`Checking ${folder}`, checkFolder(folder, { types }))
+  if (!agent) throw folderError('Publish', problems)
+  return agent
 }
 
 function describeVersion(version: Version, options: SharedOptions, folder: string): string {

@@ -18,17 +18,25 @@ const FIELD_KEYS = [
   ...Object.keys(BOUNDS),
 ]
 
-/** Converts a zod issue to one problem per field. The issue must contain its input (`reportInput`). */
-export function explainIssue(issue: z.core.$ZodIssue): SchemaProblem[] {
-  if (issue.code === 'unrecognized_keys') {
+type ExplainIssue = (issue: z.core.$ZodIssue) => SchemaProblem[]
+
+/**
+ * Converts a zod issue to one problem per field. The issue must contain its input (`reportInput`).
+ * @param getKnownFields the names that are allowed at a path
+ */
+export const explainWith =
+  (getKnownFields: (path: PropertyKey[]) => string[]): ExplainIssue =>
+  (issue) => {
+    if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: toMessage(issue) }]
     const known = getKnownFields(issue.path)
     return issue.keys.map((key) => ({
       path: [...issue.path, key],
       message: `unknown field${getHint(key, issue.input, known)}`,
     }))
   }
-  return [{ path: issue.path, message: toMessage(issue) }]
-}
+
+/** For issues of `documentSchema`. */
+export const explainIssue: ExplainIssue = (issue) => explainWith(getKnownFields)(issue)
 
 function toMessage(issue: z.core.$ZodIssue): string {
   const { input } = issue

@@ -17,7 +17,13 @@ const CODE_FILES = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs']
 const MAX_DOCUMENT_BYTES = 150_000
 
 /** `file` is relative to the working directory. The message continues a sentence that starts with the field or file. */
-export type FolderProblem = { file: string; line: number; field: string | null; message: string }
+export type FolderProblem = {
+  file: string
+  line: number
+  column?: number
+  field: string | null
+  message: string
+}
 
 /** A valid agent, bundled and ready to publish. */
 export type LoadedAgent = {
@@ -30,10 +36,14 @@ export type LoadedAgent = {
 
 export type LoadResult = { agent: LoadedAgent; problems: [] } | { agent: null; problems: FolderProblem[] }
 
+/** The path of the code of an agent; undefined if its folder has none. */
+export const findCodeFile = (folder: string): string | undefined =>
+  CODE_FILES.map((name) => join(resolve(folder), name)).find(existsSync)
+
 /** Reads, checks and bundles the agent in a folder. */
 export async function loadFolder(folder: string): Promise<LoadResult> {
   const path = resolve(folder)
-  const codeFile = CODE_FILES.map((name) => join(path, name)).find(existsSync)
+  const codeFile = findCodeFile(path)
   const [read, bundled] = await Promise.all([readDocument(path), codeFile ? bundleCode(codeFile) : null])
   const problems: FolderProblem[] = [
     ...(await findProblems(read, codeFile)).map((problem) => ({
@@ -50,9 +60,9 @@ export async function loadFolder(folder: string): Promise<LoadResult> {
   return { agent: { document, code, digest: toDigest(document, code), sources }, problems: [] }
 }
 
-/** `agents/foo/agent.md:7: input.total.type: is required`, a format that editors link to the line. */
-export function formatProblem({ file, line, field, message }: FolderProblem): string {
-  return `${file}:${line}: ${field ? `${field}: ` : ''}${message}`
+/** `agents/foo/agent.md:7:12: input.total.type: is required`, a format that editors link to the place. */
+export function formatProblem({ file, line, column, field, message }: FolderProblem): string {
+  return `${file}:${line}:${column === undefined ? '' : `${column}:`} ${field ? `${field}: ` : ''}${message}`
 }
 
 /** The parsed document, or the problem with the file. */

@@ -53,6 +53,11 @@ export function fitsDouble(text: string): boolean {
   return isWrittenLike(text, number)
 }
 
+/** Whether two numbers have the same value, however they are written. */
+export function isSameNumber(a: number | ExactNumber, b: number | ExactNumber): boolean {
+  return a === b || toCanonicalDecimal(String(a)) === toCanonicalDecimal(String(b))
+}
+
 function isWrittenLike(text: string, number: number): boolean {
   if (!Number.isFinite(number)) return false
   const written = String(number)

@@ -12,5 +12,6 @@ export function parseJsonPointer(pointer: string): string[] {
   return pointer.split('/').slice(1).map(unescapeName)
 }
 
-const escapeName = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+/** A name as it is written in a JSON Pointer. */
+export const escapeName = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 const unescapeName = (name: string) => name.replaceAll('~1', '/').replaceAll('~0', '~')

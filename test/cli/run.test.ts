@@ -46,7 +46,7 @@ beforeAll(async () => {
     ),
   )
   for (const folder of ['echo', 'chatty', 'slow', 'fails', 'wrong', 'breaks', 'tenant', 'lingers']) {
-    await cli.json(['publish', folder])
+    await cli.json(['publish', folder, '--no-types'])
   }
 })
 

@@ -68,7 +68,7 @@ describe('the CLI while the service runs', () => {
 
   it('records an interrupted execution as cancelled', async () => {
     cli.write(inFolder('slow', { ...greeter('x'), 'agent.ts': ENDLESS }))
-    await cli.json(['publish', 'slow'])
+    await cli.json(['publish', 'slow', '--no-types'])
     const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
     const idOf = () => /began (\S+);/.exec(started.stderr())?.[1]
     await vi.waitUntil(idOf, { timeout: 20_000 })

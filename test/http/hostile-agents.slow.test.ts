@@ -94,7 +94,7 @@ describe('200 healthy runs', () => {
 
 describe('agents run', () => {
   it('reports what each hostile agent ends with', { timeout: 240_000 }, async () => {
-    await cli.json(['publish', `${process.cwd()}/test/fixtures/agents/hostile`])
+    await cli.json(['publish', `${process.cwd()}/test/fixtures/agents/hostile`, '--no-types'])
     for (const [how, codes] of HOSTILE) {
       const { code, stdout } = await cli.run(['run', 'hostile', '--input', '-', '--json'], {
         stdin: JSON.stringify({ how }),

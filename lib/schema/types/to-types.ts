@@ -28,7 +28,7 @@ type Options = {
   name: string
   /** Names of the same file, to which those of the new declarations are added. */
   taken?: Set<string>
-  /** The type of an input as an agent receives it: adaptation has set missing fields to their default. */
+  /** The type of a valid input as an agent receives it: adaptation has set missing fields to their default. */
   withDefaults?: boolean
 }
 

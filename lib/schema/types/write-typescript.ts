@@ -12,6 +12,7 @@ export function writeTypeScript(declarations: TypeDeclaration[]): string {
         `${writeComment(declaration, '')}export type ${declaration.name} = ${write(declaration.type, '')}\n`,
     )
     .join('\n')
+    .replaceAll(/ +\n/g, '\n')
 }
 
 function write(type: Type, indent: string): string {

@@ -1,0 +1,42 @@
+// Generated from agent.md by "agents check" and "agents publish". Do not edit.
+
+export type Input = {
+  /** The text to redact, of any length and in any language. */
+  content: string
+}
+
+export type Output = {
+  /** The content with each entity replaced by a placeholder. Text outside the entities is unchanged. */
+  redactedContent: string
+  /** The entities that were replaced, sorted by start, without overlaps. The original text is omitted so that the list contains no personal data. */
+  entities: {
+    /** The type of the entity. */
+    type:
+      | 'EMAIL_ADDRESS'
+      | 'PHONE_NUMBER'
+      | 'PAYMENT_CARD'
+      | 'IBAN'
+      | 'US_SSN'
+      | 'IPV4_ADDRESS'
+      | 'IPV6_ADDRESS'
+    /** Offset in content where the entity starts, in UTF-16 code units (as in JavaScript's String.slice). */
+    start: number
+    /** Offset in content after the last code unit of the entity (exclusive), in UTF-16 code units. */
+    end: number
+    /** The placeholder in redactedContent, such as [EMAIL_ADDRESS]. */
+    replacement: string
+  }[]
+}
+
+/** The second argument of `run`. */
+export type Context = {
+  executionId: string
+  tenantId: string | null
+  /** Aborts when the run is cancelled, loses its lease or runs out of time. */
+  signal: AbortSignal
+  /** Runs `fn` once per name, even if the run resumes in another worker. The result is stored as JSON. */
+  step: <T>(name: string, fn: () => T | Promise<T>) => Promise<T>
+}
+
+/** The function that `agent.ts` exports as its default. */
+export type Run = (input: Input, context: Context) => Output | Promise<Output>

@@ -1,0 +1,28 @@
+import type { Command } from 'commander'
+import { checkFolder } from '../../../local/authoring/check-folder.ts'
+import { folderError } from '../../folder-problems.ts'
+import { formatExamples } from '../../format.ts'
+import { toAction, withProgress } from '../../output.ts'
+
+type Options = { types: boolean }
+
+export function addCheckCommand(program: Command): void {
+  program
+    .command('check')
+    .description('Check an agent like publish, with the types of its code and its test cases.')
+    .argument('<folder>', 'folder that contains agent.md')
+    .option('--no-types', 'do not check the types of the code')
+    .addHelpText('after', formatExamples('check agents/redact-pii'))
+    .action(
+      toAction<Options>(async ({ types }, [folder = '']) => {
+        const checking = checkFolder(folder, { types })
+        const { agent, cases, problems } = await withProgress(`Checking ${folder}`, checking)
+        if (!agent) throw folderError('Check', problems)
+        const { slug } = agent.document
+        const text = `${slug} is valid${cases.length > 0 ? `, with ${formatCount(cases.length)}` : ''}.`
+        return { json: { slug, cases: cases.map(({ name }) => name), problems: [] }, text }
+      }),
+    )
+}
+
+const formatCount = (cases: number) => (cases === 1 ? '1 test case' : `${cases} test cases`)

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { isSlug } from '../../../lib/core/ids.ts'
+import { type Kind, newAgentFiles } from '../../../local/authoring/templates.ts'
+import { UserError } from '../../errors.ts'
+import { formatCommand, formatExamples, shellQuote } from '../../format.ts'
+import { toAction } from '../../output.ts'
+
+type Options = { model?: true; code?: true; folder?: string }
+
+export function addInitCommand(program: Command): void {
+  program
+    .command('init')
+    .description('Create the folder of a new agent that runs, with a test case.')
+    .argument('<slug>', 'lowercase words joined by hyphens', parseSlug)
+    .option('--code', 'an agent that runs code in TypeScript (default)')
+    .addOption(new Option('--model', 'an agent that instructs a model').conflicts('code'))
+    .option('--folder <path>', 'where to create it; default: agents/<slug>')
+    .addHelpText('after', formatExamples('init count-words', 'init detect-language --model'))
+    .action(
+      toAction<Options>(async (options, [slug = '']) => {
+        const folder = options.folder ?? join('agents', slug)
+        const kind = options.model ? 'model' : 'code'
+        const files = newAgentFiles(slug, kind)
+        await writeFiles(folder, files)
+        return { json: { slug, folder, files: Object.keys(files) }, text: describe(folder, kind, files) }
+      }),
+    )
+}
+
+function parseSlug(text: string): string {
+  if (isSlug(text)) return text
+  throw new InvalidArgumentError(
+    'It must be lowercase words joined by hyphens, at most 64 characters, and not a UUID.',
+  )
+}
+
+/** @throws UserError if the folder exists: nothing is overwritten */
+async function writeFiles(folder: string, files: Record<string, string>): Promise<void> {
+  if (existsSync(folder)) throw new UserError(`${folder} already exists.`)
+  try {
+    await mkdir(folder, { recursive: true })
+    for (const [name, text] of Object.entries(files))
+      await writeFile(join(folder, name), text, { flag: 'wx' })
+  } catch (error) {
+    throw new UserError(`Cannot create ${folder}: ${(error as Error).message}`)
+  }
+}
+
+function describe(folder: string, kind: Kind, files: Record<string, string>): string {
+  const path = shellQuote(folder)
+  const model = 'Set DEFAULT_MODEL and the API key of its provider first, or start the service with them.'
+  return [
+    `Created ${folder} with ${Object.keys(files).join(', ')}.`,
+    ...(kind === 'model' ? [model] : []),
+    '',
+    `Check it:    ${formatCommand({}, `check ${path}`)}`,
+    `Test it:     ${formatCommand({}, `test ${path}`)}`,
+    `Develop it:  ${formatCommand({}, `dev ${path}`)}`,
+    `Publish it:  ${formatCommand({}, `publish ${path} --test`)}`,
+  ].join('\n')
+}

@@ -1,0 +1,9 @@
+import { type FolderProblem, formatProblem } from '../lib/agents/load-folder.ts'
+import { UserError } from './errors.ts'
+
+/** An error with one line per problem, in the format `file:line:column: field: message`. */
+export const folderError = (action: string, problems: FolderProblem[]): UserError =>
+  new UserError(`${action} failed: ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}.`, {
+    details: { problems },
+    lines: problems.map(formatProblem),
+  })

@@ -1,0 +1,42 @@
+import { toTypes } from '../schema/types/to-types.ts'
+import { writeTypeScript } from '../schema/types/write-typescript.ts'
+import type { AgentDocument } from './document.ts'
+
+/** Next to `agent.md`; `agent.ts` imports its types from it. */
+export const TYPES_FILE = 'agent.types.ts'
+
+/** Names of declarations below, which types of the schemas must not take. */
+const OWN_NAMES = ['Context', 'Run']
+
+/** What `lib/engine/code-agent/thread-entry.ts` passes to an agent. */
+const CONTEXT = `/** The second argument of \`run\`. */
+export type Context = {
+  executionId: string
+  tenantId: string | null
+  /** Aborts when the run is cancelled, loses its lease or runs out of time. */
+  signal: AbortSignal
+  /** Runs \`fn\` once per name, even if the run resumes in another worker. The result is stored as JSON. */
+  step: <T>(name: string, fn: () => T | Promise<T>) => Promise<T>
+}
+
+/** The function that \`agent.ts\` exports as its default. */
+export type Run = (input: Input, context: Context) => Output | Promise<Output>
+`
+
+/**
+ * The TypeScript module with the types of a code agent's document. The input is as the agent receives it: fields that have
+ * a default are present.
+ */
+export function writeAgentTypes({ input, output }: Pick<AgentDocument, 'input' | 'output'>): string {
+  const taken = new Set(OWN_NAMES)
+  const declarations = [
+    ...toTypes(input, { name: 'Input', taken, withDefaults: true }),
+    ...toTypes(output, { name: 'Output', taken }),
+  ]
+  return [
+    '// Generated from agent.md by "agents check" and "agents publish". Do not edit.',
+    '',
+    writeTypeScript(declarations),
+    CONTEXT,
+  ].join('\n')
+}

@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, extname, join, relative, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { AgentDocument } from '../../lib/agents/document.ts'
+import type { FolderProblem } from '../../lib/agents/load-folder.ts'
+import { TYPES_FILE, writeAgentTypes } from '../../lib/agents/write-agent-types.ts'
+import { START } from '../../lib/agents/yaml-file.ts'
+
+const require = createRequire(import.meta.url)
+
+/** Used if no `tsconfig.json` is above the agent. */
+const DEFAULT_OPTIONS = {
+  strict: true,
+  target: 'es2024',
+  lib: ['es2024'],
+  resolveJsonModule: true,
+  skipLibCheck: true,
+}
+
+/** Imports are resolved like esbuild resolves them when it bundles the code. */
+const FIXED_OPTIONS = {
+  noEmit: true,
+  composite: false,
+  incremental: false,
+  rootDir: null,
+  module: 'preserve',
+  moduleResolution: 'bundler',
+  allowImportingTsExtensions: true,
+  types: ['node'],
+}
+
+/** `tsc --pretty false`: `agents/foo/agent.ts(3,7): error TS2322: Type 'number' …`; lines that continue are indented. */
+const MESSAGE = /^(.+?)\((\d+),(\d+)\): error TS\d+: (.*(?:\n[ \t]+.*)*)/gm
+
+type Options = { codeFile: string; document: AgentDocument; signal?: AbortSignal | undefined }
+
+/**
+ * Writes the types of the document next to the code, and checks the code with TypeScript: its own types, and whether its
+ * default export fits the document. Code in JavaScript is not checked.
+ * @throws the reason of `signal` if it aborts
+ */
+export async function typeCheck({ codeFile, document, signal }: Options): Promise<FolderProblem[]> {
+  if (!/^\.m?ts$/.test(extname(codeFile))) return []
+  const problem = await writeTypes(join(dirname(codeFile), TYPES_FILE), writeAgentTypes(document))
+  if (problem) return [problem]
+  const compiler = findCompiler()
+  if (!compiler) {
+    const message =
+      'cannot be checked: TypeScript is not installed. Run npm ci, or skip the check with --no-types'
+    return [toProblem(codeFile, message)]
+  }
+  // The compiler prints real paths.
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'aes-types-')))
+  try {
+    const checkFile = await writeProject(folder, codeFile)
+    const output = await run(compiler, ['--project', folder, '--pretty', 'false'], signal)
+    return readMessages(output, { checkFile, codeFile, code: await readFile(codeFile, 'utf8') })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Leaves a file that is up to date untouched, so that watchers see no change. */
+async function writeTypes(file: string, text: string): Promise<FolderProblem | null> {
+  if ((await readFile(file, 'utf8').catch(() => null)) === text) return null
+  try {
+    await writeFile(file, text)
+    return null
+  } catch (error) {
+    return toProblem(file, `is out of date and cannot be written: ${(error as Error).message}`)
+  }
+}
+
+function findCompiler(): string | null {
+  try {
+    return join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
+  } catch {
+    return null
+  }
+}
+
+/** A project of the code and of a file that compares its default export with the document. Returns the path of the latter. */
+async function writeProject(folder: string, codeFile: string): Promise<string> {
+  const base = findConfig(dirname(codeFile))
+  const checkFile = join(folder, 'check.ts')
+  const typesFile = join(dirname(codeFile), TYPES_FILE)
+  const config = {
+    ...(base && { extends: base }),
+    compilerOptions: {
+      ...(!base && DEFAULT_OPTIONS),
+      ...FIXED_OPTIONS,
+      // The packages of the service, for agents outside of it.
+      typeRoots: [base ?? codeFile, import.meta.filename].map((file) => join(findPackages(file), '@types')),
+    },
+    files: [codeFile, checkFile],
+    include: [],
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  await writeFile(
+    checkFile,
+    [
+      `import run from ${JSON.stringify(codeFile)}`,
+      `import type { Run } from ${JSON.stringify(typesFile)}`,
+      'run satisfies Run',
+      '',
+    ].join('\n'),
+  )
+  return checkFile
+}
+
+/** The nearest `tsconfig.json` above a folder. */
+const findConfig = (folder: string): string | null => findAbove(folder, 'tsconfig.json')
+
+const findPackages = (file: string): string => findAbove(dirname(file), 'node_modules') ?? 'node_modules'
+
+function findAbove(folder: string, name: string): string | null {
+  const path = join(folder, name)
+  if (existsSync(path)) return path
+  return dirname(folder) === folder ? null : findAbove(dirname(folder), name)
+}
+
+/** What the compiler prints. It fails if there are errors. @throws the reason of `signal` if it aborts */
+async function run(compiler: string, args: string[], signal: AbortSignal | undefined): Promise<string> {
+  const child = spawn(process.execPath, [compiler, ...args], { stdio: ['ignore', 'pipe', 'inherit'], signal })
+  try {
+    const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
+    return output
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  }
+}
+
+type Files = { checkFile: string; codeFile: string; code: string }
+
+function readMessages(output: string, files: Files): FolderProblem[] {
+  const problems = [...output.matchAll(MESSAGE)].map(([, file = '', line, column, message = '']) => {
+    const path = resolve(file)
+    if (path === files.checkFile) return toMismatch(message, files)
+    const position = { line: Number(line), column: Number(column) }
+    return { ...toProblem(path, message), ...position }
+  })
+  if (problems.length > 0 || output.trim() === '') return problems
+  return [toProblem(files.codeFile, `cannot be checked: ${output.trim()}`)]
+}
+
+const DEFAULT_EXPORT = /^export\s+default\b|\bas\s+default\b/m
+
+/** The default export does not fit the document. The message of the compiler mentions the line of the check. */
+function toMismatch(message: string, { codeFile, code }: Files): FolderProblem {
+  const before = code.slice(0, DEFAULT_EXPORT.exec(code)?.index ?? 0).split('\n')
+  const position = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+  const details = message.split('\n').slice(1).join('\n')
+  const summary = `the default export does not match the schemas of agent.md (type Run of ${TYPES_FILE})`
+  return {
+    ...toProblem(codeFile, details ? `${summary}:\n${details}` : `${summary}: ${message}`),
+    ...position,
+  }
+}
+
+const toProblem = (file: string, message: string): FolderProblem => ({
+  file: relative(process.cwd(), file),
+  ...START,
+  field: null,
+  message,
+})

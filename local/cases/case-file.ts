@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import * as z from 'zod'
+import { explainWith } from '../../lib/agents/explain-issue.ts'
+import type { FolderProblem } from '../../lib/agents/load-folder.ts'
+import { parseYaml, START } from '../../lib/agents/yaml-file.ts'
+import { ExactNumber } from '../../lib/core/exact-number.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json.ts'
+import { MAX_AGENT_STEPS } from '../../lib/core/limits.ts'
+import type { SchemaProblem } from '../../lib/schema/check-declared-schema.ts'
+import { checkAssertion } from './assertion.ts'
+import { EXACT_YAML } from './exact-yaml.ts'
+
+/** Next to `agent.md`. */
+export const CASES_FILE = 'cases.yaml'
+
+const MAX_NAME_CHARACTERS = 200
+const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/
+
+const jsonSchema = z.custom<Json>(isJson, 'must be a JSON value')
+const objectSchema = z
+  .custom<JsonObject>(isJsonObject, 'must be an object')
+  .refine(isJson, 'must contain only JSON values')
+
+const expectationFields = z.strictObject({
+  equals: objectSchema.optional(),
+  matches: objectSchema.optional(),
+  pointers: z.record(z.string(), jsonSchema).optional(),
+  error: z.string().min(1).optional(),
+  maxSteps: z.int().min(1).max(MAX_AGENT_STEPS.max).optional(),
+  maxCostUsd: z.number().min(0).optional(),
+})
+
+/** What a run has to do. Without `error`, it has to succeed. */
+export type Expectation = z.infer<typeof expectationFields>
+
+const expectationSchema = expectationFields.check(({ value, issues }) => {
+  const add = (path: PropertyKey[], message: string) =>
+    void issues.push({ code: 'custom', input: value, path, message })
+  for (const name of ['equals', 'matches', 'pointers'] as const) {
+    if (value.error !== undefined && value[name] !== undefined)
+      add([name], 'must be omitted: a run that ends with the expected error has no output')
+  }
+  for (const [pointer, assertion] of Object.entries(value.pointers ?? {})) {
+    if (!JSON_POINTER.test(pointer)) {
+      add(['pointers', pointer], 'must be a JSON Pointer (RFC 6901) into the output, such as /items/0/name')
+      continue
+    }
+    for (const { path, message } of checkAssertion(assertion)) add(['pointers', pointer, ...path], message)
+  }
+})
+
+const caseFields = z.strictObject({
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(MAX_NAME_CHARACTERS)
+    .refine((name) => !/\p{Cc}/u.test(name), 'must be one line without control characters'),
+  input: objectSchema,
+  expect: expectationSchema.default({}),
+})
+
+/** A case of `cases.yaml`: an input and what a run with it has to do. */
+export type TestCase = z.infer<typeof caseFields>
+
+const casesSchema = z.array(caseFields)
+
+const explain = explainWith((path) =>
+  Object.keys(path[1] === 'expect' ? expectationFields.shape : caseFields.shape),
+)
+
+export type CaseFile = { cases: TestCase[]; problems: FolderProblem[] }
+
+/** Reads the cases of an agent; none if its folder has no `cases.yaml`. Numbers are exact. */
+export async function readCases(folder: string): Promise<CaseFile> {
+  const path = join(folder, CASES_FILE)
+  if (!existsSync(path)) return { cases: [], problems: [] }
+  const file = relative(process.cwd(), path)
+  const toProblem = (problem: Omit<FolderProblem, 'file' | 'field'> & { field?: string }): FolderProblem => ({
+    file,
+    field: null,
+    ...problem,
+  })
+  const yaml = parseYaml(await readFile(path, 'utf8'), EXACT_YAML)
+  if (!('getPosition' in yaml)) return { cases: [], problems: yaml.problems.map(toProblem) }
+  const { data, error } = casesSchema.safeParse(yaml.values ?? [], { reportInput: true })
+  const found = [...(error?.issues ?? []).flatMap(explain), ...findRepeatedNames(yaml.values)]
+  if (data && found.length === 0) return { cases: data, problems: [] }
+  const problems = found.map(({ path, message }) =>
+    path.length === 0
+      ? toProblem({ ...START, message: 'must be a list of cases: - name: …' })
+      : toProblem({ ...yaml.getPosition(path), field: formatPath(path, yaml.values), message }),
+  )
+  return { cases: [], problems: problems.sort((a, b) => a.line - b.line) }
+}
+
+/** Not a check of the schema, which zod would leave out if a case has another problem. */
+function findRepeatedNames(values: unknown): SchemaProblem[] {
+  const names = (Array.isArray(values) ? values : []).map((value) =>
+    isJsonObject(value) ? value.name : null,
+  )
+  return names.flatMap((name, index) =>
+    typeof name === 'string' && names.indexOf(name) < index
+      ? [{ path: [index, 'name'], message: `is used twice: "${name}"; the names of cases must be unique` }]
+      : [],
+  )
+}
+
+/** `"greets Ada".expect.equals`: the name of a case says more than its number. */
+function formatPath([index, ...names]: PropertyKey[], values: unknown): string {
+  const name = (values as { name?: unknown }[])[Number(index)]?.name
+  const first =
+    typeof name === 'string' && names[0] !== 'name' ? JSON.stringify(name) : `case ${Number(index) + 1}`
+  return [first, ...names.map(String)].join('.')
+}
+
+/** YAML has values that JSON does not: `.nan`, `.inf`. */
+function isJson(value: unknown): value is Json {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (value === null || value instanceof ExactNumber) return true
+  if (typeof value === 'object') return Object.values(value).every(isJson)
+  return typeof value === 'string' || typeof value === 'boolean'
+}

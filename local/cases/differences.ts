@@ -1,0 +1,58 @@
+import { ExactNumber, isSameNumber } from '../../lib/core/exact-number.ts'
+import { isJsonObject, type Json } from '../../lib/core/json.ts'
+import { escapeName } from '../../lib/schema/json-pointer.ts'
+
+/** One difference between what was expected and what a run returned. Without `expected` or `actual`, there is no such value. */
+export type Difference = {
+  /** JSON Pointer (RFC 6901) into the output; empty for the run as a whole. */
+  pointer: string
+  /** Instead of the values, if these do not explain it. */
+  message?: string
+  expected?: Json | undefined
+  actual?: Json | undefined
+}
+
+type Options = {
+  pointer?: string
+  /** Objects may have more fields than expected. */
+  isPartial: boolean
+}
+
+/** Compares an output with what is expected, from the outside in: the innermost differing values are reported. */
+export function findDifferences(
+  expected: Json | undefined,
+  actual: Json | undefined,
+  { pointer = '', isPartial }: Options,
+): Difference[] {
+  const compare = (name: string | number, a: Json | undefined, b: Json | undefined) =>
+    findDifferences(a, b, { pointer: `${pointer}/${escapeName(String(name))}`, isPartial })
+  if (Array.isArray(expected) && Array.isArray(actual)) {
+    const length = Math.max(expected.length, actual.length)
+    return Array.from({ length }, (_, index) => compare(index, expected[index], actual[index])).flat()
+  }
+  if (isJsonObject(expected) && isJsonObject(actual)) {
+    const names = new Set([...Object.keys(expected), ...(isPartial ? [] : Object.keys(actual))])
+    return [...names].flatMap((name) => compare(name, own(expected, name), own(actual, name)))
+  }
+  return isSame(expected, actual) ? [] : [{ pointer, expected, actual }]
+}
+
+/** The value at a JSON Pointer; undefined if there is none. */
+export function valueAt(value: Json, names: readonly string[]): Json | undefined {
+  let part: Json | undefined = value
+  for (const name of names) {
+    if (Array.isArray(part)) part = /^(?:0|[1-9]\d*)$/.test(name) ? part[Number(name)] : undefined
+    else part = isJsonObject(part) ? own(part, name) : undefined
+  }
+  return part
+}
+
+const own = (object: { [name: string]: Json }, name: string): Json | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined
+
+function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  return isNumber(a) && isNumber(b) ? isSameNumber(a, b) : a === b
+}
+
+const isNumber = (value: unknown): value is number | ExactNumber =>
+  typeof value === 'number' || value instanceof ExactNumber

@@ -1,0 +1,108 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { greeter, inFolder, newCli } from '../cli.ts'
+
+const cli = newCli()
+afterAll(cli.remove)
+
+const read = (file: string) => readFileSync(join(cli.folder, file), 'utf8')
+
+describe('init', () => {
+  it.each(['code', 'model'])('creates a %s agent that passes every check', async (kind) => {
+    const slug = `new-${kind}`
+    const { folder, files } = await cli.json(['init', slug, `--${kind}`])
+    expect(folder).toBe(`agents/${slug}`)
+    expect(files).toEqual(expect.arrayContaining(['agent.md', 'cases.yaml']))
+    expect(await cli.json(['check', folder])).toMatchObject({ slug, problems: [] })
+  })
+
+  it('writes the types that check would write', async () => {
+    const before = read('agents/new-code/agent.types.ts')
+    writeFileSync(join(cli.folder, 'agents/new-code/agent.types.ts'), 'export {}\n')
+    await cli.json(['check', 'agents/new-code'])
+    expect(read('agents/new-code/agent.types.ts')).toBe(before)
+  })
+
+  it('overwrites nothing', async () => {
+    expect(await cli.run(['init', 'new-code'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'agents/new-code already exists.\n',
+    })
+  })
+
+  it.each(['Not A Slug', '../escape'])('rejects the slug %s', async (slug) => {
+    expect((await cli.run(['init', slug])).code).toBe(2)
+    expect(existsSync(join(cli.folder, 'agents', slug))).toBe(false)
+  })
+})
+
+describe('check', () => {
+  it('reports problems of code and cases together, with file, line and column', async () => {
+    const code = [
+      "import type { Input } from './agent.types.ts'",
+      "import { suffix } from '../shared.ts'",
+      '',
+      'export default ({ name }: Input) => ({ said: name.size + suffix })',
+      '',
+    ].join('\n')
+    cli.write({ 'shared.ts': 'export const suffix: string = 1\n' })
+    cli.write(inFolder('typed', { ...greeter('x'), 'agent.ts': code }))
+    cli.write({
+      'typed/cases.yaml': '- name: a\n  input: { name: Ada }\n  expct: {}\n- name: a\n  input: []\n',
+    })
+    const { code: exit, stderr } = await cli.run(['check', 'typed'])
+    expect(exit).toBe(1)
+    expect(stderr.trimEnd().split('\n').sort()).toEqual([
+      'Check failed: 5 problems.',
+      "shared.ts:1:14: Type 'number' is not assignable to type 'string'.",
+      "typed/agent.ts:4:51: Property 'size' does not exist on type 'string'.",
+      'typed/cases.yaml:3:3: "a".expct: unknown field; did you mean "expect"?',
+      'typed/cases.yaml:4:3: case 2.name: is used twice: "a"; the names of cases must be unique',
+      'typed/cases.yaml:5:3: "a".input: must be an object',
+    ])
+    const { error } = await cli.json(['check', 'typed'], { code: 1 })
+    expect(error.problems).toContainEqual({
+      file: 'shared.ts',
+      line: 1,
+      column: 14,
+      field: null,
+      message: "Type 'number' is not assignable to type 'string'.",
+    })
+  })
+
+  it('compares the default export with the schemas, whatever types it uses', async () => {
+    const code = '// Comment\n\nexport default (input: { name: number }) => ({ said: input.name })\n'
+    cli.write(inFolder('mismatch', { ...greeter('x'), 'agent.ts': code }))
+    const { stderr } = await cli.run(['check', 'mismatch'])
+    expect(stderr).toMatch(
+      /^mismatch\/agent\.ts:3:1: the default export does not match the schemas of agent\.md \(type Run of agent\.types\.ts\):\n/,
+    )
+    expect(stderr).toContain("Type 'string' is not assignable to type 'number'.")
+  })
+
+  it('stops a publish unless types are not checked', async () => {
+    const { stderr } = await cli.run(['publish', 'mismatch'])
+    expect(stderr).toMatch(/^mismatch\/agent\.ts:3:1: [\s\S]+\nPublish failed: 1 problem\.\n$/)
+    expect(await cli.json(['list'])).toEqual([])
+    expect(await cli.json(['publish', 'mismatch', '--no-types'])).toMatchObject({ slug: 'mismatch' })
+    expect((await cli.run(['check', 'mismatch', '--no-types'])).stdout).toBe('mismatch is valid.\n')
+  })
+
+  it('uses the nearest tsconfig.json', async () => {
+    cli.write(inFolder('strict/agent', greeter('Hi')))
+    cli.write({ 'strict/tsconfig.json': '{ "compilerOptions": { "strict": true, "noUnusedLocals": true } }' })
+    cli.write({ 'strict/agent/agent.ts': `const unused = 1\n${greeter('Hi')['agent.ts']}` })
+    expect((await cli.run(['check', 'strict/agent'])).stderr).toContain(
+      "strict/agent/agent.ts:1:7: 'unused' is declared but its value is never read.",
+    )
+  })
+
+  it('does not check the types of JavaScript', async () => {
+    const { 'agent.ts': _, ...files } = greeter('x')
+    cli.write(inFolder('plain', { ...files, 'agent.js': 'export default () => ({ said: 1 })\n' }))
+    expect((await cli.run(['check', 'plain'])).code).toBe(0)
+    expect(existsSync(join(cli.folder, 'plain/agent.types.ts'))).toBe(false)
+  })
+})
