@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
+import { CLIENT_CONTRACT, clientContract } from '../../lib/api/client-contract.ts'
 import { openApiDocument } from '../../lib/api/openapi.ts'
 import { apiRoutes, routes } from '../../lib/api/routes.ts'
 
@@ -9,6 +10,10 @@ const written = JSON.parse(readFileSync('openapi.json', 'utf8'))
 describe('openapi.json', () => {
   it('is up to date with routes.ts (npm run openapi)', () => {
     expect(written).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
+  })
+
+  it('has up to date types for the client (npm run openapi)', () => {
+    expect(readFileSync(CLIENT_CONTRACT, 'utf8')).toBe(clientContract())
   })
 
   it('is valid OpenAPI 3.1', async () => {

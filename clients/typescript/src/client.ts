@@ -4,7 +4,8 @@ import { type ExecutionEvent, readEvents } from './events.ts'
 import type {
   CallOptions,
   ClientOptions,
-  ExecutionFilter,
+  ExecutionFilters,
+  GetOptions,
   ListOptions,
   RunOptions,
   WaitOptions,
@@ -115,8 +116,11 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   }
 
   /** The execution as it is now. */
-  get<O = Output>(execution: ExecutionOrId<O>, options: CallOptions = {}): Promise<Execution<O>> {
-    return this.send({ path: executionPath(idOf(execution)) }, options)
+  get<O = Output>(
+    execution: ExecutionOrId<O>,
+    { adaptedInput, ...options }: GetOptions = {},
+  ): Promise<Execution<O>> {
+    return this.send({ path: executionPath(idOf(execution)) + toQuery({ adaptedInput }) }, options)
   }
 
   /** The steps of an execution, in order. */
@@ -146,10 +150,10 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
 
   /** Executions, newest first. With `fields: 'summary'` without their payloads. */
   executions(
-    options: ListOptions & ExecutionFilter & { fields: 'summary' },
+    options: ListOptions & ExecutionFilters & { fields: 'summary' },
   ): AsyncGenerator<ExecutionSummary, void, undefined>
-  executions(options?: ListOptions & ExecutionFilter): AsyncGenerator<Execution, void, undefined>
-  executions({ agent, ...options }: ListOptions & ExecutionFilter = {}) {
+  executions(options?: ListOptions & ExecutionFilters): AsyncGenerator<Execution, void, undefined>
+  executions({ agent, ...options }: ListOptions & ExecutionFilters = {}) {
     return this.list(agent === undefined ? '/v1/agent_executions' : `${agentPath(agent)}/executions`, options)
   }
 

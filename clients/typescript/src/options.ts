@@ -1,3 +1,6 @@
+import type * as contract from './contract.ts'
+import type { Optional } from './records.ts'
+
 /** How a client reaches the service. */
 export type ClientOptions = {
   /** The address of the service, such as `https://agents.example.com`. A path ends where `/v1` begins. */
@@ -35,27 +38,7 @@ export type WaitOptions = CallOptions & {
   cancelOnAbort?: boolean | undefined
 }
 
-/** Parameters of a run. The service describes them in `docs/runs.md`. */
-export type RunParameters = {
-  /** Reject input that does not exactly match the input schema. */
-  enforceInputSchema?: boolean | undefined
-  /** Reuse the result of an earlier execution with the same version, tenant and input. */
-  useCache?: boolean | undefined
-  /** 1 to 500. */
-  maxAgentSteps?: number | undefined
-  /** The maximum number of input and output tokens. */
-  maxTokens?: number | undefined
-  /** The maximum price of the model responses in US dollars. */
-  maxCostUsd?: number | undefined
-  /** The ID of the version to run, which can be a draft. Default: the current version. */
-  version?: string | undefined
-  /** 1 to 128 characters. */
-  tenantId?: string | undefined
-  /** Show the model similar past executions as examples. */
-  useDynamicLearning?: boolean | undefined
-  /** `{model}[:{reasoning}]` */
-  model?: string | undefined
-}
+export type RunParameters = Optional<contract.RunParameters>
 
 export type RunOptions = RunParameters &
   WaitOptions & {
@@ -72,13 +55,10 @@ export type ListOptions = CallOptions & {
 }
 
 /** Filters of executions, which can be combined. */
-export type ExecutionFilter = {
+export type ExecutionFilters = Optional<contract.ExecutionFilters> & {
   /** The slug or ID of the agent. Default: all agents of the organization. */
   agent?: string | undefined
-  status?: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR' | undefined
-  tenantId?: string | undefined
-  /** Created at this time or later (RFC 3339 with a time zone). */
-  from?: string | undefined
-  /** Created before this time (RFC 3339 with a time zone). */
-  to?: string | undefined
 }
+
+/** Parts of an execution that are left out otherwise. */
+export type GetOptions = CallOptions & Optional<contract.ExecutionParameters>

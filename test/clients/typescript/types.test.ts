@@ -8,7 +8,7 @@ import {
   type ExecutionError,
   type SucceededExecution,
 } from '../../../clients/typescript/src/index.ts'
-import type { ExecutionFilter, RunParameters } from '../../../clients/typescript/src/options.ts'
+import type { ExecutionFilters, RunParameters } from '../../../clients/typescript/src/options.ts'
 import type { executionPageParameters } from '../../../lib/api/parameters/page-parameters.ts'
 import type { runParameters } from '../../../lib/api/parameters/run-parameters.ts'
 
@@ -111,6 +111,6 @@ describe('the contract', () => {
 
   it('has the filters of executions', () => {
     type Filters = Omit<z.output<typeof executionPageParameters>, 'cursor' | 'limit' | 'fields'>
-    expectTypeOf<Omit<ExecutionFilter, 'agent'>>().toEqualTypeOf<Filters>()
+    expectTypeOf<Omit<ExecutionFilters, 'agent'>>().toEqualTypeOf<Filters>()
   })
 })

@@ -1,0 +1,283 @@
+// Written by `npm run openapi`.
+
+export type Agent = {
+  id: string
+  /** The organization that owns the agent. */
+  orgId: string
+  /** Human-readable identifier. Paths accept it instead of the ID. */
+  slug: string
+  title: string
+  description: string | null
+  createdBy: string
+  createdAt: string
+  updatedAt: string
+  /** Null while only a draft exists. */
+  currentVersionId: string | null
+  draftVersionId: string | null
+  draftVersionStatus: 'DRAFT' | null
+  inputSchema: { [key: string]: unknown }
+  outputSchema: { [key: string]: unknown }
+}
+
+export type Execution = {
+  /** The ID of the execution, for polling. */
+  id: string
+  /** The agent that ran. */
+  documentId: string
+  versionId: string
+  tenantId: string | null
+  status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
+  /** API: a client started the execution. AGENT: another agent called this one as a tool. */
+  source: 'API' | 'AGENT'
+  /** The execution that called this one. Present only if source is AGENT. */
+  parentExecutionId?: string
+  /** The input that was sent. */
+  input: { [key: string]: unknown }
+  /** The result. Null until status is SUCCESS. */
+  output: { [key: string]: unknown } | null
+  /** Why the execution failed. Null unless status is ERROR. */
+  error: {
+    code: string
+    message: string
+    [key: string]: unknown
+  } | null
+  /** The changes that made the input match the input schema. */
+  inputAdaptations: {
+    /** JSON Pointer into the adapted input that the agent received. */
+    path: string
+    kind: 'renamed' | 'unwrapped' | 'converted' | 'removed' | 'defaulted'
+    /** JSON Pointer into the input that was sent, or the type of the original value. */
+    from?: string
+    message: string
+  }[]
+  /** The input that the agent received. Present only if it was requested with `adaptedInput=true` and differs from the one that was sent. */
+  adaptedInput?: { [key: string]: unknown }
+  /** Whether the result of an earlier execution was reused. */
+  cached: boolean
+  /** The execution whose result was reused. Present only if cached is true. */
+  cachedDocumentExecutionId?: string
+  createdAt: string
+  startedAt: string | null
+  finishedAt: string | null
+  /** How often a worker has begun or resumed the run. 0 while it waits for the first one. */
+  attempts: number
+  /** The number of model responses. 0 for a code agent. */
+  steps: number
+  usage: Usage
+  /** The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price. */
+  costUsd: number | null
+  /** The model that was used. Null for a code agent. */
+  model: string | null
+  /** The past executions that the model was shown as examples. */
+  learnedFrom: string[]
+  /** The feedback on the execution, if any. */
+  feedback: Feedback | null
+  /** What a code agent printed: the last 16,000 characters. Null if nothing. */
+  logs: string | null
+}
+
+export type ExecutionFilters = {
+  /** Return only executions with this status. */
+  status?: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
+  /** Return only executions of this tenant. */
+  tenantId?: string
+  /** Return only executions created at this time or later (RFC 3339). */
+  from?: string
+  /** Return only executions created before this time (RFC 3339). */
+  to?: string
+}
+
+export type ExecutionParameters = {
+  /** Add the input that the agent received as `adaptedInput`, if it differs from the one that was sent. */
+  adaptedInput?: boolean
+}
+
+export type ExecutionSummary = {
+  /** The ID of the execution, for polling. */
+  id: string
+  /** The agent that ran. */
+  documentId: string
+  versionId: string
+  tenantId: string | null
+  status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
+  /** API: a client started the execution. AGENT: another agent called this one as a tool. */
+  source: 'API' | 'AGENT'
+  /** The execution that called this one. Present only if source is AGENT. */
+  parentExecutionId?: string
+  /** Why the execution failed. Null unless status is ERROR. */
+  error: {
+    code: string
+    message: string
+    [key: string]: unknown
+  } | null
+  /** Whether the result of an earlier execution was reused. */
+  cached: boolean
+  /** The execution whose result was reused. Present only if cached is true. */
+  cachedDocumentExecutionId?: string
+  createdAt: string
+  startedAt: string | null
+  finishedAt: string | null
+  /** How often a worker has begun or resumed the run. 0 while it waits for the first one. */
+  attempts: number
+  /** The number of model responses. 0 for a code agent. */
+  steps: number
+  usage: Usage
+  /** The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price. */
+  costUsd: number | null
+  /** The model that was used. Null for a code agent. */
+  model: string | null
+  /** The past executions that the model was shown as examples. */
+  learnedFrom: string[]
+}
+
+export type Feedback = {
+  rating: 1 | -1
+  correctedOutput: { [key: string]: unknown } | null
+  note: string | null
+  updatedAt: string
+}
+
+export type FeedbackBody = {
+  /** 1 for a good result, -1 for a bad one. */
+  rating: 1 | -1
+  /** The correct output. It must match the output schema of the version that ran. */
+  correctedOutput?: { [key: string]: unknown } | null
+  /** A comment for people. It is never shown to a model. */
+  note?: string | null
+}
+
+export type Me = {
+  organizationId: string
+  tokenId: string
+  /** read: GET routes. run: start and cancel executions, and give feedback. manage: everything else. */
+  scopes: ('run' | 'read' | 'manage')[]
+  /** IDs or slugs of the agents that the token may use. Null for all of them. */
+  agents: string[] | null
+  /** The tenant to which the token is bound. Null if it is not. */
+  tenantId: string | null
+  /** The requests per second that the token may send. Null for no limit. */
+  rate: number | null
+}
+
+export type RunParameters = {
+  /** Reject input that does not exactly match the input schema. */
+  enforceInputSchema?: boolean
+  /** Reuse the result of an earlier execution with the same version, tenant and input. Overrides the setting of the version. */
+  useCache?: boolean
+  /**
+   * The maximum number of steps of the execution.
+   * @default 100
+   */
+  maxAgentSteps?: number
+  /** The maximum number of input and output tokens of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts. */
+  maxTokens?: number
+  /** The maximum price in US dollars of the model responses of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts. */
+  maxCostUsd?: number
+  /** The ID of the version to run. Default: the current version of the agent. */
+  version?: string
+  /** The tenant of the execution. */
+  tenantId?: string
+  /** Show the model similar past executions as examples. */
+  useDynamicLearning?: boolean
+  /** Overrides the model of the version. Format: `{model}[:{reasoning}]`. */
+  model?: string
+}
+
+export type Step = {
+  /** The position of the step, from 1. */
+  number: number
+  /** The name of a code agent step. */
+  name?: string
+  /** The result of a code agent step. */
+  result?: unknown
+  /** The text of the model response. */
+  text?: string
+  toolCalls?: {
+    id: string
+    name: string
+    input: unknown
+    /** The result of the tool. Absent while the call is in progress or if it failed. */
+    result?: unknown
+    /** The error message that the model received. */
+    error?: string
+    /** The execution of the agent that was called. Absent for other tools. */
+    executionId?: string
+    /** Absent while the call is in progress. */
+    startedAt?: string
+    /** Absent while the call is in progress. */
+    durationMs?: number
+    /** The attempt at the execution that made the call, from 1. Absent while it is in progress. */
+    attempt?: number
+  }[]
+  /** Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed. */
+  stopReason?: 'stop' | 'tool-calls' | 'length' | 'context-window' | 'refusal' | 'content-filter' | 'other'
+  usage?: Usage
+  /** The price of the model response in US dollars. Null if the model has no price. */
+  costUsd?: number | null
+  /** The attempt at the execution that made the step, from 1. Later attempts resume the run where a worker stopped. */
+  attempt: number
+  startedAt: string
+  finishedAt: string
+  durationMs: number
+}
+
+export type Usage = {
+  /** Includes the cached and the cache write tokens. */
+  inputTokens: number
+  /** Includes the reasoning tokens. */
+  outputTokens: number
+  /** Read from the provider's prompt cache. Null if the provider does not report them. */
+  cachedInputTokens: number | null
+  /** Written to the provider's prompt cache. Null if the provider does not report them. */
+  cacheWriteTokens: number | null
+  /** Null if the provider does not report them. */
+  reasoningTokens: number | null
+}
+
+export type Version = {
+  id: string
+  /** The agent of this version. */
+  documentId: string
+  status: 'PUBLISHED' | 'DRAFT'
+  title: string
+  description: string | null
+  createdBy: string
+  createdAt: string
+  inputSchema: { [key: string]: unknown }
+  outputSchema: { [key: string]: unknown }
+  model: string | null
+  execution: {
+    useCache: boolean
+    cacheTtlSeconds: number | null
+    maxAgentSteps: number
+    timeoutSeconds: number | null
+    maxTokens: number | null
+    maxCostUsd: number | null
+  }
+}
+
+/** The `code` of an error of the service. */
+export type ErrorCode =
+  | 'BadRequest'
+  | 'InvalidJson'
+  | 'InvalidQueryParameter'
+  | 'InvalidHeader'
+  | 'InvalidModelOverride'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'AgentNotFound'
+  | 'VersionNotFound'
+  | 'ExecutionNotFound'
+  | 'RouteNotFound'
+  | 'MethodNotAllowed'
+  | 'ExecutionInProgress'
+  | 'PayloadTooLarge'
+  | 'UnsupportedMediaType'
+  | 'InputSchemaMismatch'
+  | 'FeedbackMismatch'
+  | 'IdempotencyKeyReused'
+  | 'TooManyRequests'
+  | 'ExecutionFailed'
+  | 'InternalError'
+  | 'Unavailable'
+  | 'ExecutionStillRunning'
