@@ -79,17 +79,22 @@ export async function findAgent({ stores, organization, idOrSlug, options }: Age
 
 /**
  * The version with the given id (published or draft), by default the agent's current version.
- * @throws UserError that tells how to list the versions or how to run the draft
+ * @throws UserError that tells how to list the versions, run the draft or restore an archived agent
  */
 export async function findVersion(params: AgentParams & { versionId: string | undefined }): Promise<Version> {
   const { stores, organization, idOrSlug, versionId, options } = params
   try {
-    return await resolveVersion({
+    const { version, isArchived } = await resolveVersion({
       store: stores.agents,
       organizationId: organization.id,
       idOrSlug,
       versionId,
     })
+    if (!isArchived) return version
+    throw new UserError(
+      `Agent ${version.slug} is archived. Restore it: ${formatCommand(options, `restore ${version.slug}`)}`,
+      { details: { code: 'AgentArchived' } },
+    )
   } catch (error) {
     if (error instanceof AgentNotFound) await findAgent(params)
     if (!(error instanceof VersionNotFound)) throw error

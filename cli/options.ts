@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type * as z from 'zod/mini'
 import { runParameters } from '../lib/api/parameters/run-parameters.ts'
+import { messageSchema } from '../lib/api/schemas/publish-body.ts'
 import { isScope, MAX_TOKEN_AGENTS, MAX_TOKEN_RATE, SCOPES, type Scope } from '../lib/core/access.ts'
 import { isSlug, isUuid } from '../lib/core/ids.ts'
 
@@ -30,6 +31,17 @@ export function parseName(text: string): string {
     )
   }
   return name
+}
+
+export function parseMessage(text: string): string {
+  const { data, error } = messageSchema.safeParse(text.trim())
+  if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
+  return data
+}
+
+export function parseUrl(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
+  throw new InvalidArgumentError('It must be an http or https address, such as https://agents.example.com.')
 }
 
 /** A parser that checks a value like the query parameter of this name. */

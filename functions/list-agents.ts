@@ -1,5 +1,5 @@
 import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
-import { pageParameters } from '../lib/api/parameters/page-parameters.ts'
+import { agentPageParameters } from '../lib/api/parameters/page-parameters.ts'
 import { visibilityOf } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -10,7 +10,9 @@ const { agents, rates } = openStores()
 async function listAgents(request: Request<'list-agents'>) {
   const page = parsePage(request.query, BY_CREATION)
   const { organizationId, agentIds } = visibilityOf(request.access)
-  return toPageResponse(await agents.list({ organizationId, agentIds, ...page }), toAgentRecord, request)
+  const { archived } = request.query
+  const listed = await agents.list({ organizationId, agentIds, archived: archived ?? false, ...page })
+  return toPageResponse(listed, toAgentRecord, request)
 }
 
-export const handler = endpoint('list-agents', listAgents, { rates, query: pageParameters })
+export const handler = endpoint('list-agents', listAgents, { rates, query: agentPageParameters })

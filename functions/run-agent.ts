@@ -1,11 +1,10 @@
-import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
 import { idempotencyKeyOf } from '../lib/core/access.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { openSubmitEngine } from '../lib/engine/submit/open-submit-engine.ts'
-import { buildRunRequest, type RunRequest } from '../lib/engine/submit/run-request.ts'
+import { buildRunRequest, type RunRequest, resolveVersionToRun } from '../lib/engine/submit/run-request.ts'
 import { type Started, startSync, submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import type { HttpResponse } from '../lib/http/event.ts'
@@ -20,18 +19,12 @@ const intake = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
 
 async function runAgent(request: Request<'run-agent'>) {
   const { access, organizationId, agentId, query, headers, body, basePath } = request
-  const version = await resolveVersion({
-    store: stores.agents,
-    organizationId,
-    idOrSlug: agentId,
-    versionId: query.version,
-  })
-  const run = await buildRunRequest(
-    version,
-    body,
-    query,
-    idempotencyKeyOf(access, headers['Idempotency-Key']),
+  const key = idempotencyKeyOf(access, headers['Idempotency-Key'])
+  const { version, isArchived } = await resolveVersionToRun(
+    { store: stores.agents, organizationId, idOrSlug: agentId, versionId: query.version },
+    key,
   )
+  const run = { ...(await buildRunRequest(version, body, query, key)), isArchived }
   if (acceptsEvents(request.accept)) return streamRun(request, run)
   return query.execMode === 'async'
     ? toAcceptedResponse(await submitAsync(intake, run), basePath)

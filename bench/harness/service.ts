@@ -75,5 +75,6 @@ export async function publish(
   const { agent, problems } = await loadFolder(folder)
   if (!agent) throw new Error(JSON.stringify(problems))
   const store = agentStore(table)
-  return publishAgent({ store, system, organizationId, createdBy: organizationId, agent, draft: false })
+  const owner = { organizationId, createdBy: organizationId }
+  return (await publishAgent({ store, system, ...owner, agent, draft: false })).version
 }

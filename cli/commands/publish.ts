@@ -5,13 +5,18 @@ import type { Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
 import { checkFolder } from '../../local/authoring/check-folder.ts'
 import { operatorId } from '../../local/development.ts'
+import { UserError } from '../errors.ts'
 import { withOrganization } from '../find.ts'
 import { folderError } from '../folder-problems.ts'
 import { formatCommand, formatExamples, shellQuote } from '../format.ts'
-import { orgOption, type SharedOptions } from '../options.ts'
+import { orgOption, parseMessage, parseUrl, type SharedOptions } from '../options.ts'
 import { toAction, withProgress } from '../output.ts'
+import { publishOverHttp } from '../publish-over-http.ts'
 
-type Options = { draft?: true; types: boolean }
+type Options = { draft?: true; types: boolean; message?: string; url?: string; token?: string }
+
+/** A token in the environment does not show up in lists of processes. */
+const TOKEN_VARIABLE = 'AGENTS_TOKEN'
 
 export function addPublishCommand(program: Command): void {
   program
@@ -20,26 +25,78 @@ export function addPublishCommand(program: Command): void {
     .argument('<folder>', 'folder that contains agent.md')
     .option('--draft', 'create a draft, which runs only when a request names its version ID')
     .option('--no-types', 'do not check the types of the code')
+    .option('--message <text>', 'what changes with this version', parseMessage)
+    .option(
+      '--url <base>',
+      'publish over HTTP to the service with this address, without AWS credentials',
+      parseUrl,
+    )
+    .option(
+      '--token <token>',
+      `API token for --url, with the scope manage; default: the variable ${TOKEN_VARIABLE}`,
+    )
     .addOption(orgOption())
-    .addHelpText('after', formatExamples('publish agents/redact-pii', 'publish agents/redact-pii --draft'))
+    .addHelpText(
+      'after',
+      formatExamples(
+        'publish agents/redact-pii',
+        'publish agents/redact-pii --draft --message "Finds passport numbers"',
+        'publish agents/redact-pii --url https://agents.example.com --token aes_…',
+      ),
+    )
     .action(
       toAction<Options>(async (options, [folder = '']) => {
+        const token = getToken(options)
         const agent = await loadAgent(folder, options)
-        const version = await withOrganization(options, (stores, organization) => {
-          const publishing = publishAgent({
-            store: stores.agents,
-            system,
-            organizationId: organization.id,
-            createdBy: operatorId(),
-            agent,
-            draft: options.draft ?? false,
-          })
-          return withProgress(`Publishing ${agent.document.slug}`, publishing)
-        })
-        const { agentId, id: versionId, slug, status } = version
-        return { json: { agentId, versionId, slug, status }, text: describeVersion(version, options, folder) }
+        const { slug } = agent.document
+        const { version, isNew } = await withProgress(`Publishing ${slug}`, publish(agent, options, token))
+        const { agentId, id: versionId, status } = version
+        return {
+          json: { agentId, versionId, slug, status },
+          text: describeVersion({ ...version, slug, isNew }, options, folder),
+        }
       }),
     )
+}
+
+/** The token for `--url`; null without it. @throws UserError */
+function getToken({ url, token, stack, org }: Options & SharedOptions): string | null {
+  if (url === undefined) {
+    if (token === undefined) return null
+    throw new UserError('--token needs --url.')
+  }
+  if (stack !== undefined || org !== undefined)
+    throw new UserError(
+      '--url cannot be combined with --stack or --org: the token determines the organization.',
+    )
+  const found = token ?? process.env[TOKEN_VARIABLE]
+  if (found) return found
+  throw new UserError(`--url needs an API token: specify --token, or set ${TOKEN_VARIABLE}.`)
+}
+
+type PublishedVersion = Pick<Version, 'id' | 'agentId' | 'status'>
+
+async function publish(
+  agent: LoadedAgent,
+  options: Options & SharedOptions,
+  token: string | null,
+): Promise<{ version: PublishedVersion; isNew: boolean }> {
+  const { draft = false, message, url } = options
+  if (url !== undefined && token !== null) {
+    const { version, isNew } = await publishOverHttp({ url, token, agent, draft, message })
+    return { version: { ...version, agentId: version.documentId }, isNew }
+  }
+  return withOrganization(options, (stores, { id: organizationId }) =>
+    publishAgent({
+      store: stores.agents,
+      system,
+      organizationId,
+      createdBy: operatorId(),
+      agent,
+      draft,
+      message,
+    }),
+  )
 }
 
 /** @throws UserError with one line per problem */
@@ -49,21 +106,26 @@ async function loadAgent(folder: string, { types }: Options): Promise<LoadedAgen
   return agent
 }
 
-function describeVersion(version: Version, options: SharedOptions, folder: string): string {
-  const { slug, id, agentId, status } = version
-  const ids = [`  version  ${id}`, `  agent    ${agentId}`, '']
+function describeVersion(
+  version: PublishedVersion & { slug: string; isNew: boolean },
+  options: Options & SharedOptions,
+  folder: string,
+): string {
+  const { slug, id, agentId, status, isNew } = version
+  const ids = [`  version  ${id}`, `  agent    ${agentId}`]
+  const unchanged = 'A version with this content existed; nothing new was created.'
+  const overHttp = `Over HTTP:  POST /v1/agents/${slug}/executions`
   if (status === 'DRAFT') {
+    const title = isNew ? `Created a draft of ${slug}.` : `The draft of ${slug} is unchanged. ${unchanged}`
+    if (options.url !== undefined) return [title, ...ids, '', `${overHttp}?version=${id}`].join('\n')
     const run = formatCommand(options, `run ${slug} --version ${id} --input input.json`)
+    const promote = formatCommand(options, `promote ${slug}`)
     const publish = formatCommand(options, `publish ${shellQuote(folder)}`)
-    return [`Created a draft of ${slug}.`, ...ids, `Run it:      ${run}`, `Publish it:  ${publish}`].join(
-      '\n',
-    )
+    const next = [`Run it:      ${run}`, `Promote it:  ${promote}`, `Publish it:  ${publish}`]
+    return [title, ...ids, '', ...next].join('\n')
   }
+  const title = isNew ? `Published ${slug}.` : `Published ${slug}. ${unchanged}`
+  if (options.url !== undefined) return [title, ...ids, '', overHttp].join('\n')
   const run = formatCommand(options, `run ${slug} --input input.json`)
-  return [
-    `Published ${slug}.`,
-    ...ids,
-    `Run it:     ${run}`,
-    `Over HTTP:  POST /v1/agents/${slug}/executions`,
-  ].join('\n')
+  return [title, ...ids, '', `Run it:     ${run}`, overHttp].join('\n')
 }

@@ -19,6 +19,15 @@ export type Options = {
   onResult: (result: Result) => void
 }
 
+/** Requests that change nothing: the service rejects them. The version that is promoted is the current one. */
+const EXPECTED: Partial<Record<OperationName, number>> = {
+  'publish-agent': 422,
+  'archive-agent': 404,
+  'restore-agent': 404,
+  'delete-version': 409,
+}
+const UNKNOWN_AGENT = 'smoke-test-of-an-unknown-agent'
+
 type Request = {
   method: string
   path: string
@@ -53,8 +62,10 @@ export async function callRoutes(options: Options): Promise<Result[]> {
   await send({ method: 'GET', path: '/v1/no-such-route', expected: 404 })
   await send({ method: 'HEAD', path: '/v1/agents', expected: 200 })
   await send({ method: 'PATCH', path: '/v1/agents', expected: 405, body: {} })
+  const { json: agent } = await send({ method: 'GET', path: `/v1/agents/${options.agent}`, expected: 200 })
+  const versionId: string = agent?.currentVersionId ?? ''
   for (const route of apiRoutes.filter(({ function: name }) => name !== 'delete-execution')) {
-    for (const slash of ['', '/']) await callRoute(options, send, route, slash)
+    for (const slash of ['', '/']) await callRoute({ ...options, versionId }, send, route, slash)
   }
   await callConsole(send)
   return results
@@ -70,11 +81,18 @@ async function callConsole(send: Send): Promise<void> {
 }
 
 /** Each route of an execution gets its own one, which is then deleted. That calls the delete route, too. */
-async function callRoute(options: Options, send: Send, route: Route, slash: string): Promise<void> {
-  const { method, legacy } = route
+async function callRoute(
+  options: Options & { versionId: string },
+  send: Send,
+  route: Route,
+  slash: string,
+): Promise<void> {
+  const { method, legacy, function: name } = route
+  const expected = EXPECTED[name] ?? 200
   const executionId = route.path.includes('{executionId}') ? await runAgent(options, send, legacy) : ''
-  const path = toPath(route, { agentId: options.agent, executionId }) + slash
-  await send({ method, path, expected: 200, ...contentOf(route.function, options.input) })
+  const agentId = expected === 404 ? UNKNOWN_AGENT : options.agent
+  const path = toPath(route, { agentId, executionId, versionId: options.versionId }) + slash
+  await send({ method, path, expected, ...contentOf(name, options.input) })
   if (executionId !== '') await deleteExecution(send, executionId, legacy, slash)
 }
 
@@ -100,6 +118,7 @@ function toPath({ path }: Route, values: Record<string, string>): string {
 function contentOf(name: OperationName, input: object): { body?: object; accept?: string } {
   if (name === 'run-agent') return { body: input }
   if (name === 'serve-mcp') return { body: LIST_TOOLS, accept: 'application/json, text/event-stream' }
+  if (name === 'publish-agent') return { body: { document: '' } }
   return getOperation(name).body ? { body: { rating: 1 } } : {}
 }
 

@@ -48,8 +48,8 @@ const copyWords = (outdir: string) =>
 /** Functions that adapt input to its schema. */
 const ADAPTING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'get-execution']
 
-/** Functions that load the SDKs of models and tools, or the engine for the patterns of schemas, on demand. */
-export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback']
+/** Functions that load the SDKs of models and tools, prices, or the engine for the patterns of schemas, on demand. */
+export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback', 'publish-agent']
 
 const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
 

@@ -19,6 +19,9 @@ export const FUNCTION_NAMES: FunctionName[] = [
 /** Functions that run agents: models, tools and code. */
 export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'serve-mcp', 'process-execution']
 
+/** Functions that need to know the default model and the prices: those that run agents, and the one that checks their budgets. */
+export const MODEL_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'publish-agent']
+
 /**
  * Functions that their own messages can invoke again: the runner sends the continuation of an execution to its own
  * queue, and a message from process-dead-letter can return through the dead-letter queue. The AWS SDK forwards the trace
@@ -49,6 +52,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'delete-execution': { timeoutSeconds: 29, memoryMb: 512 },
   // A correction can be as large as an output, and the response contains it.
   'give-feedback': { timeoutSeconds: 29, memoryMb: 512 },
+  // A whole processor: parsing 3 MB of code takes 3 s of it, and 400 MB.
+  'publish-agent': { timeoutSeconds: 29, memoryMb: 1769 },
   'sweep-executions': { timeoutSeconds: 60, memoryMb: 512 },
 }
 

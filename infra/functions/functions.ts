@@ -40,6 +40,7 @@ import {
   FUNCTION_NAMES,
   type FunctionName,
   getFunctionSettings,
+  MODEL_FUNCTIONS,
   RECURSIVE_FUNCTIONS,
 } from './function-settings.ts'
 import { applyGrant, GRANTS } from './grants.ts'
@@ -112,9 +113,11 @@ function createEnvironment(name: FunctionName, { table, queue, settings, default
     [METRICS_NAMESPACE]: settings.stackName,
     ...(executionRetentionDays && { [EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
     ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
-    ...(AGENT_FUNCTIONS.includes(name) && {
+    ...(MODEL_FUNCTIONS.includes(name) && {
       [DEFAULT_MODEL]: defaultModel,
       ...(settings.modelPrices && { [MODEL_PRICES]: settings.modelPrices }),
+    }),
+    ...(AGENT_FUNCTIONS.includes(name) && {
       [SECRETS_PREFIX]: getSecretsPath(settings),
       // The rest is for the worker, its SDKs and payloads.
       [AGENT_MEMORY_MB]: String(Math.floor(agentMemoryMb / 2)),

@@ -37,7 +37,16 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'serve-console': { table: [] },
   'get-agent': { table: ['GetItem'] },
   'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
+  'publish-agent': { table: ['BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
+  'archive-agent': { table: ['UpdateItem'] },
+  'restore-agent': { table: ['UpdateItem'] },
   'list-versions': { table: ['GetItem', 'Query'] },
+  'get-version': { table: ['GetItem'] },
+  'delete-version': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'UpdateItem'],
+    indexes: ['executions-by-status'],
+  },
+  'promote-version': { table: ['GetItem', 'UpdateItem'] },
   'run-agent': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-by-status', 'executions-of-agent'],

@@ -1,8 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { build, type Message, stop } from 'esbuild'
-
-/** A cold function loads a bundle of this size in well under a second. */
-const MAX_CODE_BYTES = 3_000_000
+import { findSizeProblem, NO_DEFAULT_EXPORT, toSourceMapComment } from './code-rules.ts'
 
 /** Lets bundled CommonJS dependencies require Node.js built-ins from an ES module. */
 const BANNER = `import { createRequire as aesCreateRequire } from 'node:module'; const require = aesCreateRequire(import.meta.url);`
@@ -45,15 +43,13 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
   const exports = Object.values(result.metafile.outputs).flatMap((output) => output.exports)
   const problems: CodeProblem[] = []
   if (!exports.includes('default')) {
-    problems.push({ file: entry, line: 1, message: 'must default-export a function run(input, context)' })
+    problems.push({ file: entry, line: 1, message: NO_DEFAULT_EXPORT })
   }
-  if (code.length > MAX_CODE_BYTES) {
-    const message = `the bundle has ${code.length} bytes; the limit is ${MAX_CODE_BYTES}`
-    problems.push({ file: entry, line: 1, message })
-  }
+  const size = findSizeProblem(code)
+  if (size) problems.push({ file: entry, line: 1, message: size })
   const sources = Object.keys(result.metafile.inputs).map((path) => resolve(path))
   const map = Buffer.from(textOf('.map')).toString('base64')
-  return { code: `${code}//# sourceMappingURL=data:application/json;base64,${map}\n`, sources, problems }
+  return { code: code + toSourceMapComment(map), sources, problems }
 }
 
 /** Stops the esbuild process, which otherwise runs (and uses memory) as long as this process. The next build restarts it. */

@@ -19,9 +19,9 @@ const FRONT_MATTER_FIELD = 'front matter'
 
 /**
  * Parses an `agent.md`: YAML front matter between two `---` lines, then the instructions.
- * @param defaultSlug the folder's name, used if the document has no slug
+ * @param defaultSlug the folder's name, used if the document has no slug; null if there is none
  */
-export function parseDocument(text: string, defaultSlug: string): ParsedDocument {
+export function parseDocument(text: string, defaultSlug: string | null): ParsedDocument {
   const match = FRONT_MATTER.exec(text)
   if (!match) return toProblem(1, FRONT_MATTER_FIELD, 'must start the file, between two "---" lines')
   const lines = new LineCounter()
@@ -40,8 +40,9 @@ export function parseDocument(text: string, defaultSlug: string): ParsedDocument
     message,
   }))
   if (!result.success) return { document: null, problems: problems.sort((a, b) => a.line - b.line) }
-  if (!isSlug(slug)) {
-    const message = `is required because the folder name "${slug}" is not a valid slug (lowercase words joined by hyphens)`
+  if (slug === null || !isSlug(slug)) {
+    const reason = slug === null ? '' : ` because the folder name "${slug}" is not a valid slug`
+    const message = `is required${reason} (lowercase words joined by hyphens)`
     return toProblem(getLine(['slug']), 'slug', message)
   }
   const instructions = text.slice(match[0].length).trim()

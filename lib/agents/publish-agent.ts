@@ -1,25 +1,87 @@
-import type { ModelSettings, Version } from '../core/agent.ts'
+import type { Agent, ModelSettings, Version } from '../core/agent.ts'
+import { AgentArchived, VersionNotFound } from '../core/errors.ts'
 import { agentIdOf } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { AgentStore, System } from '../core/ports.ts'
+import { toContentHashes } from './content-hashes.ts'
 import type { AgentDocument } from './document.ts'
-import type { LoadedAgent } from './load-folder.ts'
+import { promoteVersion } from './promote-version.ts'
 import { forgetCurrentVersion } from './version-cache.ts'
+
+/** A valid agent, bundled and ready to publish. */
+export type PublishableAgent = { document: AgentDocument; code: string | null }
 
 type Params = {
   store: AgentStore
   system: System
   organizationId: string
   createdBy: string
-  agent: Omit<LoadedAgent, 'sources'>
+  agent: PublishableAgent
   draft: boolean
+  /** What the author says about the version. */
+  message?: string | undefined
 }
 
-/** Stores a new version of the agent, as its current version or as its draft. */
-export async function publishAgent(params: Params): Promise<Version> {
-  const { store, system, organizationId, createdBy, draft } = params
-  const { document, code, digest } = params.agent
-  const version: Version = {
+/** `isNew`: false if a version with this content existed. */
+export type Published = { version: Version; isNew: boolean }
+
+/**
+ * Publishes an agent as its current version, or as its draft. Content that is already current (for a draft: already the draft)
+ * creates no version, and publishing the content of the draft promotes the draft.
+ * @throws AgentArchived
+ */
+export async function publishAgent(params: Params): Promise<Published> {
+  const { store, organizationId, draft } = params
+  const version = toVersion(params)
+  const { agentId, status } = version
+  let isWritten = false
+  const discard = async () => {
+    if (isWritten) await store.deleteVersion({ ...version, status })
+  }
+  for (;;) {
+    const agent = await store.get({ organizationId, id: agentId })
+    if (agent && agent.archivedAt !== null) {
+      await discard()
+      throw new AgentArchived()
+    }
+    const identical = agent && (await findIdentical(params, agent, version))
+    if (identical) {
+      await discard()
+      return { version: identical, isNew: false }
+    }
+    const replaces = (draft ? agent?.draftVersionId : agent?.current?.id) ?? null
+    if (await store.publish({ version, code: params.agent.code, replaces })) {
+      forgetCurrentVersion(agentId)
+      return { version, isNew: true }
+    }
+    // Another request has changed the agent in the meantime.
+    isWritten = true
+  }
+}
+
+/** The version that has this content already. A draft that is to be published becomes current. */
+async function findIdentical(
+  { store, system, organizationId }: Params,
+  { id: agentId, current, draftVersionId }: Agent,
+  { digest, status }: Version,
+): Promise<Version | null> {
+  if (status === 'PUBLISHED' && current?.digest === digest) return current
+  const draft = draftVersionId && (await store.getVersion({ organizationId, agentId, id: draftVersionId }))
+  if (!draft || draft.digest !== digest) return null
+  if (status === 'DRAFT') return draft
+  try {
+    await promoteVersion({ store, system, organizationId, idOrSlug: agentId, versionId: draft.id })
+    return { ...draft, status }
+  } catch (error) {
+    // The draft was deleted in the meantime.
+    if (error instanceof VersionNotFound) return null
+    throw error
+  }
+}
+
+function toVersion({ system, organizationId, createdBy, agent, draft, message }: Params): Version {
+  const { document, code } = agent
+  return {
     id: system.newId(),
     agentId: agentIdOf(organizationId, document.slug),
     organizationId,
@@ -37,11 +99,9 @@ export async function publishAgent(params: Params): Promise<Version> {
     env: document.env,
     instructions: document.instructions,
     execution: document.execution,
-    digest,
+    ...toContentHashes(document, code),
+    ...(message !== undefined && { message }),
   }
-  await store.publish({ version, code })
-  forgetCurrentVersion(version.agentId)
-  return version
 }
 
 /** The settings are absent if the document has none. */

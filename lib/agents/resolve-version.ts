@@ -4,24 +4,28 @@ import { agentIdFrom } from '../core/ids.ts'
 import { type AgentReference, resolveAgent } from './resolve-agent.ts'
 import { cacheCurrentVersion, cachedCurrentVersion, readVersion } from './version-cache.ts'
 
+/** `isArchived`: the agent accepts no new runs, of any version. */
+export type ResolvedVersion = { version: Version; isArchived: boolean }
+
 /**
- * The version to run: the requested one (draft or published), or the agent's current one, which is cached in the
- * process for a second. At most one read.
+ * The version to run: the requested one (draft or published), or the agent's current one, which is cached in the process for a
+ * second. One read of the agent unless it is cached, and one of a requested version.
  * @throws AgentNotFound; VersionNotFound, also for an agent that has only a draft
  */
 export async function resolveVersion(
   params: AgentReference & { versionId: string | undefined },
-): Promise<Version> {
+): Promise<ResolvedVersion> {
   const { store, organizationId, idOrSlug, versionId } = params
   const agentId = agentIdFrom(organizationId, idOrSlug)
-  if (agentId && versionId) {
-    const version = await readVersion(store, { organizationId, agentId, id: versionId })
-    if (version) return version
-  }
-  const cached = agentId && !versionId && cachedCurrentVersion(organizationId, agentId)
-  if (cached) return cached
-  const { current } = await resolveAgent(params)
-  if (versionId || !current) throw new VersionNotFound()
-  await cacheCurrentVersion(current)
-  return current
+  const cached = agentId && cachedCurrentVersion(organizationId, agentId)
+  if (cached && (versionId ?? cached.id) === cached.id) return { version: cached, isArchived: false }
+  const [agent, requested] = await Promise.all([
+    cached ? null : resolveAgent(params),
+    agentId && versionId ? readVersion(store, { organizationId, agentId, id: versionId }) : null,
+  ])
+  const isArchived = agent !== null && agent.archivedAt !== null
+  if (agent?.current && !isArchived) await cacheCurrentVersion(agent.current)
+  const version = versionId ? requested : agent?.current
+  if (!version) throw new VersionNotFound()
+  return { version, isArchived }
 }

@@ -1,19 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import type { Version } from '../core/agent.ts'
 import type { Execution } from '../core/execution.ts'
-import type { AgentStore } from '../core/ports.ts'
+import type { AgentStore, VersionId } from '../core/ports.ts'
 import { loadPatterns } from '../schema/patterns/load-pattern-engine.ts'
 
-/** After a publish by another process, the previous version runs for at most this long. */
+/** After a publish, promotion or archiving by another process, the previous version runs for at most this long. */
 const CURRENT_TTL_MS = 1_000
 const MAX_VERSIONS = 200
 
-/** Published versions by id: they never change. Drafts and missing versions are not cached. */
+/** Published versions by id: they never change. Drafts, which can be deleted, and missing versions are not cached. */
 const versions = new LRUCache<string, Version>({ max: MAX_VERSIONS })
-/** Current versions by agent id. */
+/** Current versions of active agents by agent id. */
 const currentVersions = new LRUCache<string, Version>({ max: MAX_VERSIONS, ttl: CURRENT_TTL_MS })
-
-export type VersionId = { organizationId: string; agentId: string; id: string }
 
 /** A version by id; reads it unless the process has it. */
 export async function readVersion(store: AgentStore, { organizationId, agentId, id }: VersionId) {
@@ -31,7 +29,7 @@ export const resolveVersionOf = (
   { organizationId, agentId, versionId }: Pick<Execution, 'organizationId' | 'agentId' | 'versionId'>,
 ): Promise<Version | null> => readVersion(store, { organizationId, agentId, id: versionId })
 
-/** The agent's current version if the process has read it within the last second. */
+/** The agent's current version if the process has read it within the last second, and the agent was not archived. */
 export function cachedCurrentVersion(organizationId: string, agentId: string): Version | undefined {
   const version = currentVersions.get(agentId)
   return version?.organizationId === organizationId ? version : undefined
@@ -43,7 +41,7 @@ export async function cacheCurrentVersion(version: Version): Promise<void> {
   versions.set(version.id, version)
 }
 
-/** To be called when this process publishes, so that it uses the new version at once. */
+/** To be called when this process publishes, promotes or archives, so that its runs see it at once. */
 export function forgetCurrentVersion(agentId: string): void {
   currentVersions.delete(agentId)
 }

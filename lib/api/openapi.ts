@@ -11,6 +11,7 @@ import { sentEvent } from './schemas/sent-event.ts'
 const PATH_PARAMETERS: Record<string, z.ZodType> = {
   agentId: z.string().meta({ description: 'The ID (a UUID) or slug of the agent.' }),
   executionId: z.uuid().meta({ description: 'The ID of the execution.' }),
+  versionId: z.uuid().meta({ description: 'The ID of the version.' }),
 }
 
 /** Errors of every operation. Those that require a token can also respond with `Unauthorized` and `Forbidden`. */
@@ -58,7 +59,7 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
   return {
     operationId: route.legacy ? `legacy-${route.function}` : route.function,
     summary: operation.summary,
-    ...(!operation.public && { description: describeScope(operation.scope) }),
+    ...(!operation.public && { description: describeToken(operation.scope, operation.allTenants) }),
     tags: [tagOf(route)],
     ...(route.legacy && { deprecated: true }),
     ...(operation.public && { security: [] }),
@@ -81,8 +82,10 @@ function tagOf({ path, legacy }: Route): string {
   return path.startsWith('/v1/agent') ? 'agents' : 'service'
 }
 
-const describeScope = (scope: Scope | 'any') =>
-  scope === 'any' ? 'Each tool needs a token with its scope.' : `Needs a token with the scope \`${scope}\`.`
+function describeToken(scope: Scope | 'any', allTenants = false): string {
+  if (scope === 'any') return 'Each tool needs a token with its scope.'
+  return `Needs a token with the scope \`${scope}\`${allTenants ? ' that is not bound to a tenant' : ''}.`
+}
 
 function toResponses({ responses }: Operation) {
   return Object.fromEntries(

@@ -25,6 +25,8 @@ export type Operation = {
   responses: Record<number, { description: string; body: ResponseBody | null; events?: true }>
   /** Errors beyond those of every operation. */
   errors: ErrorCode[]
+  /** Rejects tokens that are bound to a tenant: what the operation shows or changes belongs to all tenants. */
+  allTenants?: true
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
   streams?: true
   /** Served to people, also under these paths. It is not part of the contract: OpenAPI leaves it out. */
@@ -41,6 +43,7 @@ export type ParametersName = keyof typeof parameterSchemas
 const listOf = (items: string, record: RecordName) => ({
   200: { description: `${items}, newest first`, body: [record] as const },
 })
+const agentResponse = { 200: { description: 'The agent', body: 'Agent' } } as const
 const executionResponse = { 200: { description: 'The execution', body: 'Execution' } } as const
 
 /** Operations by the name of the function that serves them. */
@@ -97,16 +100,47 @@ export const operations = {
     path: '/v1/agents',
     summary: 'List the agents of the organization',
     scope: 'read',
-    query: 'pageParameters',
+    query: 'agentPageParameters',
     responses: listOf('Agents', 'Agent'),
     errors: [],
+  },
+  'publish-agent': {
+    method: 'POST',
+    path: '/v1/agents',
+    summary: 'Publish a version of an agent, which is created if it does not exist',
+    scope: 'manage',
+    allTenants: true,
+    body: 'PublishBody',
+    responses: {
+      200: { description: 'The version that has this content already', body: 'Version' },
+      201: { description: 'The new version', body: 'Version' },
+    },
+    errors: ['InvalidJson', 'AgentArchived', 'PayloadTooLarge', 'UnsupportedMediaType', 'InvalidAgent'],
   },
   'get-agent': {
     method: 'GET',
     path: '/v1/agents/{agentId}',
     summary: 'Get an agent',
     scope: 'read',
-    responses: { 200: { description: 'The agent', body: 'Agent' } },
+    responses: agentResponse,
+    errors: ['AgentNotFound'],
+  },
+  'archive-agent': {
+    method: 'POST',
+    path: '/v1/agents/{agentId}/archive',
+    summary: 'Archive an agent: it accepts no new runs, and lists leave it out',
+    scope: 'manage',
+    allTenants: true,
+    responses: agentResponse,
+    errors: ['AgentNotFound'],
+  },
+  'restore-agent': {
+    method: 'POST',
+    path: '/v1/agents/{agentId}/restore',
+    summary: 'Restore an archived agent',
+    scope: 'manage',
+    allTenants: true,
+    responses: agentResponse,
     errors: ['AgentNotFound'],
   },
   'list-versions': {
@@ -117,6 +151,33 @@ export const operations = {
     query: 'pageParameters',
     responses: listOf('Versions', 'Version'),
     errors: ['AgentNotFound'],
+  },
+  'get-version': {
+    method: 'GET',
+    path: '/v1/agents/{agentId}/versions/{versionId}',
+    summary: 'Get a version of an agent with its whole document',
+    scope: 'read',
+    allTenants: true,
+    responses: { 200: { description: 'The version', body: 'VersionDetails' } },
+    errors: ['AgentNotFound', 'VersionNotFound'],
+  },
+  'delete-version': {
+    method: 'DELETE',
+    path: '/v1/agents/{agentId}/versions/{versionId}',
+    summary: 'Delete a draft and its code',
+    scope: 'manage',
+    allTenants: true,
+    responses: { 204: { description: 'Deleted', body: null } },
+    errors: ['AgentNotFound', 'VersionNotFound', 'ExecutionInProgress', 'VersionPublished'],
+  },
+  'promote-version': {
+    method: 'POST',
+    path: '/v1/agents/{agentId}/versions/{versionId}/promote',
+    summary: 'Make a version current: a draft as it is, or an older version again',
+    scope: 'manage',
+    allTenants: true,
+    responses: agentResponse,
+    errors: ['AgentNotFound', 'VersionNotFound', 'AgentArchived'],
   },
   'run-agent': {
     method: 'POST',
@@ -143,6 +204,7 @@ export const operations = {
       'AgentNotFound',
       'VersionNotFound',
       'ExecutionInProgress',
+      'AgentArchived',
       'PayloadTooLarge',
       'UnsupportedMediaType',
       'InputSchemaMismatch',

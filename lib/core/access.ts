@@ -65,6 +65,15 @@ export function resolveTenant(access: Pick<Access, 'tenantId'>, tenantId: string
   )
 }
 
+/**
+ * An agent, its documents and its versions belong to all tenants of the organization.
+ * @throws Forbidden for a token that is bound to one
+ */
+export function assertAllTenants({ tenantId }: Pick<Access, 'tenantId'>): void {
+  if (tenantId === null) return
+  throw new Forbidden('The token is bound to a tenant. What it requests belongs to all tenants.')
+}
+
 /** Tokens that are bound to a tenant share idempotency keys with tokens of this tenant only. */
 export function idempotencyKeyOf({ tenantId }: Pick<Access, 'tenantId'>, key: string | undefined) {
   return key === undefined || tenantId === null ? key : `${tenantId}\n${key}`

@@ -17,7 +17,10 @@ export type ExecutionSettings = {
 /** Limits and parameters of each model response; those that are absent are the provider's. */
 export type ModelSettings = { maxOutputTokens?: number; temperature?: number }
 
-/** One published document, immutable. Schemas are stored as the document declares them. */
+/**
+ * One published document. Nothing in it changes, except that a draft becomes PUBLISHED when it is promoted. Schemas are stored
+ * as the document declares them.
+ */
 export type Version = {
   id: string
   agentId: string
@@ -43,6 +46,12 @@ export type Version = {
   execution: ExecutionSettings
   /** SHA-256 of document and code: versions with equal digests behave the same. */
   digest: string
+  /** SHA-256 of the document alone. Absent in versions stored before November 22, 2026. */
+  documentHash?: string
+  /** SHA-256 of the bundled code alone. Absent for a model agent, and as above. */
+  codeHash?: string
+  /** What the author says about this version. */
+  message?: string
 }
 
 /** An agent, with its current version embedded: one read is enough to run it. */
@@ -60,6 +69,8 @@ export type Agent = {
   outputSchema: JsonObject
   current: Version | null
   draftVersionId: string | null
+  /** An archived agent accepts no runs and no versions; null for an active one. */
+  archivedAt: string | null
 }
 
 export type Organization = { id: string; name: string; createdAt: string }

@@ -1,5 +1,8 @@
-/** One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header. */
-export type Violation = { path: string; message: string }
+/**
+ * One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header. In a text
+ * that the body contains, `line` is counted from 1, and `field` is a dotted path.
+ */
+export type Violation = { path: string; message: string; line?: number; field?: string }
 
 /** Every error that the service responds with, by its code. */
 export const ERRORS = {
@@ -16,10 +19,13 @@ export const ERRORS = {
   RouteNotFound: { status: 404, title: 'Route not found' },
   MethodNotAllowed: { status: 405, title: 'Method not allowed' },
   ExecutionInProgress: { status: 409, title: 'Execution in progress' },
+  VersionPublished: { status: 409, title: 'Version published' },
+  AgentArchived: { status: 410, title: 'Agent archived' },
   PayloadTooLarge: { status: 413, title: 'Payload too large' },
   UnsupportedMediaType: { status: 415, title: 'Unsupported media type' },
   InputSchemaMismatch: { status: 422, title: 'Input does not match the input schema' },
   FeedbackMismatch: { status: 422, title: 'Invalid feedback' },
+  InvalidAgent: { status: 422, title: 'Invalid agent' },
   IdempotencyKeyReused: { status: 422, title: 'Idempotency key reused with a different request' },
   TooManyRequests: { status: 429, title: 'Too many requests' },
   ExecutionFailed: { status: 500, title: 'Execution failed' },
@@ -88,6 +94,22 @@ export class VersionNotFound extends ServiceError {
     super(
       'VersionNotFound',
       'The agent has no such version. GET /v1/agents/{agentId}/versions lists its versions.',
+    )
+  }
+}
+
+/** A version that is or was current: executions refer to it, and a rollback may need it. */
+export class VersionPublished extends ServiceError {
+  constructor() {
+    super('VersionPublished', 'This version is published. Only drafts can be deleted.')
+  }
+}
+
+export class AgentArchived extends ServiceError {
+  constructor() {
+    super(
+      'AgentArchived',
+      'This agent is archived: it accepts no runs and no versions. POST /v1/agents/{agentId}/restore restores it.',
     )
   }
 }
@@ -174,6 +196,13 @@ export class FeedbackMismatch extends ServiceError {
   constructor(violations: Violation[]) {
     const errors = violations.slice(0, MAX_FEEDBACK_VIOLATIONS)
     super('FeedbackMismatch', joinMessages(errors), { errors })
+  }
+}
+
+/** The document, the code or another member of a publish request is invalid. */
+export class InvalidAgent extends ServiceError {
+  constructor(errors: Violation[]) {
+    super('InvalidAgent', joinMessages(errors), { errors })
   }
 }
 

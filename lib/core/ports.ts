@@ -1,5 +1,5 @@
 import type { Visibility } from './access.ts'
-import type { Agent, Organization, Token, Version } from './agent.ts'
+import type { Agent, Organization, Token, Version, VersionStatus } from './agent.ts'
 import type { ListPosition } from './cursor.ts'
 import type {
   Execution,
@@ -46,15 +46,41 @@ export interface RateStore {
   count(params: { tokenId: string; second: number }): Promise<number>
 }
 
-/** `agentIds`: 50 at most; null for all agents of the organization. */
-export type AgentListParams = { organizationId: string; agentIds?: string[] | null } & PageRequest
+/** `agentIds`: 50 at most; null for all agents of the organization. `archived`: also lists archived agents. */
+export type AgentListParams = {
+  organizationId: string
+  agentIds?: string[] | null
+  archived?: boolean
+} & PageRequest
+
+export type VersionId = { organizationId: string; agentId: string; id: string }
 
 export interface AgentStore {
-  /** Writes the version and its code, then points the agent to it; creates the agent if it does not exist. */
-  publish(params: { version: Version; code: string | null }): Promise<void>
+  /**
+   * Writes the version and its code, then points the agent to it; creates the agent if it does not exist. Returns false if the
+   * agent is archived, or if `replaces` is given and is not the id of the agent's current version (of its draft, for a
+   * draft; null: it has none). Then the version exists, but nothing refers to it.
+   */
+  publish(params: { version: Version; code: string | null; replaces?: string | null }): Promise<boolean>
+  /**
+   * Makes a version current, as it is. `draftVersionId`: the agent's, as read before. Returns null if it has changed, or if
+   * the agent or the version does not exist, or the agent is archived.
+   */
+  promote(params: VersionId & { draftVersionId: string | null; promotedAt: string }): Promise<Agent | null>
+  /**
+   * Deletes a version with this status, and its code. `other`: it has the other status. A deletion that was interrupted is
+   * completed by the next one.
+   */
+  deleteVersion(params: VersionId & { status: VersionStatus }): Promise<'deleted' | 'missing' | 'other'>
+  /** Archives or restores (null) an agent; archiving twice keeps the first time. Null if the agent does not exist. */
+  setArchived(params: {
+    organizationId: string
+    id: string
+    archivedAt: string | null
+  }): Promise<Agent | null>
   get(params: { organizationId: string; id: string }): Promise<Agent | null>
   list(params: AgentListParams): Promise<Page<Agent>>
-  getVersion(params: { organizationId: string; agentId: string; id: string }): Promise<Version | null>
+  getVersion(params: VersionId): Promise<Version | null>
   /** Published versions and drafts, newest first. */
   listVersions(params: { organizationId: string; agentId: string } & PageRequest): Promise<Page<Version>>
   /** The bundled ES module of a code agent's version. */

@@ -1,28 +1,89 @@
-import type { Agent, Version } from '../core/agent.ts'
-import type { AgentListParams, AgentStore, Page } from '../core/ports.ts'
-import { readChunks, writeChunks } from './table/chunks.ts'
+import type { Agent, VersionStatus } from '../core/agent.ts'
+import type { AgentListParams, AgentStore, Page, VersionId } from '../core/ports.ts'
 import {
-  agentKey,
-  codeKey,
-  LIST_SHARDS,
-  ownedShard,
-  shardOf,
-  VERSION_PREFIX,
-  versionKey,
-} from './table/keys.ts'
+  allOf,
+  EXISTS,
+  hasStatus,
+  IS_ACTIVE,
+  IS_NOT_DELETED,
+  isOwnedBy,
+  refersTo,
+} from './agent-conditions.ts'
+import {
+  agentFromItem,
+  recordBytes,
+  shownOf,
+  toAgentChange,
+  versionFromItem,
+  versionToItem,
+} from './agent-item.ts'
+import { readChunks, writeChunks } from './table/chunks.ts'
+import { agentKey, codeKey, ownedShard, VERSION_PREFIX, versionKey } from './table/keys.ts'
 import { fitPage, listRecords } from './table/sharded-list.ts'
-import type { Change, Item, Table } from './table/table.ts'
+import type { Item, Table } from './table/table.ts'
+
+/** Pages without an active agent that one request reads before it returns an empty one, from which the client can continue. */
+const MAX_READS = 10
 
 /** Agents with their versions and code. An agent is one partition. */
 export function agentStore(table: Table): AgentStore {
   return {
-    async publish({ version, code }) {
+    async publish({ version, code, replaces }) {
       const { id, agentId } = version
       const codeChunks =
         code === null ? 0 : await writeChunks(table, code, (chunk) => codeKey(agentId, id, chunk))
       const item = { ...versionToItem(version), codeChunks }
       await table.put({ ...versionKey(agentId, id), ...item })
-      await table.update(agentKey(agentId), toAgentChange(version, item))
+      const condition = allOf(IS_ACTIVE, replaces === undefined ? null : refersTo(version.status, replaces))
+      const change = { ...toAgentChange(version, item), condition }
+      if (await table.update(agentKey(agentId), change)) return true
+      // The SDK may have repeated a write whose response was lost.
+      const agent = await table.get(agentKey(agentId), { consistent: true })
+      return referenceOf(agent, version.status) === id
+    },
+
+    async promote({ organizationId, agentId, id, draftVersionId, promotedAt }) {
+      const item = await publishDraft(table, { organizationId, agentId, id })
+      if (!item) return null
+      const { pk: _, sk: __, ...current } = item
+      const change = {
+        set: { ...shownOf(item), current, updatedAt: promotedAt },
+        remove: [
+          ...(item.description === undefined ? ['description'] : []),
+          ...(draftVersionId === id ? ['draftVersionId'] : []),
+        ],
+        condition: allOf(EXISTS, IS_ACTIVE, refersTo('DRAFT', draftVersionId)),
+      }
+      const updated = await table.update(agentKey(agentId), change)
+      return updated && agentFromItem(updated)
+    },
+
+    async deleteVersion({ organizationId, agentId, id, status }) {
+      const key = versionKey(agentId, id)
+      const marked = await table.update(key, {
+        set: { deleted: true },
+        condition: allOf(isOwnedBy(organizationId), hasStatus(status)),
+      })
+      if (!marked) return (await readVersion(table, { organizationId, agentId, id })) ? 'other' : 'missing'
+      await table.update(agentKey(agentId), {
+        remove: ['draftVersionId'],
+        condition: refersTo('DRAFT', id),
+      })
+      // The version last: it says how many chunks there are, should this be interrupted.
+      const chunks = Array.from({ length: Number(marked.codeChunks ?? 0) }, (_, chunk) => ({
+        delete: codeKey(agentId, id, chunk),
+      }))
+      await table.writeMany(chunks)
+      await table.writeMany([{ delete: key }])
+      return 'deleted'
+    },
+
+    async setArchived({ organizationId, id, archivedAt }) {
+      const updated = await table.update(agentKey(id), {
+        ...(archivedAt === null ? { remove: ['archivedAt'] } : { setOnce: { archivedAt } }),
+        condition: isOwnedBy(organizationId),
+      })
+      return updated && agentFromItem(updated)
     },
 
     async get({ organizationId, id }) {
@@ -30,23 +91,25 @@ export function agentStore(table: Table): AgentStore {
       return item?.organizationId === organizationId ? agentFromItem(item) : null
     },
 
-    async list({ organizationId, agentIds = null, ...page }) {
-      if (agentIds) return listOf(table, { organizationId, agentIds, ...page })
-      const { items, next } = await listRecords(
-        table,
-        {
-          index: 'owned-by-organization',
-          shard: (shard) => ownedShard(organizationId, 'AGENT', shard),
-          ...page,
-        },
-        recordBytes,
-      )
-      return { items: items.map(agentFromItem), next }
+    async list({ organizationId, agentIds = null, archived = false, ...page }) {
+      if (agentIds) return listOf(table, { organizationId, agentIds, archived, ...page })
+      const query = {
+        index: 'owned-by-organization' as const,
+        shard: (shard: number) => ownedShard(organizationId, 'AGENT', shard),
+        ...page,
+      }
+      for (let reads = 1; ; reads++) {
+        const { items, next } = await listRecords(table, query, recordBytes)
+        const listed = archived ? items : items.filter(isActive)
+        if (listed.length > 0 || !next || reads === MAX_READS)
+          return { items: listed.map(agentFromItem), next }
+        query.after = next
+      }
     },
 
     async getVersion({ organizationId, agentId, id }) {
-      const item = await table.get(versionKey(agentId, id), { consistent: true })
-      return item?.organizationId === organizationId ? versionFromItem(item) : null
+      const item = await readVersion(table, { organizationId, agentId, id })
+      return item && versionFromItem(item)
     },
 
     async listVersions({ organizationId, agentId, limit, after }) {
@@ -63,7 +126,7 @@ export function agentStore(table: Table): AgentStore {
         Limit: limit + 2,
       })
       const versions = items
-        .filter((item) => item.id !== after?.order && item.organizationId === organizationId)
+        .filter((item) => item.id !== after?.order && item.organizationId === organizationId && !item.deleted)
         .map(versionFromItem)
       const page = versions.slice(0, limit)
       // DynamoDB returns 1 MB at most, which fits a response: the page needs no other limit in bytes.
@@ -83,112 +146,40 @@ export function agentStore(table: Table): AgentStore {
 /** A page of the agents with these ids, in the order of the index. */
 async function listOf(
   table: Table,
-  { organizationId, agentIds, limit, after }: AgentListParams & { agentIds: string[] },
+  { organizationId, agentIds, archived, limit, after }: AgentListParams & { agentIds: string[] },
 ): Promise<Page<Agent>> {
   const found = await table.getMany(agentIds.map(agentKey), { consistent: true })
   const following = found
-    .filter((item) => item.organizationId === organizationId && (!after || orderOf(item) < after.order))
+    .filter((item) => item.organizationId === organizationId && (archived || isActive(item)))
+    .filter((item) => !after || orderOf(item) < after.order)
     .sort((a, b) => (orderOf(a) < orderOf(b) ? 1 : -1))
   const page = fitPage(following.slice(0, limit), recordBytes)
   const last = page.length < following.length && page.at(-1)
   return { items: page.map(agentFromItem), next: last ? { order: orderOf(last) } : null }
 }
 
+const isActive = ({ archivedAt }: Item): boolean => archivedAt === undefined
+
+/** Null also for a version that is being deleted. */
+async function readVersion(table: Table, { organizationId, agentId, id }: VersionId): Promise<Item | null> {
+  const item = await table.get(versionKey(agentId, id), { consistent: true })
+  return item && item.organizationId === organizationId && !item.deleted ? item : null
+}
+
+/**
+ * The version, which is not a draft any more. After this write it cannot be deleted, so that the agent can refer to it. A
+ * published version, to which an agent is rolled back, is only read.
+ */
+async function publishDraft(table: Table, version: VersionId): Promise<Item | null> {
+  const item = await readVersion(table, version)
+  if (item?.status !== 'DRAFT') return item
+  return table.update(versionKey(version.agentId, version.id), {
+    set: { status: 'PUBLISHED' },
+    condition: allOf(EXISTS, IS_NOT_DELETED),
+  })
+}
+
+const referenceOf = (agent: Item | null, status: VersionStatus): unknown =>
+  status === 'DRAFT' ? agent?.draftVersionId : (agent?.current as Item | undefined)?.id
+
 const orderOf = ({ listOrder }: Item): string => String(listOrder)
-
-/** Approximate size of the record as JSON. */
-const recordBytes = ({ title, description, inputSchema, outputSchema }: Item): number =>
-  Buffer.byteLength([title, description, inputSchema, outputSchema].join(''))
-
-/** The single write that publishes a version: readers see the agent before or after it, never in between. */
-function toAgentChange(version: Version, item: Item): Change {
-  const { organizationId, agentId: id, slug, title, createdAt, createdBy, status } = version
-  const { description, inputSchema, outputSchema } = item
-  const identity = {
-    id,
-    organizationId,
-    slug,
-    createdAt,
-    createdBy,
-    ownerShard: ownedShard(organizationId, 'AGENT', shardOf(id, LIST_SHARDS)),
-    listOrder: `${createdAt}#${id}`,
-  }
-  const shown = { title, description, inputSchema, outputSchema }
-  if (status === 'DRAFT') {
-    return { setOnce: { ...identity, ...shown }, set: { draftVersionId: version.id, updatedAt: createdAt } }
-  }
-  return {
-    setOnce: identity,
-    set: { ...shown, current: item, updatedAt: createdAt },
-    remove: description === undefined ? ['draftVersionId', 'description'] : ['draftVersionId'],
-  }
-}
-
-/** Schemas, settings and tools are stored as JSON text, which keeps the order of keys and the form of numbers. */
-function versionToItem(version: Version): Item {
-  return {
-    ...version,
-    description: version.description ?? undefined,
-    model: version.model ?? undefined,
-    modelSettings: version.modelSettings && JSON.stringify(version.modelSettings),
-    inputSchema: JSON.stringify(version.inputSchema),
-    outputSchema: JSON.stringify(version.outputSchema),
-    execution: JSON.stringify(version.execution),
-    tools: JSON.stringify(version.tools),
-  }
-}
-
-function versionFromItem(item: Item): Version {
-  const {
-    id,
-    agentId,
-    organizationId,
-    slug,
-    status,
-    title,
-    createdAt,
-    createdBy,
-    code,
-    instructions,
-    digest,
-  } = item as Version
-  return {
-    id,
-    agentId,
-    organizationId,
-    slug,
-    status,
-    title,
-    description: (item.description as string | undefined) ?? null,
-    createdAt,
-    createdBy,
-    inputSchema: JSON.parse(String(item.inputSchema)),
-    outputSchema: JSON.parse(String(item.outputSchema)),
-    model: (item.model as string | undefined) ?? null,
-    ...(item.modelSettings !== undefined && { modelSettings: JSON.parse(String(item.modelSettings)) }),
-    tools: JSON.parse(String(item.tools ?? '[]')),
-    code,
-    env: (item.env as string[] | undefined) ?? [],
-    instructions,
-    execution: JSON.parse(String(item.execution)),
-    digest,
-  }
-}
-
-function agentFromItem(item: Item): Agent {
-  const { id, organizationId, slug, title, createdAt, createdBy, updatedAt } = item as Agent
-  return {
-    id,
-    organizationId,
-    slug,
-    title,
-    description: (item.description as string | undefined) ?? null,
-    createdAt,
-    createdBy,
-    updatedAt,
-    inputSchema: JSON.parse(String(item.inputSchema)),
-    outputSchema: JSON.parse(String(item.outputSchema)),
-    current: item.current ? versionFromItem(item.current as Item) : null,
-    draftVersionId: (item.draftVersionId as string | undefined) ?? null,
-  }
-}

@@ -17,7 +17,7 @@ import { queryParameters, requestHeaders } from './parameters.ts'
 import { problemDetails } from './problem-details.ts'
 import { rateLimit } from './rate-limit.ts'
 import { requestLog } from './request-log.ts'
-import { requireScope, restrictParameters } from './restrictions.ts'
+import { requireAllTenants, requireScope, restrictParameters } from './restrictions.ts'
 
 type Operations = typeof operations
 
@@ -49,6 +49,7 @@ export type Request<Name extends OperationName = OperationName> = {
   /** Path parameters, not validated. */
   agentId: string
   executionId: string
+  versionId: string
   body: Operations[Name] extends { adaptsBody: true } ? Json : JsonObject
   /** The media types that the client accepts. */
   accept: string | undefined
@@ -82,6 +83,7 @@ export function endpoint<Name extends OperationName>(
     if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)
     handler.use(identity()).use(rateLimit(rates))
     if (operation.scope !== 'any') handler.use(requireScope(operation.scope))
+    if (operation.allTenants) handler.use(requireAllTenants())
   }
   handler.use(encoding())
   // Links to pages can carry parameters of whoever sent them.
@@ -104,6 +106,7 @@ function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Nam
     headers: (event.validHeaders ?? {}) as Request<Name>['headers'],
     agentId: event.pathParameters?.agentId ?? '',
     executionId: event.pathParameters?.executionId ?? '',
+    versionId: event.pathParameters?.versionId ?? '',
     body: (event.json === undefined ? {} : event.json) as JsonObject,
     accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),

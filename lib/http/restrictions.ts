@@ -1,11 +1,16 @@
 import type { MiddlewareObj } from '@middy/core'
-import { assertScope, mayUseAgent, resolveTenant, type Scope } from '../core/access.ts'
+import { assertAllTenants, assertScope, mayUseAgent, resolveTenant, type Scope } from '../core/access.ts'
 import { AgentNotFound, Unauthorized } from '../core/errors.ts'
 import type { ServiceEvent } from './event.ts'
 
 /** Rejects tokens without the scope of the operation. */
 export function requireScope(scope: Scope): MiddlewareObj<ServiceEvent> {
   return { before: ({ event }) => assertScope(accessOf(event), scope) }
+}
+
+/** Rejects tokens that are bound to a tenant. */
+export function requireAllTenants(): MiddlewareObj<ServiceEvent> {
+  return { before: ({ event }) => assertAllTenants(accessOf(event)) }
 }
 
 /** Limits the agent in the path and the tenant in the query to those of the token. To be used after `queryParameters`. */

@@ -1,12 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { resolveVersion } from '../agents/resolve-version.ts'
+import type { ResolvedVersion } from '../agents/resolve-version.ts'
 import { type Access, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../core/access.ts'
-import type { Version } from '../core/agent.ts'
 import { AgentNotFound, Forbidden, InputSchemaMismatch, VersionNotFound } from '../core/errors.ts'
 import { CANCELLED, type Execution } from '../core/execution.ts'
 import type { Step } from '../core/step.ts'
 import { endExecution } from '../engine/end-execution.ts'
-import { buildRunRequest, type RunRequest } from '../engine/submit/run-request.ts'
+import { buildRunRequest, type RunRequest, resolveVersionToRun } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
 import { type CallMeta, parseCallMeta } from './call-meta.ts'
 import { InvalidParams, unknownTool } from './invalid-params.ts'
@@ -21,11 +20,11 @@ import { describeViolations, toRunResult, toToolError } from './tool-result.ts'
 export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<CallToolResult> {
   const { version: versionId, idempotencyKey, useCache, ...meta } = parseCallMeta(call.meta)
   const tenantId = tenantOf(call.access, meta.tenantId)
-  const version = await findVersion(engine, call, versionId)
+  const key = idempotencyKeyOf(call.access, idempotencyKey)
+  const { version, isArchived } = await findVersion(engine, call, { versionId, key })
   try {
     const overrides = { tenantId, useCache, enforceInputSchema: true }
-    const key = idempotencyKeyOf(call.access, idempotencyKey)
-    const request = await buildRunRequest(version, call.input, overrides, key)
+    const request = { ...(await buildRunRequest(version, call.input, overrides, key)), isArchived }
     return toRunResult(await runForCall(engine, call, request))
   } catch (error) {
     if (error instanceof InputSchemaMismatch)
@@ -39,12 +38,12 @@ export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<C
 async function findVersion(
   { agents }: SubmitEngine,
   { access, name }: ToolCall,
-  versionId: CallMeta['version'],
-): Promise<Version> {
+  { versionId, key }: { versionId: CallMeta['version']; key: string | undefined },
+): Promise<ResolvedVersion> {
   if (!mayUseAgent(access, name)) throw unknownTool(name)
   const { organizationId } = access
   try {
-    return await resolveVersion({ store: agents, organizationId, idOrSlug: name, versionId })
+    return await resolveVersionToRun({ store: agents, organizationId, idOrSlug: name, versionId }, key)
   } catch (error) {
     if (error instanceof AgentNotFound) throw unknownTool(name)
     if (!(error instanceof VersionNotFound)) throw error

@@ -2,21 +2,23 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DOCUMENT_FILE } from '../../lib/agents/document-file.ts'
+import { AgentArchived } from '../../lib/core/errors.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import type { AgentStore } from '../../lib/core/ports.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION, operatorId } from '../development.ts'
 import { hashSources, sourcesOutside } from './source-hash.ts'
 
-/** `problems`: the folder is not a valid agent, and nothing was published. */
+/** `problems`: the folder is not a valid agent, or the agent is archived, and nothing was published. */
 export type PublishResult = { slug: string; isNew: boolean } | Invalid
 
 /** What was last published from a folder. `sources` are the source files outside the folder. */
-type Publication = { slug: string; digest: string; sources: string[]; sourceHash: string }
+type Publication = { slug: string; sources: string[]; sourceHash: string }
 
 /**
  * Publishes every agent below a folder whose document or code differs from its current version. An agent whose files are
- * unchanged since the last start is neither checked nor bundled; if all are unchanged, the bundler is not loaded.
+ * unchanged since the last start is neither checked nor published, so that a rollback survives a restart; if all are
+ * unchanged, the bundler is not loaded.
  * @param stateFile stores what was published
  */
 export async function publishFolder(
@@ -55,31 +57,31 @@ async function findUnchanged(
   publication: Publication | undefined,
 ): Promise<Published | null> {
   if (!publication || (await hashSources(folder, publication.sources)) !== publication.sourceHash) return null
-  const isCurrent = (await currentDigest(store, publication.slug)) === publication.digest
-  return isCurrent ? { publication, isNew: false, isChecked: false } : null
+  const isPublished = (await findAgent(store, publication.slug))?.current
+  return isPublished ? { publication, isNew: false, isChecked: false } : null
 }
 
 async function publish(store: AgentStore, folder: string): Promise<Published | Invalid> {
   const { formatProblem, loadFolder } = await import('../../lib/agents/load-folder.ts')
   const { agent, problems } = await loadFolder(folder)
   if (!agent) return { folder, problems: problems.map(formatProblem) }
-  const { digest, document } = agent
+  const { slug } = agent.document
   const sources = sourcesOutside(folder, agent.sources)
-  const sourceHash = await hashSources(folder, sources)
-  const publication = { slug: document.slug, digest, sources, sourceHash }
-  const isNew = (await currentDigest(store, document.slug)) !== digest
-  if (isNew) {
-    const { publishAgent } = await import('../../lib/agents/publish-agent.ts')
-    const organizationId = DEVELOPMENT_ORGANIZATION.id
-    await publishAgent({ store, system, organizationId, createdBy: operatorId(), agent, draft: false })
+  const publication = { slug, sources, sourceHash: await hashSources(folder, sources) }
+  const { publishAgent } = await import('../../lib/agents/publish-agent.ts')
+  const params = { store, system, organizationId: DEVELOPMENT_ORGANIZATION.id, createdBy: operatorId() }
+  try {
+    const { isNew } = await publishAgent({ ...params, agent, draft: false })
+    return { publication, isNew, isChecked: true }
+  } catch (error) {
+    if (!(error instanceof AgentArchived)) throw error
+    return { folder, problems: [`${folder}: the agent ${slug} is archived`] }
   }
-  return { publication, isNew, isChecked: true }
 }
 
-async function currentDigest(store: AgentStore, slug: string): Promise<string | undefined> {
+function findAgent(store: AgentStore, slug: string) {
   const organizationId = DEVELOPMENT_ORGANIZATION.id
-  const agent = await store.get({ organizationId, id: agentIdOf(organizationId, slug) })
-  return agent?.current?.digest
+  return store.get({ organizationId, id: agentIdOf(organizationId, slug) })
 }
 
 /** Empty if the file is missing or invalid: then every folder is checked. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { publishAgent } from '../../lib/agents/publish-agent.ts'
+import { type PublishableAgent, publishAgent } from '../../lib/agents/publish-agent.ts'
 import { resolveVersion } from '../../lib/agents/resolve-version.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../../lib/core/errors.ts'
@@ -26,23 +26,18 @@ function countingStore() {
   return { store: counting, reads }
 }
 
-const resolve = (store: AgentStore, { organizationId, slug }: Version, versionId?: string) =>
-  resolveVersion({ store, organizationId, idOrSlug: slug, versionId })
+async function resolve(store: AgentStore, { organizationId, slug }: Version, versionId?: string) {
+  return (await resolveVersion({ store, organizationId, idOrSlug: slug, versionId })).version
+}
 
-/** The same agent once more, as this process publishes it. */
-const publishAgain = (store: AgentStore, version: Version, draft = false) =>
-  publishAgent({
-    store,
-    system,
-    organizationId: version.organizationId,
-    createdBy: version.createdBy,
-    agent: {
-      document: { ...version, input: version.inputSchema, output: version.outputSchema, tools: [] },
-      code: 'export default () => ({})',
-      digest: system.newId(),
-    } as unknown as Parameters<typeof publishAgent>[0]['agent'],
-    draft,
-  })
+/** Another version of the agent, as this process publishes it. */
+async function publishAgain(store: AgentStore, version: Version, draft = false): Promise<Version> {
+  const { organizationId, createdBy } = version
+  const title = system.newId()
+  const document = { ...version, title, input: version.inputSchema, output: version.outputSchema, tools: [] }
+  const agent = { document, code: 'export default () => ({})' } as unknown as PublishableAgent
+  return (await publishAgent({ store, system, organizationId, createdBy, agent, draft })).version
+}
 
 const published = async () => (await newOrganization()).publish('echo')
 

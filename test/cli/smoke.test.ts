@@ -26,7 +26,8 @@ async function smoke(args: string[]) {
 const toTemplate = (path: string) =>
   path
     .split('?')[0]
-    ?.replace('/echo', '/{agentId}')
+    ?.replace(/\/(?:echo|smoke-test-[a-z-]+)/, '/{agentId}')
+    .replace(/(?<=versions\/)[0-9a-f-]{36}/, '{versionId}')
     .replace(/[0-9a-f-]{36}/, '{executionId}') ?? ''
 
 describe('npm run smoke', () => {

@@ -54,6 +54,7 @@ function agentOf(version: Version): Agent {
     ...{ inputSchema, outputSchema },
     current: isDraft ? null : version,
     draftVersionId: isDraft ? version.id : null,
+    archivedAt: null,
   }
 }
 

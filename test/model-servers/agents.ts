@@ -46,7 +46,8 @@ export function agentsOn(url: string, format: ServedFormat = 'openai-compatible'
         const { agent, problems } = await loadFolder(folder)
         if (!agent) return problems.map(formatProblem)
         const owner = { organizationId, createdBy: organizationId }
-        return await publishAgent({ store: engine.agents, system, ...owner, agent, draft: false })
+        const published = await publishAgent({ store: engine.agents, system, ...owner, agent, draft: false })
+        return published.version
       } finally {
         rmSync(root, { recursive: true })
       }

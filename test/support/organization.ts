@@ -47,7 +47,7 @@ export async function newOrganization(table = sharedTable()): Promise<TestOrgani
       const fixture = join(FIXTURES, slug)
       const { agent, problems } = await loadFolder(existsSync(fixture) ? fixture : join(SAMPLES, slug))
       if (!agent) throw new Error(JSON.stringify(problems))
-      return publishAgent({
+      const { version } = await publishAgent({
         store: agentStore(table),
         system,
         organizationId: id,
@@ -55,6 +55,7 @@ export async function newOrganization(table = sharedTable()): Promise<TestOrgani
         agent,
         draft,
       })
+      return version
     },
   }
 }

@@ -135,7 +135,15 @@ async function publish(
 ): Promise<Version> {
   const { agent, problems } = await loadFolder(fileURLToPath(new URL(`agents/${slug}`, import.meta.url)))
   if (!agent) throw new Error(JSON.stringify(problems))
-  return publishAgent({ store: agents, system, organizationId, createdBy: organizationId, agent, draft })
+  const published = await publishAgent({
+    store: agents,
+    system,
+    organizationId,
+    createdBy: organizationId,
+    agent,
+    draft,
+  })
+  return published.version
 }
 
 /** What a worker writes before it dies: its claim, and a step with a value that computing it again would not return. */

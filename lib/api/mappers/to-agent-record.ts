@@ -1,5 +1,5 @@
 import type { Agent, Version } from '../../core/agent.ts'
-import type { AgentRecord, VersionRecord } from '../schemas/agent-record.ts'
+import type { AgentRecord, VersionDetails, VersionRecord } from '../schemas/agent-record.ts'
 
 export function toAgentRecord(agent: Agent): AgentRecord {
   return {
@@ -16,6 +16,7 @@ export function toAgentRecord(agent: Agent): AgentRecord {
     draftVersionStatus: agent.draftVersionId ? 'DRAFT' : null,
     inputSchema: agent.inputSchema,
     outputSchema: agent.outputSchema,
+    archivedAt: agent.archivedAt,
   }
 }
 
@@ -27,11 +28,27 @@ export function toVersionRecord(version: Version): VersionRecord {
     status: version.status,
     title: version.title,
     description: version.description,
+    message: version.message ?? null,
     createdBy: version.createdBy,
     createdAt: version.createdAt,
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
     model: version.model,
+    toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
     execution: { ...version.execution, maxTokens, maxCostUsd },
+    contentHash: version.digest,
+    documentHash: version.documentHash ?? null,
+    codeHash: version.codeHash ?? null,
+  }
+}
+
+export function toVersionDetails(version: Version): VersionDetails {
+  return {
+    ...toVersionRecord(version),
+    code: version.code,
+    instructions: version.instructions,
+    modelSettings: version.modelSettings ?? null,
+    tools: version.tools as VersionDetails['tools'],
+    env: version.env,
   }
 }

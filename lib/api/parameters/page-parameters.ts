@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { CURSOR } from '../../core/cursor.ts'
 import { PAGE_SIZE } from '../../core/limits.ts'
-import { dateTime, describe, integer, oneOf, tenantId } from './parameter.ts'
+import { dateTime, describe, flag, integer, oneOf, tenantId } from './parameter.ts'
 
 export const pageParameters = z.object({
   limit: describe(integer(PAGE_SIZE), 'The maximum number of items to return.'),
@@ -10,6 +10,10 @@ export const pageParameters = z.object({
     'The position to continue from: the cursor in the `next` link of the previous page.',
     { pattern: CURSOR.source },
   ),
+})
+
+export const agentPageParameters = z.extend(pageParameters, {
+  archived: describe(flag(), 'Also return archived agents.'),
 })
 
 const DATE_TIME = { format: 'date-time' }

@@ -1,6 +1,6 @@
 import { eventHeaders } from './event-headers.ts'
 import { executionParameters } from './execution-parameters.ts'
-import { executionPageParameters, pageParameters } from './page-parameters.ts'
+import { agentPageParameters, executionPageParameters, pageParameters } from './page-parameters.ts'
 import { runHeaders, runParameters } from './run-parameters.ts'
 import { waitHeaders } from './wait-headers.ts'
 
@@ -11,6 +11,7 @@ import { waitHeaders } from './wait-headers.ts'
 export const parameterSchemas = {
   runParameters,
   pageParameters,
+  agentPageParameters,
   executionPageParameters,
   executionParameters,
   eventHeaders,

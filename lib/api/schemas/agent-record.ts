@@ -17,31 +17,60 @@ export const agentRecord = z
     draftVersionStatus: z.enum(['DRAFT']).nullable(),
     inputSchema: declaredSchema,
     outputSchema: declaredSchema,
+    archivedAt: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'An archived agent accepts no runs and no versions.' }),
   })
   .meta({ id: 'Agent' })
 
-export const versionRecord = z
-  .object({
-    id: z.uuid(),
-    documentId: z.uuid().meta({ description: 'The agent of this version.' }),
-    status: z.enum(['PUBLISHED', 'DRAFT']),
-    title: z.string(),
-    description: z.string().nullable(),
-    createdBy: z.uuid(),
-    createdAt: z.iso.datetime(),
-    inputSchema: declaredSchema,
-    outputSchema: declaredSchema,
-    model: z.string().nullable(),
-    execution: z.object({
-      useCache: z.boolean(),
-      cacheTtlSeconds: z.int().nullable(),
-      maxAgentSteps: z.int(),
-      timeoutSeconds: z.int().nullable(),
-      maxTokens: z.int().nullable(),
-      maxCostUsd: z.number().nullable(),
-    }),
+const sha256 = () => z.string().regex(/^[0-9a-f]{64}$/)
+
+const versionFields = z.object({
+  id: z.uuid(),
+  documentId: z.uuid().meta({ description: 'The agent of this version.' }),
+  status: z.enum(['PUBLISHED', 'DRAFT']),
+  title: z.string(),
+  description: z.string().nullable(),
+  message: z.string().nullable().meta({ description: 'What the author says about the version.' }),
+  createdBy: z.uuid().meta({ description: 'The author: the ID of a token or of an operator.' }),
+  createdAt: z.iso.datetime(),
+  inputSchema: declaredSchema,
+  outputSchema: declaredSchema,
+  model: z.string().nullable(),
+  toolNames: z.array(z.string()).meta({ description: 'The names of the tools that the document declares.' }),
+  execution: z.object({
+    useCache: z.boolean(),
+    cacheTtlSeconds: z.int().nullable(),
+    maxAgentSteps: z.int(),
+    timeoutSeconds: z.int().nullable(),
+    maxTokens: z.int().nullable(),
+    maxCostUsd: z.number().nullable(),
+  }),
+  contentHash: z.string().meta({
+    description: 'SHA-256 of document and code. Versions of an agent with equal hashes behave the same.',
+  }),
+  documentHash: sha256().nullable().meta({ description: 'Null for versions that were stored without it.' }),
+  codeHash: sha256()
+    .nullable()
+    .meta({ description: 'Null for model agents, and for versions that were stored without it.' }),
+})
+
+export const versionRecord = versionFields.meta({ id: 'Version' })
+
+/** A version with its whole document, which lists leave out. */
+export const versionDetails = versionFields
+  .extend({
+    code: z.boolean().meta({ description: 'Whether this is a version of a code agent.' }),
+    instructions: z.string(),
+    modelSettings: z
+      .object({ maxOutputTokens: z.int().optional(), temperature: z.number().optional() })
+      .nullable(),
+    tools: z.array(z.record(z.string(), z.unknown())).meta({ description: 'As the document declares them.' }),
+    env: z.array(z.string()).meta({ description: 'The environment variables that a code agent may read.' }),
   })
-  .meta({ id: 'Version' })
+  .meta({ id: 'VersionDetails' })
 
 export type AgentRecord = z.infer<typeof agentRecord>
 export type VersionRecord = z.infer<typeof versionRecord>
+export type VersionDetails = z.infer<typeof versionDetails>

@@ -10,7 +10,14 @@ export const problemRecord = z
     instance: z.string().meta({ description: 'The request ID. Quote it when you ask for support.' }),
     code: z.string(),
     errors: z
-      .array(z.object({ path: z.string(), message: z.string() }))
+      .array(
+        z.object({
+          path: z.string(),
+          message: z.string(),
+          line: z.int().optional().meta({ description: 'In a text that the body contains, from 1.' }),
+          field: z.string().optional().meta({ description: 'In a document, as a dotted path.' }),
+        }),
+      )
       .optional()
       .meta({ description: 'The individual violations.' }),
   })

@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import { agentRecord, versionRecord } from './agent-record.ts'
+import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
 import { executionRecord, executionSummaryRecord } from './execution-record.ts'
 import { feedbackBody } from './feedback.ts'
 import { meRecord } from './me-record.ts'
+import { publishBody } from './publish-body.ts'
 import { stepRecord } from './step-record.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
@@ -19,8 +20,10 @@ const records = {
   Me: meRecord,
   OpenApiDocument: jsonObject,
   Output: jsonObject,
+  PublishBody: publishBody,
   Step: stepRecord,
   Version: versionRecord,
+  VersionDetails: versionDetails,
 }
 
 export type RecordName = keyof typeof records

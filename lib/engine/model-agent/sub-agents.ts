@@ -1,4 +1,5 @@
 import { resolveVersion } from '../../agents/resolve-version.ts'
+import { resolveVersionOf } from '../../agents/version-cache.ts'
 import type { Version } from '../../core/agent.ts'
 import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -38,15 +39,16 @@ export function subAgents(
 
   return {
     async describeAgent(slug: string) {
-      const version = await versionOf(slug).catch((error: unknown) => {
+      const resolved = await versionOf(slug).catch((error: unknown) => {
         if (error instanceof ServiceError && error.status === 404) return null
         throw error
       })
-      return version && { description: version.description, inputSchema: version.inputSchema }
+      // An archived agent is described, too: a call of it is what fails, not a run in progress that resumes.
+      return resolved && toDescription(resolved.version)
     },
 
     async runAgent({ slug, input, idempotencyKey, signal }: AgentCall): Promise<ToolResult> {
-      const version = await versionOf(slug)
+      const { version, isArchived } = await versionOf(slug)
       const callers = [...parent.callers, parent.agentId]
       if (callers.includes(version.agentId)) {
         return {
@@ -57,11 +59,15 @@ export function subAgents(
       if (callers.length >= MAX_DEPTH) {
         return { ok: false, error: `Agents may call each other at most ${MAX_DEPTH} levels deep.` }
       }
+      const id = childId(parent, idempotencyKey)
+      // A call that began before continues.
+      if (isArchived && (await engine.executions.getStatus({ organizationId, id })) === null)
+        return { ok: false, error: `The agent ${slug} is archived.` }
       const ended = await runChild(engine, parent, attempt, {
+        id,
         version,
         callers,
         input,
-        idempotencyKey,
         signal,
         share: (await budget?.share()) ?? null,
       })
@@ -76,9 +82,17 @@ export function subAgents(
   }
 }
 
-type Child = Omit<AgentCall, 'slug'> & { version: Version; callers: string[]; share: Budget | null }
+const toDescription = ({ description, inputSchema }: Version) => ({ description, inputSchema })
 
-/** Runs the call as a separate execution. Its id derives from the call's key, so that a resumed parent finds it again. */
+/** Its id derives from the call's key, so that a resumed parent finds it again. */
+type Child = Pick<AgentCall, 'input' | 'signal'> & {
+  id: string
+  version: Version
+  callers: string[]
+  share: Budget | null
+}
+
+/** Runs the call as a separate execution. One that began before continues on its version. */
 async function runChild(
   engine: Engine,
   parent: Execution,
@@ -86,12 +100,12 @@ async function runChild(
   child: Child,
 ): Promise<Execution> {
   const { executions, system } = engine
-  const { version, callers, input, idempotencyKey, signal, share } = child
+  const { id, version, callers, input, signal, share } = child
   const { organizationId } = parent
   const now = system.now()
   const lease = { owner: system.newId(), expiresAt: now + timesOf(engine).leaseMs }
   const execution = newExecution({
-    id: childId(parent, idempotencyKey),
+    id,
     organizationId,
     agentId: version.agentId,
     versionId: version.id,
@@ -109,12 +123,14 @@ async function runChild(
     lease,
     parent: { executionId: parent.id, callers },
   })
-  const { id } = execution
   const isNew = await executions.create({ execution })
   const leased = isNew ? execution : await executions.claim({ id, lease, now })
+  const begunOn =
+    isNew || typeof leased === 'string' ? version : await resolveVersionOf(engine.agents, leased)
   const deadline = { drain: NEVER, stop: signal }
   try {
-    const result = typeof leased === 'string' ? null : await attempt(engine, leased, version, { deadline })
+    const result =
+      typeof leased === 'string' || !begunOn ? null : await attempt(engine, leased, begunOn, { deadline })
     if (result?.kind === 'completed') return result.execution
     const timeoutMs = Number.POSITIVE_INFINITY
     const completed = await waitForCompletion({ executions, organizationId, id, timeoutMs, signal })

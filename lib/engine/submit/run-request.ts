@@ -1,7 +1,13 @@
+import { type ResolvedVersion, resolveVersion } from '../../agents/resolve-version.ts'
 import type { Version } from '../../core/agent.ts'
 import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import { type CacheIdentity, cacheKeyOf } from '../../core/cache-key.ts'
-import { InputSchemaMismatch, InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
+import {
+  AgentArchived,
+  InputSchemaMismatch,
+  InvalidModelOverride,
+  InvalidQueryParameter,
+} from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import { hashJson } from '../../core/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -21,6 +27,8 @@ export type RunRequest = {
   options: RunOptions
   cache?: Execution['cache']
   idempotency?: Idempotency | null
+  /** Accepts no new run: the request can only repeat an earlier one with the same idempotency key. */
+  isArchived?: boolean
 }
 
 /** A client's idempotency key, and the hash of everything that must be equal when the key is used again. */
@@ -36,6 +44,20 @@ export type RunOverrides = {
   tenantId?: string | undefined
   useCache?: boolean | undefined
   useDynamicLearning?: boolean | undefined
+}
+
+/**
+ * Resolves the version of a request to run an agent. An archived agent is an error, unless the request has an idempotency key
+ * and can be the repetition of an accepted one.
+ * @throws AgentNotFound, VersionNotFound, AgentArchived
+ */
+export async function resolveVersionToRun(
+  params: Parameters<typeof resolveVersion>[0],
+  idempotencyKey: string | undefined,
+): Promise<ResolvedVersion> {
+  const resolved = await resolveVersion(params)
+  if (resolved.isArchived && idempotencyKey === undefined) throw new AgentArchived()
+  return resolved
 }
 
 /**

@@ -44,12 +44,14 @@ export const anAgentRecord = (overrides: Partial<AgentRecord> = {}): AgentRecord
   draftVersionStatus: null,
   inputSchema: { text: { type: 'string', description: 'The text.' } },
   outputSchema: { text: { type: 'string', description: 'The text.' } },
+  archivedAt: null,
   ...overrides,
 })
 
 export const aVersionRecord = (overrides: Partial<VersionRecord> = {}): VersionRecord => ({
   ...{ id: VERSION_ID, documentId: AGENT_ID, status: 'PUBLISHED', title: 'Triage ticket', description: null },
-  ...{ createdBy: idOf(5), createdAt: timeOf(0), model: 'openai/gpt-5-mini' },
+  ...{ message: null, createdBy: idOf(5), createdAt: timeOf(0), model: 'openai/gpt-5-mini', toolNames: [] },
+  ...{ contentHash: 'a'.repeat(64), documentHash: 'b'.repeat(64), codeHash: null },
   inputSchema: anAgentRecord().inputSchema,
   outputSchema: anAgentRecord().outputSchema,
   execution: {

@@ -22,7 +22,8 @@ async function publish(model: string) {
   const organizationId = system.newId()
   const agent = { document, code: null, digest: '' }
   const store = holder.engine.agents
-  return publishAgent({ store, system, organizationId, createdBy: organizationId, agent, draft: false })
+  const owner = { organizationId, createdBy: organizationId }
+  return (await publishAgent({ store, system, ...owner, agent, draft: false })).version
 }
 
 const good = [{ calls: [finalAnswer({ answer: 'Yes.' })] }]

@@ -51,7 +51,7 @@ let warmEngine: ReturnType<typeof engineFor> | undefined
 async function requestOf(slug: string, input: JsonObject, overrides: RunOverrides = {}) {
   warmEngine ??= engineFor(table)
   const engine = warmEngine
-  const version = await resolveVersion({
+  const { version } = await resolveVersion({
     store: engine.agents,
     organizationId: own.id,
     idOrSlug: slug,

@@ -29,7 +29,7 @@ export async function loadFixture(slug: string): Promise<LoadedAgent> {
 export function loadModelAgent(models: ModelAndTools): Agent {
   const { document } = parseDocument(modelAgent(models), MODEL_AGENT)
   if (!document) throw new Error('The model agent of the harness is invalid.')
-  return { document, code: null, digest: '' }
+  return { document, code: null }
 }
 
 const modelAgent = ({ model, toolHost }: ModelAndTools) => `---

@@ -27,6 +27,13 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'list-agents': [/*     */ 403, 200, 403, 200, 200, ABSENT, ABSENT],
   'get-agent': [/*       */ 403, 200, 403, 200, 200, 404, 404],
   'list-versions': [/*   */ 403, 200, 403, 200, 200, 404, 404],
+  // What belongs to all tenants is not for tokens that are bound to one.
+  'publish-agent': [/*   */ 403, 403, 200, 403, 403, 403, 200],
+  'archive-agent': [/*   */ 403, 403, 200, 403, 403, 404, 404],
+  'restore-agent': [/*   */ 403, 403, 200, 403, 403, 404, 404],
+  'get-version': [/*     */ 403, 200, 403, 403, 403, 404, 404],
+  'delete-version': [/*  */ 403, 403, 204, 403, 403, 404, 404],
+  'promote-version': [/* */ 403, 403, 200, 403, 403, 404, 404],
   'run-agent': [/*       */ 200, 403, 403, 200, 403, 404, 404],
   'list-agent-executions': [403, 200, 403, 200, 403, 404, 404],
   'list-executions': [/* */ 403, 200, 403, 200, 403, ABSENT, ABSENT],
@@ -38,11 +45,21 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'give-feedback': [/*   */ 200, 403, 403, 200, 404, 404, 404],
 }
 
+const DOCUMENT = `---
+title: Published
+slug: published
+input: { text: { type: string } }
+output: { text: { type: string } }
+---
+Repeat the text.
+`
+
 /** Query strings and bodies that a successful request needs. Lists and runs name the tenant. */
 const REQUESTS: Partial<
   Record<OperationName, { query?: string; body?: object; headers?: Record<string, string> }>
 > = {
   'serve-mcp': modernRequest('tools/list'),
+  'publish-agent': { body: { document: DOCUMENT } },
   'run-agent': { query: '?tenantId=acme', body: { text: 'x' } },
   'list-agent-executions': { query: '?tenantId=acme' },
   'list-executions': { query: '?tenantId=acme' },
@@ -51,13 +68,18 @@ const REQUESTS: Partial<
 
 let org: TestOrganization
 let agentId: string
+let versionId: string
 const clients = {} as Record<Column, ApiClient>
 
 beforeAll(async () => {
   org = await newOrganization()
-  agentId = (await org.publish('echo')).agentId
+  const version = await org.publish('echo')
+  agentId = version.agentId
+  versionId = version.id
   await org.publish('counted')
   const other = await newOrganization()
+  for (const { call } of [org, other])
+    expect((await call('POST', '/v1/agents', { body: { document: DOCUMENT } })).status).toBe(201)
   Object.assign(clients, {
     run: await org.withLimits({ scopes: ['run'] }),
     read: await org.withLimits({ scopes: ['read'] }),
@@ -76,9 +98,23 @@ beforeAll(async () => {
 
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
 
-const send = (client: ApiClient, route: Route, agent: string, executionId: string) => {
+/** Each request that changes an agent or a draft gets its own one: the requests are concurrent. */
+const CHANGES: OperationName[] = ['archive-agent', 'restore-agent', 'promote-version', 'delete-version']
+let agents = 0
+
+async function newIds({ function: name }: Route): Promise<Ids> {
+  const executionId = await newExecution()
+  if (!CHANGES.includes(name)) return { agentId, executionId, versionId }
+  const document = DOCUMENT.replace('slug: published', `slug: changed-${++agents}`)
+  const published = await org.call('POST', '/v1/agents', { body: { document, draft: true } })
+  return { agentId: published.json.documentId, executionId, versionId: published.json.id }
+}
+
+type Ids = { agentId: string; executionId: string; versionId: string }
+
+const send = (client: ApiClient, route: Route, ids: Ids) => {
   const { query = '', ...options } = REQUESTS[route.function] ?? {}
-  const path = route.path.replace('{agentId}', agent).replace('{executionId}', executionId)
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: keyof Ids) => ids[name])
   return client(route.method, path + query, options)
 }
 
@@ -106,12 +142,18 @@ const cells = apiRoutes.flatMap((route) =>
 
 describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) => {
   it(`is ${expected}`, async () => {
-    const executionId = await newExecution()
-    const response = await send(clients[column], route, agentId, executionId)
+    const ids = await newIds(route)
+    const { agentId, executionId } = ids
+    const response = await send(clients[column], route, ids)
     expect(response.status, response.text).toBe(expected === ABSENT ? 200 : expected)
     if (expected === 403) expect(response.json).toMatchObject({ code: 'Forbidden' })
     if (expected === 404) {
-      const missing = await send(clients[column], route, system.newId(), system.newId())
+      const [one, other, third] = [system.newId(), system.newId(), system.newId()]
+      const missing = await send(clients[column], route, {
+        agentId: one,
+        executionId: other,
+        versionId: third,
+      })
       expect(comparable(response)).toEqual(comparable(missing))
     }
     const isList = Array.isArray(response.json) && route.function !== 'list-steps'

@@ -248,5 +248,6 @@ async function publish(slug: string, table: Table): Promise<Version> {
   const { agent } = await loadFolder(fileURLToPath(new URL(`../../../agents/${slug}`, import.meta.url)))
   if (!agent) throw new Error(`agents/${slug} is invalid.`)
   const store = agentStore(table)
-  return publishAgent({ store, system, organizationId, createdBy: organizationId, agent, draft: false })
+  const owner = { organizationId, createdBy: organizationId }
+  return (await publishAgent({ store, system, ...owner, agent, draft: false })).version
 }

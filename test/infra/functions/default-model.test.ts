@@ -1,7 +1,11 @@
 import { App, Stack } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_MODELS, findDefaultModel, REGIONS } from '../../../infra/functions/default-model.ts'
-import { AGENT_FUNCTIONS, FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
+import {
+  AGENT_FUNCTIONS,
+  FUNCTION_NAMES,
+  MODEL_FUNCTIONS,
+} from '../../../infra/functions/function-settings.ts'
 import { parseModelName } from '../../../lib/models/model-name.ts'
 import { findFunctionResource, synthesize } from '../synthesize.ts'
 
@@ -58,9 +62,9 @@ describe('the default model', () => {
     )
   })
 
-  it.each(FUNCTION_NAMES)('is looked up by the region of the deployment for %s if it runs agents', (name) => {
+  it.each(FUNCTION_NAMES)('is looked up by the region of the deployment for %s if it needs one', (name) => {
     expect(findVariable(template, name)).toEqual(
-      AGENT_FUNCTIONS.includes(name)
+      MODEL_FUNCTIONS.includes(name)
         ? { 'Fn::FindInMap': ['DefaultModels', { Ref: 'AWS::Region' }, 'model'] }
         : undefined,
     )

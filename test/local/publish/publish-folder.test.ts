@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { archiveAgent } from '../../../lib/agents/archive-agent.ts'
 import { loadFolder } from '../../../lib/agents/load-folder.ts'
-import { agentIdOf } from '../../../lib/core/ids.ts'
+import { promoteVersion } from '../../../lib/agents/promote-version.ts'
+import { resolveAgent } from '../../../lib/agents/resolve-agent.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { system } from '../../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
@@ -48,10 +50,8 @@ async function publish() {
   return { agents, loaded: vi.mocked(loadFolder).mock.calls.length }
 }
 
-const currentTitle = async () => {
-  const organizationId = DEVELOPMENT_ORGANIZATION.id
-  return (await store.get({ organizationId, id: agentIdOf(organizationId, slug) }))?.title
-}
+const reference = () => ({ store, organizationId: DEVELOPMENT_ORGANIZATION.id, idOrSlug: slug })
+const currentVersion = async () => (await resolveAgent(reference())).current
 
 const published = () => ({ agents: [{ slug, isNew: true }], loaded: 1 })
 const unchanged = () => ({ agents: [{ slug, isNew: false }], loaded: 0 })
@@ -84,12 +84,25 @@ describe('publishFolder', () => {
     expect(await publish()).toEqual(unchanged())
   })
 
-  it('publishes again when another version has become current', async () => {
+  it('leaves an unchanged folder alone when another version has become current: a rollback survives a restart', async () => {
     await publish()
-    const before = join(folder, 'agents', 'one')
+    const first = await currentVersion()
     write('agents/one/agent.md', document('Other'))
-    await publishFolder(store, join(before, '..'), join(folder, 'other.json'))
-    write('agents/one/agent.md', document('One'))
+    await publish()
+    await promoteVersion({ ...reference(), system, versionId: String(first?.id) })
+    expect(await publish()).toEqual(unchanged())
+    expect(await currentVersion()).toEqual(first)
+  })
+
+  it('publishes a changed folder of an archived agent only after it is restored', async () => {
+    await publish()
+    await archiveAgent(reference(), new Date().toISOString())
+    expect(await publish()).toEqual(unchanged())
+    write('agents/one/agent.md', document('Two'))
+    const path = join(folder, 'agents', 'one')
+    const rejected = [{ folder: path, problems: [`${path}: the agent ${slug} is archived`] }]
+    for (let start = 0; start < 2; start++) expect((await publish()).agents).toEqual(rejected)
+    await archiveAgent(reference(), null)
     expect(await publish()).toEqual(published())
   })
 
@@ -113,7 +126,7 @@ describe('publishFolder', () => {
     }
     expect((await publish()).agents).toEqual([invalid, { slug: other, isNew: true }])
     expect((await publish()).agents).toEqual([invalid, { slug: other, isNew: false }])
-    expect(await currentTitle()).toBe('One')
+    expect((await currentVersion())?.title).toBe('One')
 
     write('agents/one/agent.ts', `export default () => ({ text: 'repaired' })`)
     expect((await publish()).agents).toEqual([

@@ -1,0 +1,17 @@
+import { archiveAgent } from '../lib/agents/archive-agent.ts'
+import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { system } from '../lib/system.ts'
+
+const { agents, rates } = openStores()
+
+async function archive({ organizationId, agentId: idOrSlug }: Request<'archive-agent'>) {
+  const agent = await archiveAgent(
+    { store: agents, organizationId, idOrSlug },
+    new Date(system.now()).toISOString(),
+  )
+  return { status: 200, body: toAgentRecord(agent) }
+}
+
+export const handler = endpoint('archive-agent', archive, { rates })

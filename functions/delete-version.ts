@@ -1,0 +1,15 @@
+import { deleteDraft } from '../lib/agents/delete-draft.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { toVersionId } from '../lib/http/version-id.ts'
+
+const { agents, executions, rates } = openStores()
+
+async function deleteVersion(request: Request<'delete-version'>) {
+  const { organizationId, agentId: idOrSlug } = request
+  const versionId = toVersionId(request)
+  await deleteDraft({ store: agents, executions, organizationId, idOrSlug, versionId })
+  return { status: 204 }
+}
+
+export const handler = endpoint('delete-version', deleteVersion, { rates })

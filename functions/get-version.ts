@@ -1,0 +1,19 @@
+import { resolveAgent } from '../lib/agents/resolve-agent.ts'
+import { toVersionDetails } from '../lib/api/mappers/to-agent-record.ts'
+import { VersionNotFound } from '../lib/core/errors.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { toVersionId } from '../lib/http/version-id.ts'
+
+const { agents, rates } = openStores()
+
+async function getVersion(request: Request<'get-version'>) {
+  const { organizationId, agentId: idOrSlug } = request
+  const id = toVersionId(request)
+  const { id: agentId } = await resolveAgent({ store: agents, organizationId, idOrSlug })
+  const version = await agents.getVersion({ organizationId, agentId, id })
+  if (!version) throw new VersionNotFound()
+  return { status: 200, body: toVersionDetails(version) }
+}
+
+export const handler = endpoint('get-version', getVersion, { rates })

@@ -1,0 +1,33 @@
+import { checkPublishedAgent } from '../lib/agents/check-published-agent.ts'
+import { publishAgent } from '../lib/agents/publish-agent.ts'
+import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { mayUseAgent } from '../lib/core/access.ts'
+import { Forbidden } from '../lib/core/errors.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { parsePublishBody } from '../lib/http/publish-body.ts'
+import { system } from '../lib/system.ts'
+
+const { agents, rates } = openStores()
+
+async function publish({ access, organizationId, body, basePath }: Request<'publish-agent'>) {
+  const { document, slug = null, code = null, draft = false, message } = parsePublishBody(body)
+  const agent = await checkPublishedAgent({ document, slug, code })
+  // The agent may not exist: an answer must not tell.
+  if (!mayUseAgent(access, agent.document.slug))
+    throw new Forbidden('The token is limited to other agents than the one of the document.')
+  const { version, isNew } = await publishAgent({
+    store: agents,
+    system,
+    organizationId,
+    // The authorizer of an earlier release does not pass the token's id.
+    createdBy: access.tokenId || organizationId,
+    agent,
+    draft,
+    message: message ?? undefined,
+  })
+  const location = `${basePath}/v1/agents/${version.agentId}/versions/${version.id}`
+  return { status: isNew ? 201 : 200, headers: { Location: location }, body: toVersionRecord(version) }
+}
+
+export const handler = endpoint('publish-agent', publish, { rates })

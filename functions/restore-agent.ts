@@ -1,0 +1,13 @@
+import { archiveAgent } from '../lib/agents/archive-agent.ts'
+import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { endpoint, type Request } from '../lib/http/endpoint.ts'
+
+const { agents, rates } = openStores()
+
+async function restore({ organizationId, agentId: idOrSlug }: Request<'restore-agent'>) {
+  const agent = await archiveAgent({ store: agents, organizationId, idOrSlug }, null)
+  return { status: 200, body: toAgentRecord(agent) }
+}
+
+export const handler = endpoint('restore-agent', restore, { rates })

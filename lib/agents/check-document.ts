@@ -1,0 +1,63 @@
+import type { AgentDocument } from './document.ts'
+import { findBudgetProblem } from './find-budget-problem.ts'
+import { type DocumentProblem, parseDocument } from './parse-document.ts'
+
+/**
+ * Bytes of an `agent.md`, also with its YAML aliases expanded. The agent item stores the document twice, and a DynamoDB
+ * item can have 400 KB.
+ */
+const MAX_DOCUMENT_BYTES = 150_000
+
+/** `field` is null if the problem is not one of a field. */
+export type CheckedProblem = Omit<DocumentProblem, 'field'> & { field: string | null }
+
+export type CheckedDocument =
+  | { document: AgentDocument; problems: [] }
+  | { document: null; problems: CheckedProblem[] }
+
+/** Where the document comes from, and whether code comes with it. */
+export type DocumentSource = {
+  /** The slug of a document without one; null if there is none. */
+  defaultSlug: string | null
+  hasCode: boolean
+  /** Completes "code is true, but …". */
+  withoutCode: string
+  /** Completes "code must be true because …". */
+  withCode: string
+}
+
+/** Parses an `agent.md` and checks everything that does not need its code. */
+export async function checkDocument(text: string, source: DocumentSource): Promise<CheckedDocument> {
+  if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES)
+    return invalid(`must not be larger than ${MAX_DOCUMENT_BYTES} bytes`)
+  const parsed = parseDocument(text, source.defaultSlug)
+  if (!parsed.document) return parsed
+  const { document, getLine } = parsed
+  const conflict = findConflict(document, source)
+  if (conflict) return invalid(conflict.message, conflict.field, getLine([conflict.field]))
+  const budget = await findBudgetProblem(document)
+  if (budget) return invalid(budget.message, budget.path.join('.'), getLine(budget.path))
+  const bytes = Buffer.byteLength(JSON.stringify(document))
+  if (bytes > MAX_DOCUMENT_BYTES)
+    return invalid(`expands to ${bytes} bytes; the limit is ${MAX_DOCUMENT_BYTES}`)
+  return { document, problems: [] }
+}
+
+const invalid = (message: string, field: string | null = null, line = 1): CheckedDocument => ({
+  document: null,
+  problems: [{ line, field, message }],
+})
+
+/** A code agent has code and no model settings; a model agent has instructions and no code. */
+function findConflict(document: AgentDocument, { hasCode, withCode, withoutCode }: DocumentSource) {
+  const { code, model, tools, instructions } = document
+  if (code && !hasCode) return { field: 'code', message: `is true, but ${withoutCode}` }
+  if (!code && hasCode) return { field: 'code', message: `must be true because ${withCode}` }
+  if (code && model) return { field: 'model', message: 'must be omitted: a code agent has no model' }
+  if (code && tools.length > 0)
+    return { field: 'tools', message: 'must be omitted: a code agent has no model that could call tools' }
+  if (!code && instructions === '') {
+    return { field: 'instructions', message: 'are required: add text for the model below the front matter' }
+  }
+  return null
+}

@@ -1,0 +1,47 @@
+import { InvalidAgent, type Violation } from '../core/errors.ts'
+import { type CheckedProblem, checkDocument } from './check-document.ts'
+import type { PublishableAgent } from './publish-agent.ts'
+
+type Params = {
+  /** The text of an `agent.md`. */
+  document: string
+  /** The slug of a document without one. */
+  slug: string | null
+  code: string | null
+}
+
+/**
+ * Checks an agent that arrives over HTTP like a folder, except for what needs its sources: TypeScript types.
+ * @throws InvalidAgent with every problem; paths are those of the request body
+ */
+export async function checkPublishedAgent({ document: text, slug, code }: Params): Promise<PublishableAgent> {
+  const { document, problems } = await checkDocument(text, {
+    defaultSlug: slug,
+    hasCode: code !== null,
+    withCode: 'the request has code',
+    withoutCode: 'the request has no code',
+  })
+  const violations = [
+    ...problems.map(toDocumentViolation),
+    ...(code === null ? [] : await findCodeViolations(code)),
+  ]
+  if (!document || violations.length > 0) throw new InvalidAgent(violations)
+  return { document, code }
+}
+
+/** Loads the parser of code on demand: many agents have none. */
+async function findCodeViolations(code: string): Promise<Violation[]> {
+  const { checkCode } = await import('./check-code.ts')
+  return checkCode(code).map(({ line, message }) => ({
+    path: '/code',
+    line,
+    message: `code:${line}: ${message}.`,
+  }))
+}
+
+const toDocumentViolation = ({ line, field, message }: CheckedProblem): Violation => ({
+  path: '/document',
+  line,
+  ...(field !== null && { field }),
+  message: `agent.md:${line}: ${field === null ? '' : `${field}: `}${message}.`,
+})

@@ -1,0 +1,40 @@
+import { ExecutionInProgress, VersionNotFound, VersionPublished } from '../core/errors.ts'
+import type { ExecutionStore, PageRequest, VersionId } from '../core/ports.ts'
+import { type AgentReference, resolveAgent } from './resolve-agent.ts'
+
+type Params = AgentReference & { versionId: string; executions: Pick<ExecutionStore, 'listSummaries'> }
+
+const PAGE_SIZE = 100
+
+/**
+ * Deletes a draft and its code. A run that is in progress needs both, so it has to end first.
+ * @throws AgentNotFound, VersionNotFound, VersionPublished, ExecutionInProgress
+ */
+export async function deleteDraft({ executions, versionId: id, ...reference }: Params): Promise<void> {
+  const { store, organizationId } = reference
+  const { id: agentId } = await resolveAgent(reference)
+  const version = { organizationId, agentId, id }
+  const found = await store.getVersion(version)
+  if (found?.status === 'PUBLISHED') throw new VersionPublished()
+  const openId = found && (await findOpenExecution(executions, version))
+  if (openId) throw new ExecutionInProgress(openId)
+  // Also completes a deletion that was interrupted.
+  const result = await store.deleteVersion({ ...version, status: 'DRAFT' })
+  if (result === 'missing') throw new VersionNotFound()
+  if (result === 'other') throw new VersionPublished()
+}
+
+/** The id of an execution of the version that is in progress. */
+async function findOpenExecution(
+  executions: Params['executions'],
+  { organizationId, agentId, id }: VersionId,
+): Promise<string | null> {
+  const filter = { organizationId, agentId, status: 'IN_PROGRESS', tenantId: null } as const
+  for (let after: PageRequest['after'] = null; ; ) {
+    const { items, next } = await executions.listSummaries({ ...filter, limit: PAGE_SIZE, after })
+    const open = items.find(({ versionId }) => versionId === id)
+    if (open) return open.id
+    if (!next) return null
+    after = next
+  }
+}

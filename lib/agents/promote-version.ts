@@ -1,0 +1,30 @@
+import type { Agent } from '../core/agent.ts'
+import { AgentArchived, VersionNotFound } from '../core/errors.ts'
+import type { System } from '../core/ports.ts'
+import { type AgentReference, resolveAgent } from './resolve-agent.ts'
+import { forgetCurrentVersion } from './version-cache.ts'
+
+type Params = AgentReference & { system: System; versionId: string }
+
+/**
+ * Makes a version current as it is: a draft, or an older version again. Does nothing if it is current.
+ * @throws AgentNotFound, VersionNotFound, AgentArchived
+ */
+export async function promoteVersion(params: Params): Promise<Agent> {
+  const { store, system, organizationId, versionId: id } = params
+  for (;;) {
+    const agent = await resolveAgent(params)
+    if (agent.archivedAt !== null) throw new AgentArchived()
+    if (agent.current?.id === id) return agent
+    const { id: agentId, draftVersionId } = agent
+    const version = { organizationId, agentId, id }
+    const promotedAt = new Date(system.now()).toISOString()
+    const promoted = await store.promote({ ...version, draftVersionId, promotedAt })
+    if (promoted) {
+      forgetCurrentVersion(agentId)
+      return promoted
+    }
+    // Another request has changed the agent, or there is no such version.
+    if (!(await store.getVersion(version))) throw new VersionNotFound()
+  }
+}

@@ -1,0 +1,114 @@
+import type { Agent, Version } from '../core/agent.ts'
+import { LIST_SHARDS, ownedShard, shardOf } from './table/keys.ts'
+import type { Change, Item } from './table/table.ts'
+
+/** Approximate size of the record as JSON. */
+export const recordBytes = ({ title, description, inputSchema, outputSchema }: Item): number =>
+  Buffer.byteLength([title, description, inputSchema, outputSchema].join(''))
+
+/** The single write that publishes a version: readers see the agent before or after it, never in between. */
+export function toAgentChange(version: Version, item: Item): Change {
+  const { organizationId, agentId: id, slug, createdAt, createdBy, status } = version
+  const identity = {
+    id,
+    organizationId,
+    slug,
+    createdAt,
+    createdBy,
+    ownerShard: ownedShard(organizationId, 'AGENT', shardOf(id, LIST_SHARDS)),
+    listOrder: `${createdAt}#${id}`,
+  }
+  const shown = shownOf(item)
+  if (status === 'DRAFT') {
+    return { setOnce: { ...identity, ...shown }, set: { draftVersionId: version.id, updatedAt: createdAt } }
+  }
+  return {
+    setOnce: identity,
+    set: { ...shown, current: item, updatedAt: createdAt },
+    remove: item.description === undefined ? ['draftVersionId', 'description'] : ['draftVersionId'],
+  }
+}
+
+/** What an agent shows of its current version. */
+export const shownOf = ({ title, description, inputSchema, outputSchema }: Item): Item => ({
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+})
+
+/** Schemas, settings and tools are stored as JSON text, which keeps the order of keys and the form of numbers. */
+export function versionToItem(version: Version): Item {
+  return {
+    ...version,
+    description: version.description ?? undefined,
+    model: version.model ?? undefined,
+    modelSettings: version.modelSettings && JSON.stringify(version.modelSettings),
+    inputSchema: JSON.stringify(version.inputSchema),
+    outputSchema: JSON.stringify(version.outputSchema),
+    execution: JSON.stringify(version.execution),
+    tools: JSON.stringify(version.tools),
+  }
+}
+
+export function versionFromItem(item: Item): Version {
+  const {
+    id,
+    agentId,
+    organizationId,
+    slug,
+    status,
+    title,
+    createdAt,
+    createdBy,
+    code,
+    instructions,
+    digest,
+    documentHash,
+    codeHash,
+    message,
+  } = item as Version
+  return {
+    id,
+    agentId,
+    organizationId,
+    slug,
+    status,
+    title,
+    description: (item.description as string | undefined) ?? null,
+    createdAt,
+    createdBy,
+    inputSchema: JSON.parse(String(item.inputSchema)),
+    outputSchema: JSON.parse(String(item.outputSchema)),
+    model: (item.model as string | undefined) ?? null,
+    ...(item.modelSettings !== undefined && { modelSettings: JSON.parse(String(item.modelSettings)) }),
+    tools: JSON.parse(String(item.tools ?? '[]')),
+    code,
+    env: (item.env as string[] | undefined) ?? [],
+    instructions,
+    execution: JSON.parse(String(item.execution)),
+    digest,
+    ...(documentHash !== undefined && { documentHash }),
+    ...(codeHash !== undefined && { codeHash }),
+    ...(message !== undefined && { message }),
+  }
+}
+
+export function agentFromItem(item: Item): Agent {
+  const { id, organizationId, slug, title, createdAt, createdBy, updatedAt } = item as Agent
+  return {
+    id,
+    organizationId,
+    slug,
+    title,
+    description: (item.description as string | undefined) ?? null,
+    createdAt,
+    createdBy,
+    updatedAt,
+    inputSchema: JSON.parse(String(item.inputSchema)),
+    outputSchema: JSON.parse(String(item.outputSchema)),
+    current: item.current ? versionFromItem(item.current as Item) : null,
+    draftVersionId: (item.draftVersionId as string | undefined) ?? null,
+    archivedAt: (item.archivedAt as string | undefined) ?? null,
+  }
+}
