@@ -1,0 +1,22 @@
+import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
+
+type Searched = Pick<AgentRecord, 'title' | 'slug' | 'description' | 'id'>
+
+/**
+ * The agents that contain every word of a query, in any order and case, with or without accents. Those whose title or slug
+ * contains them all come first.
+ */
+export function searchAgents<Agent extends Searched>(agents: readonly Agent[], query: string): Agent[] {
+  const words = fold(query).split(/\s+/).filter(Boolean)
+  if (words.length === 0) return [...agents]
+  const containsAll = (text: string) => words.every((word) => text.includes(word))
+  const found = agents.filter((agent) => containsAll(`${nameOf(agent)} ${fold(agent.description ?? '')}`))
+  const [byName, byDescription] = [true, false].map((wanted) =>
+    found.filter((agent) => containsAll(nameOf(agent)) === wanted),
+  )
+  return [...(byName ?? []), ...(byDescription ?? [])]
+}
+
+const nameOf = ({ title, slug, id }: Searched) => fold(`${title} ${slug} ${id}`)
+
+const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Parameters } from '../../../console/try/run-options.ts'
+import { toCurl } from '../../../console/try/samples/to-curl.ts'
+import { toPython } from '../../../console/try/samples/to-python.ts'
+import { toTypeScript } from '../../../console/try/samples/to-typescript.ts'
+import { fitsDouble } from '../../../lib/core/exact-number.ts'
+
+const TOKEN = 'aes_test"token'
+const CLIENT = new URL('../../../clients/typescript/src/index.ts', import.meta.url)
+
+type Received = { url: string; authorization: string; body: string }
+
+let server: Server
+let baseUrl: string
+let folder: string
+let received: Received[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'samples-'))
+  server = createServer(async (request, response) => {
+    const { url = '', headers } = request
+    received.push({ url, authorization: headers.authorization ?? '', body: await readText(request) })
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"answer":42}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/stage`
+})
+
+afterAll(async () => {
+  server.close()
+  await rm(folder, { recursive: true })
+})
+
+/** Runs a sample as a user would, and returns what the service received. */
+async function execute(command: string, args: string[]): Promise<Received> {
+  received = []
+  const child = spawn(command, args, { cwd: folder, env: { ...process.env, AES_TOKEN: TOKEN } })
+  const [output, errors, [code]] = await Promise.all([
+    readText(child.stdout),
+    readText(child.stderr),
+    once(child, 'exit'),
+  ])
+  expect(`${errors}${code}`).toBe('0')
+  expect(output).toMatch(/answer\D+42/)
+  const [first, ...others] = received
+  expect(others).toEqual([])
+  if (!first) throw new Error('The sample sent nothing.')
+  return first
+}
+
+const runShell = (sample: string) => execute('sh', ['-c', sample])
+
+async function runPython(sample: string) {
+  await writeFile(join(folder, 'sample.py'), sample)
+  return execute('python3', ['sample.py'])
+}
+
+async function runTypeScript(sample: string) {
+  await writeFile(
+    join(folder, 'sample.mts'),
+    sample.replace("'agent-execution-client'", JSON.stringify(CLIENT.href)),
+  )
+  return execute(process.execPath, ['--disable-warning=ExperimentalWarning', 'sample.mts'])
+}
+
+/** Without white space; numbers and keys as they are in the text. */
+const NASTY = {
+  texts: JSON.stringify({
+    "it's": `' " \\ \\" $(id) \`id\` %s {x} \${y} f"{z}" \n\r\t !`,
+    unicode: 'é 漢字 😀 \u2028 \u0000 \u007f ٣',
+    empty: '',
+    "quote'": "'''",
+  }),
+  numbers: '{"big":12345678901234567890,"negative":-9007199254740993,"exponent":6e23,"zero":0}',
+  decimals: '{"long":0.1234567890123456789,"list":[1.5,[],{}]}',
+  literals: '{"a":true,"b":false,"c":null,"__proto__":{"d":1},"class":1,"a-b":[{"e":"f"}]}',
+  surrogate: '{"lone":"\\ud800"}',
+}
+
+const parameters: Parameters = { useCache: true, maxAgentSteps: 5, tenantId: 'a b&c=é\'"+%' }
+
+const LANGUAGES = [
+  ['curl', toCurl, runShell],
+  ['Python', toPython, runPython],
+  ['TypeScript', toTypeScript, runTypeScript],
+] as const
+
+describe.each(LANGUAGES)('a sample in %s', (_, toSample, run) => {
+  it.each(Object.entries(NASTY))('sends the input with %s as it is', async (_, input) => {
+    const { body, authorization } = await run(toSample({ baseUrl, agent: 'wait', parameters: {}, input }))
+    expect(authorization).toBe(`Bearer ${TOKEN}`)
+    expect(readBody(body)).toEqual(readBody(input))
+  })
+
+  it('sends the parameters', async () => {
+    const { url } = await run(toSample({ baseUrl, agent: 'wait', parameters, input: '{\n  "seconds": 1\n}' }))
+    const { pathname, searchParams } = new URL(url, baseUrl)
+    expect(pathname).toBe('/stage/v1/agents/wait/executions')
+    const { execMode: _, ...sent } = Object.fromEntries(searchParams)
+    expect(sent).toEqual({ useCache: 'true', maxAgentSteps: '5', tenantId: parameters.tenantId })
+  })
+
+  it('reads a long input from a file', async () => {
+    const input = `{"number":12345678901234567890,"text":"${'x'.repeat(300_000)}"}`
+    await writeFile(join(folder, 'input.json'), input)
+    const { body } = await run(toSample({ baseUrl, agent: 'wait', parameters: {}, input: null }))
+    expect(body).toBe(input)
+  })
+})
+
+/** The value, with the digits of the numbers that a double cannot hold. */
+const readBody = (body: string): unknown =>
+  JSON.parse(body, ((_: string, value: unknown, { source = '' }: { source?: string }) =>
+    typeof value === 'number' && !fitsDouble(source) ? `${source} as a number` : value) as (
+    key: string,
+    value: unknown,
+  ) => unknown)
