@@ -1,8 +1,10 @@
 import type { VNode } from 'preact'
+import { AgentsPage } from '../agents/agents-page.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { RunPage } from '../run/run-page.tsx'
 import { RunsPage } from '../runs/runs-page.tsx'
 import { type Location, matchPath } from '../state/location.ts'
+import { TryPage } from '../try/try-page.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 
 /** The part of the navigation that a page belongs to. */
@@ -28,6 +30,10 @@ const route = <Pattern extends string>(
 /** Every page. The first route that matches counts. Keys make a page start afresh when its subject changes. */
 const routes: Route[] = [
   route('/', 'overview', () => <OverviewPage />),
+  route('/agents', 'agents', (_, query) => <AgentsPage query={query} />),
+  route('/agents/{agent}/try', 'agents', ({ agent }, query) => (
+    <TryPage key={`${agent} ${query.get('from')}`} agent={agent} from={query.get('from')} />
+  )),
   route('/runs', 'runs', (_, query) => <RunsPage query={query} />),
   route('/runs/{executionId}', 'runs', ({ executionId }) => (
     <RunPage key={executionId} executionId={executionId} />

@@ -2,10 +2,11 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
 import type { ApiError } from '../api/api-error.ts'
-import { parseJsonText, requestJson, requestPage } from '../api/request.ts'
+import { requestJson, requestPage } from '../api/request.ts'
 import { requestEvents } from '../api/server-events.ts'
 import { asApiError } from '../api/use-resource.ts'
-import { type CallEvent, mergeCall, mergeStep } from './merge-steps.ts'
+import { followRun } from './follow-run.ts'
+import { mergeStep } from './merge-steps.ts'
 
 export type RunState = {
   run: ExecutionRecord | null
@@ -18,9 +19,6 @@ export type RunState = {
 }
 
 const NOTHING: RunState = { run: null, steps: [], hasAllSteps: false, error: null, isReconnecting: false }
-
-const MIN_RECONNECT_MS = 1_000
-const MAX_RECONNECT_MS = 20_000
 
 /** An execution and its steps. While it is in progress, they arrive as they happen. */
 export function useRun(executionId: string) {
@@ -54,7 +52,12 @@ async function load(executionId: string, signal: AbortSignal, update: Update): P
   const run = await getRun()
   update({ run })
   if (run.status === 'IN_PROGRESS') {
-    await follow(path, signal, update)
+    await followRun({
+      open: (lastStep) => openEvents(path, lastStep, signal),
+      signal,
+      onSteps: (change) => update(({ steps }) => ({ steps: change(steps) })),
+      onReconnecting: (isReconnecting) => update({ isReconnecting }),
+    })
     // The last event has the record as it is in lists; this one has the adapted input too.
     update({ run: await getRun(), hasAllSteps: true })
   } else {
@@ -75,44 +78,9 @@ async function loadSteps(path: string, signal: AbortSignal, update: Update): Pro
   update({ hasAllSteps: true })
 }
 
-/** Reads events until the run is final. A lost stream is opened again after the last step that was received. */
-async function follow(path: string, signal: AbortSignal, update: Update): Promise<void> {
-  let lastStep = ''
-  let waitMs = MIN_RECONNECT_MS
-  for (;;) {
-    try {
-      const headers: Record<string, string> = lastStep ? { 'Last-Event-ID': lastStep } : {}
-      const { events } = await requestEvents(`${path}/events`, { headers, signal })
-      update({ isReconnecting: false })
-      for await (const { event, data, id } of events) {
-        waitMs = MIN_RECONNECT_MS
-        if (id) lastStep = id
-        if (event === 'step') {
-          const step = parseJsonText<StepRecord>(data)
-          update(({ steps }) => ({ steps: mergeStep(steps, step) }))
-        } else if (event === 'tool') {
-          const call = parseJsonText<CallEvent>(data)
-          update(({ steps }) => ({ steps: mergeCall(steps, call) }))
-        } else if (event === 'done') return
-      }
-    } catch (error) {
-      const { status } = asApiError(error)
-      // What a retry cannot change: the run is deleted, or the token may not see it.
-      if (signal.aborted || (status >= 400 && status < 500 && status !== 429)) throw error
-      update({ isReconnecting: true })
-    }
-    await wait(waitMs, signal)
-    waitMs = Math.min(waitMs * 2, MAX_RECONNECT_MS)
-  }
-}
-
-/** @throws the reason of the signal if it aborts */
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  signal.addEventListener('abort', () => {
-    clearTimeout(timer)
-    reject(signal.reason)
-  })
-  return promise
+/** The events of a run after a step. @param path of the run */
+export async function openEvents(path: string, lastStep: string, signal: AbortSignal) {
+  const headers: Record<string, string> = lastStep ? { 'Last-Event-ID': lastStep } : {}
+  const { events } = await requestEvents(`${path}/events`, { headers, signal })
+  return events
 }

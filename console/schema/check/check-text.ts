@@ -22,6 +22,8 @@ export type Issue = TextPosition & {
   path: string
   /** Of the part in the text, in UTF-16 code units. */
   offset: number
+  /** Whether the part is missing. Then the place is that of what should contain it. */
+  isMissing: boolean
 }
 
 export type CheckMode = 'strict' | 'adapting'
@@ -33,16 +35,8 @@ export function compileCheck(declared: JsonObject, mode: CheckMode): (text: stri
 }
 
 function checkText(text: string, validate: Validator): Issue[] {
-  const lines = new LineIndex(text)
-  const toIssue = (kind: Issue['kind'], { path, message }: Violation, offset: number): Issue => ({
-    kind,
-    path,
-    message,
-    offset,
-    ...lines.positionOf(offset),
-  })
-  const syntax = (message: string, offset: number, path = '') => [
-    toIssue('syntax', { path, message }, offset),
+  const syntax = (message: string, offset: number, path = ''): Issue[] => [
+    { kind: 'syntax', path, message, offset, isMissing: false, ...new LineIndex(text).positionOf(offset) },
   ]
   let root: JsonNode
   try {
@@ -61,27 +55,34 @@ function checkText(text: string, validate: Validator): Issue[] {
   const value = toJson(root)
   if (root.type !== 'object')
     return syntax(`The JSON is ${withArticle(jsonTypeOf(value))}; it must be an object: { … }`, root.start)
-  return validate(value)
-    .map((violation) => toIssue('schema', violation, findOffset(root, violation.path)))
+  return locate(text, root, validate(value))
+}
+
+/** Where violations are in a text, in its order. */
+export function locate(text: string, root: JsonNode, violations: readonly Violation[]): Issue[] {
+  if (violations.length === 0) return []
+  const lines = new LineIndex(text)
+  return violations
+    .map(({ path, message }): Issue => {
+      const found = findPart(root, path)
+      return { kind: 'schema', path, message, ...found, ...lines.positionOf(found.offset) }
+    })
     .sort((a, b) => a.offset - b.offset)
 }
 
-/**
- * Where a part is in a text, by its JSON Pointer. The nearest part around it when it is missing: a required field, or one
- * whose pointer was shortened.
- */
-export function findOffset(root: JsonNode, pointer: string): number {
+/** Finds a part by its JSON Pointer, or the nearest part around it: the pointer of the service can be shortened. */
+function findPart(root: JsonNode, pointer: string): Pick<Issue, 'offset' | 'isMissing'> {
   let node = root
   let offset = root.start
   for (const name of parseJsonPointer(pointer)) {
     const member = node.type === 'object' ? node.members.findLast((each) => each.name === name) : undefined
     const item = node.type === 'array' ? node.items[Number(name)] : undefined
     const next = member?.value ?? item
-    if (!next) return offset
+    if (!next) return { offset, isMissing: true }
     node = next
     offset = member?.nameStart ?? next.start
   }
-  return offset
+  return { offset, isMissing: false }
 }
 
 /** The value as the service reads it: a number that a double cannot hold stays exact. */

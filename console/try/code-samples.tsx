@@ -1,0 +1,93 @@
+import { useId, useMemo, useState } from 'preact/hooks'
+import { toUrl } from '../api/request.ts'
+import { CopyButton } from '../components/copy-button.tsx'
+import type { Parameters } from './run-options.ts'
+import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE } from './samples/sample-request.ts'
+import { toCurl } from './samples/to-curl.ts'
+import { toPython } from './samples/to-python.ts'
+import { toTypeScript } from './samples/to-typescript.ts'
+
+const LANGUAGES = { curl: toCurl, TypeScript: toTypeScript, Python: toPython }
+type Language = keyof typeof LANGUAGES
+
+/** A longer input makes a sample that nobody reads, and a command that shells refuse. */
+const MAX_INPUT = 20_000
+
+type Props = { agent: string; parameters: Parameters; text: string }
+
+/** The request as code. The token is a variable: the real one is never shown. */
+export function CodeSamples({ agent, parameters, text }: Props) {
+  const id = useId()
+  const [language, setLanguage] = useState<Language>('curl')
+  const isLong = text.length > MAX_INPUT
+  const sample = useMemo(() => {
+    const baseUrl = new URL(toUrl(''), window.location.href).href.replace(/\/$/, '')
+    return toSample(LANGUAGES[language], { baseUrl, agent, parameters, input: isLong ? null : text })
+  }, [language, agent, JSON.stringify(parameters), isLong ? '' : text])
+  return (
+    <section class="card" aria-labelledby={`${id}-title`}>
+      <div class="toolbar">
+        <h2 id={`${id}-title`}>Request as code</h2>
+        <fieldset class="segments">
+          <legend class="visually-hidden">Language</legend>
+          {(Object.keys(LANGUAGES) as Language[]).map((each) => (
+            <label key={each}>
+              <input type="radio" name={id} checked={each === language} onChange={() => setLanguage(each)} />
+              <span>{each}</span>
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      {sample === null ? (
+        <p class="muted">Correct the JSON of the input first.</p>
+      ) : (
+        <>
+          <p class="muted">
+            Set <code>{TOKEN_VARIABLE}</code> to an API token.
+            {language === 'TypeScript' && (
+              <>
+                {' '}
+                The client is in <code>clients/typescript</code>.
+              </>
+            )}
+            {isLong && (
+              <>
+                {' '}
+                The input is long: <DownloadButton text={text} />
+              </>
+            )}
+          </p>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus. */}
+          <section class="sample" tabIndex={0} aria-label={`Request in ${language}`}>
+            <pre>{sample}</pre>
+          </section>
+          <CopyButton text={sample} subject={`the ${language} sample`} />
+        </>
+      )}
+    </section>
+  )
+}
+
+/** Null while the input is no JSON. */
+function toSample(write: (request: SampleRequest) => string, request: SampleRequest): string | null {
+  try {
+    return write(request)
+  } catch {
+    return null
+  }
+}
+
+function DownloadButton({ text }: { text: string }) {
+  function download() {
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
+    link.download = INPUT_FILE
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return (
+    <button type="button" class="small" onClick={download}>
+      Save it as {INPUT_FILE}
+    </button>
+  )
+}

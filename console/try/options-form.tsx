@@ -1,0 +1,169 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
+import { shortId } from '../format/numbers.ts'
+import { formatTime } from '../format/time.ts'
+import { useMe } from '../state/me.ts'
+import { REASONING_LEVELS, type RunOptions } from './run-options.ts'
+
+type Problems = Partial<Record<string, string>>
+
+type Props = {
+  agent: AgentRecord
+  versions: VersionRecord[]
+  /** The version that runs. */
+  version: VersionRecord | undefined
+  options: RunOptions
+  /** By the name of the parameter. */
+  problems: Problems
+  onChange: (options: RunOptions) => void
+}
+
+/** The options of a run: the query parameters of the API. */
+export function OptionsForm({ agent, versions, version, options, problems, onChange }: Props) {
+  const boundTenant = useMe()?.tenantId ?? null
+  const set = (change: Partial<RunOptions>) => onChange({ ...options, ...change })
+  const text = (
+    name: 'tenantId' | 'model' | 'maxAgentSteps' | 'maxTokens' | 'maxCostUsd',
+    placeholder = '',
+  ) => ({
+    value: options[name],
+    placeholder,
+    autocomplete: 'off',
+    spellcheck: false,
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => set({ [name]: currentTarget.value }),
+  })
+  const limits = version?.execution
+  return (
+    <div class="options">
+      <Option label="Version" name="version" problems={problems}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={options.version}
+            onChange={({ currentTarget }) => set({ version: currentTarget.value })}
+          >
+            {agent.currentVersionId !== null && <option value="">Current</option>}
+            {versions
+              .filter(({ id }) => id !== agent.currentVersionId || options.version === id)
+              .map((each) => (
+                <option key={each.id} value={each.id}>
+                  {each.status === 'DRAFT' ? 'Draft' : 'Version'} {shortId(each.id)},{' '}
+                  {formatTime(each.createdAt)}
+                </option>
+              ))}
+          </select>
+        )}
+      </Option>
+      {boundTenant === null && (
+        <Option label="Tenant" name="tenantId" problems={problems}>
+          {(attributes) => <input {...attributes} {...text('tenantId', 'none')} />}
+        </Option>
+      )}
+      <Option label="Model" name="model" problems={problems}>
+        {(attributes) => <input {...attributes} {...text('model', version?.model ?? 'as in the version')} />}
+      </Option>
+      <Option label="Reasoning" name="reasoning" problems={problems}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={options.reasoning}
+            onChange={({ currentTarget }) => set({ reasoning: currentTarget.value })}
+          >
+            <option value="">As in the version</option>
+            {REASONING_LEVELS.map((level) => (
+              <option key={level}>{level}</option>
+            ))}
+          </select>
+        )}
+      </Option>
+      <Option label="Cache" name="useCache" problems={problems}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={options.useCache}
+            onChange={({ currentTarget }) => set({ useCache: currentTarget.value as RunOptions['useCache'] })}
+          >
+            <option value="">As in the version{limits ? ` (${limits.useCache ? 'on' : 'off'})` : ''}</option>
+            <option value="true">On: reuse the result of an identical run</option>
+            <option value="false">Off</option>
+          </select>
+        )}
+      </Option>
+      <Option label="Steps at most" name="maxAgentSteps" problems={problems}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            {...text('maxAgentSteps', String(limits?.maxAgentSteps ?? 100))}
+            inputMode="numeric"
+          />
+        )}
+      </Option>
+      <Option label="Tokens at most" name="maxTokens" problems={problems}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            {...text('maxTokens', limits?.maxTokens?.toString() ?? 'no limit')}
+            inputMode="numeric"
+          />
+        )}
+      </Option>
+      <Option label="US dollars at most" name="maxCostUsd" problems={problems}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            {...text('maxCostUsd', limits?.maxCostUsd?.toString() ?? 'no limit')}
+            inputMode="decimal"
+          />
+        )}
+      </Option>
+      <div class="options-checks">
+        <Check
+          label="Strict: reject input that does not match the schema"
+          isChecked={options.enforceInputSchema}
+          onChange={(enforceInputSchema) => set({ enforceInputSchema })}
+        />
+        <Check
+          label="Dynamic learning: show the model similar past runs"
+          isChecked={options.useDynamicLearning}
+          onChange={(useDynamicLearning) => set({ useDynamicLearning })}
+        />
+      </div>
+    </div>
+  )
+}
+
+type Attributes = { id: string; 'aria-describedby': string; 'aria-invalid': boolean }
+type OptionProps = {
+  label: string
+  name: string
+  problems: Problems
+  children: (attributes: Attributes) => ComponentChildren
+}
+
+function Option({ label, name, problems, children }: OptionProps) {
+  const id = useId()
+  const problem = problems[name]
+  return (
+    <div class="option">
+      <label for={id}>{label}</label>
+      {children({ id, 'aria-describedby': `${id}-error`, 'aria-invalid': problem !== undefined })}
+      <div id={`${id}-error`} aria-live="polite">
+        {problem !== undefined && <p class="field-error">{problem}</p>}
+      </div>
+    </div>
+  )
+}
+
+type CheckProps = { label: string; isChecked: boolean; onChange: (isChecked: boolean) => void }
+
+const Check = ({ label, isChecked, onChange }: CheckProps) => (
+  <label class="choice">
+    <input
+      type="checkbox"
+      checked={isChecked}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+    {label}
+  </label>
+)

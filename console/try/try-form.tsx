@@ -1,0 +1,127 @@
+import type { TargetedKeyboardEvent, TargetedSubmitEvent } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
+import type { JsonObject } from '../../lib/core/json.ts'
+import type { Issue } from '../schema/check/check-text.ts'
+import { runCheck } from '../schema/check/run-check.ts'
+import { useCheck } from '../schema/check/use-check.ts'
+import { SchemaEditor } from '../schema/schema-editor.tsx'
+import { useScope } from '../state/me.ts'
+import { OptionsForm } from './options-form.tsx'
+import { findOptionProblems, type RunOptions } from './run-options.ts'
+import { mergeIssues } from './server-issues.ts'
+
+type Props = {
+  agent: AgentRecord
+  versions: VersionRecord[]
+  version: VersionRecord | undefined
+  inputSchema: JsonObject
+  text: string
+  options: RunOptions
+  isRunning: boolean
+  /** What the service said about this input and these options. */
+  serverIssues: Issue[]
+  serverProblems: Partial<Record<string, string>>
+  onText: (text: string) => void
+  onOptions: (options: RunOptions) => void
+  onRun: () => void
+}
+
+/** The input and the options of a run. Ctrl+Enter or ⌘+Enter starts it from anywhere in the form. */
+export function TryForm(props: Props) {
+  const { inputSchema, text, options, isRunning, onText, onOptions, onRun } = props
+  const mayRun = useScope('run')
+  const form = useRef<HTMLFormElement>(null)
+  const [formProblems, setFormProblems] = useState<string[]>([])
+  /** The text whose mistakes were shown by the last attempt to run. Before that, what is missing is not a mistake yet. */
+  const [attempted, setAttempted] = useState<{ text: string; isSyntax: boolean } | null>(null)
+  const mode = options.enforceInputSchema ? 'strict' : 'adapting'
+  const check = useCheck({ text, schema: inputSchema, mode })
+  const found = attempted ? check.issues : check.issues.filter(({ isMissing }) => !isMissing)
+  const issues = mergeIssues(found, props.serverIssues)
+  const problems = { ...props.serverProblems, ...findOptionProblems(options) }
+  const isAcknowledged = attempted?.text === text && !attempted.isSyntax
+
+  async function run(event?: TargetedSubmitEvent<HTMLFormElement>) {
+    event?.preventDefault()
+    if (
+      isRunning ||
+      !mayRun ||
+      formProblems.length > 0 ||
+      Object.keys(findOptionProblems(options)).length > 0
+    )
+      return
+    if (!isAcknowledged) {
+      // What cannot be checked here is checked by the service.
+      const mistakes = await runCheck(
+        { text, schema: inputSchema, mode },
+        new AbortController().signal,
+      ).catch(() => [])
+      setAttempted({ text, isSyntax: mistakes.some(({ kind }) => kind === 'syntax') })
+      if (mistakes.length > 0) return focusFirstMistake()
+    }
+    onRun()
+  }
+
+  function focusFirstMistake() {
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+  }
+
+  function runOnEnter(event: TargetedKeyboardEvent<HTMLFormElement>) {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    void run()
+  }
+
+  const hasMistakes = attempted?.text === text && check.issues.length > 0
+  return (
+    <form class="stack" ref={form} onSubmit={run} onKeyDown={runOnEnter} noValidate>
+      <section class="card" aria-labelledby="input-title">
+        <h2 id="input-title">Input</h2>
+        <SchemaEditor
+          text={text}
+          schema={inputSchema}
+          label="Input"
+          issues={issues}
+          onChange={onText}
+          onProblems={setFormProblems}
+        />
+        {check.error !== null && <p class="muted">The input is not checked here: {check.error}</p>}
+      </section>
+      <details class="card" open={Object.keys(problems).length > 0 || undefined}>
+        <summary>Options</summary>
+        <OptionsForm {...props} problems={problems} onChange={onOptions} />
+      </details>
+      <div role="alert">
+        {formProblems.map((problem) => (
+          <p key={problem} class="field-error">
+            {problem}
+          </p>
+        ))}
+        {hasMistakes && (
+          <p class="field-error">
+            {attempted.isSyntax
+              ? 'Correct the JSON: the service would reject it.'
+              : mode === 'strict'
+                ? 'The input does not match the schema: in strict mode, the service rejects it.'
+                : 'The input does not match the schema. The service adapts what has only one reading, and passes on the rest as it is.'}
+          </p>
+        )}
+      </div>
+      <div class="actions">
+        <button type="submit" class="primary" disabled={isRunning || !mayRun}>
+          {isRunning ? 'Running…' : hasMistakes && !attempted.isSyntax ? 'Run anyway' : 'Run'}
+        </button>
+        <span class="muted">
+          {mayRun ? (
+            <>
+              <kbd>Ctrl</kbd> + <kbd>Enter</kbd>
+            </>
+          ) : (
+            'This token may not run agents: it lacks the scope "run".'
+          )}
+        </span>
+      </div>
+    </form>
+  )
+}

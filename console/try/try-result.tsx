@@ -1,0 +1,156 @@
+import { useMemo } from 'preact/hooks'
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { JsonObject } from '../../lib/core/json.ts'
+import { Duration, Elapsed } from '../components/duration.tsx'
+import { ErrorBox } from '../components/error-box.tsx'
+import { Facts } from '../components/facts.tsx'
+import { JsonView, TextPortions } from '../components/json-view.tsx'
+import { RunLink } from '../components/run-link.tsx'
+import { StatusBadge } from '../components/status-badge.tsx'
+import { formatCost, formatCount } from '../format/numbers.ts'
+import { StepList } from '../run/step-list.tsx'
+import { useCheck } from '../schema/check/use-check.ts'
+import { SchemaTable } from '../schema/table/schema-table.tsx'
+import type { Try } from './use-try.ts'
+
+type Props = {
+  last: Try
+  outputSchema: JsonObject
+  onCancel: () => void
+  onRetry: () => void
+}
+
+/** What a run has led to so far: steps as they come, then the output next to its schema, or the error. */
+export function TryResult({ last, outputSchema, onCancel, onRetry }: Props) {
+  const { run, error, isRunning, executionId, isCancelling, isReconnecting, steps } = last
+  return (
+    <section class="card stack" aria-labelledby="result-title">
+      <div class="toolbar">
+        <h2 id="result-title">
+          Result {isRunning && <StatusBadge status="IN_PROGRESS" />}
+          {run && <StatusBadge status={run.status} code={run.error?.code} />}
+        </h2>
+        {isRunning && (
+          <button type="button" class="danger" disabled={isCancelling} onClick={onCancel}>
+            {isCancelling ? 'Cancelling…' : 'Cancel run'}
+          </button>
+        )}
+      </div>
+      <p class="visually-hidden" role="status">
+        {isRunning
+          ? `Running. ${steps.length} steps so far.`
+          : run
+            ? `The run has ended: ${run.status}.`
+            : ''}
+      </p>
+      <Facts
+        facts={{
+          Run: executionId !== null && <RunLink executionId={executionId} />,
+          Duration: isRunning ? (
+            <Elapsed since={new Date(last.startedAt).toISOString()} />
+          ) : (
+            run && <Duration ms={durationOf(run)} />
+          ),
+          ...(run && factsOf(run, last.cacheStatus)),
+        }}
+      />
+      {isReconnecting && isRunning && (
+        <p class="muted" role="status">
+          The connection was lost; the run continues. Reconnecting…
+        </p>
+      )}
+      {error && <ErrorBox error={error} {...(!isRunning && executionId === null && { onRetry })} />}
+      {run?.error && <RunError error={run.error} />}
+      {run?.output && <Output output={run.output as JsonObject} schema={outputSchema} />}
+      {run && run.inputAdaptations.length > 0 && <Adaptations adaptations={run.inputAdaptations} />}
+      {(steps.length > 0 || (isRunning && executionId !== null)) && (
+        <section aria-label="Steps">
+          <h3>Steps</h3>
+          <StepList run={run ?? { status: 'IN_PROGRESS', model: null }} steps={steps} />
+        </section>
+      )}
+    </section>
+  )
+}
+
+const durationOf = ({ startedAt, finishedAt }: ExecutionRecord) =>
+  startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null
+
+function factsOf(run: ExecutionRecord, cacheStatus: string | null) {
+  return {
+    Cached: run.cachedDocumentExecutionId && (
+      <>
+        reuses <RunLink executionId={run.cachedDocumentExecutionId} />
+      </>
+    ),
+    'Cache-Status': cacheStatus && <code>{cacheStatus}</code>,
+    Model: run.model && <code>{run.model}</code>,
+    Tokens:
+      run.steps > 0 && `${formatCount(run.usage.inputTokens)} in, ${formatCount(run.usage.outputTokens)} out`,
+    Cost: run.steps > 0 && run.costUsd !== null && formatCost(run.costUsd),
+    Tenant: run.tenantId,
+  }
+}
+
+function RunError({
+  error: { code, message, ...details },
+}: {
+  error: NonNullable<ExecutionRecord['error']>
+}) {
+  return (
+    <section class="error-box" role="alert">
+      <h3>
+        Error <code>{code}</code>
+      </h3>
+      <pre class="long-text">
+        <TextPortions text={message} />
+      </pre>
+      {Object.keys(details).length > 0 && <JsonView value={details} label="the details of the error" />}
+    </section>
+  )
+}
+
+function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) {
+  const text = useMemo(() => JSON.stringify(output), [output])
+  const { issues, isPending, error } = useCheck({ text, schema, mode: 'adapting' })
+  return (
+    <div class="output">
+      <section aria-labelledby="output-title">
+        <h3 id="output-title">Output</h3>
+        <p class={issues.length > 0 ? 'field-error' : 'muted'}>
+          {error !== null
+            ? `It could not be checked here: ${error}`
+            : isPending
+              ? 'Checking…'
+              : issues.length === 0
+                ? '✓ It matches the output schema.'
+                : 'It does not match the output schema:'}
+        </p>
+        {issues.length > 0 && (
+          <ul>
+            {issues.map(({ path, message }) => (
+              <li key={`${path} ${message}`}>{message}</li>
+            ))}
+          </ul>
+        )}
+        <JsonView value={output} label="the output" />
+      </section>
+      <section aria-labelledby="output-schema-title">
+        <h3 id="output-schema-title">Output schema</h3>
+        <SchemaTable schema={schema} caption="Output schema" />
+      </section>
+    </div>
+  )
+}
+
+const Adaptations = ({ adaptations }: { adaptations: ExecutionRecord['inputAdaptations'] }) => (
+  <section aria-labelledby="adaptations-title">
+    <h3 id="adaptations-title">The input was adapted to the schema</h3>
+    <ul>
+      {adaptations.slice(0, 50).map(({ path, kind, message }) => (
+        <li key={`${path} ${kind}`}>{message}</li>
+      ))}
+      {adaptations.length > 50 && <li class="muted">and {formatCount(adaptations.length - 50)} more</li>}
+    </ul>
+  </section>
+)

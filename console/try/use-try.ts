@@ -1,0 +1,122 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
+import { ApiError } from '../api/api-error.ts'
+import { requestJson } from '../api/request.ts'
+import { requestEvents } from '../api/server-events.ts'
+import { asApiError } from '../api/use-resource.ts'
+import { followRun } from '../run/follow-run.ts'
+import { openEvents } from '../run/use-run.ts'
+import type { Parameters } from './run-options.ts'
+
+/** A run that this page has started. */
+export type Try = {
+  isRunning: boolean
+  /** Milliseconds since the epoch. */
+  startedAt: number
+  executionId: string | null
+  /** The header `Cache-Status` (RFC 9211). */
+  cacheStatus: string | null
+  steps: StepRecord[]
+  /** When it has ended. */
+  run: ExecutionRecord | null
+  /** Why it was not accepted, could not be followed or could not be cancelled. */
+  error: ApiError | null
+  isReconnecting: boolean
+  isCancelling: boolean
+}
+
+export type TryRequest = { agent: string; parameters: Parameters; body: string }
+
+/** Starts one run after the other, and follows the last one. */
+export function useTry() {
+  const [last, setLast] = useState<Try | null>(null)
+  const controller = useRef<AbortController | null>(null)
+  useEffect(() => () => controller.current?.abort(), [])
+
+  function start(request: TryRequest) {
+    controller.current?.abort()
+    const current = new AbortController()
+    controller.current = current
+    setLast({ ...NEW_TRY, startedAt: Date.now() })
+    const update = (change: (last: Try) => Partial<Try>) => {
+      if (!current.signal.aborted) setLast((before) => before && { ...before, ...change(before) })
+    }
+    runAgent(request, current.signal, update).then(
+      (run) => update(() => ({ run, isRunning: false })),
+      (error: unknown) => update(() => ({ error: asApiError(error), isRunning: false })),
+    )
+  }
+
+  // A run can only be cancelled once it has an ID, which arrives before its result.
+  const { isCancelling = false, executionId = null, isRunning = false } = last ?? {}
+  useEffect(() => {
+    if (!isCancelling || executionId === null || !isRunning) return
+    requestJson(`/v1/agent_executions/${executionId}/cancel`, { method: 'POST' }).catch((error: unknown) =>
+      setLast((before) => before && { ...before, isCancelling: false, error: asApiError(error) }),
+    )
+  }, [isCancelling, executionId])
+
+  const cancel = () => setLast((before) => before && { ...before, isCancelling: true, error: null })
+  return { last, start, cancel }
+}
+
+const NEW_TRY: Try = {
+  isRunning: true,
+  startedAt: 0,
+  executionId: null,
+  cacheStatus: null,
+  steps: [],
+  run: null,
+  error: null,
+  isReconnecting: false,
+  isCancelling: false,
+}
+
+type Update = (change: (last: Try) => Partial<Try>) => void
+
+async function runAgent(request: TryRequest, signal: AbortSignal, update: Update): Promise<ExecutionRecord> {
+  const { executionId, cacheStatus, events } = await send(request, signal)
+  update(() => ({ executionId, cacheStatus }))
+  let first: typeof events | null = events
+  return followRun({
+    open: async (lastStep) => {
+      const opened = first ?? (await openEvents(`/v1/agent_executions/${executionId}`, lastStep, signal))
+      first = null
+      return opened
+    },
+    signal,
+    onSteps: (change) => update(({ steps }) => ({ steps: change(steps) })),
+    onReconnecting: (isReconnecting) => update(() => ({ isReconnecting })),
+  })
+}
+
+/** Sends the run, again if there is no response: with the same key that is the same run. */
+async function send({ agent, parameters, body }: TryRequest, signal: AbortSignal) {
+  const key = newKey()
+  const post = () =>
+    requestEvents(`/v1/agents/${encodeURIComponent(agent)}/executions`, {
+      method: 'POST',
+      query: parameters,
+      body,
+      headers: { 'Idempotency-Key': key },
+      signal,
+    })
+  const { response, events } = await post().catch((error: unknown) => {
+    if (signal.aborted || !(error instanceof ApiError) || error.status !== 0) throw error
+    return post()
+  })
+  const executionId = response.headers.get('X-Execution-Id')
+  if (executionId === null)
+    throw new ApiError('The response does not name its execution. A proxy may have removed X-Execution-Id.', {
+      status: response.status,
+      code: 'NoExecutionId',
+    })
+  return { executionId, cacheStatus: response.headers.get('Cache-Status'), events }
+}
+
+/** `crypto.randomUUID` exists only on HTTPS and on this machine. */
+const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  )
