@@ -1,18 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import { getOperation, type OperationName } from '../../lib/api/routes.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { buildConsole } from '../../lib/console/build-console.ts'
+import { CONSOLE_FOLDER } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { localHandlers } from '../support/local-handlers.ts'
 
 const organizationId = system.newId()
 const handlers = localHandlers()
 
+const consoleFolder = mkdtempSync(join(tmpdir(), 'aes-console-'))
+afterAll(() => rmSync(consoleFolder, { recursive: true }))
+
 beforeAll(async () => {
+  await buildConsole(consoleFolder, { quality: 5 })
+  vi.stubEnv(CONSOLE_FOLDER, consoleFolder)
   const folder = fileURLToPath(new URL('../../agents/wait', import.meta.url))
   const { agent } = await loadFolder(folder)
   if (!agent) throw new Error(`${folder} is invalid.`)
@@ -27,14 +37,15 @@ beforeAll(async () => {
   })
 })
 
-type Call = { basePath: string; suffix?: string; query?: Record<string, string>; body?: unknown }
+type Call = { basePath: string; suffix?: string; resource?: string; query?: Record<string, string>; body?: unknown }
 
 /**
  * The event of API Gateway: on a custom domain, `requestContext.path` starts with the base path, at the default endpoint
  * with the stage.
  */
-function createEvent(name: OperationName, { basePath, suffix = '', query = {}, body }: Call) {
-  const { method, path: resource } = getOperation(name)
+function createEvent(name: OperationName, { basePath, suffix = '', query = {}, body, ...given }: Call) {
+  const { method, path: route } = getOperation(name)
+  const resource = given.resource ?? route
   const path = `${basePath}${resource.replace('{agentId}', 'v1')}${suffix}`
   return {
     resource,
@@ -75,5 +86,19 @@ describe.each(['', '/live', '/v1', '/agents/v1', '/agents/v1/eu'])('the base pat
   it('is the server of the OpenAPI document', async () => {
     const { body } = await call('get-openapi-document', { basePath })
     expect(JSON.parse(body).servers).toEqual([{ url: basePath || '/' }])
+  })
+
+  it.each([
+    ['/', ''],
+    ['/console', '/'],
+  ])('precedes the console, to which %s%s redirects', async (resource, suffix) => {
+    const { statusCode, headers } = await call('serve-console', { basePath, resource, suffix })
+    expect([statusCode, headers?.Location]).toEqual([302, `${basePath}/console`])
+  })
+
+  it('is not in the page of the console', async () => {
+    const { statusCode, body } = await call('serve-console', { basePath })
+    expect(statusCode).toBe(200)
+    expect(body).toMatch(/src="console\/main-\w+\.js"/)
   })
 })

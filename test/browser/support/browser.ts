@@ -10,6 +10,9 @@ export type PageOptions = {
   bypassCSP?: boolean
 }
 
+/** Beyond what a page takes on a loaded machine. */
+const TIMEOUT_MS = 20_000
+
 const DESKTOP = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
 
@@ -34,6 +37,7 @@ export function useBrowser() {
   return {
     async open(url: string, options: PageOptions = {}): Promise<Page> {
       const context = await browser.newContext(toContextOptions(options))
+      context.setDefaultTimeout(TIMEOUT_MS)
       const page = await context.newPage()
       pages.push(page)
       watch(page, new URL(url).origin, (kind, text) => void misconduct.push({ kind, text }))

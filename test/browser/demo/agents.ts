@@ -1,0 +1,68 @@
+/** The documents and the code of the demonstration, by slug. `tools` is the address of the server of its tools. */
+export const demoAgents = (tools: string): Record<string, { document: string; code?: string }> => ({
+  'order-support': {
+    document: `---
+title: Order support
+description: Answers a customer's question about an order, and decides whether it is refunded.
+model: openai-compatible/qwen3-32b
+input:
+  orderId: { type: string, description: "The number of the order, such as A-1042.", minLength: 1 }
+  question: { type: string, description: The question of the customer. }
+  channel: { type: string, enum: [email, chat, phone], default: email, description: How the customer asked. }
+  attachments:
+    type: array
+    required: false
+    description: Files that the customer sent.
+    items:
+      type: object
+      properties:
+        name: { type: string, description: The name of the file. }
+        bytes: { type: integer, minimum: 0, description: Its size. }
+output:
+  answer: { type: string, description: The answer to the customer. }
+  refund: { type: boolean, description: Whether the order is refunded. }
+  confidence: { type: number, minimum: 0, maximum: 1, description: How certain the answer is. }
+tools:
+  - name: get_order
+    description: Looks an order up.
+    input: { orderId: { type: string, description: The number of the order. } }
+    http: { method: GET, url: "${tools}/orders/{orderId}", allowedHosts: ["${new URL(tools).host}"] }
+  - name: get_shipment
+    description: Says where a parcel is.
+    input: { orderId: { type: string, description: The number of the order. } }
+    http: { method: GET, url: "${tools}/shipments/{orderId}", allowedHosts: ["${new URL(tools).host}"] }
+  - name: redact
+    agent: redact-pii
+execution: { maxAgentSteps: 8, timeoutSeconds: 120 }
+---
+You answer questions about orders. Look the order and its shipment up. Redact what you quote.
+`,
+  },
+  'import-contacts': {
+    document: `---
+title: Import contacts
+description: Imports a list of contacts in batches.
+code: true
+input:
+  count: { type: integer, minimum: 1, maximum: 100000, description: How many contacts there are. }
+  pauseMs: { type: integer, default: 0, description: How long a batch takes. }
+  fail: { type: boolean, default: false, description: Whether the last batch fails. }
+output:
+  imported: { type: integer, description: How many contacts were imported. }
+---
+`,
+    code: `export default async function run({ count, pauseMs = 0, fail = false }, { step }) {
+  let imported = 0
+  for (let batch = 1; batch <= 4; batch++) {
+    imported += await step(\`batch \${batch}\`, async () => {
+      console.log(\`batch \${batch}: \${Math.ceil(count / 4)} contacts\`)
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      if (fail && batch === 4) throw new Error('The address book is locked by another import.')
+      return Math.ceil(count / 4)
+    })
+  }
+  return { imported }
+}
+`,
+  },
+})

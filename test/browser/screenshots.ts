@@ -1,0 +1,58 @@
+/**
+ * `npm run screenshots`: takes the pictures in `docs/console/`, of a service with agents and executions of its own. Names in
+ * the arguments select pages.
+ */
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { runAgents } from './demo/run-agents.ts'
+import { startDemo } from './demo/start-demo.ts'
+import { launch, toContextOptions } from './support/browser.ts'
+
+const FOLDER = process.env.SCREENSHOTS ?? fileURLToPath(new URL('../../docs/console', import.meta.url))
+
+const VIEWS = {
+  light: { theme: 'light' },
+  dark: { theme: 'dark' },
+  phone: { theme: 'light', isPhone: true },
+} as const
+
+mkdirSync(FOLDER, { recursive: true })
+const demo = await startDemo()
+const browser = await launch()
+try {
+  const { finished, failed, running } = await runAgents(demo)
+  const pages: Record<string, string> = {
+    overview: '#/',
+    agents: '#/agents',
+    agent: '#/agents/order-support',
+    try: `#/agents/order-support/try?from=${finished}`,
+    runs: '#/runs',
+    run: `#/runs/${finished}`,
+    failed: `#/runs/${failed}`,
+    running: `#/runs/${running}`,
+  }
+  const selected = process.argv.slice(2)
+  for (const [view, options] of Object.entries(VIEWS)) {
+    const context = await browser.newContext(toContextOptions(options))
+    const page = await context.newPage()
+    await page.goto(`${demo.url}/console`)
+    if (selected.length === 0 || selected.includes('sign-in')) await take(page, 'sign-in', view)
+    await page.goto(`${demo.url}/console#token=${demo.token}`)
+    for (const [name, hash] of Object.entries(pages)) {
+      if (selected.length > 0 && !selected.includes(name)) continue
+      await page.goto(`${demo.url}/console${hash}`)
+      await take(page, name, view)
+    }
+    await context.close()
+  }
+} finally {
+  await browser.close()
+  await demo.stop()
+}
+
+async function take(page: Page, name: string, view: string): Promise<void> {
+  await page.waitForLoadState('networkidle')
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.screenshot({ path: `${FOLDER}/${name}-${view}.png`, animations: 'disabled' })
+}

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { useBrowser } from './support/browser.ts'
+
+const { open } = useBrowser()
+const console = `${inject('service')}/console`
+
+let org: TestOrganization
+beforeAll(async () => {
+  org = await newOrganization()
+})
+
+describe('signing in', () => {
+  it('works with a pasted token, which stays in this tab', async () => {
+    const page = await open(console)
+    await page.getByLabel('API token').fill(org.token)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(await page.getByText(org.id.slice(0, 8)).isVisible()).toBe(true)
+    expect(await page.evaluate('Object.values(sessionStorage)')).toEqual([org.token])
+    expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const other = await page.context().newPage()
+    await other.goto(console)
+    await other.getByLabel('API token').waitFor()
+  })
+
+  it('works with a link, and removes the token from the URL and the history', async () => {
+    const page = await open(`${console}#token=${org.token}`)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(page.url()).not.toContain(org.token)
+    await page.getByRole('link', { name: 'Runs' }).click()
+    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await page.goBack()
+    expect(page.url()).not.toContain(org.token)
+  })
+
+  it('says that a token is wrong, and lets one try again', async () => {
+    const page = await open(console)
+    await page.getByLabel('API token').fill('aes_wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('The service does not know this token').waitFor()
+    await page.getByLabel('API token').fill(org.token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  })
+
+  it('is asked for again when the token of a link is wrong', async () => {
+    const page = await open(`${console}#token=wrong`)
+    await page.getByText('The service rejected the token').waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+  })
+
+  it('ends with "Sign out", which forgets the token', async () => {
+    const page = await open(`${console}#token=${org.token}`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API token').waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+  })
+
+  it('says what a token may not do', async () => {
+    const limited = await newOrganization()
+    const page = await open(`${console}#token=${limited.token}`)
+    await page.getByText('run, read, manage').waitFor()
+  })
+})
