@@ -34,11 +34,14 @@ describe.each(['/prod', '/agents/v1', '/console'])('under the base path %s', (ba
 })
 
 describe('the address', () => {
-  it.each(['/', '/console/', '/?utm_source=mail'])('%s leads to the console, with its fragment', async (path) => {
-    const page = await open(`${inject('service')}${path}#token=${org.token}`)
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/console')
-  })
+  it.each(['/', '/console/', '/?utm_source=mail'])(
+    '%s leads to the console, with its fragment',
+    async (path) => {
+      const page = await open(`${inject('service')}${path}#token=${org.token}`)
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+      expect(new URL(page.url()).pathname).toBe('/console')
+    },
+  )
 
   it('survives a reload, and "back"', async () => {
     const page = await open(`${inject('service')}/console#token=${org.token}`)

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { runAgents } from './demo/run-agents.ts'
 import { startDemo } from './demo/start-demo.ts'
-import { launch, toContextOptions } from './support/browser.ts'
+import { launch, toContextOptions } from './support/launch.ts'
 
 const FOLDER = process.env.SCREENSHOTS ?? fileURLToPath(new URL('../../docs/console', import.meta.url))
 
@@ -41,6 +41,8 @@ try {
     await page.goto(`${demo.url}/console#token=${demo.token}`)
     for (const [name, hash] of Object.entries(pages)) {
       if (selected.length > 0 && !selected.includes(name)) continue
+      // Not only the fragment changes: the page is loaded.
+      await page.goto('about:blank')
       await page.goto(`${demo.url}/console${hash}`)
       await take(page, name, view)
     }
@@ -52,7 +54,7 @@ try {
 }
 
 async function take(page: Page, name: string, view: string): Promise<void> {
-  await page.waitForLoadState('networkidle')
   await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.locator('.spinner').first().waitFor({ state: 'detached' })
   await page.screenshot({ path: `${FOLDER}/${name}-${view}.png`, animations: 'disabled' })
 }

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import { getOperation, type OperationName } from '../../lib/api/routes.ts'
+import { buildConsole } from '../../lib/console/build-console.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { buildConsole } from '../../lib/console/build-console.ts'
 import { CONSOLE_FOLDER } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { localHandlers } from '../support/local-handlers.ts'
@@ -37,7 +37,13 @@ beforeAll(async () => {
   })
 })
 
-type Call = { basePath: string; suffix?: string; resource?: string; query?: Record<string, string>; body?: unknown }
+type Call = {
+  basePath: string
+  suffix?: string
+  resource?: string
+  query?: Record<string, string>
+  body?: unknown
+}
 
 /**
  * The event of API Gateway: on a custom domain, `requestContext.path` starts with the base path, at the default endpoint

@@ -5,7 +5,10 @@ const TENANTS = ['acme', 'globex', 'initech', null]
 const QUESTION = 'Where is my order? You can reach me at ada@example.com.'
 
 /** Executions of all kinds. @returns the ids of those with a page of their own in the documentation */
-export async function runAgents({ run, call }: Demo): Promise<{ finished: string; failed: string; running: string }> {
+export async function runAgents({
+  run,
+  call,
+}: Demo): Promise<{ finished: string; failed: string; running: string }> {
   for (let number = 0; number < 12; number++) {
     const tenant = TENANTS[number % TENANTS.length]
     const query = tenant ? `tenantId=${tenant}` : ''

@@ -23,7 +23,10 @@ export type Demo = {
   call: ApiClient
   /** Runs an agent and returns the id of its execution, which is final unless the query says `execMode=async`. */
   run: (slug: string, input: object, query?: string) => Promise<string>
-  publish: (slug: string, options?: { draft?: boolean; change?: (document: string) => string }) => Promise<void>
+  publish: (
+    slug: string,
+    options?: { draft?: boolean; change?: (document: string) => string },
+  ) => Promise<void>
   stop: () => Promise<void>
 }
 
@@ -32,7 +35,11 @@ const PRICES = JSON.stringify({ 'openai-compatible/*': { input: 0.4, output: 1.6
 /** A service of its own with agents that use a scripted model, tools over HTTP, and each other. */
 export async function startDemo(): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), 'aes-demo-'))
-  const [dynamodb, model, tools] = await Promise.all([startDynamoDB(null), startScriptedModel(), startTools()])
+  const [dynamodb, model, tools] = await Promise.all([
+    startDynamoDB(null),
+    startScriptedModel(),
+    startTools(),
+  ])
   model.script('qwen3-32b', supportModel)
   const service = await startService({
     dataDir: folder,
@@ -53,7 +60,7 @@ export async function startDemo(): Promise<Demo> {
       const { headers, json } = await call('POST', `/v1/agents/${slug}/executions?${query}`, { body: input })
       return headers.get('x-execution-id') ?? json.id ?? json.executionId
     },
-    async publish(slug, { draft = false, change = (document) => document } = {}) {
+    async publish(slug, { draft = false, change = (text: string) => text } = {}) {
       const { document, code } = demoAgents(tools.url)[slug] ?? { document: '' }
       const source = join(folder, 'agents', slug)
       mkdirSync(source, { recursive: true })

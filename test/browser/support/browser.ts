@@ -1,20 +1,9 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { findChromium } from './find-chromium.ts'
-
-export type PageOptions = {
-  theme?: 'light' | 'dark'
-  /** The width of a phone. */
-  isPhone?: boolean
-  /** A script that was inserted into the page would run. */
-  bypassCSP?: boolean
-}
+import { launch, type PageOptions, toContextOptions } from './launch.ts'
 
 /** Beyond what a page takes on a loaded machine. */
 const TIMEOUT_MS = 20_000
-
-const DESKTOP = { width: 1280, height: 800 }
-const PHONE = { width: 390, height: 844 }
 
 /** What a page of the console never does. */
 type Misconduct = { kind: 'dialog' | 'error' | 'foreign request' | 'policy violation'; text: string }
@@ -44,21 +33,6 @@ export function useBrowser() {
       await page.goto(url)
       return page
     },
-  }
-}
-
-/** Without the sandbox, which containers and the root user do not have; the pages are our own. */
-export const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath: findChromium() ?? 'chromium', args: ['--no-sandbox'] })
-
-export function toContextOptions({ theme, isPhone, bypassCSP }: PageOptions): BrowserContextOptions {
-  return {
-    viewport: isPhone ? PHONE : DESKTOP,
-    colorScheme: theme ?? 'light',
-    locale: 'en-GB',
-    timezoneId: 'Europe/Berlin',
-    ...(isPhone && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
-    ...(bypassCSP && { bypassCSP }),
   }
 }
 

@@ -23,7 +23,9 @@ describe('the console', () => {
   it('has at most 60 kB of script, compressed with gzip', () => {
     const scripts = [...files].filter(([name]) => name.endsWith('.js'))
     expect(scripts.length).toBeGreaterThan(0)
-    expect(sum(scripts.map(([, { compressed }]) => compressed.gzip.length))).toBeLessThanOrEqual(MAX_SCRIPT_BYTES)
+    expect(sum(scripts.map(([, { compressed }]) => compressed.gzip.length))).toBeLessThanOrEqual(
+      MAX_SCRIPT_BYTES,
+    )
   })
 
   it('loads at most 100 kB at first', () => {

@@ -1,0 +1,28 @@
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
+import { findChromium } from './find-chromium.ts'
+
+export type PageOptions = {
+  theme?: 'light' | 'dark'
+  /** The width of a phone. */
+  isPhone?: boolean
+  /** A script that was inserted into the page would run. */
+  bypassCSP?: boolean
+}
+
+const DESKTOP = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
+
+/** Without the sandbox, which containers and the root user do not have; the pages are our own. */
+export const launch = (): Promise<Browser> =>
+  chromium.launch({ executablePath: findChromium() ?? 'chromium', args: ['--no-sandbox'] })
+
+export function toContextOptions({ theme, isPhone, bypassCSP }: PageOptions): BrowserContextOptions {
+  return {
+    viewport: isPhone ? PHONE : DESKTOP,
+    colorScheme: theme ?? 'light',
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    ...(isPhone && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
+    ...(bypassCSP && { bypassCSP }),
+  }
+}
