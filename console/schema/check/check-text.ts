@@ -59,7 +59,11 @@ function checkText(text: string, validate: Validator): Issue[] {
 }
 
 /** Where violations are in a text, in its order. */
-export function locate(text: string, root: JsonNode, violations: readonly Violation[]): Issue[] {
+export function locate(
+  text: string,
+  root: JsonNode,
+  violations: readonly Pick<Violation, 'path' | 'message'>[],
+): Issue[] {
   if (violations.length === 0) return []
   const lines = new LineIndex(text)
   return violations
