@@ -1,5 +1,54 @@
+import './overview.css'
+import { ErrorBox } from '../components/error-box.tsx'
 import { Page } from '../components/page.tsx'
+import { formatCount } from '../format/numbers.ts'
+import { AgentTable } from './agent-table.tsx'
+import { CostChart, DurationChart, Failures, RunChart, TokenChart } from './charts.tsx'
+import { OpenRuns } from './open-runs.tsx'
+import { sumUp } from './statistics.ts'
+import { Totals } from './totals.tsx'
+import { MAX_RUNS, useRecentRuns } from './use-recent-runs.ts'
 
+/** What happens now, and how the recent runs went. */
 export function OverviewPage() {
-  return <Page title="Overview">{null}</Page>
+  const { runs, isLoading, error, reload } = useRecentRuns()
+  const totals = sumUp(runs)
+  return (
+    <Page
+      title="Overview"
+      actions={
+        <button type="button" onClick={reload} disabled={isLoading}>
+          Refresh
+        </button>
+      }
+    >
+      <div class="stack">
+        <OpenRuns />
+        <section class="stack" aria-labelledby="recent-title">
+          <div>
+            <h2 id="recent-title">Recent runs</h2>
+            <p class="muted">{describe(runs.length, isLoading)}</p>
+          </div>
+          {error && <ErrorBox error={error} onRetry={reload} />}
+          <Totals totals={totals} runs={runs} />
+          <div class="grid">
+            <RunChart runs={runs} />
+            <Failures runs={runs} />
+            <DurationChart runs={runs} />
+            <TokenChart runs={runs} />
+            <CostChart runs={runs} />
+          </div>
+          <AgentTable runs={runs} />
+        </section>
+      </div>
+    </Page>
+  )
+}
+
+function describe(count: number, isLoading: boolean): string {
+  const all = `the most recent ${formatCount(MAX_RUNS)} runs that this token may see`
+  if (isLoading) return `Loading ${all}: ${formatCount(count)} so far…`
+  return count < MAX_RUNS
+    ? `Of all ${formatCount(count)} runs that this token may see. There are fewer than ${formatCount(MAX_RUNS)}.`
+    : `Of ${all}, not of all runs.`
 }

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api/api-error.ts'
 import { type Page, requestPage } from '../api/request.ts'
+import { usePolling } from '../api/use-polling.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { credentials } from '../state/credentials.ts'
 import { type Filters, toApiRequest } from './filters.ts'
 import { appendRuns, findUnknown, mergeNewest, patchRuns, type Run } from './run-list.ts'
-import { usePolling } from './use-polling.ts'
 
 const PAGE_SIZE = 100
 /** Runs that one poll asks for. */

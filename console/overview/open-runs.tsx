@@ -1,0 +1,75 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ApiError } from '../api/api-error.ts'
+import { usePolling } from '../api/use-polling.ts'
+import { asApiError } from '../api/use-resource.ts'
+import { AgentLink } from '../components/agent-link.tsx'
+import { Elapsed } from '../components/duration.tsx'
+import { ErrorBox } from '../components/error-box.tsx'
+import { RunLink } from '../components/run-link.tsx'
+import { Table } from '../components/table.tsx'
+import { formatCount } from '../format/numbers.ts'
+import { loadRuns, MAX_RUNS } from './use-recent-runs.ts'
+
+const SHOWN = 10
+
+/** What is in progress, and for how long: the longest first. */
+export function OpenRuns() {
+  const [runs, setRuns] = useState<ExecutionSummaryRecord[] | null>(null)
+  const [error, setError] = useState<ApiError | null>(null)
+  const controller = useRef(new AbortController())
+  const load = useCallback(async () => {
+    try {
+      setRuns(await loadRuns({ status: 'IN_PROGRESS' }, controller.current.signal))
+      setError(null)
+    } catch (cause) {
+      if (!controller.current.signal.aborted) setError(asApiError(cause))
+      throw cause
+    }
+  }, [])
+  useEffect(() => {
+    controller.current = new AbortController()
+    load().catch(() => undefined)
+    return () => controller.current.abort()
+  }, [load])
+  usePolling(load, 'open-runs')
+
+  const longest = runs?.toReversed().slice(0, SHOWN) ?? []
+  const count =
+    runs === null ? '…' : `${formatCount(runs.length)}${runs.length === MAX_RUNS ? ' or more' : ''}`
+  return (
+    <section class="card open-runs" aria-labelledby="open-title">
+      <h2 id="open-title">In progress: {count}</h2>
+      {error && !runs && <ErrorBox error={error} onRetry={() => void load().catch(() => undefined)} />}
+      {error && runs && (
+        <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>
+      )}
+      {runs?.length === 0 && <p class="muted">Nothing is running.</p>}
+      {longest.length > 0 && (
+        <Table caption="Runs in progress, longest first" columns={['Run', 'Agent', 'For', 'Steps', 'Tenant']}>
+          {longest.map((run) => (
+            <tr key={run.id}>
+              <td>
+                <RunLink executionId={run.id} />
+              </td>
+              <td>
+                <AgentLink agentId={run.documentId} />
+              </td>
+              <td>
+                <Elapsed since={run.createdAt} />
+                {run.startedAt === null && <span class="muted"> (waiting)</span>}
+              </td>
+              <td class="numeric">{formatCount(run.steps)}</td>
+              <td>{run.tenantId ?? '–'}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {runs && runs.length > SHOWN && (
+        <p>
+          The {SHOWN} longest. <a href="#/runs?status=IN_PROGRESS">All runs in progress</a>
+        </p>
+      )}
+    </section>
+  )
+}
