@@ -63,7 +63,7 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
   const unit = isArray ? (size === 1 ? 'item' : 'items') : size === 1 ? 'field' : 'fields'
   return (
     <div>
-      <button type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+      <button type="button" class="json-head" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
         <span class="json-marker" aria-hidden="true">
           {isOpen ? '▾' : '▸'}
         </span>

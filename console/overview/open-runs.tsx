@@ -46,7 +46,10 @@ export function OpenRuns() {
       )}
       {runs?.length === 0 && <p class="muted">Nothing is running.</p>}
       {longest.length > 0 && (
-        <Table caption="Runs in progress, longest first" columns={['Run', 'Agent', 'For', 'Steps', 'Tenant']}>
+        <Table
+          caption="Runs in progress, longest first"
+          columns={['Run', 'Agent', 'For', { label: 'Steps', isNumeric: true }, 'Tenant']}
+        >
           {longest.map((run) => (
             <tr key={run.id}>
               <td>

@@ -31,7 +31,7 @@ export function OverviewPage() {
           </div>
           {error && <ErrorBox error={error} onRetry={reload} />}
           <Totals totals={totals} runs={runs} />
-          <div class="grid">
+          <div class="charts">
             <RunChart runs={runs} />
             <Failures runs={runs} />
             <DurationChart runs={runs} />
@@ -46,9 +46,7 @@ export function OverviewPage() {
 }
 
 function describe(count: number, isLoading: boolean): string {
-  const all = `the most recent ${formatCount(MAX_RUNS)} runs that this token may see`
-  if (isLoading) return `Loading ${all}: ${formatCount(count)} so far…`
-  return count < MAX_RUNS
-    ? `Of all ${formatCount(count)} runs that this token may see. There are fewer than ${formatCount(MAX_RUNS)}.`
-    : `Of ${all}, not of all runs.`
+  const scope = `These figures are of the most recent ${formatCount(MAX_RUNS)} runs that this token may see, not of all runs.`
+  if (isLoading) return `${scope} Loading: ${formatCount(count)} so far…`
+  return count < MAX_RUNS ? `${scope} There are ${formatCount(count)} so far.` : scope
 }

@@ -25,7 +25,9 @@ export function Totals({ totals, runs }: { totals: TotalsOf; runs: ExecutionSumm
     [
       'Cost',
       formatCost(costUsd),
-      unpriced > 0 ? `without ${formatCount(unpriced)} runs that have no price` : 'of model responses',
+      unpriced > 0
+        ? `without ${formatCount(unpriced)} ${unpriced === 1 ? 'run' : 'runs'} of unknown price`
+        : 'of model responses',
     ],
   ]
   return (

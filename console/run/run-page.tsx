@@ -7,7 +7,7 @@ import { JsonView, TextPortions } from '../components/json-view.tsx'
 import { Page } from '../components/page.tsx'
 import { Spinner } from '../components/spinner.tsx'
 import { StatusBadge } from '../components/status-badge.tsx'
-import { formatCount } from '../format/numbers.ts'
+import { formatCount, shortId } from '../format/numbers.ts'
 import { RunActions } from './actions/run-actions.tsx'
 import { RunFacts } from './run-facts.tsx'
 import { RunInput } from './run-input.tsx'
@@ -22,7 +22,7 @@ export function RunPage({ executionId }: { executionId: string }) {
   if (isDeleted) return <DeletedRun executionId={executionId} />
   return (
     <Page
-      title={`Run ${executionId.slice(0, 8)}`}
+      title={`Run ${shortId(executionId)}`}
       parent={
         <>
           <a href="#/runs">Runs</a>

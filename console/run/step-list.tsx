@@ -10,6 +10,9 @@ import { callId, isCallPending, stepId } from './timeline/timeline.ts'
 
 type Props = { run: Pick<ExecutionRecord, 'status' | 'model'>; steps: StepRecord[] }
 
+/** The tool through which a model returns the output (`lib/core/model.ts`). */
+const FINAL_ANSWER = 'final_answer'
+
 /** What each step said, called, got and cost. For the page of a run, and for live steps of another page. */
 export function StepList({ run, steps }: Props) {
   const isOpen = run.status === 'IN_PROGRESS'
@@ -82,12 +85,12 @@ function CallItem({ call, step, index, isRunOpen }: CallProps) {
   const isPending = isCallPending(call, isRunOpen)
   const id = callId(step.number, index)
   const attempt = call.attempt ?? step.attempt
+  const isAnswer = call.name === FINAL_ANSWER
   return (
     <section id={id} class="call" aria-labelledby={`${id}-title`} tabIndex={-1}>
       <div class="step-head">
         <h4 id={`${id}-title`}>
-          <span class="muted">{call.name === 'final_answer' ? 'output' : 'tool'}</span>{' '}
-          <code>{call.name}</code>
+          <span class="muted">{isAnswer ? 'output' : 'tool'}</span> <code>{call.name}</code>
         </h4>
         <span class="step-facts muted">
           {isPending && <span class="badge badge-in_progress">in progress</span>}
@@ -108,7 +111,9 @@ function CallItem({ call, step, index, isRunOpen }: CallProps) {
         </div>
         <div>
           <h5>{call.error === undefined ? 'Result' : 'Error'}</h5>
-          {call.error !== undefined ? (
+          {isAnswer && call.error === undefined ? (
+            <p class="muted">The output matches the schema.</p>
+          ) : call.error !== undefined ? (
             <pre class="field-error">
               <TextPortions text={call.error} />
             </pre>

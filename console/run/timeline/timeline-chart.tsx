@@ -4,7 +4,13 @@ import { useNow } from '../../components/use-now.ts'
 import { formatDuration } from '../../format/duration.ts'
 import { type Bar, scaleMarks, type Timeline, toTimeline } from './timeline.ts'
 
-const KINDS = { wait: 'Waiting', response: 'Model response', 'code-step': 'Step', call: 'Tool call' }
+const KINDS = {
+  wait: 'Waiting',
+  work: 'Working',
+  response: 'Model response',
+  'code-step': 'Step',
+  call: 'Tool call',
+}
 
 /** What happened when. Each bar leads to the details of its step or call. */
 export function TimelineChart({ run, steps }: { run: ExecutionRecord; steps: StepRecord[] }) {
@@ -73,7 +79,7 @@ function TimelineRow({ bar, left, width, offset, isOpen }: RowProps) {
   const { id, kind, label, hasFailed, lane, attempt } = bar
   const duration =
     bar.end === null ? (isOpen ? 'in progress' : 'not finished') : formatDuration(bar.end - bar.start)
-  const text = `${KINDS[kind]}${kind === 'response' || kind === 'wait' ? '' : ` ${label}`}: ${duration}, after ${formatDuration(offset)}`
+  const text = `${KINDS[kind]}${kind === 'call' || kind === 'code-step' ? ` ${label}` : ''}: ${duration}, after ${formatDuration(offset)}`
   const details = [
     lane > 0 && 'in parallel with others',
     hasFailed && 'failed',
@@ -82,7 +88,7 @@ function TimelineRow({ bar, left, width, offset, isOpen }: RowProps) {
   const title = [text, ...details].join(', ')
   return (
     <li class={`timeline-row timeline-${kind}`}>
-      {kind === 'wait' ? (
+      {kind === 'wait' || kind === 'work' ? (
         <span class="timeline-label">{label}</span>
       ) : (
         <button type="button" class="link timeline-label" aria-label={title} onClick={() => show(id)}>

@@ -10,7 +10,7 @@ type ToolCall = NonNullable<StepRecord['toolCalls']>[number]
 export type Bar = {
   /** Unique in the timeline; the id of the step's or the call's details. */
   id: string
-  kind: 'wait' | 'response' | 'code-step' | 'call'
+  kind: 'wait' | 'work' | 'response' | 'code-step' | 'call'
   label: string
   step: number
   start: number
@@ -39,6 +39,20 @@ export function toTimeline(run: Run, steps: StepRecord[], now: number): Timeline
   if (waitEnd === null || waitEnd > start)
     bars.unshift(barOf({ id: 'wait', kind: 'wait', label: 'Waiting for a worker', start, end: waitEnd }))
   const ends = bars.map((bar) => bar.end ?? finished)
+  const isWorking = isOpen && bars.every((bar) => bar.end !== null)
+  if (firstStart !== null && (isWorking || steps.length === 0)) {
+    const from = Math.max(firstStart, ...ends)
+    const label = isOpen ? 'Working…' : 'Run'
+    bars.push(
+      barOf({
+        id: 'work',
+        kind: 'work',
+        label,
+        start: Math.min(from, finished),
+        end: isOpen ? null : finished,
+      }),
+    )
+  }
   return { start, end: Math.max(start + 1, finished, ...ends), bars, resumptions: findResumptions(bars) }
 }
 
