@@ -1,6 +1,6 @@
 import { parseStoredJson } from '../../lib/core/parse-json.ts'
 import { credentials, signOut } from '../state/credentials.ts'
-import type { Query } from '../state/location.ts'
+import { type Query, toSearchParams } from '../state/location.ts'
 import { toApiError, unreachable } from './api-error.ts'
 import { basePathOf } from './base-path.ts'
 import { nextQueryOf } from './link.ts'
@@ -18,15 +18,7 @@ export type RequestOptions = {
 
 /** The URL of an API path such as `/v1/agents`, on the host of the page. */
 export function toUrl(path: string, query: Query | URLSearchParams = {}): string {
-  const given =
-    query instanceof URLSearchParams
-      ? query
-      : new URLSearchParams(
-          Object.entries(query).flatMap(([name, value]) =>
-            value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
-          ),
-        )
-  const text = given.toString()
+  const text = (query instanceof URLSearchParams ? query : toSearchParams(query)).toString()
   return `${basePathOf(window.location.pathname)}${path}${text && `?${text}`}`
 }
 

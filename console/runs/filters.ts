@@ -31,7 +31,7 @@ export function parseFilters(query: URLSearchParams): Filters {
     status: STATUSES.find((each) => each === status) ?? '',
     agent: get('agent').trim(),
     tenantId: get('tenantId'),
-    period: period in PERIODS ? (period as Period) : '',
+    period: Object.hasOwn(PERIODS, period) ? (period as Period) : '',
     from: isLocalTime(get('from')) ? get('from') : '',
     to: isLocalTime(get('to')) ? get('to') : '',
   }

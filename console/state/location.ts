@@ -15,11 +15,16 @@ export function parseHash(hash: string): Location {
 
 /** A link within the console. Empty and absent values are left out of the query. */
 export function toHref(path: string, query: Query = {}): string {
-  const given = Object.entries(query).filter(
-    ([, value]) => value !== undefined && value !== null && value !== '',
-  )
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const text = toSearchParams(query).toString()
   return `#${path}${text && `?${text}`}`
+}
+
+/** Empty and absent values are left out. */
+export function toSearchParams(query: Query): URLSearchParams {
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== null && value !== '') given.set(name, String(value))
+  return given
 }
 
 /** The values of the `{names}` in a pattern, or null if a path does not match it. */

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseFilters, toApiRequest, toPageQuery } from '../../../console/runs/filters.ts'
+import { appendRuns, findUnknown, mergeNewest, type Run } from '../../../console/runs/run-list.ts'
+import { visibleRange } from '../../../console/runs/visible-range.ts'
+import { anExecutionRecord } from '../../browser/stub/records.ts'
+
+const NOW = Date.parse('2026-11-22T12:00:00Z')
+const aRun = (number: number, overrides: Partial<Run> = {}): Run => anExecutionRecord(number, overrides)
+const idsOf = (runs: Run[]) => runs.map(({ id }) => id)
+
+describe('the filters of the list of runs', () => {
+  const filtersOf = (query: string) => parseFilters(new URLSearchParams(query))
+
+  it('are the query of the API', () => {
+    const { path, query } = toApiRequest(filtersOf('status=ERROR&tenantId=acme&period=1h'), NOW)
+    expect(path).toBe('/v1/agent_executions')
+    expect(query).toEqual({
+      ...{ status: 'ERROR', tenantId: 'acme', from: '2026-11-22T11:00:00.000Z', fields: 'summary' },
+    })
+  })
+
+  it('choose the list of an agent', () => {
+    expect(toApiRequest(filtersOf('agent=a/b'), NOW).path).toBe('/v1/agents/a%2Fb/executions')
+  })
+
+  it('read local times as times of the browser', () => {
+    const { query } = toApiRequest(filtersOf('from=2026-11-01T10:00'), NOW)
+    expect(query.from).toBe(new Date(2026, 10, 1, 10).toISOString())
+  })
+
+  it('are ignored where they make no sense', () => {
+    const filters = filtersOf('status=DONE&period=toString&from=yesterday&to=2026-99-99T00:00')
+    expect(Object.values(filters).join('')).toBe('')
+  })
+
+  it('survive the URL', () => {
+    const filters = filtersOf('status=SUCCESS&agent=wait&tenantId=a%26b&from=2026-11-01T10:00')
+    const query = new URLSearchParams(toPageQuery(filters) as Record<string, string>)
+    expect(parseFilters(query)).toEqual(filters)
+  })
+})
+
+describe('mergeNewest', () => {
+  it('separates new runs from the state of known ones', () => {
+    const runs = [aRun(2, { status: 'IN_PROGRESS', finishedAt: null }), aRun(3)]
+    const { patched, fresh, hasGap } = mergeNewest(runs, [aRun(1), aRun(2), aRun(3)], true)
+    expect([idsOf(fresh), idsOf(patched), patched[0]?.status]).toEqual([
+      idsOf([aRun(1)]),
+      idsOf(runs),
+      'SUCCESS',
+    ])
+    expect(patched[1]).toBe(runs[1])
+    expect(hasGap).toBe(false)
+  })
+
+  it('keeps the list itself when nothing has changed', () => {
+    const runs = [aRun(1), aRun(2)]
+    expect(mergeNewest(runs, [aRun(1)], true).patched).toBe(runs)
+  })
+
+  it('reports a gap when the page does not reach the list', () => {
+    expect(mergeNewest([aRun(9)], [aRun(1), aRun(2)], false).hasGap).toBe(true)
+    expect(mergeNewest([], [aRun(1)], false).hasGap).toBe(false)
+  })
+})
+
+it('appendRuns skips runs that are listed already', () => {
+  expect(idsOf(appendRuns([aRun(1), aRun(2)], [aRun(2), aRun(3)]))).toEqual(
+    idsOf([aRun(1), aRun(2), aRun(3)]),
+  )
+})
+
+it('findUnknown names the runs in progress that a page says nothing about', () => {
+  const open = (number: number) => aRun(number, { status: 'IN_PROGRESS' })
+  expect(findUnknown([open(1), aRun(2), open(3), open(4)], [open(1)], 1)).toEqual([open(3)])
+})
+
+describe('visibleRange', () => {
+  const window = fc.record({
+    top: fc.integer({ min: -400_000, max: 2_000 }),
+    windowHeight: fc.integer({ min: 1, max: 3_000 }),
+    rowHeight: fc.integer({ min: 10, max: 100 }),
+    count: fc.integer({ min: 0, max: 10_000 }),
+  })
+
+  it('contains every visible row, and few others', () => {
+    fc.assert(
+      fc.property(window, ({ top, windowHeight, rowHeight, count }) => {
+        const { start, end } = visibleRange({ top, windowHeight, rowHeight, count })
+        expect(0 <= start && start <= end && end <= count).toBe(true)
+        expect(end - start).toBeLessThanOrEqual(windowHeight / rowHeight + 44)
+        const isVisible = (row: number) =>
+          top + (row + 1) * rowHeight > 0 && top + row * rowHeight < windowHeight
+        for (const row of [start - 1, end]) if (row >= 0 && row < count) expect(isVisible(row)).toBe(false)
+      }),
+    )
+  })
+
+  it('stays the same while a few rows are scrolled', () => {
+    const at = (top: number) => visibleRange({ top, windowHeight: 800, rowHeight: 40, count: 10_000 })
+    expect(at(-40_040)).toEqual(at(-40_120))
+  })
+})
