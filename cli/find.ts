@@ -90,21 +90,42 @@ export async function findVersion(params: AgentParams & { versionId: string | un
       idOrSlug,
       versionId,
     })
-    if (!isArchived) return version
-    throw new UserError(
-      `Agent ${version.slug} is archived. Restore it: ${formatCommand(options, `restore ${version.slug}`)}`,
-      { details: { code: 'AgentArchived' } },
-    )
+    if (isArchived) throw archivedError(version.slug, options)
+    return version
   } catch (error) {
     if (error instanceof AgentNotFound) await findAgent(params)
     if (!(error instanceof VersionNotFound)) throw error
-    const { slug, draftVersionId } = await findAgent(params)
-    const message = versionId
-      ? `Version ${versionId} not found for agent ${slug}. List versions: ${formatCommand(options, `versions ${slug}`)}`
-      : `Agent ${slug} has no published version. Run the draft with --version ${draftVersionId}, or publish the agent.`
-    throw new UserError(message, { details: { code: error.code } })
+    const { slug, draftVersionId, archivedAt } = await findAgent(params)
+    if (archivedAt !== null) throw archivedError(slug, options)
+    if (versionId) throw versionNotFound({ slug, versionId, options })
+    throw new UserError(
+      `Agent ${slug} has no published version. Run the draft with --version ${draftVersionId}, or publish the agent.`,
+      { details: { code: error.code } },
+    )
   }
 }
+
+type MissingVersion = { slug: string; versionId: string; options: SharedOptions }
+
+export const versionNotFound = ({ slug, versionId, options }: MissingVersion): UserError =>
+  new UserError(
+    `Version ${versionId} not found for agent ${slug}. List versions: ${formatCommand(options, `versions ${slug}`)}`,
+    { details: { code: 'VersionNotFound' } },
+  )
+
+/** The error to print for one of a change of a version. */
+export const toVersionError = (error: unknown, version: MissingVersion): unknown =>
+  error instanceof VersionNotFound ? versionNotFound(version) : error
+
+/** @throws UserError that tells how to restore the agent */
+export function assertNotArchived({ slug, archivedAt }: Agent, options: SharedOptions): void {
+  if (archivedAt !== null) throw archivedError(slug, options)
+}
+
+const archivedError = (slug: string, options: SharedOptions): UserError =>
+  new UserError(`Agent ${slug} is archived. Restore it: ${formatCommand(options, `restore ${slug}`)}`, {
+    details: { code: 'AgentArchived' },
+  })
 
 /** Reads all pages of a list, newest first. */
 export async function readAllPages<T>(readPage: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {

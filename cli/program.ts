@@ -4,6 +4,10 @@ import { dataFolder } from '../local/emulators/open-database.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { addCheckCommand } from './commands/authoring/check.ts'
 import { addInitCommand } from './commands/authoring/init.ts'
+import { addArchiveCommands } from './commands/lifecycle/archive.ts'
+import { addDeleteVersionCommand } from './commands/lifecycle/delete-version.ts'
+import { addDiffCommand } from './commands/lifecycle/diff.ts'
+import { addPromoteCommand } from './commands/lifecycle/promote.ts'
 import { addListCommand } from './commands/list.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
@@ -56,6 +60,10 @@ export function createProgram(output: OutputConfiguration): Command {
   addListCommand(program)
   addShowCommand(program)
   addVersionsCommand(program)
+  addPromoteCommand(program)
+  addDiffCommand(program)
+  addDeleteVersionCommand(program)
+  addArchiveCommands(program)
   addRunCommand(program)
   addTokensCommand(program)
   addOrgsCommand(program)

@@ -5,26 +5,41 @@ import { formatCommand, formatExamples, relativeTime, textTable } from '../forma
 import { orgOption } from '../options.ts'
 import { toAction } from '../output.ts'
 
+type Options = { archived?: true }
+
 export function addListCommand(program: Command): void {
   program
     .command('list')
     .description('List the agents of an organization, newest first.')
+    .option('--archived', 'also list archived agents')
     .addOption(orgOption())
-    .addHelpText('after', formatExamples('list'))
+    .addHelpText('after', formatExamples('list', 'list --archived'))
     .action(
-      toAction((options) =>
+      toAction<Options>((options) =>
         withOrganization(options, async (stores, { id: organizationId, name }) => {
-          const agents = await readAllPages((page) => stores.agents.list({ organizationId, ...page }))
-          const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt }) => [
+          const { archived = false } = options
+          const agents = await readAllPages((page) =>
+            stores.agents.list({ organizationId, archived, ...page }),
+          )
+          const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt, archivedAt }) => [
             slug,
             title,
             current?.id ?? 'draft only',
             draftVersionId ?? '-',
             relativeTime(updatedAt),
+            ...(archived ? [archivedAt === null ? '-' : relativeTime(archivedAt)] : []),
           ])
+          const columns = [
+            'SLUG',
+            'TITLE',
+            'CURRENT VERSION',
+            'DRAFT',
+            'UPDATED',
+            ...(archived ? ['ARCHIVED'] : []),
+          ]
           const text =
             rows.length > 0
-              ? textTable(['SLUG', 'TITLE', 'CURRENT VERSION', 'DRAFT', 'UPDATED'], rows)
+              ? textTable(columns, rows)
               : `${name} has no agents. Publish one: ${formatCommand(options, 'publish <folder>')}`
           return { json: agents.map(toAgentRecord), text }
         }),

@@ -26,7 +26,7 @@ export function addShowCommand(program: Command): void {
 }
 
 function describeAgent(agent: Agent, options: SharedOptions): string {
-  const { slug, title, description, id, current, draftVersionId } = agent
+  const { slug, title, description, id, current, draftVersionId, archivedAt } = agent
   const currentVersion = current
     ? `${current.id}, published ${relativeTime(current.createdAt)}`
     : 'none (draft only)'
@@ -39,6 +39,7 @@ function describeAgent(agent: Agent, options: SharedOptions): string {
       ['agent', id],
       ['current version', currentVersion],
       ['draft', draftVersionId ?? '-'],
+      ...(archivedAt === null ? [] : [['archived', relativeTime(archivedAt)]]),
     ]),
     '',
     ...describeFields('Input', agent.inputSchema),

@@ -24,10 +24,11 @@ export function addVersionsCommand(program: Command): void {
             describeStatus(version, agent),
             relativeTime(version.createdAt),
             version.title,
+            version.message ?? '-',
           ])
           return {
             json: versions.map(toVersionRecord),
-            text: textTable(['VERSION', 'STATUS', 'CREATED', 'TITLE'], rows),
+            text: textTable(['VERSION', 'STATUS', 'CREATED', 'TITLE', 'MESSAGE'], rows),
           }
         }),
       ),

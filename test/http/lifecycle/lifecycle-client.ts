@@ -1,0 +1,43 @@
+import { expect } from 'vitest'
+import type { ApiResponse } from '../../support/client.ts'
+import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+
+export type Lifecycle = TestOrganization & {
+  agent: (slug: string) => Promise<ApiResponse['json']>
+  versions: (slug: string) => Promise<ApiResponse['json'][]>
+  /** Publishes a code agent that returns `{ said }`. Returns the version. */
+  publishSaying: (slug: string, said: string, options?: object) => Promise<ApiResponse['json']>
+  post: (path: string, body?: unknown) => Promise<ApiResponse>
+}
+
+export const documentOf = (slug: string, extra = '') => `---
+title: Says something
+slug: ${slug}
+code: true
+input: { name: { type: string } }
+output: { said: { type: string }, name: { type: string } }
+${extra}---
+`
+export const codeOf = (said: string) =>
+  `export default ({ name }) => ({ said: ${JSON.stringify(said)}, name });\n`
+
+/** A new organization, with helpers that publish and change agents over HTTP. */
+export async function newLifecycle(): Promise<Lifecycle> {
+  const org = await newOrganization()
+  const post: Lifecycle['post'] = (path, body) => org.call('POST', path, body === undefined ? {} : { body })
+  return {
+    ...org,
+    post,
+    agent: async (slug) => (await org.call('GET', `/v1/agents/${slug}`)).json,
+    versions: async (slug) => (await org.call('GET', `/v1/agents/${slug}/versions`)).json,
+    async publishSaying(slug, said, options = {}) {
+      const response = await post('/v1/agents', {
+        document: documentOf(slug),
+        code: codeOf(said),
+        ...options,
+      })
+      expect([200, 201], response.text).toContain(response.status)
+      return response.json
+    },
+  }
+}
