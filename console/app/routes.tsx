@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { AgentPage } from '../agent/agent-page.tsx'
 import { AgentsPage } from '../agents/agents-page.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { RunPage } from '../run/run-page.tsx'
@@ -31,6 +32,7 @@ const route = <Pattern extends string>(
 const routes: Route[] = [
   route('/', 'overview', () => <OverviewPage />),
   route('/agents', 'agents', (_, query) => <AgentsPage query={query} />),
+  route('/agents/{agent}', 'agents', ({ agent }) => <AgentPage key={agent} agent={agent} />),
   route('/agents/{agent}/try', 'agents', ({ agent }, query) => (
     <TryPage key={`${agent} ${query.get('from')}`} agent={agent} from={query.get('from')} />
   )),

@@ -1,6 +1,7 @@
 import './schema.css'
-import { useId, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json.ts'
+import { Segments } from '../components/segments.tsx'
 import type { Issue } from './check/check-text.ts'
 import { JsonEditor } from './editor/json-editor.tsx'
 import { LargeText } from './editor/large-text.tsx'
@@ -31,7 +32,6 @@ const MAX_PARTS = 1_000
 /** Edits a JSON text that should match a schema: as a form, or as JSON. */
 export function SchemaEditor(props: SchemaEditorProps) {
   const { text, schema, label, issues, isReadOnly = false, onChange, onProblems = () => undefined } = props
-  const id = useId()
   const [wanted, setWanted] = useState<'form' | 'json'>('form')
   const view = useMemo(() => openSchema(schema), [schema])
   const isLarge = text.length > MAX_EDITABLE
@@ -46,22 +46,13 @@ export function SchemaEditor(props: SchemaEditorProps) {
   return (
     <div class="schema-editor">
       <div class="toolbar">
-        <fieldset class="segments">
-          <legend class="visually-hidden">Edit {label} as</legend>
-          {(['form', 'json'] as const).map((kind) => (
-            <label key={kind}>
-              <input
-                type="radio"
-                name={id}
-                value={kind}
-                checked={shown === kind}
-                disabled={kind === 'form' && obstacle !== null}
-                onChange={() => setWanted(kind)}
-              />
-              <span>{kind === 'form' ? 'Form' : 'JSON'}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Segments
+          label={`Edit ${label} as`}
+          choices={{ form: 'Form', json: 'JSON' }}
+          chosen={shown}
+          isDisabled={(view) => view === 'form' && obstacle !== null}
+          onChoose={setWanted}
+        />
         {shown === 'json' && !isReadOnly && (
           <div class="actions">
             {root && (

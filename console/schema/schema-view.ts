@@ -28,18 +28,19 @@ const ANNOTATIONS = ['title', 'description', 'default', 'deprecated', 'examples'
 export function readPart(part: Json | undefined, { lookup }: SchemaView): Part | undefined {
   let schema = part
   let isNullable = false
+  let annotations: JsonObject = {}
   for (let count = 0; count < MAX_REFERENCES; count += 1) {
     if (!isJsonObject(schema)) return undefined
-    const target = getRefTarget(schema, lookup)
     const alternative = getNonNullAlternative(schema)
-    const next = target ?? alternative
-    if (next === undefined) return withoutNull(schema, isNullable)
-    const { $ref, anyOf, oneOf, __absolute_uri__, __absolute_ref__, ...others } = schema
+    const next = (getRefTarget(schema, lookup) as Json | undefined) ?? alternative
+    const { $ref, anyOf, oneOf, ...others } = schema
+    const isSimple =
+      isJsonObject(next) && Object.keys(others).every((keyword) => ANNOTATIONS.includes(keyword))
     // A reference beside other rules cannot be told as one type.
-    if (!isJsonObject(next) || Object.keys(others).some((keyword) => !ANNOTATIONS.includes(keyword)))
-      return { schema, isNullable }
+    if (!isSimple) return withoutNull({ ...schema, ...annotations }, isNullable)
     isNullable ||= alternative !== undefined
-    schema = { ...(next as JsonObject), ...others }
+    annotations = { ...others, ...annotations }
+    schema = next
   }
   return undefined
 }

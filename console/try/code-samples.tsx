@@ -1,14 +1,16 @@
 import { useId, useMemo, useState } from 'preact/hooks'
 import { toUrl } from '../api/request.ts'
 import { CopyButton } from '../components/copy-button.tsx'
+import { Segments } from '../components/segments.tsx'
 import type { Parameters } from './run-options.ts'
 import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE } from './samples/sample-request.ts'
 import { toCurl } from './samples/to-curl.ts'
 import { toPython } from './samples/to-python.ts'
 import { toTypeScript } from './samples/to-typescript.ts'
 
-const LANGUAGES = { curl: toCurl, TypeScript: toTypeScript, Python: toPython }
+const LANGUAGES = { curl: 'curl', typescript: 'TypeScript', python: 'Python' }
 type Language = keyof typeof LANGUAGES
+const WRITERS = { curl: toCurl, typescript: toTypeScript, python: toPython }
 
 /** A longer input makes a sample that nobody reads, and a command that shells refuse. */
 const MAX_INPUT = 20_000
@@ -21,22 +23,14 @@ export function CodeSamples({ agent, parameters, text }: Props) {
   const [language, setLanguage] = useState<Language>('curl')
   const isLong = text.length > MAX_INPUT
   const sample = useMemo(() => {
-    const baseUrl = new URL(toUrl(''), window.location.href).href.replace(/\/$/, '')
-    return toSample(LANGUAGES[language], { baseUrl, agent, parameters, input: isLong ? null : text })
+    const baseUrl = window.location.origin + toUrl('')
+    return toSample(WRITERS[language], { baseUrl, agent, parameters, input: isLong ? null : text })
   }, [language, agent, JSON.stringify(parameters), isLong ? '' : text])
   return (
     <section class="card" aria-labelledby={`${id}-title`}>
       <div class="toolbar">
         <h2 id={`${id}-title`}>Request as code</h2>
-        <fieldset class="segments">
-          <legend class="visually-hidden">Language</legend>
-          {(Object.keys(LANGUAGES) as Language[]).map((each) => (
-            <label key={each}>
-              <input type="radio" name={id} checked={each === language} onChange={() => setLanguage(each)} />
-              <span>{each}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Segments label="Language" choices={LANGUAGES} chosen={language} onChoose={setLanguage} />
       </div>
       {sample === null ? (
         <p class="muted">Correct the JSON of the input first.</p>
@@ -44,7 +38,7 @@ export function CodeSamples({ agent, parameters, text }: Props) {
         <>
           <p class="muted">
             Set <code>{TOKEN_VARIABLE}</code> to an API token.
-            {language === 'TypeScript' && (
+            {language === 'typescript' && (
               <>
                 {' '}
                 The client is in <code>clients/typescript</code>.
@@ -58,10 +52,10 @@ export function CodeSamples({ agent, parameters, text }: Props) {
             )}
           </p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus. */}
-          <section class="sample" tabIndex={0} aria-label={`Request in ${language}`}>
+          <section class="sample" tabIndex={0} aria-label={`Request in ${LANGUAGES[language]}`}>
             <pre>{sample}</pre>
           </section>
-          <CopyButton text={sample} subject={`the ${language} sample`} />
+          <CopyButton text={sample} subject={`the ${LANGUAGES[language]} sample`} />
         </>
       )}
     </section>

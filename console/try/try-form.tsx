@@ -92,7 +92,7 @@ export function TryForm(props: Props) {
         <summary>Options</summary>
         <OptionsForm {...props} problems={problems} onChange={onOptions} />
       </details>
-      <div role="alert">
+      <div role="alert" class="try-problems">
         {formProblems.map((problem) => (
           <p key={problem} class="field-error">
             {problem}

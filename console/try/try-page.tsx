@@ -101,9 +101,8 @@ function TryAgent({ agent, versions, from }: Loaded) {
           onOptions={setOptions}
           onRun={run}
         />
-        <CodeSamples agent={agent.slug} parameters={toParameters(options)} text={text} />
       </div>
-      <div class="stack" ref={result}>
+      <div class="try-result" ref={result}>
         {last ? (
           <TryResult
             key={last.startedAt}
@@ -116,6 +115,7 @@ function TryAgent({ agent, versions, from }: Loaded) {
           <p class="empty">The result appears here.</p>
         )}
       </div>
+      <CodeSamples agent={agent.slug} parameters={toParameters(options)} text={text} />
     </div>
   )
 }

@@ -39,7 +39,7 @@ export function GroupFrame(props: FieldProps & { children: ComponentChildren }) 
       <legend>
         {field.title ?? label} <RequiredMark isRequired={isRequired} />
       </legend>
-      {actions && <div class="field-group-actions">{actions}</div>}
+      {actions && <div class="field-group-corner">{actions}</div>}
       <Help field={field} id={ids.help} />
       {children}
       <Errors issues={ids.issues} id={ids.error} />
@@ -69,7 +69,7 @@ function Help({ field, id }: { field: Field; id: string }) {
   ].filter((hint) => hint !== '')
   return (
     <p id={id} class="field-help">
-      {field.description}
+      {field.description && <span>{field.description}</span>}
       {hints.length > 0 && <span class="field-hint">{hints.join(' · ')}</span>}
     </p>
   )
@@ -78,7 +78,7 @@ function Help({ field, id }: { field: Field; id: string }) {
 /** Always there, so that screen readers notice when an error appears. */
 function Errors({ issues, id }: { issues: Issue[]; id: string }) {
   return (
-    <div id={id} aria-live="polite">
+    <div id={id} class="field-errors" aria-live="polite">
       {issues.map(({ message }) => (
         <p key={message} class="field-error">
           {message}

@@ -19,7 +19,7 @@ export type FieldKind =
   | { kind: 'boolean' }
   | { kind: 'choice'; choices: Json[] }
   | { kind: 'object'; fields: ReturnType<typeof fieldsOf> }
-  | { kind: 'list'; items: Json }
+  | { kind: 'list'; items: Json; minItems: number }
   | { kind: 'null' }
   | { kind: 'json' }
 
@@ -63,7 +63,7 @@ function kindOf(schema: JsonObject): FieldKind {
     }
     case 'array':
       return isJsonObject(schema.items) && schema.prefixItems === undefined
-        ? { kind: 'list', items: schema.items }
+        ? { kind: 'list', items: schema.items, minItems: Number(schema.minItems ?? 0) }
         : { kind: 'json' }
     default:
       return { kind: 'json' }

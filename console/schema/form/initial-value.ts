@@ -16,7 +16,7 @@ export function initialValue(part: Json | undefined, view: SchemaView, depth = 0
   if (field.default !== undefined) return valueNode(field.default)
   if (field.isNullable || depth > MAX_DEPTH) return undefined
   if (field.kind === 'choice' && field.choices.length === 1) return valueNode(field.choices[0])
-  if (field.kind === 'list') return emptyList()
+  if (field.kind === 'list') return field.minItems > 0 ? listOf(field.items, view, depth) : emptyList()
   if (field.kind === 'null') return valueNode(null)
   if (field.kind !== 'object') return undefined
   const members = field.fields.flatMap(({ name, schema, isRequired }) => {
@@ -28,5 +28,13 @@ export function initialValue(part: Json | undefined, view: SchemaView, depth = 0
 }
 
 /** A new item of a list: there must be something to see. */
-export const newItem = (part: Json, view: SchemaView): JsonNode =>
-  initialValue(part, view) ?? (describeField(part, view).kind === 'text' ? textNode('') : valueNode(null))
+export const newItem = (part: Json, view: SchemaView, depth = 0): JsonNode =>
+  initialValue(part, view, depth) ??
+  (describeField(part, view).kind === 'text' ? textNode('') : valueNode(null))
+
+/** With one item, if the list must not be empty. */
+const listOf = (part: Json, view: SchemaView, depth: number): JsonNode => ({
+  ...emptyList(),
+  type: 'array',
+  items: [newItem(part, view, depth + 1)],
+})

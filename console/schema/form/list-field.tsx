@@ -11,7 +11,7 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
   const { node, path, label, isRequired } = props
   const list = useRef<HTMLOListElement>(null)
   const addButton = useRef<HTMLButtonElement>(null)
-  const focusNext = useRef<{ index: number; selector: string } | null>(null)
+  const focusNext = useRef<{ index: number; selectors: string[] } | null>(null)
   const items = node?.type === 'array' ? node.items : []
 
   useLayoutEffect(() => {
@@ -19,16 +19,17 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
     focusNext.current = null
     if (!next) return
     const item = list.current?.children[next.index]
-    ;(item?.querySelector<HTMLElement>(next.selector) ?? addButton.current)?.focus()
+    const found = next.selectors.map((selector) => item?.querySelector<HTMLElement>(selector))
+    ;(found.find(Boolean) ?? addButton.current)?.focus()
   }, [items.length])
 
   function add() {
-    focusNext.current = { index: items.length, selector: 'input, textarea, select, button' }
+    focusNext.current = { index: items.length, selectors: ['input, textarea, select', 'button'] }
     onChange([...path, items.length], newItem(itemPart, view))
   }
 
   function remove(index: number) {
-    focusNext.current = { index: Math.min(index, items.length - 2), selector: '[data-removes]' }
+    focusNext.current = { index: Math.min(index, items.length - 2), selectors: ['[data-removes]'] }
     onChange([...path, index], undefined)
   }
 

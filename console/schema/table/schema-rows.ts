@@ -68,14 +68,12 @@ function* itemRows(items: JsonObject, view: SchemaView, place: Place): Generator
     yield* row(items, { name: 'each item', isField: false, isRequired: false }, view, place)
 }
 
-/** The names that the validator adds start with underscores. */
-const isDetailed = (schema: JsonObject) =>
-  Object.keys(schema).some((keyword) => keyword !== 'type' && !keyword.startsWith('__'))
+const isDetailed = (schema: JsonObject) => Object.keys(schema).some((keyword) => keyword !== 'type')
 
 function* row(part: Json, label: Label, view: SchemaView, place: Place): Generator<SchemaRow> {
   const { schema, isNullable } = readPart(part, view) ?? { schema: {}, isNullable: false }
-  const identity = schema.properties ?? schema.items ?? schema.anyOf ?? schema.oneOf ?? schema.allOf ?? schema
-  const isRecursive = place.above.includes(identity)
+  const identity = schema.properties ?? schema.anyOf ?? schema.oneOf ?? schema.allOf
+  const isRecursive = identity !== undefined && place.above.includes(identity)
   yield {
     ...label,
     parent: place.parent,
@@ -92,7 +90,7 @@ function* row(part: Json, label: Label, view: SchemaView, place: Place): Generat
   })
 }
 
-/** `text`, `list of numbers`, `object`: what JSON calls them, with the type of items. */
+/** Such as `string`, `array of number` and `object`: the words of JSON Schema. */
 export function typeName(schema: JsonObject, view: SchemaView): string {
   const types = [schema.type ?? []].flat()
   if (types.length > 0)

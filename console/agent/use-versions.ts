@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks'
+import type { VersionRecord } from '../../lib/api/schemas/agent-record.ts'
+import type { ApiError } from '../api/api-error.ts'
+import { type Page, requestPage } from '../api/request.ts'
+import { asApiError, useResource } from '../api/use-resource.ts'
+
+const PAGE_SIZE = 20
+
+/** The versions of an agent, newest first, page by page. */
+export function useVersions(agentId: string) {
+  const [more, setMore] = useState<Page<VersionRecord> | null>(null)
+  const [moreError, setMoreError] = useState<ApiError | null>(null)
+  const load = (query: URLSearchParams, signal?: AbortSignal) =>
+    requestPage<VersionRecord>(`/v1/agents/${encodeURIComponent(agentId)}/versions`, { query, signal })
+  const { data, error, reload } = useResource(agentId, (signal) =>
+    load(new URLSearchParams({ limit: String(PAGE_SIZE) }), signal),
+  )
+  const next = more ? more.next : (data?.next ?? null)
+
+  async function loadMore() {
+    if (!next) return
+    setMoreError(null)
+    try {
+      const page = await load(next)
+      setMore({ items: [...(more?.items ?? []), ...page.items], next: page.next })
+    } catch (cause) {
+      setMoreError(asApiError(cause))
+    }
+  }
+
+  return {
+    versions: data ? [...data.items, ...(more?.items ?? [])] : null,
+    hasMore: next !== null,
+    error: error ?? moreError,
+    loadMore,
+    retry: error ? reload : loadMore,
+  }
+}
