@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { ServiceError } from '../lib/core/errors.ts'
-import { toJsonText, write } from './output.ts'
+import { ResultFailed, toJsonText, write } from './output.ts'
 
 /** An error that the user can fix. Printed as a message without a stack trace. */
 export class UserError extends Error {
@@ -24,6 +24,7 @@ const HELP_CODES = ['commander.helpDisplayed', 'commander.version']
 
 /** Prints an error: as text on stderr, or with `--json` as one JSON document on stdout. Returns the exit code. */
 export async function reportError(error: unknown, asJson: boolean): Promise<number> {
+  if (error instanceof ResultFailed) return 1
   if (error instanceof CommanderError) return reportUsageError(error, asJson)
   const userError = toUserError(error)
   if (!userError) await write(process.stderr, error instanceof Error ? `${error.stack}\n` : `${error}\n`)

@@ -2,8 +2,14 @@ import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import type { SharedOptions } from './options.ts'
 
-/** Result of a command: `json` is printed with `--json`, `text` without it. `note` always goes to stderr. */
-export type Result = { json: unknown; text: string; note?: string }
+/**
+ * Result of a command: `json` is printed with `--json`, `text` without it. `note` always goes to stderr. `hasFailed`: the exit
+ * code is 1.
+ */
+export type Result = { json: unknown; text: string; note?: string; hasFailed?: boolean }
+
+/** The command has printed its result, which is that something failed. */
+export class ResultFailed extends Error {}
 
 const PROGRESS_DELAY_MS = 1_000
 
@@ -14,9 +20,10 @@ export function toAction<Options = object>(
   return async (...received: unknown[]): Promise<void> => {
     const parsed = received.at(-1) as Command
     const options = parsed.optsWithGlobals<Options & SharedOptions>()
-    const { json, text, note } = await run(options, parsed.args)
+    const { json, text, note, hasFailed } = await run(options, parsed.args)
     if (note) await write(process.stderr, `${note}\n`)
     await write(process.stdout, options.json ? toJsonText(json) : `${text}\n`)
+    if (hasFailed) throw new ResultFailed()
   }
 }
 

@@ -4,6 +4,7 @@ import { dataFolder } from '../local/emulators/open-database.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { addCheckCommand } from './commands/authoring/check.ts'
 import { addInitCommand } from './commands/authoring/init.ts'
+import { addTestCommand } from './commands/authoring/test.ts'
 import { addArchiveCommands } from './commands/lifecycle/archive.ts'
 import { addDeleteVersionCommand } from './commands/lifecycle/delete-version.ts'
 import { addDiffCommand } from './commands/lifecycle/diff.ts'
@@ -56,6 +57,7 @@ export function createProgram(output: OutputConfiguration): Command {
     .exitOverride()
   addInitCommand(program)
   addCheckCommand(program)
+  addTestCommand(program)
   addPublishCommand(program)
   addListCommand(program)
   addShowCommand(program)

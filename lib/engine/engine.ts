@@ -10,6 +10,8 @@ import {
   readDurationMs,
   readInteger,
 } from '../environment.ts'
+import type { openModel } from '../models/open-model.ts'
+import type { openTools } from '../tools/open-tools.ts'
 
 /** The dependencies of running an execution. */
 export type Engine = {
@@ -24,6 +26,9 @@ export type Engine = {
   onLog?: (text: string) => void
   /** Called after each step that this process has stored, also with those of agents that the agent calls. */
   onStep?: (execution: Execution, step: Step) => void
+  /** What opens models and tools; recorded test cases replace it. */
+  openModel?: typeof openModel
+  openTools?: typeof openTools
   /** Tests shorten these. */
   times?: LeaseTimes
 }

@@ -9,7 +9,7 @@ import { type Difference, findDifferences, valueAt } from './differences.ts'
 export type CaseRun = {
   output: JsonObject | null
   error: ExecutionError | null
-  /** Of the run itself, as `maxAgentSteps` counts them. */
+  /** Model responses, or steps of a code agent; not those of agents that it called. */
   steps: number
   /** In US dollars, with the agents that it called; null if a model has no price. */
   costUsd: number | null

@@ -32,6 +32,7 @@ type Params = {
 export async function runModelVersion(params: Params): Promise<Outcome> {
   const { engine, execution, version, journal, signal, retry, attempt } = params
   const { environment = process.env } = engine
+  const open = { model: engine.openModel ?? openModel, tools: engine.openTools ?? openTools }
   const name = execution.options.model ?? version.model ?? environment[DEFAULT_MODEL]
   if (!name) {
     const message = 'The agent names no model and DEFAULT_MODEL is not set.'
@@ -44,8 +45,8 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       const message = `The run has a budget in US dollars (maxCostUsd), but the model ${name} has no price.`
       return failure({ code: 'ModelNotConfigured', message })
     }
-    const model = withCost(await openModel(name, environment, { settings: version.modelSettings }), price)
-    const tools = await openTools(version.tools as ToolDocument[], {
+    const model = withCost(await open.model(name, environment, { settings: version.modelSettings }), price)
+    const tools = await open.tools(version.tools as ToolDocument[], {
       environment,
       ...subAgents(engine, execution, { attempt, budget }),
     })

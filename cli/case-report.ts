@@ -1,0 +1,92 @@
+import type { Json } from '../lib/core/json.ts'
+import type { Difference } from '../local/cases/differences.ts'
+import type { CaseResult } from '../local/cases/run-case.ts'
+import { textTable, toSingleLine } from './format.ts'
+
+const MAX_VALUE_CHARACTERS = 300
+const NO_VALUE = '(nothing)'
+
+export type CaseReport = {
+  passed: number
+  failed: number
+  cases: { name: string; passed: boolean; runs: Omit<CaseResult, 'name'>[] }[]
+}
+
+/** A case passes if all its runs pass. */
+export function toReport(results: CaseResult[]): CaseReport {
+  const cases = [...Map.groupBy(results, ({ name }) => name)].map(([name, runs]) => ({
+    name,
+    passed: runs.every(({ failures }) => failures.length === 0),
+    runs: runs.map(({ name: _, ...run }) => run),
+  }))
+  const passed = cases.filter((testCase) => testCase.passed).length
+  return { passed, failed: cases.length - passed, cases }
+}
+
+/** A table of the cases, then what failed, then a summary. */
+export function formatReport({ passed, failed, cases }: CaseReport): string {
+  const rows = cases.map(({ name, runs }) => [
+    name,
+    describeResult(runs),
+    describe(
+      runs.map(({ steps }) => steps),
+      String,
+    ),
+    describe(
+      runs.map(({ durationMs }) => durationMs),
+      (ms) => `${ms} ms`,
+    ),
+    describeCost(runs),
+  ])
+  const summary = failed === 0 ? `${passed} passed.` : `${failed} failed, ${passed} passed.`
+  return [
+    textTable(['CASE', 'RESULT', 'STEPS', 'TIME', 'COST'], rows),
+    '',
+    ...cases.flatMap(({ name, runs }) =>
+      runs.flatMap((run, index) => formatFailures(name, run, index, runs.length)),
+    ),
+    summary,
+  ].join('\n')
+}
+
+type Run = CaseReport['cases'][number]['runs'][number]
+
+function describeResult(runs: Run[]): string {
+  const passed = runs.filter(({ failures }) => failures.length === 0).length
+  if (runs.length > 1) return `${passed}/${runs.length} passed`
+  return passed === 1 ? 'passed' : 'FAILED'
+}
+
+/** One number, or the range of several. */
+function describe(numbers: number[], format: (number: number) => string): string {
+  const [min, max] = [Math.min(...numbers), Math.max(...numbers)]
+  return min === max ? format(min) : `${min}–${format(max)}`
+}
+
+function describeCost(runs: Run[]): string {
+  const costs = runs.flatMap(({ costUsd }) => costUsd ?? [])
+  if (costs.length < runs.length) return 'unknown'
+  const total = costs.reduce((sum, cost) => sum + cost, 0)
+  return total === 0 ? '-' : `$${Number(total.toPrecision(3))}`
+}
+
+function formatFailures(name: string, { failures }: Run, index: number, runs: number): string[] {
+  if (failures.length === 0) return []
+  const run = runs > 1 ? ` (run ${index + 1})` : ''
+  return [`✗ ${toSingleLine(name)}${run}`, ...failures.flatMap(formatDifference), '']
+}
+
+function formatDifference({ pointer, message, expected, actual }: Difference): string[] {
+  if (message !== undefined) return [`    ${pointer ? `${pointer}: ` : ''}${message}`]
+  return [
+    `    ${pointer || 'output'}`,
+    `      expected  ${formatValue(expected)}`,
+    `      actual    ${formatValue(actual)}`,
+  ]
+}
+
+function formatValue(value: Json | undefined): string {
+  if (value === undefined) return NO_VALUE
+  const text = JSON.stringify(value)
+  return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text
+}

@@ -1,0 +1,80 @@
+import { readdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { AgentDocument } from '../../lib/agents/document.ts'
+import { type FolderProblem, type LoadedAgent, loadFolder } from '../../lib/agents/load-folder.ts'
+import { publishAgent } from '../../lib/agents/publish-agent.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { openStores, type Stores } from '../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
+import { system } from '../../lib/system.ts'
+import { DEVELOPMENT_ORGANIZATION, operatorId } from '../development.ts'
+import { LOCAL_TABLE, provisionTable } from '../emulators/provision.ts'
+import { startDynamoDB } from '../emulators/start-emulators.ts'
+
+/** A table in memory, on which an agent can run without being published. `close` leaves nothing behind. */
+export type Workbench = { stores: Stores; close: () => Promise<void> }
+
+/** An agent that the tested one calls has problems. */
+export class InvalidCallee extends Error {
+  readonly problems: FolderProblem[]
+
+  constructor(slug: string, problems: FolderProblem[]) {
+    super(`The agent ${slug}, which is called as a tool, has problems.`)
+    this.problems = problems
+  }
+}
+
+export async function openWorkbench(): Promise<Workbench> {
+  const emulator = await startDynamoDB(null)
+  try {
+    await provisionTable(emulator.endpoint, LOCAL_TABLE)
+    const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: emulator.endpoint })
+    return { stores: openStores(table), close: emulator.stop }
+  } catch (error) {
+    await emulator.stop()
+    throw error
+  }
+}
+
+/**
+ * Publishes an agent on a workbench, and the agents that it calls as tools. These are found by their slugs in the folders
+ * next to its own.
+ * @throws InvalidCallee
+ */
+export async function publishOn({ stores }: Workbench, folder: string, agent: LoadedAgent): Promise<Version> {
+  const published = new Set<string>()
+  const publish = async (loaded: LoadedAgent): Promise<Version> => {
+    const { document } = loaded
+    published.add(document.slug)
+    for (const slug of calleesOf(document)) {
+      const callee = published.has(slug) ? null : await loadSibling(folder, slug)
+      if (callee) await publish(callee)
+    }
+    return publishAgent({
+      store: stores.agents,
+      system,
+      organizationId: DEVELOPMENT_ORGANIZATION.id,
+      createdBy: operatorId(),
+      agent: loaded,
+      draft: false,
+    })
+  }
+  return publish(agent)
+}
+
+const calleesOf = ({ tools }: AgentDocument): string[] => tools.flatMap(({ agent }) => agent ?? [])
+
+/** Null if there is none: the tool reports that when the agent runs. */
+async function loadSibling(folder: string, slug: string): Promise<LoadedAgent | null> {
+  const parent = dirname(resolve(folder))
+  const entries = await readdir(parent, { withFileTypes: true })
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  // A folder usually has the name of the slug.
+  for (const name of names.sort((a, b) => Number(b === slug) - Number(a === slug))) {
+    const { agent, problems } = await loadFolder(join(parent, name))
+    if (agent?.document.slug === slug) return agent
+    if (name === slug && !agent) throw new InvalidCallee(slug, problems)
+  }
+  return null
+}

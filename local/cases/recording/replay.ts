@@ -1,0 +1,72 @@
+import { ModelError, type ToolCall, type ToolResult } from '../../../lib/core/model.ts'
+import { placeOfCall } from '../../../lib/engine/model-agent/call-key.ts'
+import { toToolMessage, toUserMessage } from '../../../lib/models/messages/to-prompt.ts'
+import { formatModelName, parseModelName } from '../../../lib/models/model-name.ts'
+import { getAnswerModes } from '../../../lib/models/providers/answer-modes.ts'
+import { openTools } from '../../../lib/tools/open-tools.ts'
+import type { Recording } from './recording.ts'
+import { explainChange, hash, type RequestKey, toRequestKey } from './request-key.ts'
+import { agentToolsOf, type Sources } from './sources.ts'
+
+const RECORD = 'Run with --record.'
+
+/**
+ * Models and tools that repeat what was recorded, without a network, an API key or a secret.
+ * @param onMiss called with a request or call that has no recording; the run cannot be right then
+ */
+export function replaySources(recording: Recording, onMiss: (message: string) => void): Sources {
+  const responses = new Map(recording.responses.map((entry) => [hash(entry.request), entry]))
+  const results = new Map(recording.calls.map(({ call, result }) => [hash(call), result]))
+  const declarations = new Map(recording.declarations.map((entry) => [entry.tools, entry.declarations]))
+
+  async function respond(key: RequestKey) {
+    const recorded = responses.get(hash(key))
+    if (!recorded) {
+      const known = recording.responses.map(({ request }) => request)
+      const message = `No recording for this model request.${explainChange(key, known)} ${RECORD}`
+      onMiss(message)
+      throw new ModelError(message, { isTransient: false })
+    }
+    if ('response' in recorded) return structuredClone(recorded.response)
+    const { message, isRefusal } = recorded.error
+    throw new ModelError(message, { isTransient: false, isRefusal })
+  }
+
+  function resultOf(call: ToolCall, at: string, tools: string): ToolResult {
+    const result = results.get(hash({ tool: call.name, input: call.input, at, tools }))
+    if (result) return structuredClone(result)
+    const error = `No recording for this call of the tool ${call.name}. ${RECORD}`
+    onMiss(error)
+    return { ok: false, error }
+  }
+
+  return {
+    async openModel(text) {
+      const name = parseModelName(text)
+      const model = formatModelName(name)
+      return {
+        name: model,
+        answerModes: getAnswerModes(name),
+        userMessage: toUserMessage,
+        toolMessage: toToolMessage,
+        respond: (request) => respond(toRequestKey(model, request)),
+      }
+    },
+
+    async openTools(documents, deps) {
+      const documentsHash = hash(documents)
+      const agents = agentToolsOf(documents)
+      // Opening an MCP tool would connect to its server.
+      const known = documents.filter(({ mcp }) => !mcp)
+      const tools = await openTools(known, deps)
+      return {
+        ...tools,
+        declarations: declarations.get(documentsHash) ?? tools.declarations,
+        call: async (call, options) =>
+          agents.has(call.name)
+            ? tools.call(call, options)
+            : resultOf(call, placeOfCall(options.idempotencyKey), documentsHash),
+      }
+    },
+  }
+}

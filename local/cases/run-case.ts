@@ -1,0 +1,83 @@
+import type { Version } from '../../lib/core/agent.ts'
+import { ServiceError } from '../../lib/core/errors.ts'
+import { type Execution, type ExecutionError, roundDollars } from '../../lib/core/execution.ts'
+import type { Step } from '../../lib/core/step.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
+import { runInProcess } from '../../lib/engine/submit/submit.ts'
+import type { Environment } from '../../lib/environment.ts'
+import { system } from '../../lib/system.ts'
+import type { TestCase } from './case-file.ts'
+import type { Difference } from './differences.ts'
+import { type CaseRun, findFailures } from './find-failures.ts'
+import type { Sources } from './recording/sources.ts'
+
+/** One run of a case. `failures` is empty if it passed. Times are milliseconds. */
+export type CaseResult = CaseRun & { name: string; failures: Difference[]; durationMs: number }
+
+export type CaseParams = {
+  stores: Stores
+  version: Version
+  testCase: TestCase
+  /** Replaces the model of the version. */
+  model: string | null
+  environment: Environment
+  /** Where responses come from; by default, models and tools themselves. */
+  sources?: Sources
+  /** Why the run cannot be right, whatever it returned. */
+  findDefects?: () => string[]
+  onLog?: (text: string) => void
+  onStep?: (execution: Execution, step: Step) => void
+}
+
+/** Runs a case like a request would run: with adaptation, journal, budgets and limits. */
+export async function runCase(params: CaseParams): Promise<CaseResult> {
+  const { testCase, findDefects = () => [] } = params
+  const { name, expect } = testCase
+  const startedAt = performance.now()
+  const run = await runOnce(params)
+  const durationMs = Math.round(performance.now() - startedAt)
+  const defects = findDefects().map((message) => ({ pointer: '', message }))
+  const failures = defects.length > 0 ? defects : findFailures(expect, run)
+  return { name, ...run, failures, durationMs }
+}
+
+async function runOnce(params: CaseParams): Promise<CaseRun> {
+  const { stores, version, testCase, model, environment, sources, onLog, onStep } = params
+  const costs: (number | undefined)[] = []
+  let steps = 0
+  const engine = {
+    ...stores,
+    ...sources,
+    system,
+    environment,
+    ...(onLog && { onLog }),
+    onStep: (execution: Execution, step: Step) => {
+      if (step.kind === 'MODEL') costs.push(step.usage.costUsd)
+      if (execution.parentExecutionId === null) steps = step.number
+      onStep?.(execution, step)
+    },
+  }
+  try {
+    const request = await buildRunRequest(version, testCase.input, { useCache: false })
+    const options = { ...request.options, model }
+    const { output, error } = await runInProcess(engine, { ...request, options })
+    return { output, error, steps, costUsd: sum(costs) }
+  } catch (error) {
+    return { output: null, error: toExecutionError(error), steps, costUsd: sum(costs) }
+  }
+}
+
+function toExecutionError(error: unknown): ExecutionError {
+  if (error instanceof ServiceError) return { code: error.code, message: error.message }
+  return { code: 'AgentFailed', message: error instanceof Error ? error.message : String(error) }
+}
+
+function sum(costs: (number | undefined)[]): number | null {
+  let total = 0
+  for (const cost of costs) {
+    if (cost === undefined) return null
+    total += cost
+  }
+  return roundDollars(total)
+}

@@ -1,0 +1,112 @@
+import pLimit from 'p-limit'
+import type { Version } from '../../lib/core/agent.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import { DEFAULT_MODEL, type Environment } from '../../lib/environment.ts'
+import type { TestCase } from './case-file.ts'
+import { recordSources } from './recording/record.ts'
+import {
+  deleteOtherRecordings,
+  type Recording,
+  readRecording,
+  recordingFile,
+  writeRecording,
+} from './recording/recording.ts'
+import { replaySources } from './recording/replay.ts'
+import { type CaseParams, type CaseResult, runCase } from './run-case.ts'
+
+/** `live` calls models and tools; `record` does, and stores what they return; `replay` uses that. */
+export type Mode = 'live' | 'record' | 'replay'
+
+export type RunCasesParams = {
+  folder: string
+  stores: Stores
+  version: Version
+  /** All cases of the agent. */
+  cases: TestCase[]
+  /** The cases to run. */
+  selected: TestCase[]
+  mode: Mode
+  /** How often each case runs. */
+  repeat: number
+  /** Replaces the model of the version. */
+  model: string | null
+  environment: Environment
+  onLog?: (text: string) => void
+}
+
+const MAX_PARALLEL_RUNS = 8
+
+/** Runs cases in parallel. Returns the results in the order of the cases, and the runs of one case next to each other. */
+export async function runCases(params: RunCasesParams): Promise<CaseResult[]> {
+  const { folder, cases, selected, mode, repeat } = params
+  const limit = pLimit(MAX_PARALLEL_RUNS)
+  const names = cases.map(({ name }) => name)
+  const runs = selected.flatMap((testCase) => Array.from({ length: repeat }, () => testCase))
+  const results = await Promise.all(
+    runs.map((testCase) =>
+      limit(() => runIn(mode, params, testCase, recordingFile(folder, testCase.name, names))),
+    ),
+  )
+  if (mode === 'record') await deleteOtherRecordings(folder, names)
+  return results
+}
+
+function runIn(mode: Mode, params: RunCasesParams, testCase: TestCase, file: string): Promise<CaseResult> {
+  switch (mode) {
+    case 'live':
+      return runCase({ ...params, testCase })
+    case 'record':
+      return record({ ...params, testCase }, file)
+    case 'replay':
+      return replay({ ...params, testCase }, file)
+  }
+}
+
+/** A run that fails is not recorded; the recording of an earlier one is kept. */
+async function record(params: CaseParams, file: string): Promise<CaseResult> {
+  const { testCase, model, environment } = params
+  const recording: Recording = {
+    case: testCase.name,
+    model,
+    defaultModel: environment[DEFAULT_MODEL] ?? null,
+    responses: [],
+    calls: [],
+    declarations: [],
+  }
+  const result = await runCase({ ...params, sources: recordSources(recording, environment) })
+  // A code agent that calls no model needs no recording.
+  if (result.failures.length === 0 && recording.responses.length > 0) await writeRecording(file, recording)
+  return result
+}
+
+async function replay(params: CaseParams, file: string): Promise<CaseResult> {
+  const recording = await readRecording(file)
+  if (!recording) {
+    const environment = { ...params.environment, [DEFAULT_MODEL]: NO_MODEL }
+    return runCase({ ...params, environment, ...toReplay(NOTHING) })
+  }
+  const { defaultModel } = recording
+  const environment = { ...params.environment, ...(defaultModel && { [DEFAULT_MODEL]: defaultModel }) }
+  return runCase({ ...params, environment, model: params.model ?? recording.model, ...toReplay(recording) })
+}
+
+function toReplay(recording: Recording): Pick<CaseParams, 'sources' | 'findDefects'> {
+  const misses: string[] = []
+  return {
+    sources: replaySources(recording, (message) => misses.push(message)),
+    findDefects: () => misses.slice(0, 1),
+  }
+}
+
+/** Never opened: a replay only needs a name. */
+const NO_MODEL = 'openai-compatible/none'
+
+/** Enough for code agents; a model agent reports that it has no recording. */
+const NOTHING: Recording = {
+  case: '',
+  model: null,
+  defaultModel: null,
+  responses: [],
+  calls: [],
+  declarations: [],
+}
