@@ -12,6 +12,9 @@ import { withWorkbench } from './workbench.ts'
 
 export type TestOptions = { mode: Mode; repeat: number; model: string | null; names: string[] }
 
+/** Every case once, with the models of the agents. */
+export const ALL_ONCE = { repeat: 1, model: null, names: [] } satisfies Partial<TestOptions>
+
 /**
  * Runs the cases of an agent, or those with the given names.
  * @throws UserError for unknown names, and for a model that cannot be used

@@ -4,7 +4,9 @@ import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
 import { checkFolder } from '../../local/authoring/check-folder.ts'
+import { CASES_FILE, type TestCase } from '../../local/cases/case-file.ts'
 import { operatorId } from '../../local/development.ts'
+import { formatReport, toReport } from '../case-report.ts'
 import { UserError } from '../errors.ts'
 import { withOrganization } from '../find.ts'
 import { folderError } from '../folder-problems.ts'
@@ -12,8 +14,17 @@ import { formatCommand, formatExamples, shellQuote } from '../format.ts'
 import { orgOption, parseMessage, parseUrl, type SharedOptions } from '../options.ts'
 import { toAction, withProgress } from '../output.ts'
 import { publishOverHttp } from '../publish-over-http.ts'
+import { ALL_ONCE, testCases } from '../test-cases.ts'
 
-type Options = { draft?: true; types: boolean; message?: string; url?: string; token?: string }
+type Options = {
+  draft?: true
+  types: boolean
+  test?: true
+  replay?: true
+  message?: string
+  url?: string
+  token?: string
+}
 
 /** A token in the environment does not show up in lists of processes. */
 const TOKEN_VARIABLE = 'AGENTS_TOKEN'
@@ -25,6 +36,8 @@ export function addPublishCommand(program: Command): void {
     .argument('<folder>', 'folder that contains agent.md')
     .option('--draft', 'create a draft, which runs only when a request names its version ID')
     .option('--no-types', 'do not check the types of the code')
+    .option('--test', 'publish only if all cases of cases.yaml pass')
+    .option('--replay', 'with --test, use what was recorded: no model is needed')
     .option('--message <text>', 'what changes with this version', parseMessage)
     .option(
       '--url <base>',
@@ -39,7 +52,7 @@ export function addPublishCommand(program: Command): void {
     .addHelpText(
       'after',
       formatExamples(
-        'publish agents/redact-pii',
+        'publish agents/redact-pii --test',
         'publish agents/redact-pii --draft --message "Finds passport numbers"',
         'publish agents/redact-pii --url https://agents.example.com --token aes_…',
       ),
@@ -47,7 +60,8 @@ export function addPublishCommand(program: Command): void {
     .action(
       toAction<Options>(async (options, [folder = '']) => {
         const token = getToken(options)
-        const agent = await loadAgent(folder, options)
+        const { agent, cases } = await check(folder, options)
+        if (options.test) await assertCasesPass(folder, agent, cases, options)
         const { slug } = agent.document
         const { version, isNew } = await withProgress(`Publishing ${slug}`, publish(agent, options, token))
         const { agentId, id: versionId, status } = version
@@ -100,10 +114,28 @@ async function publish(
 }
 
 /** @throws UserError with one line per problem */
-async function loadAgent(folder: string, { types }: Options): Promise<LoadedAgent> {
-  const { agent, problems } = await withProgress(`Checking ${folder}`, checkFolder(folder, { types }))
-  if (!agent) throw folderError('Publish', problems)
-  return agent
+async function check(folder: string, { types, test, replay }: Options) {
+  if (replay && !test) throw new UserError('--replay needs --test.')
+  const result = await withProgress(`Checking ${folder}`, checkFolder(folder, { types }))
+  if (!result.agent) throw folderError('Publish', result.problems)
+  return result
+}
+
+/** @throws UserError with what the failing cases did differently */
+async function assertCasesPass(
+  folder: string,
+  agent: LoadedAgent,
+  cases: TestCase[],
+  { replay }: Options,
+): Promise<void> {
+  if (cases.length === 0) throw new UserError(`Publish failed: ${folder} has no cases in ${CASES_FILE}.`)
+  const mode = replay ? 'replay' : 'live'
+  const report = toReport(await testCases(folder, agent, cases, { ...ALL_ONCE, mode }))
+  if (report.failed === 0) return
+  throw new UserError('Publish failed: not all cases pass.', {
+    details: report,
+    lines: formatReport(report).split('\n'),
+  })
 }
 
 function describeVersion(

@@ -51,7 +51,7 @@ export async function publishOn({ stores }: Workbench, folder: string, agent: Lo
       const callee = published.has(slug) ? null : await loadSibling(folder, slug)
       if (callee) await publish(callee)
     }
-    return publishAgent({
+    const { version } = await publishAgent({
       store: stores.agents,
       system,
       organizationId: DEVELOPMENT_ORGANIZATION.id,
@@ -59,6 +59,7 @@ export async function publishOn({ stores }: Workbench, folder: string, agent: Lo
       agent: loaded,
       draft: false,
     })
+    return version
   }
   return publish(agent)
 }
