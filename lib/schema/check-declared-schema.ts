@@ -16,9 +16,10 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 /**
  * Checks a declared schema when its agent is published. The validator that runs with each request is small and does not
  * check schemas.
+ * @param strictTypes whether keywords such as `pattern` need a `type`
  */
-export function checkDeclaredSchema(declared: JsonObject): SchemaProblem[] {
-  if (isJsonSchema(declared)) return checkJsonSchema(declared)
+export function checkDeclaredSchema(declared: JsonObject, { strictTypes = true } = {}): SchemaProblem[] {
+  if (isJsonSchema(declared)) return checkJsonSchema(declared, strictTypes)
   const problems = checkFieldMap(declared as unknown as FieldMap)
   // In the JSON Schema, the fields are in `properties`.
   const patterns = checkPatterns(toJsonSchema(declared)).map(({ path, message }) => ({
@@ -28,10 +29,16 @@ export function checkDeclaredSchema(declared: JsonObject): SchemaProblem[] {
   return [...problems, ...patterns]
 }
 
-function checkJsonSchema(schema: JsonObject): SchemaProblem[] {
+function checkJsonSchema(schema: JsonObject, strictTypes: boolean): SchemaProblem[] {
   const dialect = String(schema.$schema ?? DIALECT).replace(/#$/, '')
   if (dialect !== DIALECT) return [{ path: ['$schema'], message: `must be ${DIALECT} or omitted` }]
-  const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, logger: false })
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes,
+    allErrors: true,
+    allowUnionTypes: true,
+    logger: false,
+  })
   addFormats.default(ajv)
   if (!ajv.validateSchema(schema)) return toProblems(ajv.errors ?? [])
   try {

@@ -9,7 +9,7 @@ const VALUE = 'value'
 /** Problems of an assertion: an object is a JSON Schema, and any other value has to be equal. */
 export function checkAssertion(assertion: Json): SchemaProblem[] {
   if (!isJsonObject(assertion)) return []
-  return checkDeclaredSchema(wrap(assertion)).map(({ path, message }) => ({
+  return checkDeclaredSchema(wrap(assertion), { strictTypes: false }).map(({ path, message }) => ({
     path: path.slice(0, 2).join() === `properties,${VALUE}` ? path.slice(2) : [],
     message,
   }))

@@ -1,0 +1,292 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { finalAnswer, httpTool, startToolServer, type ToolServer } from '../../support/model-agent.ts'
+import {
+  KEY,
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../support/scripted-model/start-scripted-model.ts'
+import type { Script } from '../../support/scripted-model/turn.ts'
+import { greeter, inFolder, newCli } from '../cli.ts'
+
+const cli = newCli()
+let model: ScriptedModel
+let server: ToolServer
+
+beforeAll(async () => {
+  model = await startScriptedModel()
+  server = await startToolServer((path, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ path, count: server.calls.length }))
+  })
+})
+
+afterAll(async () => {
+  await model.stop()
+  await server.stop()
+  cli.remove()
+})
+
+const withCases = (cases: string, files: Record<string, string> = greeter('Hello')) => ({
+  ...files,
+  'cases.yaml': cases,
+})
+
+describe('test', () => {
+  it('compares outputs, parts of them, and values at JSON Pointers', async () => {
+    const cases = `
+- { name: equals, input: { name: Ada }, expect: { equals: { said: Hello Ada } } }
+- { name: matches, input: { name: Ada }, expect: { matches: {} } }
+- { name: pointer, input: { name: Ada }, expect: { pointers: { /said: Hello Ada } } }
+- { name: schema, input: { name: Ada }, expect: { pointers: { /said: { pattern: "^Hello" } } } }
+- { name: succeeds, input: { name: Ada } }
+`
+    cli.write(inFolder('passes', withCases(cases)))
+    const { code, stdout } = await cli.run(['test', 'passes'])
+    expect({ code, stdout: stdout.replaceAll(/\d+ ms/g, '… ms').replaceAll(/ +/g, ' ') }).toEqual({
+      code: 0,
+      stdout: [
+        'CASE RESULT STEPS TIME COST',
+        ...['equals', 'matches', 'pointer', 'schema', 'succeeds'].map((name) => `${name} passed 0 … ms -`),
+        '',
+        '5 passed.',
+        '',
+      ].join('\n'),
+    })
+    expect(existsSync(cli.dataDir)).toBe(false)
+  })
+
+  it('prints expected and actual values by JSON Pointer, and fails', async () => {
+    const cases = `
+- { name: equals, input: { name: Ada }, expect: { equals: { said: Bye Ada, more: [1] } } }
+- { name: schema, input: { name: Ada }, expect: { pointers: { /said: { pattern: "^Bye" }, /gone/0: 1 } } }
+- { name: error, input: { name: Ada }, expect: { error: AgentFailed } }
+- { name: passes, input: { name: Ada } }
+`
+    cli.write(inFolder('fails', withCases(cases)))
+    const { code, stdout } = await cli.run(['test', 'fails'])
+    expect(code).toBe(1)
+    expect(stdout.slice(stdout.indexOf('✗'))).toBe(`✗ equals
+    /said
+      expected  "Bye Ada"
+      actual    "Hello Ada"
+    /more
+      expected  [1]
+      actual    (nothing)
+
+✗ schema
+    /said: /said must match the pattern ^Bye.
+    /gone/0
+      expected  1
+      actual    (nothing)
+
+✗ error
+    expected the error AgentFailed, but the run succeeded
+
+3 failed, 1 passed.
+`)
+    const report = await cli.json(
+      ['test', 'fails', '--case', 'equals', '--case', 'passes', '--repeat', '2'],
+      { code: 1 },
+    )
+    expect(report).toMatchObject({ passed: 1, failed: 1, cases: [{ name: 'equals', passed: false }, {}] })
+    expect(report.cases[0].runs).toHaveLength(2)
+    expect(report.cases[0].runs[0]).toMatchObject({
+      output: { said: 'Hello Ada' },
+      failures: [{ pointer: '/said', expected: 'Bye Ada', actual: 'Hello Ada' }, { pointer: '/more' }],
+    })
+  })
+
+  it('passes the error that a case expects, and no other', async () => {
+    const cases = `
+- { name: right, input: { name: Ada }, expect: { error: AgentFailed } }
+- { name: wrong, input: { name: Ada }, expect: { error: TimedOut } }
+- { name: unexpected, input: { name: Ada } }
+`
+    const agent = {
+      ...greeter('x'),
+      'agent.ts': "export default (): never => { throw new Error('No luck.') }\n",
+    }
+    cli.write(inFolder('throws', withCases(cases, agent)))
+    const { stdout } = await cli.run(['test', 'throws'])
+    expect(stdout).toContain('expected the error TimedOut, but the run failed with AgentFailed: No luck.')
+    expect(stdout).toContain('    the run failed with AgentFailed: No luck.')
+    expect(stdout).toContain('2 failed, 1 passed.')
+  })
+
+  it('counts the steps of a code agent', async () => {
+    const code = [
+      "import type { Run } from './agent.types.ts'",
+      "const run: Run = async ({ name }, { step }) => ({ said: await step('a', () => name) + await step('b', () => '!') })",
+      'export default run',
+      '',
+    ].join('\n')
+    const cases =
+      '- { name: one, input: { name: Ada }, expect: { maxSteps: 1 } }\n- { name: two, input: { name: Ada }, expect: { maxSteps: 2 } }\n'
+    cli.write(inFolder('steps', withCases(cases, { ...greeter('x'), 'agent.ts': code })))
+    const { stdout } = await cli.run(['test', 'steps'])
+    expect(stdout).toContain('✗ one\n    the run took 2 steps; maxSteps is 1\n\n1 failed, 1 passed.\n')
+  })
+
+  it('sends every digit of a number', async () => {
+    const agent = greeter('x')
+    const code = 'export default ({ name }: { name: string }) => ({ said: name })\n'
+    const cases =
+      '- { name: digits, input: { name: 12345678901234567890.10 }, expect: { equals: { said: "12345678901234567890.10" } } }\n'
+    cli.write(inFolder('digits', withCases(cases, { ...agent, 'agent.ts': code })))
+    expect(await cli.json(['test', 'digits'])).toMatchObject({ passed: 1 })
+  })
+
+  it.each([
+    [
+      'an unknown name',
+      ['--case', 'helo'],
+      'There is no case "helo". The cases are: "right", "wrong", "unexpected".',
+    ],
+    [
+      'a model for a code agent',
+      ['--model', 'openai/gpt-5'],
+      'The agent throws is a code agent; it does not accept a model.',
+    ],
+  ])('rejects %s', async (_, options, message) => {
+    expect(await cli.json(['test', 'throws', ...options], { code: 1 })).toEqual({ error: { message } })
+  })
+})
+
+const modelAgent = (tools: object[] = [], instructions = 'Answer the question.') =>
+  `---\n${JSON.stringify({
+    title: 'Asks',
+    input: { question: { type: 'string' } },
+    output: { answer: { type: 'string' } },
+    tools,
+  })}\n---\n${instructions}\n`
+
+const CASES = '- { name: asks, input: { question: Why? }, expect: { pointers: { /answer: Because. } } }\n'
+
+function environmentOf(script: Script) {
+  const name = `m${Math.random()}`
+  model.script(name, script)
+  return {
+    ...(model.environmentFor('openai-compatible') as Record<string, string>),
+    DEFAULT_MODEL: model.modelFor('openai-compatible', name),
+    MODEL_PRICES: '{"openai-compatible/*": {"input": 1, "output": 2}}',
+  }
+}
+
+const OFFLINE = { DEFAULT_MODEL: '', OPENAI_COMPATIBLE_BASE_URL: '', OPENAI_COMPATIBLE_API_KEY: '' }
+
+describe('--record and --replay', () => {
+  const lookUp = (id: string) => ({ name: 'look_up', input: { id } })
+  const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+
+  it('replays responses and tool results without a model or a network', async () => {
+    const tools = [httpTool(server, 'look_up', '/things/{id}')]
+    cli.write(inFolder('tools', { 'agent.md': modelAgent(tools), 'cases.yaml': CASES }))
+    // Parallel calls with the same input get different results; both are recorded.
+    const script = [{ calls: [lookUp('a'), lookUp('b'), lookUp('a')] }, answer]
+    const environment = environmentOf(script)
+    const recorded = await cli.json(['test', 'tools', '--record'], { environment })
+    expect(recorded.cases[0].runs[0]).toMatchObject({ steps: 2, costUsd: 0.00004 })
+    const calls = server.calls.length
+    const replayed = await cli.json(['test', 'tools', '--replay', '--repeat', '5'], { environment: OFFLINE })
+    expect(replayed).toMatchObject({ passed: 1, failed: 0 })
+    const [first, ...others] = replayed.cases[0].runs.map(
+      ({ durationMs: _, ...run }: { durationMs: number }) => run,
+    )
+    expect(others).toEqual([first, first, first, first])
+    expect(server.calls).toHaveLength(calls)
+    const text = readFileSync(join(cli.folder, 'tools/recordings/asks.yaml'), 'utf8')
+    expect(text).not.toContain(KEY)
+    expect(text.match(/path: \/things\/a/g)).toHaveLength(2)
+  })
+
+  it.each([
+    ['the prompt', modelAgent([], 'Answer briefly.'), 'Changed: the instructions.'],
+    [
+      'a tool',
+      modelAgent([
+        { name: 't', description: 'T', input: {}, http: { method: 'GET', url: 'https://a.example' } },
+      ]),
+      'Changed: ',
+    ],
+  ])('reports a changed request after a change of %s', async (_, changed, message) => {
+    cli.write(inFolder('changes', { 'agent.md': modelAgent(), 'cases.yaml': CASES }))
+    await cli.json(['test', 'changes', '--record'], { environment: environmentOf([answer]) })
+    cli.write({ 'changes/agent.md': changed })
+    const { code, stdout } = await cli.run(['test', 'changes', '--replay'], { environment: OFFLINE })
+    expect(code).toBe(1)
+    expect(stdout).toContain('No recording for this model request.')
+    expect(stdout).toContain(message)
+    expect(stdout).toContain('Run with --record.')
+  })
+
+  it('does not pass an expected error that is only a missing recording', async () => {
+    const cases = '- { name: refuses, input: { question: Why? }, expect: { error: ModelFailed } }\n'
+    cli.write(inFolder('missing', { 'agent.md': modelAgent(), 'cases.yaml': cases }))
+    expect(await cli.json(['test', 'missing', '--replay'], { code: 1, environment: OFFLINE })).toMatchObject({
+      failed: 1,
+    })
+  })
+
+  it('runs the agents that an agent calls, and records their models, also in parallel', async () => {
+    const asks = modelAgent([{ name: 'ask', agent: 'callee' }])
+    cli.write({ 'callee/agent.md': modelAgent([httpTool(server, 'look_up', '/things/{id}')]) })
+    cli.write(inFolder('caller', { 'agent.md': asks, 'cases.yaml': CASES }))
+    const ask = { name: 'ask', input: { question: 'How?' } }
+    let requests = 0
+    const environment = environmentOf(({ history, tools }) => {
+      const hasResult = history.some(({ type }) => type === 'result')
+      if (tools.some(({ name }) => name === 'ask')) return hasResult ? answer : { calls: [ask, ask, ask] }
+      // The answers of the three callees would differ if each asked the model itself.
+      return hasResult
+        ? { calls: [finalAnswer({ answer: `Thing ${++requests}` })] }
+        : { calls: [lookUp('x')] }
+    })
+    await cli.json(['test', 'caller', '--record'], { environment })
+    const { cases } = await cli.json(['test', 'caller', '--replay', '--repeat', '10'], {
+      environment: OFFLINE,
+    })
+    expect(cases[0]).toMatchObject({ passed: true, runs: Array(10).fill({ failures: [] }) })
+  })
+
+  it('keeps the recording of a case whose new run fails, and deletes those of removed cases', async () => {
+    cli.write(inFolder('kept', { 'agent.md': modelAgent(), 'cases.yaml': CASES.replace('asks', 'old') }))
+    await cli.json(['test', 'kept', '--record'], { environment: environmentOf([answer]) })
+    cli.write({ 'kept/cases.yaml': CASES })
+    await cli.json(['test', 'kept', '--record'], { environment: environmentOf([answer]) })
+    const before = readFileSync(join(cli.folder, 'kept/recordings/asks.yaml'), 'utf8')
+    expect(existsSync(join(cli.folder, 'kept/recordings/old.yaml'))).toBe(false)
+    const wrong = { calls: [finalAnswer({ answer: 'No.' })] }
+    await cli.json(['test', 'kept', '--record'], { code: 1, environment: environmentOf([wrong]) })
+    expect(readFileSync(join(cli.folder, 'kept/recordings/asks.yaml'), 'utf8')).toBe(before)
+  })
+})
+
+describe('publish --test', () => {
+  it('publishes only what passes', async () => {
+    cli.write(
+      inFolder(
+        'gate',
+        withCases('- { name: greets, input: { name: Ada }, expect: { equals: { said: Bye Ada } } }\n'),
+      ),
+    )
+    const { code, stderr } = await cli.run(['publish', 'gate', '--test'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('    /said\n      expected  "Bye Ada"\n      actual    "Hello Ada"\n')
+    expect(stderr).toMatch(/\nPublish failed: not all cases pass\.\n$/)
+    expect(await cli.json(['list'])).toEqual([])
+    cli.write({
+      'gate/cases.yaml':
+        '- { name: greets, input: { name: Ada }, expect: { equals: { said: Hello Ada } } }\n',
+    })
+    expect(await cli.json(['publish', 'gate', '--test'])).toMatchObject({ slug: 'gate', status: 'PUBLISHED' })
+  })
+
+  it('needs cases', async () => {
+    cli.write(inFolder('untested', greeter('x')))
+    expect((await cli.run(['publish', 'untested', '--test'])).stderr).toBe(
+      'Publish failed: untested has no cases in cases.yaml.\n',
+    )
+  })
+})

@@ -1,0 +1,25 @@
+/**
+ * Records the cases of the sample model agents against a scripted model: `npm run samples`. Necessary after a change of
+ * their documents, or of the requests that the engine sends.
+ */
+import { fileURLToPath } from 'node:url'
+import { runCommand } from '../support/run-command.ts'
+import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import { respondToSample } from './sample-model.ts'
+
+const CLI = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+const MODEL_SAMPLES = ['summarize-text', 'triage-ticket']
+
+const model = await startScriptedModel()
+model.script('scripted', (request) => respondToSample(request))
+try {
+  const environment = {
+    ...(model.environmentFor('openai-compatible') as Record<string, string>),
+    DEFAULT_MODEL: model.modelFor('openai-compatible', 'scripted'),
+  }
+  for (const slug of MODEL_SAMPLES)
+    await runCommand(process.execPath, [CLI, 'test', `agents/${slug}`, '--record'], environment)
+  model.assertDone()
+} finally {
+  await model.stop()
+}
