@@ -1,4 +1,4 @@
-import { parseStoredJson } from '../../lib/core/parse-json.ts'
+import { fitsDoubles, parseStoredJson } from '../../lib/core/parse-json.ts'
 import { credentials, signOut } from '../state/credentials.ts'
 import { type Query, toSearchParams } from '../state/location.ts'
 import { toApiError, unreachable } from './api-error.ts'
@@ -55,13 +55,23 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
 /** A JSON text of the service. Numbers that a double would change are `ExactNumber`s. */
 export const parseJsonText = <T>(text: string): T => parseStoredJson(text) as T
 
+/** Characters that are checked and parsed within one task of the browser. */
+const MAX_TASK_CHARACTERS = 500_000
+
 /** @throws ApiError */
 export async function readJson<T>(response: Response): Promise<T> {
   const text = await response.text().catch(() => {
     throw unreachable()
   })
-  return parseJsonText<T>(text === '' ? 'null' : text)
+  if (text.length < MAX_TASK_CHARACTERS) return parseJsonText<T>(text === '' ? 'null' : text)
+  await nextTask()
+  const isExact = fitsDoubles(text)
+  await nextTask()
+  return isExact ? JSON.parse(text) : parseJsonText<T>(text)
 }
+
+/** The browser can do other things in between. */
+const nextTask = () => new Promise((resolve) => setTimeout(resolve))
 
 /** The JSON body of a response. @throws ApiError */
 export const requestJson = async <T>(path: string, options: RequestOptions = {}): Promise<T> =>

@@ -10,14 +10,26 @@ export function toNode(value: unknown): JsonNode {
   if (typeof value === 'number') return { kind: 'number', text: String(value) }
   if (value instanceof ExactNumber) return { kind: 'number', text: value.text }
   if (Array.isArray(value)) return { kind: 'array', size: value.length }
-  if (typeof value === 'object' && value !== null) return { kind: 'object', size: Object.keys(value).length }
+  if (typeof value === 'object' && value !== null) return { kind: 'object', size: keysOf(value).length }
   return { kind: 'literal', text: String(value) }
 }
 
 /** The entries of a container from the first on, at most `count`. */
 export function entriesOf(value: unknown, count: number): [string, unknown][] {
   if (Array.isArray(value)) return value.slice(0, count).map((item, index) => [String(index), item])
-  return Object.entries(value as object).slice(0, count)
+  const fields = value as Record<string, unknown>
+  return keysOf(fields)
+    .slice(0, count)
+    .map((name) => [name, fields[name]])
+}
+
+/** Listing the names of an object with very many fields takes long: it is done once. */
+const keys = new WeakMap<object, string[]>()
+
+function keysOf(value: object): string[] {
+  const known = keys.get(value) ?? Object.keys(value)
+  keys.set(value, known)
+  return known
 }
 
 /** Characters that a closed container or a list of values shows. */
@@ -53,11 +65,8 @@ function previewPart(value: unknown): string {
 export const shorten = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text
 
-/** Rows that a value may show before anybody has opened one. */
-const INITIAL_ROWS = 60
-
-/** How many levels of a value to open at first: all that fit, at least the first. */
-export function initialDepth(value: unknown): number {
+/** How many levels of a value to open at first: all that show at most `maxRows` rows, at least the first. */
+export function initialDepth(value: unknown, maxRows: number): number {
   let level: unknown[] = [value]
   let rows = 1
   for (let depth = 0; depth < 6; depth += 1) {
@@ -67,8 +76,8 @@ export function initialDepth(value: unknown): number {
     if (containers.length === 0) return depth
     const children: unknown[] = []
     for (const container of containers) {
-      for (const [, child] of entriesOf(container, INITIAL_ROWS + 1)) children.push(child)
-      if (rows + children.length > INITIAL_ROWS) return Math.max(depth, 1)
+      for (const [, child] of entriesOf(container, maxRows + 1)) children.push(child)
+      if (rows + children.length > maxRows) return Math.max(depth, 1)
     }
     rows += children.length
     level = children

@@ -8,13 +8,20 @@ import { entriesOf, initialDepth, portionsOf, preview, shorten, toNode } from '.
 const ENTRIES = 100
 const CHARACTERS = 4_000
 
+type Props = {
+  value: unknown
+  /** What it is, for the button that copies it. */
+  label: string
+  /** How many rows may be open at first. */
+  maxRows?: number
+}
+
 /**
  * A JSON value as a tree. It is text only: nothing in it becomes markup. Parts are rendered when they are opened and long
  * lists and texts in portions, so that values of many megabytes do not block the page.
- * @param label what it is, for the button that copies it
  */
-export function JsonView({ value, label }: { value: unknown; label: string }) {
-  const depth = useMemo(() => initialDepth(value), [value])
+export function JsonView({ value, label, maxRows = 60 }: Props) {
+  const depth = useMemo(() => initialDepth(value, maxRows), [value, maxRows])
   return (
     <div class="json">
       <div class="json-toolbar">

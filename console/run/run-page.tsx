@@ -11,13 +11,14 @@ import { formatCount, shortId } from '../format/numbers.ts'
 import { RunActions } from './actions/run-actions.tsx'
 import { RunFacts } from './run-facts.tsx'
 import { RunInput } from './run-input.tsx'
-import { StepList } from './step-list.tsx'
+import { StepList, type StepTarget } from './step-list.tsx'
 import { TimelineChart } from './timeline/timeline-chart.tsx'
 import { useRun } from './use-run.ts'
 
 /** One execution: what went in and came out, and what happened in between. */
 export function RunPage({ executionId }: { executionId: string }) {
   const { run, steps, hasAllSteps, error, isReconnecting, reload, setRun } = useRun(executionId)
+  const [target, setTarget] = useState<StepTarget | null>(null)
   const [isDeleted, setIsDeleted] = useState(false)
   if (isDeleted) return <DeletedRun executionId={executionId} />
   return (
@@ -47,6 +48,8 @@ export function RunPage({ executionId }: { executionId: string }) {
             <RunInput run={run} />
             <RunOutput run={run} />
           </div>
+          {run.logs !== null && <RunLogs logs={run.logs} />}
+          {run.feedback && <RunFeedback feedback={run.feedback} />}
           <section class="card" aria-labelledby="steps-title">
             <h2 id="steps-title">Timeline</h2>
             {isReconnecting && run.status === 'IN_PROGRESS' && (
@@ -54,12 +57,15 @@ export function RunPage({ executionId }: { executionId: string }) {
                 The connection was lost. Reconnecting…
               </p>
             )}
-            <TimelineChart run={run} steps={steps} />
-            <StepList run={run} steps={steps} />
-            {!hasAllSteps && run.status !== 'IN_PROGRESS' && !error && <Spinner label="Loading steps…" />}
+            {steps.length === 0 && !hasAllSteps && run.status !== 'IN_PROGRESS' && !error ? (
+              <Spinner label="Loading steps…" />
+            ) : (
+              <>
+                <TimelineChart run={run} steps={steps} onShow={setTarget} />
+                <StepList run={run} steps={steps} target={target} />
+              </>
+            )}
           </section>
-          {run.logs !== null && <RunLogs logs={run.logs} />}
-          {run.feedback && <RunFeedback feedback={run.feedback} />}
         </div>
       )}
     </Page>

@@ -1,3 +1,4 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
 import { Duration } from '../components/duration.tsx'
@@ -8,27 +9,86 @@ import { Time } from '../components/time.tsx'
 import { formatCost, formatCount } from '../format/numbers.ts'
 import { callId, isCallPending, stepId } from './timeline/timeline.ts'
 
-type Props = { run: Pick<ExecutionRecord, 'status' | 'model'>; steps: StepRecord[] }
+type Props = {
+  run: Pick<ExecutionRecord, 'status'>
+  steps: StepRecord[]
+  /** What the timeline leads to. */
+  target?: StepTarget | null
+}
+
+/** The details of a step or of one of its calls, by their id. Another object for each time they are asked for. */
+export type StepTarget = { step: number; id: string }
 
 /** The tool through which a model returns the output (`lib/core/model.ts`). */
 const FINAL_ANSWER = 'final_answer'
 
+/** Steps that are rendered at first, and each time the end of the list comes near. */
+const PORTION = 10
+
+/** Rows of a JSON value that are open at first: a page has many of them. */
+const ROWS = 20
+
 /** What each step said, called, got and cost. For the page of a run, and for live steps of another page. */
-export function StepList({ run, steps }: Props) {
+export function StepList({ run, steps, target = null }: Props) {
+  const [range, setRange] = useState({ start: 0, end: PORTION })
+  const { start, end } = contain(range, target)
+  useEffect(() => {
+    if (!target) return
+    setRange((last) => contain(last, target))
+    const element = document.getElementById(target.id)
+    element?.scrollIntoView({ block: 'start' })
+    element?.focus({ preventScroll: true })
+  }, [target])
   const isOpen = run.status === 'IN_PROGRESS'
   if (steps.length === 0)
     return <p class="muted">{isOpen ? 'No step has been completed yet.' : 'The run has no steps.'}</p>
   return (
-    <ol class="steps">
-      {steps.map((step, index) => (
-        <StepItem
-          key={step.number}
-          step={step}
-          isRunOpen={isOpen}
-          isResumption={step.attempt > (steps[index - 1]?.attempt ?? 1)}
+    <>
+      {start > 0 && (
+        <button type="button" onClick={() => setRange({ start: Math.max(start - PORTION, 0), end })}>
+          {formatCount(start)} earlier steps
+        </button>
+      )}
+      <ol class="steps">
+        {steps.slice(start, end).map((step, index) => (
+          <StepItem
+            key={step.number}
+            step={step}
+            isRunOpen={isOpen}
+            isResumption={step.attempt > (steps[start + index - 1]?.attempt ?? 1)}
+          />
+        ))}
+      </ol>
+      {steps.length > end && (
+        <MoreSteps
+          key={end}
+          count={steps.length - end}
+          onMore={() => setRange({ start, end: end + PORTION })}
         />
-      ))}
-    </ol>
+      )}
+    </>
+  )
+}
+
+/** The range, or another one if the target is not in it. */
+function contain(range: { start: number; end: number }, target: StepTarget | null) {
+  if (!target || (target.step > range.start && target.step <= range.end)) return range
+  return { start: Math.max(target.step - 3, 0), end: target.step + PORTION }
+}
+
+/** Later steps appear when the end of the list does. */
+function MoreSteps({ count, onMore }: { count: number; onMore: () => void }) {
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (!button.current) return
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && onMore())
+    observer.observe(button.current)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <button type="button" ref={button} onClick={onMore}>
+      {formatCount(count)} more steps
+    </button>
   )
 }
 
@@ -70,7 +130,7 @@ const StepItem = memo(({ step, isRunOpen, isResumption }: ItemProps) => (
       </div>
     )}
     {step.result !== undefined && (
-      <JsonView value={step.result} label={`the result of step ${step.number}`} />
+      <JsonView maxRows={ROWS} value={step.result} label={`the result of step ${step.number}`} />
     )}
     {step.toolCalls?.map((call, index) => (
       <CallItem key={call.id} call={call} step={step} index={index} isRunOpen={isRunOpen} />
@@ -107,7 +167,7 @@ function CallItem({ call, step, index, isRunOpen }: CallProps) {
       <div class="call-parts">
         <div>
           <h5>Input</h5>
-          <JsonView value={call.input} label={`the input of ${call.name}`} />
+          <JsonView maxRows={ROWS} value={call.input} label={`the input of ${call.name}`} />
         </div>
         <div>
           <h5>{call.error === undefined ? 'Result' : 'Error'}</h5>
@@ -118,7 +178,7 @@ function CallItem({ call, step, index, isRunOpen }: CallProps) {
               <TextPortions text={call.error} />
             </pre>
           ) : call.result !== undefined ? (
-            <JsonView value={call.result} label={`the result of ${call.name}`} />
+            <JsonView maxRows={ROWS} value={call.result} label={`the result of ${call.name}`} />
           ) : (
             <p class="muted">{isPending ? 'Waiting…' : 'None: the run ended first.'}</p>
           )}

@@ -66,17 +66,18 @@ function ListEnd({ view, isFiltered }: { view: RunsView; isFiltered: boolean }) 
   useEffect(() => {
     if (!end.current || !next || isLoading || error) return
     const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && loadMore(), {
-      rootMargin: '800px',
+      rootMargin: '2000px',
     })
     observer.observe(end.current)
     return () => observer.disconnect()
-  }, [next, isLoading, error, loadMore])
+  }, [next, isLoading, error, loadMore, runs.length])
 
   if (error) return <ErrorBox error={error} onRetry={next && runs.length > 0 ? loadMore : reload} />
   if (isLoading && runs.length === 0) return <Spinner label="Loading runs…" />
   if (runs.length === 0) return <NoRuns isFiltered={isFiltered} />
   return (
-    <div class="runs-end" ref={end}>
+    // A new element: the old one would have moved.
+    <div key={runs.length} class="runs-end" ref={end}>
       {isLoading ? (
         <span class="muted" role="status">
           Loading more…

@@ -66,7 +66,7 @@ export function TryResult({ last, outputSchema, onCancel, onRetry }: Props) {
       {(steps.length > 0 || (isRunning && executionId !== null)) && (
         <section aria-label="Steps">
           <h3>Steps</h3>
-          <StepList run={run ?? { status: 'IN_PROGRESS', model: null }} steps={steps} />
+          <StepList run={run ?? { status: 'IN_PROGRESS' }} steps={steps} />
         </section>
       )}
     </section>

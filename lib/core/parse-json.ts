@@ -46,8 +46,11 @@ export function parseModelJson(text: string): Json {
 
 /** Parses a JSON text of our own that may contain exact numbers. */
 export function parseStoredJson(text: string): Json {
-  return scan(text).isExact ? JSON.parse(text) : parseExactNumbers(text)
+  return fitsDoubles(text) ? JSON.parse(text) : parseExactNumbers(text)
 }
+
+/** Whether doubles hold all numbers of a valid JSON text: `JSON.parse` then loses nothing. */
+export const fitsDoubles = (text: string): boolean => scan(text).isExact
 
 function parse(text: string): Json {
   try {

@@ -1,8 +1,14 @@
+import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
 import type { StepRecord } from '../../../lib/api/schemas/step-record.ts'
 import { useNow } from '../../components/use-now.ts'
 import { formatDuration } from '../../format/duration.ts'
+import { formatCount } from '../../format/numbers.ts'
+import type { StepTarget } from '../step-list.tsx'
 import { type Bar, scaleMarks, type Timeline, toTimeline } from './timeline.ts'
+
+/** Rows that are rendered at a time. */
+const PORTION = 100
 
 const KINDS = {
   wait: 'Waiting',
@@ -12,22 +18,32 @@ const KINDS = {
   call: 'Tool call',
 }
 
+type Props = {
+  run: ExecutionRecord
+  steps: StepRecord[]
+  /** With the step or call of the bar that was chosen. */
+  onShow: (target: StepTarget) => void
+}
+
 /** What happened when. Each bar leads to the details of its step or call. */
-export function TimelineChart({ run, steps }: { run: ExecutionRecord; steps: StepRecord[] }) {
+export function TimelineChart({ run, steps, onShow }: Props) {
   return run.status === 'IN_PROGRESS' ? (
-    <LiveChart run={run} steps={steps} />
+    <LiveChart run={run} steps={steps} onShow={onShow} />
   ) : (
-    <Chart timeline={toTimeline(run, steps, 0)} isOpen={false} />
+    <Chart timeline={toTimeline(run, steps, 0)} isOpen={false} onShow={onShow} />
   )
 }
 
 /** Only a run in progress depends on the time. */
-const LiveChart = ({ run, steps }: { run: ExecutionRecord; steps: StepRecord[] }) => (
-  <Chart timeline={toTimeline(run, steps, useNow())} isOpen />
+const LiveChart = ({ run, steps, onShow }: Props) => (
+  <Chart timeline={toTimeline(run, steps, useNow())} isOpen onShow={onShow} />
 )
 
-function Chart({ timeline, isOpen }: { timeline: Timeline; isOpen: boolean }) {
+type ChartProps = { timeline: Timeline; isOpen: boolean; onShow: Props['onShow'] }
+
+function Chart({ timeline, isOpen, onShow }: ChartProps) {
   const { start, end, bars, resumptions } = timeline
+  const [count, setCount] = useState(PORTION)
   const length = end - start
   const toPercent = (at: number) => `${(100 * Math.max(at - start, 0)) / length}%`
   if (bars.length === 0) return null
@@ -41,7 +57,7 @@ function Chart({ timeline, isOpen }: { timeline: Timeline; isOpen: boolean }) {
         ))}
       </div>
       <ol>
-        {bars.map((bar) => (
+        {(isOpen ? bars.slice(-count) : bars.slice(0, count)).map((bar) => (
           <TimelineRow
             key={bar.id}
             bar={bar}
@@ -49,9 +65,15 @@ function Chart({ timeline, isOpen }: { timeline: Timeline; isOpen: boolean }) {
             width={`${(100 * Math.max((bar.end ?? end) - bar.start, 0)) / length}%`}
             offset={bar.start - start}
             isOpen={isOpen}
+            onShow={onShow}
           />
         ))}
       </ol>
+      {bars.length > count && (
+        <button type="button" class="small" onClick={() => setCount(count + PORTION)}>
+          {formatCount(bars.length - count)} {isOpen ? 'earlier' : 'more'}
+        </button>
+      )}
       {resumptions.length > 0 && (
         <div class="timeline-marks">
           {resumptions.map(({ at, attempt }) => (
@@ -73,9 +95,10 @@ type RowProps = {
   width: string /** Milliseconds since the beginning. */
   offset: number
   isOpen: boolean
+  onShow: Props['onShow']
 }
 
-function TimelineRow({ bar, left, width, offset, isOpen }: RowProps) {
+function TimelineRow({ bar, left, width, offset, isOpen, onShow }: RowProps) {
   const { id, kind, label, hasFailed, lane, attempt } = bar
   const duration =
     bar.end === null ? (isOpen ? 'in progress' : 'not finished') : formatDuration(bar.end - bar.start)
@@ -91,7 +114,12 @@ function TimelineRow({ bar, left, width, offset, isOpen }: RowProps) {
       {kind === 'wait' || kind === 'work' ? (
         <span class="timeline-label">{label}</span>
       ) : (
-        <button type="button" class="link timeline-label" aria-label={title} onClick={() => show(id)}>
+        <button
+          type="button"
+          class="link timeline-label"
+          aria-label={title}
+          onClick={() => onShow({ step: bar.step, id })}
+        >
           {kind === 'response'
             ? `${bar.step}. ${label}`
             : kind === 'code-step'
@@ -110,10 +138,4 @@ function TimelineRow({ bar, left, width, offset, isOpen }: RowProps) {
       </span>
     </li>
   )
-}
-
-function show(id: string): void {
-  const element = document.getElementById(id)
-  element?.scrollIntoView({ block: 'start' })
-  element?.focus({ preventScroll: true })
 }

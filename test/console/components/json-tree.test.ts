@@ -34,13 +34,18 @@ const entries = (count: number) => Array.from({ length: count }, (_, index) => [
 
 describe('initialDepth', () => {
   it('opens a small value completely', () => {
-    expect(initialDepth({ a: { b: { c: 1 } } })).toBe(3)
-    expect(initialDepth('text')).toBe(0)
+    expect(initialDepth({ a: { b: { c: 1 } } }, 60)).toBe(3)
+    expect(initialDepth('text', 60)).toBe(0)
   })
 
   it('opens only the first level of a large one', () => {
-    expect(initialDepth({ rows: Array.from({ length: 10_000 }, () => ({ a: 1 })) })).toBe(1)
-    expect(initialDepth(Array.from({ length: 10_000 }, () => [1]))).toBe(1)
+    expect(initialDepth({ rows: Array.from({ length: 10_000 }, () => ({ a: 1 })) }, 60)).toBe(1)
+    expect(
+      initialDepth(
+        Array.from({ length: 10_000 }, () => [1]),
+        60,
+      ),
+    ).toBe(1)
   })
 })
 
