@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Agent, Version } from '../../lib/core/agent.ts'
+import type { Agent, Version, VersionStatus } from '../../lib/core/agent.ts'
 import type { Json, JsonObject } from '../../lib/core/json.ts'
 import { MAX_PAGE_BYTES } from '../../lib/core/limits.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
@@ -59,7 +59,8 @@ function agentOf(version: Version): Agent {
 }
 
 describe.each(EMULATORS)('agentStore on %s', (emulator) => {
-  const store = agentStore(tableOn(emulator))
+  const table = tableOn(emulator)
+  const store = agentStore(table)
   const publish = async (overrides: Partial<Version> = {}, code: string | null = null) => {
     const version = aVersion(overrides)
     await store.publish({ version, code })
@@ -150,6 +151,161 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
         10,
       )
       expect(new Set(items.map(({ id }) => id))).toEqual(new Set([first, ...versions].map(({ id }) => id)))
+    })
+  })
+
+  describe('publish with replaces', () => {
+    it('publishes only over the version, or the draft, that it names', async () => {
+      const first = await publish()
+      const { organizationId, agentId, slug } = first
+      const next = (overrides: Partial<Version>) => aVersion({ organizationId, agentId, slug, ...overrides })
+      const [second, draft] = [next({}), next({ status: 'DRAFT' })]
+      expect(await store.publish({ version: second, code: null, replaces: null })).toBe(false)
+      expect(await store.publish({ version: second, code: null, replaces: draft.id })).toBe(false)
+      expect((await getAgent(first))?.current?.id).toBe(first.id)
+      expect(await store.publish({ version: second, code: null, replaces: first.id })).toBe(true)
+      // Its own repetition, as after a response that was lost.
+      expect(await store.publish({ version: second, code: null, replaces: first.id })).toBe(true)
+      expect(await store.publish({ version: draft, code: null, replaces: null })).toBe(true)
+      expect(await store.publish({ version: next({ status: 'DRAFT' }), code: null, replaces: null })).toBe(
+        false,
+      )
+      expect(await getAgent(first)).toMatchObject({ current: { id: second.id }, draftVersionId: draft.id })
+    })
+
+    it('creates an agent once', async () => {
+      const first = aVersion()
+      const versions = [first, ...Array.from({ length: 9 }, () => ({ ...first, id: system.newId() }))]
+      const created = await Promise.all(
+        versions.map((version) => store.publish({ version, code: null, replaces: null })),
+      )
+      expect(created.filter((isCreated) => isCreated)).toHaveLength(1)
+    })
+
+    it('keeps hashes and the message', async () => {
+      const version = await publish({ documentHash: 'd', codeHash: 'c', message: 'Why.' })
+      expect(await store.getVersion(version)).toEqual(version)
+    })
+  })
+
+  describe('promote', () => {
+    const promote = ({ organizationId, agentId, id }: Version, draftVersionId: string | null = null) =>
+      store.promote({ organizationId, agentId, id, draftVersionId, promotedAt: '2027-02-01T00:00:00.000Z' })
+
+    it('makes an older version current, with what the agent shows of it', async () => {
+      const first = await publish({ title: 'First', description: null })
+      const second = await publishNext(first)
+      const agent = await promote(first)
+      const { createdAt, createdBy } = first
+      const expected = { ...agentOf(first), createdAt, createdBy, updatedAt: '2027-02-01T00:00:00.000Z' }
+      expect(agent).toEqual(expected)
+      expect(await getAgent(first)).toEqual(expected)
+      expect(await store.getVersion(second)).toEqual(second)
+    })
+
+    it('publishes a draft under its id', async () => {
+      const first = await publish()
+      const draft = await publishNext(first, { status: 'DRAFT' })
+      const published = { ...draft, status: 'PUBLISHED' }
+      expect(await promote(draft, draft.id)).toMatchObject({ current: published, draftVersionId: null })
+      expect(await store.getVersion(draft)).toEqual(published)
+    })
+
+    it('changes nothing if the draft is another one by now, if the agent is archived, or for an unknown version', async () => {
+      const first = await publish()
+      const second = await publishNext(first)
+      const draft = await publishNext(first, { status: 'DRAFT' })
+      expect(await promote(first)).toBeNull()
+      expect(await promote(first, second.id)).toBeNull()
+      expect(await promote({ ...first, id: system.newId() }, draft.id)).toBeNull()
+      expect(await promote({ ...first, organizationId: system.newId() }, draft.id)).toBeNull()
+      const archivedAt = '2027-02-02T00:00:00.000Z'
+      await store.setArchived({ organizationId: first.organizationId, id: first.agentId, archivedAt })
+      expect(await promote(first, draft.id)).toBeNull()
+      expect((await getAgent(first))?.current).toEqual(second)
+    })
+  })
+
+  describe('deleteVersion', () => {
+    const remove = (version: Version, status: VersionStatus = 'DRAFT') =>
+      store.deleteVersion({ ...version, status })
+    const itemsOf = async ({ agentId }: Version) => {
+      const { items } = await table.query({
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': `AGENT#${agentId}` },
+      })
+      return items.map(({ sk }) => sk)
+    }
+
+    it('deletes a draft with its code, and the reference of the agent', async () => {
+      const first = await publish()
+      const code = `// ${randomBytes(700_000).toString('base64')}`
+      const overrides = { ...first, id: system.newId(), status: 'DRAFT' as const, code: true }
+      const draft = await publish(overrides, code)
+      expect(await remove(draft)).toBe('deleted')
+      expect(await itemsOf(first)).toEqual(['AGENT', `VERSION#${first.id}`])
+      expect(await getAgent(first)).toMatchObject({ draftVersionId: null, current: first })
+      expect(await remove(draft)).toBe('missing')
+    })
+
+    it('deletes nothing with another status, or of another organization', async () => {
+      const version = await publish()
+      expect(await remove(version)).toBe('other')
+      expect(await remove({ ...version, organizationId: system.newId() }, 'PUBLISHED')).toBe('missing')
+      expect(await store.getVersion(version)).toEqual(version)
+    })
+
+    it('is completed by the next one after an interruption; until then nobody sees the draft', async () => {
+      const first = await publish()
+      const overrides = { ...first, id: system.newId(), status: 'DRAFT' as const, code: true }
+      const draft = await publish(overrides, 'export default 1')
+      const dying = agentStore({ ...table, writeMany: () => Promise.reject(new Error('died')) })
+      await expect(dying.deleteVersion({ ...draft, status: 'DRAFT' })).rejects.toThrow('died')
+      expect(await itemsOf(first)).toHaveLength(4)
+      const { organizationId, agentId } = first
+      const { items } = await store.listVersions({ organizationId, agentId, limit: 10, after: null })
+      expect([await store.getVersion(draft), items]).toEqual([null, [first]])
+      const ids = { organizationId, agentId, id: draft.id, draftVersionId: null }
+      expect(await store.promote({ ...ids, promotedAt: first.createdAt })).toBeNull()
+      expect(await remove(draft)).toBe('deleted')
+      expect(await itemsOf(first)).toHaveLength(2)
+    })
+  })
+
+  describe('setArchived', () => {
+    it('hides an agent from lists, and keeps the first time', async () => {
+      const version = await publish()
+      const { organizationId, agentId: id } = version
+      const page = { organizationId, limit: 10, after: null }
+      const archivedAt = '2027-02-01T00:00:00.000Z'
+      const archived = { ...agentOf(version), archivedAt }
+      expect(await store.setArchived({ organizationId, id, archivedAt })).toEqual(archived)
+      const later = '2027-03-01T00:00:00.000Z'
+      expect(await store.setArchived({ organizationId, id, archivedAt: later })).toEqual(archived)
+      for (const agentIds of [null, [id]]) {
+        expect((await store.list({ ...page, agentIds })).items).toEqual([])
+        expect((await store.list({ ...page, agentIds, archived: true })).items).toEqual([archived])
+      }
+      const next = aVersion({ organizationId, agentId: id, slug: version.slug })
+      expect(await store.publish({ version: next, code: null })).toBe(false)
+      expect(await store.setArchived({ organizationId, id, archivedAt: null })).toEqual(agentOf(version))
+      expect((await store.list(page)).items).toHaveLength(1)
+    })
+
+    it('changes no agent of another organization', async () => {
+      const { agentId: id } = await publish()
+      const archivedAt = '2027-02-01T00:00:00.000Z'
+      expect(await store.setArchived({ organizationId: system.newId(), id, archivedAt })).toBeNull()
+    })
+
+    it('continues a list behind archived agents', async () => {
+      const organizationId = system.newId()
+      const versions: Version[] = []
+      for (let i = 0; i < 10; i++) versions.push(await publish({ organizationId, slug: `agent-${i}` }))
+      for (const { agentId: id } of versions.slice(2))
+        await store.setArchived({ organizationId, id, archivedAt: '2027-02-01T00:00:00.000Z' })
+      const { items } = await readPages((page) => store.list({ organizationId, ...page }), 3)
+      expect(items).toEqual(versions.slice(0, 2).map(agentOf).toReversed())
     })
   })
 

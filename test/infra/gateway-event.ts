@@ -4,6 +4,7 @@ type Call = {
   organizationId: string
   agentId?: string
   executionId?: string
+  versionId?: string
   query?: Record<string, string>
   body?: unknown
   headers?: Record<string, string>

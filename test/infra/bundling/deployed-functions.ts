@@ -152,6 +152,31 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
     })
   })
 
+  describe('the lifecycle of an agent', () => {
+    const document = (title: string) =>
+      `---\ntitle: ${title}\nslug: changing\ncode: true\ninput: {}\noutput: { said: { type: string } }\n---\n`
+    const publish = (said: string, draft: boolean) =>
+      functions.read('publish-agent', {
+        body: { document: document(said), code: `export default () => ({ said: '${said}' })`, draft },
+      })
+
+    it('is changed by functions that check, store and promote versions', async () => {
+      const agentId = 'changing'
+      const { id: versionId, status } = await publish('A', true)
+      expect(status).toBe('DRAFT')
+      expect(await functions.read('get-version', { agentId, versionId })).toMatchObject({ code: true })
+      const promoted = await functions.read('promote-version', { agentId, versionId })
+      expect(promoted.currentVersionId).toBe(versionId)
+      expect(await functions.read('run-agent', { agentId, body: {} })).toEqual({ said: 'A' })
+      const draft = await publish('B', true)
+      const deleted = await functions.call('delete-version', { agentId, versionId: draft.id })
+      expect(toResponse(deleted).statusCode).toBe(204)
+      const archived = await functions.read('archive-agent', { agentId })
+      expect(archived.archivedAt).toEqual(expect.any(String))
+      expect((await functions.read('restore-agent', { agentId })).archivedAt).toBeNull()
+    })
+  })
+
   describe('the other endpoints', () => {
     let executionId: string
     beforeAll(async () => {

@@ -122,18 +122,20 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
 type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers'> & {
   id?: string
   agent?: string
+  versionId?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
 async function call(
   name: OperationName,
   status: number,
-  { id = '', agent = version.slug, ...options }: Options = {},
+  { id = '', agent = version.slug, versionId = '', ...options }: Options = {},
 ) {
   const event = toGatewayEvent(name, {
     organizationId,
     agentId: agent,
     executionId: id,
+    versionId,
     limits: { tokenId: organizationId, rate: '1000' },
     ...options,
   })
@@ -194,12 +196,33 @@ async function invokeAllFunctions() {
   await call('cancel-execution', 200, { id: cancelled })
   await call('cancel-execution', 200, { id: cancelled })
 
+  await changeVersions()
   await callTools()
   await learn()
   await processWithHeartbeat()
   await resume()
   await requeueAndEnd()
   await sweepStale()
+}
+
+/** Publishes, promotes and deletes versions of an agent, one of whose runs is in progress, and archives it. */
+async function changeVersions() {
+  const agent = 'published'
+  const document = (title: string) =>
+    `---\ntitle: ${title}\nslug: ${agent}\ncode: true\ninput: {}\noutput: {}\n---\n`
+  const publish = (title: string, draft: boolean) =>
+    call('publish-agent', 201, {
+      body: { document: document(title), code: 'export default () => ({})', draft },
+    })
+  const { id: first } = await publish('First', true)
+  await call('get-version', 200, { agent, versionId: first })
+  await call('promote-version', 200, { agent, versionId: first })
+  const { id: run } = await call('run-agent', 202, { agent, query: { execMode: 'async' }, body: {} })
+  const { id: draft } = await publish('Second', true)
+  await call('delete-version', 204, { agent, versionId: draft })
+  await call('cancel-execution', 200, { id: run })
+  await call('archive-agent', 200, { agent })
+  await call('restore-agent', 200, { agent })
 }
 
 async function callTools() {
