@@ -141,7 +141,7 @@ describe('POST executions', () => {
     const other = await newOrganization()
     const first = await other.publish('echo')
     const draft = await other.publish('echo', { draft: true })
-    const second = await other.publish('echo')
+    const second = await other.publish('echo', { title: 'Second' })
     const versionRun = async (query: string) => {
       const response = await other.run('echo', { text: 'x' }, query)
       return (await other.getExecution(getExecutionId(response))).versionId

@@ -36,8 +36,8 @@ describe('HEAD', () => {
 
 describe('a method that a path does not support', () => {
   it.each([
-    ['PUT', '/v1/agents', 'GET, HEAD'],
-    ['OPTIONS', '/v1/agents/', 'GET, HEAD'],
+    ['PUT', '/v1/agents', 'GET, HEAD, POST'],
+    ['OPTIONS', '/v1/agents/', 'GET, HEAD, POST'],
     ['PATCH', '/v1/agents/echo/executions', 'GET, HEAD, POST'],
     ['HEAD', '/v1/agent_executions/{id}/cancel', 'POST'],
     ['POST', '/v1/document_executions/{id}', 'DELETE, GET, HEAD'],

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import type { Version } from '../../lib/core/agent.ts'
 import { cachedExecution, newExecution } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
@@ -102,7 +103,8 @@ describe('paging', () => {
   it('pages through agents and versions', async () => {
     const org = await newOrganization()
     for (const slug of ['echo', 'failing', 'wait']) await org.publish(slug)
-    const versions = [await org.publish('echo'), await org.publish('echo'), await org.publish('echo')]
+    const versions: Version[] = []
+    for (const title of ['A', 'B', 'C']) versions.push(await org.publish('echo', { title }))
     const slugs: string[] = []
     for await (const page of pages(org.call, '/v1/agents/?limit=1')) {
       expect(page).toHaveLength(1)

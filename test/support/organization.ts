@@ -24,8 +24,8 @@ export type TestOrganization = {
   call: ApiClient
   /** A client with another token of the organization. */
   withLimits: (limits: Partial<TokenLimits>) => Promise<ApiClient>
-  /** Publishes the agent of this name in `test/fixtures/agents` or `agents`. */
-  publish: (slug: string, options?: { draft?: boolean }) => Promise<Version>
+  /** Publishes the agent of this name in `test/fixtures/agents` or `agents`, by default with its own title. */
+  publish: (slug: string, options?: { draft?: boolean; title?: string }) => Promise<Version>
   /** Runs an agent. The query string is without the question mark. */
   run: (slug: string, input: object, query?: string) => Promise<ApiResponse>
   /** The execution record. */
@@ -43,7 +43,7 @@ export async function newOrganization(table = sharedTable()): Promise<TestOrgani
     run: (slug, input, query = '') => call('POST', `/v1/agents/${slug}/executions?${query}`, { body: input }),
     withLimits: async (limits) => createClient(inject('service'), await createToken(table, id, limits)),
     getExecution: async (executionId) => (await call('GET', `/v1/agent_executions/${executionId}`)).json,
-    publish: async (slug, { draft = false } = {}) => {
+    publish: async (slug, { draft = false, title } = {}) => {
       const fixture = join(FIXTURES, slug)
       const { agent, problems } = await loadFolder(existsSync(fixture) ? fixture : join(SAMPLES, slug))
       if (!agent) throw new Error(JSON.stringify(problems))
@@ -52,7 +52,7 @@ export async function newOrganization(table = sharedTable()): Promise<TestOrgani
         system,
         organizationId: id,
         createdBy: id,
-        agent,
+        agent: title === undefined ? agent : { ...agent, document: { ...agent.document, title } },
         draft,
       })
       return version

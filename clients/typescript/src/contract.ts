@@ -17,6 +17,8 @@ export type Agent = {
   draftVersionStatus: 'DRAFT' | null
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
+  /** An archived agent accepts no runs and no versions. */
+  archivedAt: string | null
 }
 
 export type Execution = {
@@ -159,6 +161,19 @@ export type Me = {
   rate: number | null
 }
 
+export type PublishBody = {
+  /** The text of an `agent.md`. */
+  document: string
+  /** The slug if the document has none, like the name of the folder. */
+  slug?: string
+  /** The code of a code agent, bundled into one ES module. `agents publish` does that. */
+  code?: string | null
+  /** Publish a draft, which runs only when a request names it. */
+  draft?: boolean
+  /** What the author says about the version. */
+  message?: string | null
+}
+
 export type RunParameters = {
   /** Reject input that does not exactly match the input schema. */
   enforceInputSchema?: boolean
@@ -241,11 +256,16 @@ export type Version = {
   status: 'PUBLISHED' | 'DRAFT'
   title: string
   description: string | null
+  /** What the author says about the version. */
+  message: string | null
+  /** The author: the ID of a token or of an operator. */
   createdBy: string
   createdAt: string
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
+  /** The names of the tools that the document declares. */
+  toolNames: string[]
   execution: {
     useCache: boolean
     cacheTtlSeconds: number | null
@@ -254,6 +274,56 @@ export type Version = {
     maxTokens: number | null
     maxCostUsd: number | null
   }
+  /** SHA-256 of document and code. Versions of an agent with equal hashes behave the same. */
+  contentHash: string
+  /** Null for versions that were stored without it. */
+  documentHash: string | null
+  /** Null for model agents, and for versions that were stored without it. */
+  codeHash: string | null
+}
+
+export type VersionDetails = {
+  id: string
+  /** The agent of this version. */
+  documentId: string
+  status: 'PUBLISHED' | 'DRAFT'
+  title: string
+  description: string | null
+  /** What the author says about the version. */
+  message: string | null
+  /** The author: the ID of a token or of an operator. */
+  createdBy: string
+  createdAt: string
+  inputSchema: { [key: string]: unknown }
+  outputSchema: { [key: string]: unknown }
+  model: string | null
+  /** The names of the tools that the document declares. */
+  toolNames: string[]
+  execution: {
+    useCache: boolean
+    cacheTtlSeconds: number | null
+    maxAgentSteps: number
+    timeoutSeconds: number | null
+    maxTokens: number | null
+    maxCostUsd: number | null
+  }
+  /** SHA-256 of document and code. Versions of an agent with equal hashes behave the same. */
+  contentHash: string
+  /** Null for versions that were stored without it. */
+  documentHash: string | null
+  /** Null for model agents, and for versions that were stored without it. */
+  codeHash: string | null
+  /** Whether this is a version of a code agent. */
+  code: boolean
+  instructions: string
+  modelSettings: {
+    maxOutputTokens?: number
+    temperature?: number
+  } | null
+  /** As the document declares them. */
+  tools: { [key: string]: unknown }[]
+  /** The environment variables that a code agent may read. */
+  env: string[]
 }
 
 /** The `code` of an error of the service. */
@@ -271,10 +341,13 @@ export type ErrorCode =
   | 'RouteNotFound'
   | 'MethodNotAllowed'
   | 'ExecutionInProgress'
+  | 'VersionPublished'
+  | 'AgentArchived'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
   | 'InputSchemaMismatch'
   | 'FeedbackMismatch'
+  | 'InvalidAgent'
   | 'IdempotencyKeyReused'
   | 'TooManyRequests'
   | 'ExecutionFailed'

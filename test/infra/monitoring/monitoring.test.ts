@@ -186,6 +186,7 @@ describe('the metric filters', () => {
       'list-agents',
       'get-agent',
       'list-versions',
+      'get-version',
       'list-agent-executions',
       'list-executions',
       'get-execution',
