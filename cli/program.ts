@@ -15,6 +15,7 @@ import { addPublishCommand } from './commands/publish.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addShowCommand } from './commands/show.ts'
 import { addTokensCommand } from './commands/tokens.ts'
+import { addTypesCommand } from './commands/types.ts'
 import { addVersionsCommand } from './commands/versions.ts'
 import { reportError } from './errors.ts'
 import { unlessInterrupted } from './interrupt.ts'
@@ -67,6 +68,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addDeleteVersionCommand(program)
   addArchiveCommands(program)
   addRunCommand(program)
+  addTypesCommand(program)
   addTokensCommand(program)
   addOrgsCommand(program)
   return program

@@ -11,23 +11,19 @@ import { UserError } from '../errors.ts'
 import { withOrganization } from '../find.ts'
 import { folderError } from '../folder-problems.ts'
 import { formatCommand, formatExamples, shellQuote } from '../format.ts'
-import { orgOption, parseMessage, parseUrl, type SharedOptions } from '../options.ts'
+import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
 import { toAction, withProgress } from '../output.ts'
 import { publishOverHttp } from '../publish-over-http.ts'
+import { getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
 import { ALL_ONCE, testCases } from '../test-cases.ts'
 
-type Options = {
+type Options = RemoteOptions & {
   draft?: true
   types: boolean
   test?: true
   replay?: true
   message?: string
-  url?: string
-  token?: string
 }
-
-/** A token in the environment does not show up in lists of processes. */
-const TOKEN_VARIABLE = 'AGENTS_TOKEN'
 
 export function addPublishCommand(program: Command): void {
   program
@@ -39,15 +35,8 @@ export function addPublishCommand(program: Command): void {
     .option('--test', 'publish only if all cases of cases.yaml pass')
     .option('--replay', 'with --test, use what was recorded: no model is needed')
     .option('--message <text>', 'what changes with this version', parseMessage)
-    .option(
-      '--url <base>',
-      'publish over HTTP to the service with this address, without AWS credentials',
-      parseUrl,
-    )
-    .option(
-      '--token <token>',
-      `API token for --url, with the scope manage; default: the variable ${TOKEN_VARIABLE}`,
-    )
+    .addOption(urlOption('publish over HTTP to'))
+    .addOption(tokenOption('manage'))
     .addOption(orgOption())
     .addHelpText(
       'after',
@@ -59,11 +48,11 @@ export function addPublishCommand(program: Command): void {
     )
     .action(
       toAction<Options>(async (options, [folder = '']) => {
-        const token = getToken(options)
+        const remote = getRemote(options)
         const { agent, cases } = await check(folder, options)
         if (options.test) await assertCasesPass(folder, agent, cases, options)
         const { slug } = agent.document
-        const { version, isNew } = await withProgress(`Publishing ${slug}`, publish(agent, options, token))
+        const { version, isNew } = await withProgress(`Publishing ${slug}`, publish(agent, options, remote))
         const { agentId, id: versionId, status } = version
         return {
           json: { agentId, versionId, slug, status },
@@ -73,31 +62,16 @@ export function addPublishCommand(program: Command): void {
     )
 }
 
-/** The token for `--url`; null without it. @throws UserError */
-function getToken({ url, token, stack, org }: Options & SharedOptions): string | null {
-  if (url === undefined) {
-    if (token === undefined) return null
-    throw new UserError('--token needs --url.')
-  }
-  if (stack !== undefined || org !== undefined)
-    throw new UserError(
-      '--url cannot be combined with --stack or --org: the token determines the organization.',
-    )
-  const found = token ?? process.env[TOKEN_VARIABLE]
-  if (found) return found
-  throw new UserError(`--url needs an API token: specify --token, or set ${TOKEN_VARIABLE}.`)
-}
-
 type PublishedVersion = Pick<Version, 'id' | 'agentId' | 'status'>
 
 async function publish(
   agent: LoadedAgent,
   options: Options & SharedOptions,
-  token: string | null,
+  remote: ReturnType<typeof getRemote>,
 ): Promise<{ version: PublishedVersion; isNew: boolean }> {
-  const { draft = false, message, url } = options
-  if (url !== undefined && token !== null) {
-    const { version, isNew } = await publishOverHttp({ url, token, agent, draft, message })
+  const { draft = false, message } = options
+  if (remote) {
+    const { version, isNew } = await publishOverHttp({ ...remote, agent, draft, message })
     return { version: { ...version, agentId: version.documentId }, isNew }
   }
   return withOrganization(options, (stores, { id: organizationId }) =>

@@ -1,37 +1,37 @@
-import { randomUUID } from 'node:crypto'
-import { AgentClient, ProblemError } from './client.ts'
-
-type Redaction = { redactedContent: string; entities: { type: string; start: number; end: number }[] }
-type Wait = { waitedSeconds: number }
+// From npm: import { AgentError, Client } from 'agent-execution-client'
+import { AgentError, Client } from '../../clients/typescript/src/index.ts'
+import type { Agents } from './agents.ts'
 
 const { BASE_URL = 'http://127.0.0.1:3000', API_TOKEN = '' } = process.env
-const client = new AgentClient({ baseUrl: BASE_URL, token: API_TOKEN })
+const client = new Client<Agents>({ baseUrl: BASE_URL, token: API_TOKEN })
 
-// A synchronous run returns the output.
-const redaction = await client.run<Redaction>('redact-pii', { content: 'Write to ada@example.com.' })
+// A synchronous run returns the output. `agents types` has written its type.
+const redaction = await client.run('redact-pii', { content: 'Write to ada@example.com.' })
 console.log(`sync: ${redaction.redactedContent}`)
 
-// An asynchronous run returns an execution record. Wait for its output without polling in a tight loop.
-const execution = await client.start<Wait>('wait', { seconds: 1 })
+// An asynchronous run returns an execution record, whose output you can wait for.
+const execution = await client.start('wait', { seconds: 1 })
 console.log(`async: ${execution.status}`)
-const { waitedSeconds } = await client.waitForOutput<Wait>(execution.id)
-console.log(`async: waited ${Math.round(waitedSeconds)} second`)
+const { output } = await client.wait(execution)
+console.log(`async: waited ${Math.round(output.waitedSeconds)} second`)
 
-// The same key and body lead to the same execution, so a request can be repeated safely.
-const idempotencyKey = randomUUID()
-const first = await client.start<Wait>('wait', { seconds: 0 }, { idempotencyKey })
-const second = await client.start<Wait>('wait', { seconds: 0 }, { idempotencyKey })
+// The same key and input lead to the same execution, also from another process.
+const options = { idempotencyKey: crypto.randomUUID() }
+const first = await client.start('wait', { seconds: 0 }, options)
+const second = await client.start('wait', { seconds: 0 }, options)
 console.log(`idempotency: same execution ${first.id === second.id}`)
 
 // Branch on the code of an error, not on its text.
 try {
+  // @ts-expect-error: the field is called content
   await client.run('redact-pii', { contents: 'Hello' }, { enforceInputSchema: true })
 } catch (error) {
-  if (!(error instanceof ProblemError)) throw error
-  const { code, status, errors = [] } = error.problem
-  switch (code) {
+  if (!(error instanceof AgentError)) throw error
+  switch (error.code) {
     case 'InputSchemaMismatch':
-      console.log(`error: ${status} ${code} at ${errors.map(({ path }) => path).join(', ')}`)
+      console.log(
+        `error: ${error.status} ${error.code} at ${error.errors.map(({ path }) => path).join(', ')}`,
+      )
       break
     case 'Unauthorized':
       console.log('error: set API_TOKEN to a valid token')

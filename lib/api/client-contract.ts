@@ -13,6 +13,7 @@ const PARAMETERS: { name: string; operation: OperationName; without: string[] }[
   { name: 'RunParameters', operation: 'run-agent', without: ['execMode'] },
   { name: 'ExecutionParameters', operation: 'get-execution', without: [] },
   { name: 'ExecutionFilters', operation: 'list-executions', without: ['limit', 'cursor', 'fields'] },
+  { name: 'AgentFilters', operation: 'list-agents', without: ['limit', 'cursor'] },
 ]
 
 type Parameter = { in: string; name: string; required?: boolean; schema: JsonObject }
@@ -21,7 +22,7 @@ type Document = {
   paths: Record<string, Record<string, { parameters?: Parameter[] }>>
 }
 
-/** The records, parameters and error codes of the API in TypeScript, from the OpenAPI document. Errors and events have types of their own in the client. */
+/** The records, parameters and error codes of the API in TypeScript, from the OpenAPI document. */
 export function clientContract(): string {
   const document = JSON.parse(
     JSON.stringify(openApiDocument()).replaceAll('#/components/schemas/', '#/$defs/'),
@@ -30,7 +31,7 @@ export function clientContract(): string {
     name,
     toQuerySchema(document, operation, without),
   ])
-  const { Problem: _, SentEvent: __, ...records } = document.components.schemas
+  const { SentEvent: _, ...records } = document.components.schemas
   const $defs: Record<string, Json> = { ...records, ...Object.fromEntries(parameters) }
   const names = Object.keys($defs).sort()
   const root = { $defs, anyOf: names.map((name) => ({ $ref: `#/$defs/${name}` })) }

@@ -13,10 +13,10 @@ export const MIN_PYTHON_MINOR = 10
 const run = promisify(execFile)
 
 /** Whether Python 3 is installed, recent enough, and with its modules that create environments and install packages. */
-export async function hasPython(): Promise<boolean> {
+export async function hasPython(minMinor = MIN_PYTHON_MINOR): Promise<boolean> {
   const script = 'import sys, venv, ensurepip; print(sys.version_info.minor)'
   return run('python3', ['-c', script]).then(
-    ({ stdout }) => Number(stdout) >= MIN_PYTHON_MINOR,
+    ({ stdout }) => Number(stdout) >= minMinor,
     () => false,
   )
 }

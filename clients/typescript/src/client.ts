@@ -2,6 +2,7 @@ import type { AgentTypes, AnyAgents, SlugOf } from './agent-types.ts'
 import { type Call, openCall } from './call.ts'
 import { type ExecutionEvent, readEvents } from './events.ts'
 import type {
+  AgentFilters,
   CallOptions,
   ClientOptions,
   ExecutionFilters,
@@ -10,16 +11,18 @@ import type {
   RunOptions,
   WaitOptions,
 } from './options.ts'
-import { agentPath, executionPath, nextQuery, toQuery } from './paths.ts'
+import { agentPath, executionPath, nextQuery, toQuery, versionPath } from './paths.ts'
 import type {
   Agent,
   Execution,
   ExecutionSummary,
   FeedbackBody,
   Me,
+  PublishBody,
   Step,
   SucceededExecution,
   Version,
+  VersionDetails,
 } from './records.ts'
 import { type Connection, type RequestSpec, requestJson, toConnection } from './request.ts'
 import { openEvents, openRunEvents, type Run, runToEnd, startRun, toRun, waitForEnd } from './runs.ts'
@@ -158,7 +161,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   }
 
   /** The agents of the organization, newest first. */
-  agents(options: ListOptions = {}): AsyncGenerator<Agent, void, undefined> {
+  agents(options: ListOptions & AgentFilters = {}): AsyncGenerator<Agent, void, undefined> {
     return this.list('/v1/agents', options)
   }
 
@@ -169,6 +172,36 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   /** The versions of an agent, newest first. */
   versions(agent: SlugOf<Agents>, options: ListOptions = {}): AsyncGenerator<Version, void, undefined> {
     return this.list(`${agentPath(agent)}/versions`, options)
+  }
+
+  /** A version with its whole document. */
+  version(agent: SlugOf<Agents>, versionId: string, options: CallOptions = {}): Promise<VersionDetails> {
+    return this.send({ path: versionPath(agent, versionId) }, options)
+  }
+
+  /** Publishes an agent. Content that is published already creates no version: its version is returned. */
+  async publish(agent: PublishBody, options: CallOptions = {}): Promise<Version> {
+    const body = this.connection.stringify(agent)
+    return this.send({ method: 'POST', path: '/v1/agents', body }, options)
+  }
+
+  /** Makes a version current: a draft as it is, or an older version again. */
+  promote(agent: SlugOf<Agents>, versionId: string, options: CallOptions = {}): Promise<Agent> {
+    return this.send({ method: 'POST', path: `${versionPath(agent, versionId)}/promote` }, options)
+  }
+
+  /** Deletes a draft. */
+  deleteVersion(agent: SlugOf<Agents>, versionId: string, options: CallOptions = {}): Promise<void> {
+    return this.send({ method: 'DELETE', path: versionPath(agent, versionId) }, options)
+  }
+
+  /** An archived agent accepts no runs, and lists leave it out. */
+  archive(agent: SlugOf<Agents>, options: CallOptions = {}): Promise<Agent> {
+    return this.send({ method: 'POST', path: `${agentPath(agent)}/archive` }, options)
+  }
+
+  restore(agent: SlugOf<Agents>, options: CallOptions = {}): Promise<Agent> {
+    return this.send({ method: 'POST', path: `${agentPath(agent)}/restore` }, options)
   }
 
   /** The organization and the limits of the token. */

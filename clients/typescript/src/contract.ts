@@ -21,6 +21,11 @@ export type Agent = {
   archivedAt: string | null
 }
 
+export type AgentFilters = {
+  /** Also return archived agents. */
+  archived?: boolean
+}
+
 export type Execution = {
   /** The ID of the execution, for polling. */
   id: string
@@ -161,6 +166,28 @@ export type Me = {
   rate: number | null
 }
 
+export type Problem = {
+  /** A URI that identifies the error code. */
+  type: string
+  title: string
+  status: number
+  /** What is wrong with this request, and how to correct it. */
+  detail: string
+  /** The request ID. Quote it when you ask for support. */
+  instance: string
+  code: string
+  /** The individual violations. */
+  errors?: {
+    path: string
+    message: string
+    /** In a text that the body contains, from 1. */
+    line?: number
+    /** In a document, as a dotted path. */
+    field?: string
+  }[]
+  [key: string]: unknown
+}
+
 export type PublishBody = {
   /** The text of an `agent.md`. */
   document: string
@@ -179,10 +206,7 @@ export type RunParameters = {
   enforceInputSchema?: boolean
   /** Reuse the result of an earlier execution with the same version, tenant and input. Overrides the setting of the version. */
   useCache?: boolean
-  /**
-   * The maximum number of steps of the execution.
-   * @default 100
-   */
+  /** The maximum number of steps of the execution. Default: the setting of the version, else 100. */
   maxAgentSteps?: number
   /** The maximum number of input and output tokens of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts. */
   maxTokens?: number

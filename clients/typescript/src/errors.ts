@@ -13,7 +13,6 @@ type Common = Error & {
 }
 
 type WithViolations = {
-  /** The individual violations. `path`: a JSON Pointer into the body, or the name of a parameter or header. */
   readonly errors: Violation[]
 }
 type WithExecution = { readonly executionId: string }
@@ -25,6 +24,8 @@ type Members = {
   InvalidModelOverride: WithViolations
   InputSchemaMismatch: WithViolations
   FeedbackMismatch: WithViolations
+  /** Problems of a document, with the lines where they are. */
+  InvalidAgent: WithViolations
   ExecutionInProgress: WithExecution
   ExecutionStillRunning: WithExecution
   /** `error`: why the execution failed, by a code of its own. */

@@ -3,6 +3,7 @@ export { Client } from './client.ts'
 export { AgentError } from './errors.ts'
 export type { ExecutionEvent } from './events.ts'
 export type {
+  AgentFilters,
   CallOptions,
   ClientOptions,
   ExecutionFilters,
@@ -19,9 +20,11 @@ export type {
   ExecutionSummary,
   FeedbackBody,
   Me,
+  PublishBody,
   Step,
   SucceededExecution,
   ToolCall,
   Version,
+  VersionDetails,
   Violation,
 } from './records.ts'

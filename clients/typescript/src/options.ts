@@ -54,6 +54,8 @@ export type ListOptions = CallOptions & {
   limit?: number | undefined
 }
 
+export type AgentFilters = Optional<contract.AgentFilters>
+
 /** Filters of executions, which can be combined. */
 export type ExecutionFilters = Optional<contract.ExecutionFilters> & {
   /** The slug or ID of the agent. Default: all agents of the organization. */

@@ -1,5 +1,7 @@
 /** Path segments, encoded. Agents are named by slug or ID. */
 export const agentPath = (agent: string): string => `/v1/agents/${encodeURIComponent(agent)}`
+export const versionPath = (agent: string, id: string): string =>
+  `${agentPath(agent)}/versions/${encodeURIComponent(id)}`
 export const executionPath = (id: string): string => `/v1/agent_executions/${encodeURIComponent(id)}`
 
 /** A query without the parameters that are undefined; empty without any. */

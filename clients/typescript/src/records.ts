@@ -2,7 +2,16 @@ import type * as contract from './contract.ts'
 
 /** The records of the API with the type of an agent's output, and parts of them that have no name of their own there. */
 
-export type { Agent, ErrorCode, ExecutionSummary, Me, Step, Usage, Version } from './contract.ts'
+export type {
+  Agent,
+  ErrorCode,
+  ExecutionSummary,
+  Me,
+  Step,
+  Usage,
+  Version,
+  VersionDetails,
+} from './contract.ts'
 
 /** The schema of the agent describes its output; `Client` has the types of several agents. */
 export type Execution<Output = Record<string, unknown>> = Omit<contract.Execution, 'output'> & {
@@ -22,8 +31,10 @@ export type ToolCall = NonNullable<contract.Step['toolCalls']>[number]
 
 export type FeedbackBody = Optional<contract.FeedbackBody>
 
+export type PublishBody = Optional<contract.PublishBody>
+
 /** One violation. `path`: a JSON Pointer into the body, or the name of a parameter or header. */
-export type Violation = { path: string; message: string }
+export type Violation = NonNullable<contract.Problem['errors']>[number]
 
 /** Optional members can also be undefined, whatever the options of the compiler. */
 export type Optional<T> = { [Name in keyof T]: undefined extends T[Name] ? T[Name] | undefined : T[Name] }

@@ -20,7 +20,7 @@ const POLL_MS = 1_000
 /** The request of a run. All requests of one call have the same key, so that they lead to one execution. */
 export type Run = { agent: string; body: string; key: string; parameters: object }
 
-export function toRun(connection: Connection, agent: string, input: object, options: RunOptions): Run {
+export function toRun(connection: Connection, agent: string, input: unknown, options: RunOptions): Run {
   const { signal, timeoutMs, cancelOnAbort, idempotencyKey, ...parameters } = options
   return {
     agent,

@@ -24,7 +24,7 @@ export function flag() {
   return z.optional(z.pipe(z.transform(toBoolean), z.boolean({ error: 'must be true or false' })))
 }
 
-/** The default is applied where the value is used: for `maxAgentSteps` the setting of the version comes first. */
+/** The default is only documented here: it is applied where the value is used. */
 export function integer(range: { min: number; max: number; default?: number }) {
   const error = `must be an integer from ${range.min} to ${range.max}`
   const toNumber = (text: string) => (/^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : Number.NaN)

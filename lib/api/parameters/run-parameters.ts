@@ -13,7 +13,11 @@ export const runParameters = z.object({
     flag(),
     'Reuse the result of an earlier execution with the same version, tenant and input. Overrides the setting of the version.',
   ),
-  maxAgentSteps: describe(integer(MAX_AGENT_STEPS), 'The maximum number of steps of the execution.'),
+  // Without the default in OpenAPI: generated clients send defaults, which would override the setting of the version.
+  maxAgentSteps: describe(
+    integer({ min: MAX_AGENT_STEPS.min, max: MAX_AGENT_STEPS.max }),
+    `The maximum number of steps of the execution. Default: the setting of the version, else ${MAX_AGENT_STEPS.default}.`,
+  ),
   maxTokens: describe(
     integer(MAX_TOKENS),
     'The maximum number of input and output tokens of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts.',

@@ -7,6 +7,7 @@ import {
   type Execution,
   type ExecutionError,
   type SucceededExecution,
+  type Violation,
 } from '../../../clients/typescript/src/index.ts'
 import type { ExecutionFilters, RunParameters } from '../../../clients/typescript/src/options.ts'
 import type { executionPageParameters } from '../../../lib/api/parameters/page-parameters.ts'
@@ -85,7 +86,7 @@ describe('types', () => {
           expectTypeOf(error.error).toEqualTypeOf<ExecutionError>()
           break
         case 'InputSchemaMismatch':
-          expectTypeOf(error.errors).toEqualTypeOf<{ path: string; message: string }[]>()
+          expectTypeOf(error.errors).toEqualTypeOf<Violation[]>()
           break
         case 'ClientTimeout':
           expectTypeOf(error.executionId).toEqualTypeOf<string | undefined>()

@@ -1,0 +1,87 @@
+import { writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { AgentError, Client } from '../../clients/typescript/src/index.ts'
+import { toAgentRecord } from '../../lib/api/mappers/to-agent-record.ts'
+import {
+  type TypedAgent,
+  writePythonModule,
+  writeTypeScriptModule,
+} from '../../lib/schema/types/agent-types.ts'
+import { UserError } from '../errors.ts'
+import { readAllPages, withOrganization } from '../find.ts'
+import { formatExamples } from '../format.ts'
+import { orgOption } from '../options.ts'
+import { toAction, withProgress } from '../output.ts'
+import { getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+
+type Options = RemoteOptions & { out?: string; python?: true }
+
+/** A service that cannot be reached is not waited for: somebody may have mistyped its address. */
+const MAX_RETRIES = 2
+
+export function addTypesCommand(program: Command): void {
+  program
+    .command('types')
+    .description('Write the input and output types of all published agents, in TypeScript or Python.')
+    .option('--out <file>', 'file to write; default: standard output')
+    .option('--python', 'write a TypedDict for each type')
+    .addOption(urlOption('read agents over HTTP from'))
+    .addOption(tokenOption('read'))
+    .addOption(orgOption())
+    .addHelpText(
+      'after',
+      formatExamples(
+        'types --out src/agents.ts',
+        'types --python --out agent_types.py',
+        'types --out src/agents.ts --url https://agents.example.com --token aes_…',
+      ),
+    )
+    .action(
+      toAction<Options>(async (options) => {
+        const agents = await readAgents(options)
+        const text = (options.python ? writePythonModule : writeTypeScriptModule)(agents)
+        const slugs = agents.map(({ slug }) => slug).sort()
+        const { out } = options
+        if (out === undefined) return { json: { agents: slugs, text }, text: text.trimEnd() }
+        await writeFile(out, text).catch((error: Error) => {
+          throw new UserError(`Cannot write ${out}: ${error.message}`)
+        })
+        const count = slugs.length === 1 ? '1 agent' : `${slugs.length} agents`
+        return { json: { agents: slugs, file: out }, text: `Wrote the types of ${count} to ${out}.` }
+      }),
+    )
+}
+
+/** Agents with a published version: others cannot be run by their slug. */
+async function readAgents(options: Options): Promise<TypedAgent[]> {
+  const remote = getRemote(options)
+  const agents = remote ? await readRemote(remote) : await readStored(options)
+  return agents.filter(({ currentVersionId }) => currentVersionId !== null)
+}
+
+type ListedAgent = TypedAgent & { currentVersionId: string | null }
+
+const readStored = (options: Options): Promise<ListedAgent[]> =>
+  withOrganization(options, async (stores, { id: organizationId }) => {
+    const agents = await readAllPages((page) => stores.agents.list({ organizationId, ...page }))
+    return agents.map(toAgentRecord)
+  })
+
+async function readRemote({ url, token }: { url: string; token: string }): Promise<ListedAgent[]> {
+  const client = new Client({ baseUrl: url, token, maxRetries: MAX_RETRIES })
+  const agents: ListedAgent[] = []
+  const reading = async () => {
+    for await (const agent of client.agents({ limit: 100 })) agents.push(agent)
+  }
+  await withProgress(`Reading agents from ${url}`, reading()).catch((error: unknown) => {
+    if (!(error instanceof AgentError)) throw error
+    const reason = error.cause instanceof Error && error.status === 0 ? ` (${reasonOf(error.cause)})` : ''
+    throw new UserError(`Cannot read the agents of ${url}: ${error.detail}${reason}`, {
+      details: { code: error.code },
+    })
+  })
+  return agents
+}
+
+/** `fetch` says only that it failed; its cause says why. */
+const reasonOf = ({ message, cause }: Error): string => (cause instanceof Error ? cause.message : message)

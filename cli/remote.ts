@@ -1,0 +1,36 @@
+import { Option } from 'commander'
+import { UserError } from './errors.ts'
+import { parseUrl, type SharedOptions } from './options.ts'
+
+/** Options of commands that can work over HTTP instead of on a table. */
+export type RemoteOptions = SharedOptions & { url?: string; token?: string }
+
+/** A token in the environment does not show up in lists of processes. */
+const TOKEN_VARIABLE = 'AGENTS_TOKEN'
+
+/** @param use what the command does with the service: `read over HTTP from` */
+export const urlOption = (use: string): Option =>
+  new Option('--url <base>', `${use} the service with this address, without AWS credentials`).argParser(
+    parseUrl,
+  )
+
+export const tokenOption = (scope: string): Option =>
+  new Option(
+    '--token <token>',
+    `API token for --url, with the scope ${scope}; default: the variable ${TOKEN_VARIABLE}`,
+  )
+
+/** The service of `--url` and its token; null without it. @throws UserError */
+export function getRemote({ url, token, stack, org }: RemoteOptions): { url: string; token: string } | null {
+  if (url === undefined) {
+    if (token === undefined) return null
+    throw new UserError('--token needs --url.')
+  }
+  if (stack !== undefined || org !== undefined)
+    throw new UserError(
+      '--url cannot be combined with --stack or --org: the token determines the organization.',
+    )
+  const found = token ?? process.env[TOKEN_VARIABLE]
+  if (found) return { url, token: found }
+  throw new UserError(`--url needs an API token: specify --token, or set ${TOKEN_VARIABLE}.`)
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '../../core/json.ts'
+import { toTypes } from './to-types.ts'
+import type { Property, TypeDeclaration } from './type.ts'
+import { toTypeName } from './type-name.ts'
+import { PYTHON_IMPORTS, PYTHON_NAMES, writePython } from './write-python.ts'
+import { writeTypeScript } from './write-typescript.ts'
+
+/** What types are written of: part of an agent's record. */
+export type TypedAgent = {
+  slug: string
+  description: string | null
+  inputSchema: Record<string, unknown>
+  outputSchema: Record<string, unknown>
+}
+
+const HEADER = 'Written by `agents types`: run it again after a publish.'
+
+/** The type of all agents by slug, which the client takes. */
+const MAP = 'Agents'
+
+/** A module with the input and output types of agents, and their map by slug. */
+export function writeTypeScriptModule(agents: TypedAgent[]): string {
+  const taken = new Set([MAP])
+  const { declarations, entries } = declare(agents, taken)
+  const map: TypeDeclaration = {
+    name: MAP,
+    type: { kind: 'object', properties: entries, rest: null },
+    description: 'The agents by slug, for `new Client<Agents>(…)`.',
+    isDeprecated: false,
+  }
+  return `// ${HEADER}\n\n${writeTypeScript([...declarations, map])}`
+}
+
+/** A module with the input and output types of agents. */
+export function writePythonModule(agents: TypedAgent[]): string {
+  const taken = new Set(PYTHON_NAMES)
+  const { declarations } = declare(agents, taken)
+  return `# ${HEADER}\n${PYTHON_IMPORTS}\n\n${writePython(declarations, taken)}`
+}
+
+function declare(agents: TypedAgent[], taken: Set<string>) {
+  const declarations: TypeDeclaration[] = []
+  const entries: Property[] = []
+  const add = (name: string, schema: Record<string, unknown>) => {
+    const [type, ...others] = toTypes(schema as JsonObject, { name, taken })
+    if (!type) throw new Error(`${name} has no type.`)
+    declarations.push(type, ...others)
+    return { kind: 'reference', name: type.name } as const
+  }
+  const property = (name: string, type: Property['type'], description: string | null): Property => ({
+    ...{ name, type, description },
+    ...{ isRequired: true, isDeprecated: false },
+  })
+  for (const { slug, description, inputSchema, outputSchema } of sortBySlug(agents)) {
+    const name = toTypeName(slug)
+    const input = add(`${name}Input`, inputSchema)
+    const output = add(`${name}Output`, outputSchema)
+    const types = [property('input', input, null), property('output', output, null)]
+    entries.push(property(slug, { kind: 'object', properties: types, rest: null }, description))
+  }
+  return { declarations, entries }
+}
+
+const sortBySlug = (agents: TypedAgent[]): TypedAgent[] =>
+  agents.toSorted((a, b) => (a.slug < b.slug ? -1 : 1))

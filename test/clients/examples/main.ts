@@ -1,0 +1,64 @@
+/**
+ * `npm run examples`: runs the examples against a service and checks what they print, that their types are up to date, and,
+ * in Python, with mypy. Skips Python where it is missing or too old.
+ */
+import { strictEqual } from 'node:assert'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { hasPython } from '../../support/python-environment.ts'
+import { startService } from '../../support/service.ts'
+import { checkPythonTypes } from './check-python-types.ts'
+import { preparePython } from './prepare-python.ts'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const TOKEN = 'example-token'
+const TIMEOUT_MS = 120_000
+
+/** `NotRequired` and the generated client need it. */
+const MIN_PYTHON_MINOR = 11
+
+const EXPECTED = `\
+sync: Write to [EMAIL_ADDRESS].
+async: IN_PROGRESS
+async: waited 1 second
+idempotency: same execution true
+error: 422 InputSchemaMismatch at /content, /contents
+`
+
+const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), 'aes-examples-'))
+const service = await startService({ dataDir: join(folder, 'data'), environment: { DEV_TOKEN: TOKEN } })
+const environment = { ...process.env, BASE_URL: service.url, API_TOKEN: TOKEN }
+try {
+  await checkTypes('examples/typescript/agents.ts')
+  await checkExample('TypeScript', process.execPath, [join(ROOT, 'examples/typescript/example.ts')])
+  if (await hasPython(MIN_PYTHON_MINOR)) await checkPython()
+  else console.log(`Python: skipped, it needs Python 3.${MIN_PYTHON_MINOR} with venv`)
+} finally {
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function checkPython(): Promise<void> {
+  await checkTypes('examples/python/agent_types.py', '--python')
+  const { commandOf, sources } = await preparePython(folder, service.url)
+  await checkExample('Python', commandOf('python'), ['-B', 'example.py'], sources)
+  await checkPythonTypes(commandOf('mypy'), sources)
+  console.log('Python types: ok')
+}
+
+async function checkTypes(file: string, ...options: string[]): Promise<void> {
+  const args = ['cli/main.ts', 'types', '--url', service.url, '--token', TOKEN, ...options]
+  const { stdout } = await run(process.execPath, args, { cwd: ROOT, timeout: TIMEOUT_MS })
+  strictEqual(readFileSync(join(ROOT, file), 'utf8'), stdout, `${file} is not what agents types writes`)
+}
+
+async function checkExample(name: string, command: string, args: string[], cwd = ROOT): Promise<void> {
+  const { stdout } = await run(command, args, { cwd, env: environment, timeout: TIMEOUT_MS })
+  strictEqual(stdout, EXPECTED, name)
+  console.log(`${name}: ok`)
+}
