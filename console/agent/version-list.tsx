@@ -4,6 +4,7 @@ import { Spinner } from '../components/spinner.tsx'
 import { Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { shortId } from '../format/numbers.ts'
+import { CompareForm } from './compare-form.tsx'
 import { useVersions } from './use-versions.ts'
 
 /** The versions of an agent, newest first. Two of them can be compared. */
@@ -11,7 +12,10 @@ export function VersionList({ agent }: { agent: AgentRecord }) {
   const { versions, hasMore, error, loadMore, retry } = useVersions(agent.id)
   return (
     <section class="card stack" aria-labelledby="versions-title">
-      <h2 id="versions-title">Versions</h2>
+      <div class="toolbar">
+        <h2 id="versions-title">Versions</h2>
+        {versions && <CompareForm agent={agent} versions={versions} />}
+      </div>
       {error && <ErrorBox error={error} onRetry={retry} />}
       {!versions && !error && <Spinner label="Loading versions…" />}
       {versions && (

@@ -1,16 +1,10 @@
-import { createParser } from 'eventsource-parser'
+import { EventParser, type SentEvent } from '../../clients/typescript/src/sse.ts'
 import { unreachable } from './api-error.ts'
 import { type RequestOptions, send } from './request.ts'
 
-/** One server-sent event; `data` is JSON. */
-export type ServerEvent = { event: string; data: string; id: string | undefined }
-
 /** The events of a response, until it ends. @throws ApiError if the connection is lost */
-export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerEvent> {
-  const events: ServerEvent[] = []
-  const parser = createParser({
-    onEvent: ({ event = 'message', data, id }) => events.push({ event, data, id }),
-  })
+export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<SentEvent> {
+  const parser = new EventParser()
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   if (!reader) return
   try {
@@ -20,8 +14,7 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
         throw unreachable()
       })
       if (done) return
-      parser.feed(value)
-      yield* events.splice(0)
+      yield* parser.push(value)
     }
   } finally {
     await reader.cancel().catch(() => undefined)
@@ -35,7 +28,7 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
 export async function requestEvents(
   path: string,
   options: RequestOptions & { signal: AbortSignal },
-): Promise<{ response: Response; events: AsyncGenerator<ServerEvent> }> {
+): Promise<{ response: Response; events: AsyncGenerator<SentEvent> }> {
   const headers = { Accept: 'text/event-stream', ...options.headers }
   const response = await send(path, { ...options, headers })
   return { response, events: readEvents(response, options.signal) }

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { AgentPage } from '../agent/agent-page.tsx'
+import { ComparePage } from '../agent/compare-page.tsx'
 import { AgentsPage } from '../agents/agents-page.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { RunPage } from '../run/run-page.tsx'
@@ -33,6 +34,9 @@ const routes: Route[] = [
   route('/', 'overview', () => <OverviewPage />),
   route('/agents', 'agents', (_, query) => <AgentsPage query={query} />),
   route('/agents/{agent}', 'agents', ({ agent }) => <AgentPage key={agent} agent={agent} />),
+  route('/agents/{agent}/compare', 'agents', ({ agent }, query) => (
+    <ComparePage agent={agent} before={query.get('before') ?? ''} after={query.get('after') ?? ''} />
+  )),
   route('/agents/{agent}/try', 'agents', ({ agent }, query) => (
     <TryPage key={`${agent} ${query.get('from')}`} agent={agent} from={query.get('from')} />
   )),

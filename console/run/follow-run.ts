@@ -1,7 +1,7 @@
+import type { SentEvent } from '../../clients/typescript/src/sse.ts'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
 import { parseJsonText } from '../api/request.ts'
-import type { ServerEvent } from '../api/server-events.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { type CallEvent, mergeCall, mergeStep } from './merge-steps.ts'
 
@@ -10,7 +10,7 @@ const MAX_RECONNECT_MS = 20_000
 
 type FollowOptions = {
   /** Opens the stream after a step; `''` for all events. @throws ApiError */
-  open: (lastStep: string) => Promise<AsyncIterable<ServerEvent>>
+  open: (lastStep: string) => Promise<AsyncIterable<SentEvent>>
   signal: AbortSignal
   onSteps: (change: (steps: StepRecord[]) => StepRecord[]) => void
   /** The stream is lost and will be opened again (true), or is open again. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/core/json.ts'
-import { type CheckMode, compileCheck, type Issue } from './check-text.ts'
+import { compileCheck, type Issue } from './check-text.ts'
+import type { CheckMode } from './compile-validator.ts'
 
 /** `schema`: as the API returns it, a field map or a JSON Schema. */
 export type CheckRequest = { text: string; schema: JsonObject; mode: CheckMode }

@@ -3,13 +3,10 @@ import { ExactNumber, fitsDouble } from '../../../lib/core/exact-number.ts'
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
 import { parseJsonPointer, toJsonPointer } from '../../../lib/schema/json-pointer.ts'
 import { jsonTypeOf, withArticle } from '../../../lib/schema/message-text.ts'
-import {
-  compileStrictValidator,
-  compileValidator,
-  type Validator,
-} from '../../../lib/schema/validate/validate.ts'
+import type { Validator } from '../../../lib/schema/validate/exact-numbers.ts'
 import { type JsonNode, JsonSyntaxError, parseJsonTree } from '../json/json-node.ts'
 import { LineIndex, type TextPosition } from '../json/line-index.ts'
+import { type CheckMode, compileValidator } from './compile-validator.ts'
 
 /**
  * A mistake in a JSON text. `syntax`: the service would reject the text as it is. `schema`: it would reject it in strict
@@ -26,11 +23,9 @@ export type Issue = TextPosition & {
   isMissing: boolean
 }
 
-export type CheckMode = 'strict' | 'adapting'
-
 /** Compiles a declared schema (field map or JSON Schema) into a check of JSON texts. */
 export function compileCheck(declared: JsonObject, mode: CheckMode): (text: string) => Issue[] {
-  const validate = mode === 'strict' ? compileStrictValidator(declared) : compileValidator(declared)
+  const validate = compileValidator(declared, mode)
   return (text) => checkText(text, validate)
 }
 

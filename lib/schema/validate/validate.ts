@@ -1,25 +1,23 @@
 import { dereference, type Schema, validate } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
-import { type Json, type JsonObject, mapExactNumbers } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { errorMessage } from '../explain/error-message.ts'
 import { explainErrors, MAX_VIOLATIONS, toViolation } from '../explain/explain-errors.ts'
 import { toJsonSchema } from '../field-map.ts'
-import { toJsonPointer } from '../json-pointer.ts'
 import { truncate } from '../message-text.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'
 import type { Lookup } from '../subschemas.ts'
 import { closeObjects } from './close-objects.ts'
+import { roundNumbers, type Validator, validateExactNumbers } from './exact-numbers.ts'
 import { limitChecks, TooManyChecks } from './limit-checks.ts'
 import { findDuplicates, takeUniqueItems } from './unique-items.ts'
 import { withFormats } from './with-formats.ts'
 
-/** Returns the violations of a value; empty when it is valid. */
-export type Validator = (value: unknown) => Violation[]
+export type { Validator }
 
 /** Compiles a declared schema (field map or JSON Schema). Schemas are themselves checked when an agent is published. */
 export function compileValidator(declared: JsonObject): Validator {
-  const validateDoubles = toValidator(declared, (schema) => schema)
-  return (value) => validateDoubles(mapExactNumbers(value as Json, (number) => number.toDouble()))
+  return roundNumbers(toValidator(declared, (schema) => schema))
 }
 
 /**
@@ -67,27 +65,6 @@ const unsupportedPattern = (pattern: string): Violation => ({
   path: '',
   message: `The value cannot be checked: the pattern ${truncate(pattern, 100)} of the schema may take more than linear time. Publish the agent again with another pattern.`,
 })
-
-/**
- * Strict mode for a value in which a double cannot hold every number: as the nearest doubles, and then as objects, which no
- * number field accepts. A field that accepts both has no type that a rounded number would violate.
- */
-function validateExactNumbers(value: Json, validateDoubles: Validator): Violation[] {
-  const paths: string[] = []
-  const rounded = mapExactNumbers(value, (number, path) => {
-    paths.push(toJsonPointer(path))
-    return number.toDouble()
-  })
-  const violations = validateDoubles(rounded)
-  if (paths.length === 0 || violations.length > 0) return violations
-  const invalid = new Set(validateDoubles(mapExactNumbers(value, () => ({}))).map(({ path }) => path))
-  if (invalid.size === 0) return []
-  const inNumberFields = paths.filter((path) => invalid.has(path))
-  return (inNumberFields.length > 0 ? inNumberFields : paths).slice(0, MAX_VIOLATIONS).map((path) => ({
-    path,
-    message: `${truncate(path, 100)} must be a number that a double can hold exactly.`,
-  }))
-}
 
 const toDuplicateItems = (path: readonly string[]): Violation =>
   toViolation(path, errorMessage({ keyword: 'uniqueItems' }, true))

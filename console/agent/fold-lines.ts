@@ -1,0 +1,23 @@
+import type { ComparedLine } from '../../lib/api/comparison/compare-versions.ts'
+
+/** Lines that follow each other. `start`: the index of the first. `isFolded`: none differs, nor is near one that does. */
+export type DiffPart = { start: number; lines: ComparedLine[]; isFolded: boolean }
+
+/** Unchanged lines that are shown around a difference. */
+const CONTEXT = 3
+
+/** Splits compared lines into parts to show, and parts of several lines to fold. */
+export function foldLines(lines: ComparedLine[]): DiffPart[] {
+  const isNear = lines.map(() => false)
+  for (const [index, { kind }] of lines.entries())
+    if (kind !== 'same') isNear.fill(true, Math.max(index - CONTEXT, 0), index + CONTEXT + 1)
+  const parts: DiffPart[] = []
+  for (const [index, line] of lines.entries()) {
+    const isFolded = !isNear[index]
+    const last = parts.at(-1)
+    if (last?.isFolded === isFolded) last.lines.push(line)
+    else parts.push({ start: index, lines: [line], isFolded })
+  }
+  // One line takes no more room than the button that would show it.
+  return parts.map((part) => (part.lines.length === 1 ? { ...part, isFolded: false } : part))
+}
