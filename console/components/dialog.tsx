@@ -3,6 +3,11 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 
 type Props = { title: string; onClose: () => void; children: ComponentChildren }
 
+/** The button that opened the dialog may be gone: it was for a state that the dialog has ended. */
+function focusTitleIfLost(): void {
+  if (document.activeElement === document.body) document.querySelector('h1')?.focus()
+}
+
 /** A modal dialog. The browser keeps the focus in it, closes it on Escape and returns the focus afterwards. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -10,7 +15,10 @@ export function Dialog({ title, onClose, children }: Props) {
   useEffect(() => {
     const element = dialog.current
     element?.showModal()
-    return () => element?.close()
+    return () => {
+      element?.close()
+      setTimeout(focusTitleIfLost)
+    }
   }, [])
   return (
     <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>

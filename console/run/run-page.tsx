@@ -129,7 +129,7 @@ function RunFeedback({ feedback }: { feedback: NonNullable<ExecutionRecord['feed
 }
 
 const DeletedRun = ({ executionId }: { executionId: string }) => (
-  <Page title="Run deleted" parent={<a href="#/runs">Runs</a>}>
+  <Page key="deleted" title="Run deleted" parent={<a href="#/runs">Runs</a>}>
     <p>
       The run <code>{executionId}</code> and everything that belongs to it are deleted.
     </p>

@@ -102,32 +102,28 @@ function TimelineRow({ bar, left, width, offset, isOpen, onShow }: RowProps) {
   const { id, kind, label, hasFailed, lane, attempt } = bar
   const duration =
     bar.end === null ? (isOpen ? 'in progress' : 'not finished') : formatDuration(bar.end - bar.start)
-  const text = `${KINDS[kind]}${kind === 'call' || kind === 'code-step' ? ` ${label}` : ''}: ${duration}, after ${formatDuration(offset)}`
+  const name = kind === 'response' || kind === 'code-step' ? `${bar.step}. ${label}` : label
   const details = [
+    `${KINDS[kind]}, ${duration}, after ${formatDuration(offset)}`,
     lane > 0 && 'in parallel with others',
     hasFailed && 'failed',
     attempt > 1 && `attempt ${attempt}`,
-  ].filter(Boolean)
-  const title = [text, ...details].join(', ')
+  ]
+  const text = details.filter(Boolean).join(', ')
   return (
     <li class={`timeline-row timeline-${kind}`}>
       {kind === 'wait' || kind === 'work' ? (
-        <span class="timeline-label">{label}</span>
+        <span class="timeline-label">
+          {name}
+          <span class="visually-hidden">: {text}</span>
+        </span>
       ) : (
-        <button
-          type="button"
-          class="link timeline-label"
-          aria-label={title}
-          onClick={() => onShow({ step: bar.step, id })}
-        >
-          {kind === 'response'
-            ? `${bar.step}. ${label}`
-            : kind === 'code-step'
-              ? `${bar.step}. ${label}`
-              : label}
+        <button type="button" class="link timeline-label" onClick={() => onShow({ step: bar.step, id })}>
+          {name}
+          <span class="visually-hidden">: {text}</span>
         </button>
       )}
-      <span class="timeline-track" aria-hidden="true" title={title}>
+      <span class="timeline-track" aria-hidden="true" title={`${name}: ${text}`}>
         <span
           class={`timeline-bar${hasFailed ? ' timeline-failed' : ''}${bar.end === null ? ' timeline-open' : ''}`}
           style={{ left, width }}
