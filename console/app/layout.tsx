@@ -11,6 +11,9 @@ const LINKS: { section: Section; href: string; label: string }[] = [
   { section: 'runs', href: '#/runs', label: 'Runs' },
 ]
 
+/** Relative to the document, which is `/console` below any base path. */
+export const DOCS_URL = 'console/docs.html'
+
 /** The frame of every page: navigation, identity, and the main area. */
 export function Layout({ section, children }: { section: Section | null; children: ComponentChildren }) {
   return (
@@ -36,6 +39,7 @@ export function Layout({ section, children }: { section: Section | null; childre
         </nav>
         <div class="sidebar-end">
           <nav aria-label="Documentation">
+            <a href={DOCS_URL}>Documentation</a>
             <a href={toUrl('/v1/openapi.json')} target="_blank" rel="noreferrer">
               OpenAPI document
             </a>

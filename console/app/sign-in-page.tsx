@@ -6,7 +6,7 @@ import { requestJson, toUrl } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { ErrorBox } from '../components/error-box.tsx'
 import { credentials } from '../state/credentials.ts'
-import { Logo } from './layout.tsx'
+import { DOCS_URL, Logo } from './layout.tsx'
 
 /** The token is checked before it is kept. @param rejection why the last one is not in use any more */
 export function SignInPage({ rejection }: { rejection: string | null }) {
@@ -69,7 +69,8 @@ export function SignInPage({ rejection }: { rejection: string | null }) {
           {isChecking ? 'Checking…' : 'Sign in'}
         </button>
       </form>
-      <p>
+      <p class="actions">
+        <a href={DOCS_URL}>Documentation</a>
         <a href={toUrl('/v1/openapi.json')}>OpenAPI document</a>
       </p>
     </main>

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
 import { build, type Metafile, stop } from 'esbuild'
 import { ENCODINGS, PAGE } from './console-files.ts'
+import { renderDocs } from './render-docs.ts'
 
 const SOURCE = fileURLToPath(new URL('../../console', import.meta.url))
 
@@ -15,7 +16,7 @@ type Options = { quality: 5 | 11 }
 
 /**
  * Bundles `console/main.tsx` for browsers and writes the files that `openConsoleFiles` reads: scripts and styles with a hash
- * in their names, the page that refers to them, and each of them compressed.
+ * in their names, the page that refers to them, the documentation, and each of them compressed.
  * @returns the written files as outputs of esbuild's metafile
  */
 export async function buildConsole(folder: string, { quality }: Options): Promise<Outputs> {
@@ -42,15 +43,19 @@ export async function buildConsole(folder: string, { quality }: Options): Promis
   const page = insertNames(await readFile(join(SOURCE, PAGE), 'utf8'), metafile.outputs)
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
-  const files = [...outputFiles, { path: join(folder, PAGE), contents: Buffer.from(page) }]
+  const docs = await renderDocs(basename(findEntry(metafile.outputs).cssBundle ?? ''))
+  const pages = [{ name: PAGE, html: page }, ...docs]
+  const files = [
+    ...outputFiles,
+    ...pages.map(({ name, html }) => ({ path: join(folder, name), contents: Buffer.from(html) })),
+  ]
   const written = await Promise.all(files.map(({ path, contents }) => writeFiles(path, contents, quality)))
   return { ...describeFiles(written.flat(), metafile.outputs, folder), ...metafile.outputs }
 }
 
 /** The page names the sources. The browser is told of the chunks at once, so that it does not load them one after another. */
 function insertNames(page: string, outputs: Outputs): string {
-  const [script = '', { cssBundle = '', imports = [] } = {}] =
-    Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx')) ?? []
+  const { script, cssBundle = '', imports } = findEntry(outputs)
   const chunks = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path)
   const urlOf = (path: string) => `console/${basename(path)}`
   const preloads = chunks.map((path) => `<link rel="modulepreload" href="${urlOf(path)}">`).join('')
@@ -58,6 +63,14 @@ function insertNames(page: string, outputs: Outputs): string {
     .replace('src="main.js"', `src="${urlOf(script)}"`)
     .replace('href="main.css"', `href="${urlOf(cssBundle)}"`)
     .replace('</head>', `${preloads}</head>`)
+}
+
+/** The output of `main.tsx`. */
+function findEntry(outputs: Outputs) {
+  const entry = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx'))
+  if (!entry) throw new Error('esbuild has written no bundle of main.tsx.')
+  const [script, output] = entry
+  return { ...output, script }
 }
 
 type WrittenFile = { path: string; bytes: number }

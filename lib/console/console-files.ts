@@ -49,6 +49,6 @@ function readConsoleFile(path: string, name: string): ConsoleFile {
     etag: `W/"${hash}"`,
     content,
     compressed: { br: readFileSync(`${path}.br`), gzip: readFileSync(`${path}.gzip`) },
-    isImmutable: name !== PAGE,
+    isImmutable: !name.endsWith('.html'),
   }
 }
