@@ -76,7 +76,8 @@ function formatFailures(name: string, { failures }: Run, index: number, runs: nu
   return [`✗ ${toSingleLine(name)}${run}`, ...failures.flatMap(formatDifference), '']
 }
 
-function formatDifference({ pointer, message, expected, actual }: Difference): string[] {
+/** One difference, as indented lines. */
+export function formatDifference({ pointer, message, expected, actual }: Difference): string[] {
   if (message !== undefined) return [`    ${pointer ? `${pointer}: ` : ''}${message}`]
   return [
     `    ${pointer || 'output'}`,

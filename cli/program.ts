@@ -3,6 +3,7 @@ import { Command, type OutputConfiguration } from 'commander'
 import { dataFolder } from '../local/emulators/open-database.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { addCheckCommand } from './commands/authoring/check.ts'
+import { addDevCommand } from './commands/authoring/dev.ts'
 import { addInitCommand } from './commands/authoring/init.ts'
 import { addTestCommand } from './commands/authoring/test.ts'
 import { addArchiveCommands } from './commands/lifecycle/archive.ts'
@@ -59,6 +60,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addInitCommand(program)
   addCheckCommand(program)
   addTestCommand(program)
+  addDevCommand(program)
   addPublishCommand(program)
   addListCommand(program)
   addShowCommand(program)

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
+import { loadFolder } from '../../lib/agents/load-folder.ts'
+import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED, type Execution, type ExecutionError, isFinal } from '../../lib/core/execution.ts'
+import type { JsonObject } from '../../lib/core/json.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import { endExecution } from '../../lib/engine/end-execution.ts'
 import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
 import * as engine from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
@@ -9,11 +11,14 @@ import { dataFolder } from '../../local/emulators/open-database.ts'
 import { applyModelSettings } from '../../local/model-settings.ts'
 import { UserError } from '../errors.ts'
 import { findVersion, withOrganization } from '../find.ts'
+import { folderError } from '../folder-problems.ts'
 import { formatExamples } from '../format.ts'
 import { onInterrupt } from '../interrupt.ts'
-import { orgOption, parseAs, parseUuid } from '../options.ts'
-import { toAction, withProgress } from '../output.ts'
+import { orgOption, parseAs, parseUuid, type SharedOptions } from '../options.ts'
+import { type Result, toAction, withProgress } from '../output.ts'
 import { readInput } from '../read-input.ts'
+import { trackExecution } from '../track-execution.ts'
+import { withWorkbench } from '../workbench.ts'
 
 type Options = {
   input: string
@@ -31,7 +36,7 @@ export function addRunCommand(program: Command): void {
   program
     .command('run')
     .description('Run an agent in this process, record the execution, and print the output.')
-    .argument('<slug>', "the agent's slug or ID")
+    .argument('<slug>', "the agent's slug or ID, or a folder to run without publishing it")
     .requiredOption(
       '--input <file>',
       'file that contains the input as a JSON object, or - for standard input',
@@ -57,6 +62,7 @@ export function addRunCommand(program: Command): void {
       'after',
       formatExamples(
         'run redact-pii --input input.json',
+        'run agents/redact-pii --input input.json',
         `run redact-pii --input - <<< '{"content": "ada@example.com"}'`,
       ),
     )
@@ -64,57 +70,72 @@ export function addRunCommand(program: Command): void {
       toAction<Options>(async (options, [idOrSlug = '']) => {
         const input = await readInput(options.input)
         if (!options.stack) await applyModelSettings(dataFolder(), process.env)
+        if (isFolder(idOrSlug)) return runFolder(idOrSlug, input, options)
         return withOrganization(options, async (stores, organization) => {
           const versionId = options.version
           const version = await findVersion({ stores, organization, idOrSlug, versionId, options })
-          const overrides = {
-            enforceInputSchema: options.strict,
-            tenantId: options.tenant,
-            model: options.model,
-            maxAgentSteps: options.steps,
-            maxTokens: options.maxTokens,
-            maxCostUsd: options.maxCost,
-            useCache: options.cache,
-          }
-          const request = await buildRunRequest(version, input, overrides)
-          const execution = await withProgress(`Running ${version.slug}`, runInProcess(stores, request))
-          const output = outputOf(execution)
-          const note = `execution ${execution.id}, version ${version.id}`
+          const { id, output } = await run(stores, version, input, options)
+          const note = `execution ${id}, version ${version.id}`
           return { json: output, text: JSON.stringify(output, null, 2), note }
         })
       }),
     )
 }
 
+/** Slugs and ids contain neither dots nor slashes. */
+const isFolder = (argument: string): boolean => /[./\\]/.test(argument)
+
+/** Options about what is stored, which a run without publishing is not. */
+const STORED = ['version', 'stack', 'org', 'cache'] as const
+
+/** Runs an agent that is not published. Nothing is recorded. @throws UserError */
+async function runFolder(
+  folder: string,
+  input: JsonObject,
+  options: Options & SharedOptions,
+): Promise<Result> {
+  const option = STORED.find((name) => options[name])
+  if (option)
+    throw new UserError(`--${option} cannot be used with a folder: it runs without being published.`)
+  const { agent, problems } = await withProgress(`Bundling ${folder}`, loadFolder(folder))
+  if (!agent) throw folderError('Run', problems)
+  return withWorkbench(folder, agent, async (stores, version) => {
+    const { output } = await run(stores, version, input, options)
+    return { json: output, text: JSON.stringify(output, null, 2) }
+  })
+}
+
+/** @throws UserError if the run fails or does not end */
+async function run(stores: Stores, version: Version, input: JsonObject, options: Options) {
+  const request = await buildRunRequest(version, input, {
+    enforceInputSchema: options.strict,
+    tenantId: options.tenant,
+    model: options.model,
+    maxAgentSteps: options.steps,
+    maxTokens: options.maxTokens,
+    maxCostUsd: options.maxCost,
+    useCache: options.cache,
+  })
+  const execution = await withProgress(`Running ${version.slug}`, runInProcess(stores, request))
+  return { id: execution.id, output: outputOf(execution) }
+}
+
 /**
- * Runs an execution in this process and records it, like the run function. Ctrl-C cancels the execution, so that the
- * sweeper does not requeue it. What the agent prints goes to stderr, because stdout is for the result.
+ * Runs an execution in this process and records it, like the run function. Ctrl-C cancels the execution. What the agent
+ * prints goes to stderr, because stdout is for the result.
  */
-async function runInProcess(
-  { agents, executions, steps, cache }: Stores,
-  request: RunRequest,
-): Promise<Execution> {
-  let id: string | undefined
-  const recording = {
-    ...executions,
-    create: async (params: { execution: Execution }) => {
-      const isNew = await executions.create(params)
-      id = params.execution.id
-      return isNew
-    },
-  }
-  const end = async (error: ExecutionError) => {
-    const { organizationId } = request.version
-    if (id) await endExecution({ executions, steps, system }, { organizationId, id, error })
-  }
-  const removeCleanup = onInterrupt(() => end(CANCELLED))
+async function runInProcess(stores: Stores, request: RunRequest): Promise<Execution> {
+  const tracked = trackExecution(stores, request.version.organizationId)
+  const removeCleanup = onInterrupt(() => tracked.end(CANCELLED))
   try {
     const onLog = (text: string) => void process.stderr.write(text)
-    return await engine.runInProcess({ agents, executions: recording, steps, cache, system, onLog }, request)
+    return await engine.runInProcess({ ...tracked.stores, system, onLog }, request)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    await end({ code: 'AgentFailed', message }).catch(() => undefined)
-    throw new UserError(`Execution failed: ${message}`, { details: { code: 'AgentFailed', executionId: id } })
+    await tracked.end({ code: 'AgentFailed', message }).catch(() => undefined)
+    throw new UserError(`Execution failed: ${message}`, {
+      details: { code: 'AgentFailed', executionId: tracked.getId() },
+    })
   } finally {
     removeCleanup()
   }

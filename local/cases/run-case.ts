@@ -23,7 +23,7 @@ export type CaseParams = {
   model: string | null
   environment: Environment
   /** Where responses come from; by default, models and tools themselves. */
-  sources?: Sources
+  sources?: Partial<Sources>
   /** Why the run cannot be right, whatever it returned. */
   findDefects?: () => string[]
   onLog?: (text: string) => void

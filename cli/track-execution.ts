@@ -1,0 +1,30 @@
+import type { Execution, ExecutionError } from '../lib/core/execution.ts'
+import type { Stores } from '../lib/dynamodb/open-stores.ts'
+import { endExecution } from '../lib/engine/end-execution.ts'
+import { system } from '../lib/system.ts'
+
+export type TrackedStores = {
+  stores: Stores
+  /** The id of the first execution that was created: those that follow are of agents that it calls. */
+  getId: () => string | undefined
+  /** Ends this execution, so that the sweeper does not requeue it. */
+  end: (error: ExecutionError) => Promise<void>
+}
+
+/** Stores that remember which execution a run has created. */
+export function trackExecution(stores: Stores, organizationId: string): TrackedStores {
+  const { executions, steps } = stores
+  let id: string | undefined
+  const create = async (params: { execution: Execution }) => {
+    const isNew = await executions.create(params)
+    id ??= params.execution.id
+    return isNew
+  }
+  return {
+    stores: { ...stores, executions: { ...executions, create } },
+    getId: () => id,
+    async end(error) {
+      if (id) await endExecution({ executions, steps, system }, { organizationId, id, error })
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import { basename, resolve, sep } from 'node:path'
+import { type FSWatcher, watch } from 'chokidar'
+import { TYPES_FILE } from '../../lib/agents/write-agent-types.ts'
+import { RECORDINGS_FOLDER } from '../cases/recording/recording.ts'
+import { sourcesOutside } from '../publish/source-hash.ts'
+
+/** Editors replace files, and version control writes several at once. */
+const SETTLE_MS = 120
+
+/** Watches the files of an agent: its folder, and what its code imports from elsewhere except packages. */
+export class AgentWatcher {
+  private readonly folder: string
+  private readonly watcher: FSWatcher
+  private change = Promise.withResolvers<void>()
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(folder: string) {
+    this.folder = folder
+    this.watcher = watch(folder, { ignoreInitial: true, ignored: isGenerated })
+    this.watcher.on('all', () => this.report())
+  }
+
+  /** Watches imported files, too. */
+  add(sources: string[]): void {
+    this.watcher.add(sourcesOutside(this.folder, sources))
+  }
+
+  /** The next change, counted from the last call. */
+  next(): Promise<void> {
+    this.change = Promise.withResolvers()
+    return this.change.promise
+  }
+
+  close(): Promise<void> {
+    clearTimeout(this.timer)
+    return this.watcher.close()
+  }
+
+  private report(): void {
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => this.change.resolve(), SETTLE_MS)
+  }
+}
+
+/** Files that the commands write themselves. */
+const isGenerated = (path: string): boolean =>
+  basename(path) === TYPES_FILE ||
+  resolve(path)
+    .split(sep)
+    .some((name) => name === RECORDINGS_FOLDER || name === 'node_modules')
