@@ -78,12 +78,11 @@ function formatFailures(name: string, { failures }: Run, index: number, runs: nu
 
 /** One difference, as indented lines. */
 export function formatDifference({ pointer, message, expected, actual }: Difference): string[] {
-  if (message !== undefined) return [`    ${pointer ? `${pointer}: ` : ''}${message}`]
-  return [
-    `    ${pointer || 'output'}`,
-    `      expected  ${formatValue(expected)}`,
-    `      actual    ${formatValue(actual)}`,
-  ]
+  const [title, details] =
+    message === undefined
+      ? [pointer || 'output', [`expected  ${formatValue(expected)}`, `actual    ${formatValue(actual)}`]]
+      : [message, actual === undefined ? [] : [`actual    ${formatValue(actual)}`]]
+  return [`    ${title}`, ...details.map((line) => `      ${line}`)]
 }
 
 function formatValue(value: Json | undefined): string {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { Command, type OutputConfiguration } from 'commander'
 import { dataFolder } from '../local/emulators/open-database.ts'
 import packageJson from '../package.json' with { type: 'json' }
+import { addCasesCommands } from './commands/authoring/cases.ts'
 import { addCheckCommand } from './commands/authoring/check.ts'
 import { addDevCommand } from './commands/authoring/dev.ts'
 import { addInitCommand } from './commands/authoring/init.ts'
@@ -61,6 +62,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addCheckCommand(program)
   addTestCommand(program)
   addDevCommand(program)
+  addCasesCommands(program)
   addPublishCommand(program)
   addListCommand(program)
   addShowCommand(program)

@@ -21,7 +21,11 @@ export function findViolations(pointer: string, actual: Json | undefined, assert
   if (actual === undefined) return [{ pointer, expected: assertion, actual }]
   return compileValidator(wrap(assertion))({ [VALUE]: actual }).map(({ path, message }) => {
     const inside = path.slice(`/${VALUE}`.length)
-    return { pointer: `${pointer}${inside}`, message: message.replaceAll(`/${VALUE}`, pointer) }
+    return {
+      pointer: `${pointer}${inside}`,
+      message: message.replaceAll(`/${VALUE}`, pointer || 'output'),
+      actual,
+    }
   })
 }
 

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import * as z from 'zod'
 import { explainWith } from '../../lib/agents/explain-issue.ts'
 import type { FolderProblem } from '../../lib/agents/load-folder.ts'
 import { parseYaml, START } from '../../lib/agents/yaml-file.ts'
 import { ExactNumber } from '../../lib/core/exact-number.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json.ts'
+import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../../lib/core/json.ts'
 import { MAX_AGENT_STEPS } from '../../lib/core/limits.ts'
 import type { SchemaProblem } from '../../lib/schema/check-declared-schema.ts'
 import { checkAssertion } from './assertion.ts'
@@ -18,10 +18,10 @@ export const CASES_FILE = 'cases.yaml'
 const MAX_NAME_CHARACTERS = 200
 const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/
 
-const jsonSchema = z.custom<Json>(isJson, 'must be a JSON value')
+const jsonSchema = z.custom<Json>((value) => isJson(value), 'must be a JSON value')
 const objectSchema = z
   .custom<JsonObject>(isJsonObject, 'must be an object')
-  .refine(isJson, 'must contain only JSON values')
+  .refine((value) => isJson(value), 'must contain only JSON values, nested at most 100 levels')
 
 const expectationFields = z.strictObject({
   equals: objectSchema.optional(),
@@ -73,17 +73,21 @@ const explain = explainWith((path) =>
 
 export type CaseFile = { cases: TestCase[]; problems: FolderProblem[] }
 
-/** Reads the cases of an agent; none if its folder has no `cases.yaml`. Numbers are exact. */
+/** Reads the cases of an agent; none if its folder has no `cases.yaml`. */
 export async function readCases(folder: string): Promise<CaseFile> {
   const path = join(folder, CASES_FILE)
-  if (!existsSync(path)) return { cases: [], problems: [] }
-  const file = relative(process.cwd(), path)
+  return existsSync(path) ? parseCases(await readFile(path, 'utf8'), path) : { cases: [], problems: [] }
+}
+
+/** Parses the text of a `cases.yaml`. Numbers are exact. */
+export function parseCases(text: string, path: string): CaseFile {
+  const file = relative(process.cwd(), resolve(path))
   const toProblem = (problem: Omit<FolderProblem, 'file' | 'field'> & { field?: string }): FolderProblem => ({
     file,
     field: null,
     ...problem,
   })
-  const yaml = parseYaml(await readFile(path, 'utf8'), EXACT_YAML)
+  const yaml = parseYaml(text, EXACT_YAML)
   if (!('getPosition' in yaml)) return { cases: [], problems: yaml.problems.map(toProblem) }
   const { data, error } = casesSchema.safeParse(yaml.values ?? [], { reportInput: true })
   const found = [...(error?.issues ?? []).flatMap(explain), ...findRepeatedNames(yaml.values)]
@@ -116,10 +120,12 @@ function formatPath([index, ...names]: PropertyKey[], values: unknown): string {
   return [first, ...names.map(String)].join('.')
 }
 
-/** YAML has values that JSON does not: `.nan`, `.inf`. */
-function isJson(value: unknown): value is Json {
+/** YAML has values that JSON does not: `.nan`, `.inf`, and through aliases also lists that contain themselves. */
+const isJson = (value: unknown): value is Json => isWithinDepth(value) && hasJsonTypes(value)
+
+function hasJsonTypes(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (value === null || value instanceof ExactNumber) return true
-  if (typeof value === 'object') return Object.values(value).every(isJson)
+  if (typeof value === 'object') return Object.values(value).every(hasJsonTypes)
   return typeof value === 'string' || typeof value === 'boolean'
 }

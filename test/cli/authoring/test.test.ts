@@ -76,13 +76,15 @@ describe('test', () => {
       actual    (nothing)
 
 ✗ schema
-    /said: /said must match the pattern ^Bye.
+    /said must match the pattern ^Bye.
+      actual    "Hello Ada"
     /gone/0
       expected  1
       actual    (nothing)
 
 ✗ error
     expected the error AgentFailed, but the run succeeded
+      actual    {"said":"Hello Ada"}
 
 3 failed, 1 passed.
 `)

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { resolveVersionOf } from '../../../lib/agents/version-cache.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { appendCase } from '../../../local/cases/append-case.ts'
+import { CASES_FILE, parseCases, type TestCase } from '../../../local/cases/case-file.ts'
+import { caseOfExecution, NoCase } from '../../../local/cases/case-of-execution.ts'
+import { UserError } from '../../errors.ts'
+import { withOrganization } from '../../find.ts'
+import { folderError } from '../../folder-problems.ts'
+import { formatCommand, formatExamples, shellQuote } from '../../format.ts'
+import { orgOption, parseUuid, type SharedOptions } from '../../options.ts'
+import { toAction } from '../../output.ts'
+
+type Options = { folder?: string; name?: string }
+
+export function addCasesCommands(program: Command): void {
+  const cases = program.command('cases').description('Manage the test cases of an agent.')
+  cases
+    .command('add')
+    .description('Add a case with the input of an execution, and its corrected output, output or error.')
+    .argument('<executionId>', 'a final execution', parseUuid)
+    .option('--folder <path>', 'folder of the agent; default: agents/<slug>')
+    .option(
+      '--name <text>',
+      'name of the case; default: the note of the feedback, or the ID of the execution',
+    )
+    .addOption(orgOption())
+    .addHelpText('after', formatExamples('cases add 01a2003b-8f87-750a-aa33-59d20cae9811'))
+    .action(
+      toAction<Options>(async (options, [id = '']) => {
+        const { slug, execution } = await findExecution(id.toLowerCase(), options)
+        const folder = options.folder ?? join('agents', slug)
+        const testCase = toCase(execution, options.name)
+        await add(folder, testCase)
+        const test = formatCommand({}, `test ${shellQuote(folder)} --case ${shellQuote(testCase.name)}`)
+        const text = `Added the case "${testCase.name}" to ${join(folder, CASES_FILE)}.\n\nRun it:  ${test}`
+        return { json: { folder, ...testCase }, text }
+      }),
+    )
+}
+
+/** @throws UserError if it does not exist */
+function findExecution(id: string, options: SharedOptions): Promise<{ slug: string; execution: Execution }> {
+  return withOrganization(options, async (stores, organization) => {
+    const execution = await stores.executions.get({ organizationId: organization.id, id })
+    if (!execution) throw new UserError(`Execution ${id} not found in organization ${organization.name}.`)
+    const version = await resolveVersionOf(stores.agents, execution)
+    if (!version) throw new UserError(`The version of execution ${id} was deleted.`)
+    return { slug: version.slug, execution }
+  })
+}
+
+/** @throws UserError */
+function toCase(execution: Execution, name: string | undefined): TestCase {
+  try {
+    return caseOfExecution(execution, name)
+  } catch (error) {
+    throw error instanceof NoCase ? new UserError(`The execution ${error.message}.`) : error
+  }
+}
+
+/** @throws UserError if the file is invalid, or has a case with this name */
+async function add(folder: string, testCase: TestCase): Promise<void> {
+  if (!existsSync(folder))
+    throw new UserError(`${folder} does not exist. Specify the agent's folder with --folder.`)
+  const file = join(folder, CASES_FILE)
+  const before = existsSync(file) ? await readFile(file, 'utf8') : ''
+  const { problems } = parseCases(before, file)
+  if (problems.length > 0) throw folderError('Adding a case', problems)
+  const after = appendCase(before, testCase)
+  const added = parseCases(after, file)
+  if (added.problems.length > 0) throw folderError('Adding a case', added.problems)
+  await writeFile(file, after)
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
+import { system } from '../../../lib/system.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
+import { openDatabase } from '../../../local/emulators/open-database.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { greeter, inFolder, newCli } from '../cli.ts'
+
+const cli = newCli()
+afterAll(cli.remove)
+
+const COMMENT = '# Cases of the greeter\n'
+const read = () => readFileSync(join(cli.folder, 'agents/hello/cases.yaml'), 'utf8')
+
+beforeAll(async () => {
+  const code = `export default ({ name }: { name: string }) => {
+  if (name === '') throw new Error('No name.')
+  return { said: 'Hi ' + name }
+}
+`
+  cli.write(inFolder('agents/hello', { ...greeter('x'), 'agent.ts': code, 'cases.yaml': COMMENT }))
+  await cli.json(['publish', 'agents/hello'])
+})
+
+/** Runs the agent. Returns the id of the execution. */
+async function run(input: string, code = 0): Promise<string> {
+  const outcome = await cli.run(['run', 'hello', '--input', '-'], { stdin: input })
+  expect(outcome.code).toBe(code)
+  return /execution ([0-9a-f-]{36})/.exec(outcome.stderr)?.[1] ?? ''
+}
+
+async function correct(
+  id: string,
+  feedback: { rating: 1 | -1; correctedOutput: { said: string } | null; note: string | null },
+) {
+  const database = await openDatabase('command', { DATA_DIR: cli.dataDir })
+  const stores = openStores(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint }))
+  try {
+    await giveFeedback({ ...stores, system }, { organizationId: DEVELOPMENT_ORGANIZATION.id, id, feedback })
+  } finally {
+    await database.stop()
+  }
+}
+
+describe('cases add', () => {
+  it('expects what a run returned, and sends its input as it was sent', async () => {
+    const id = await run('{"name": "Ada", "extra": 12345678901234567890}')
+    const added = await cli.json(['cases', 'add', id, '--name', 'greets Ada'])
+    expect(added).toMatchObject({ name: 'greets Ada', expect: { equals: { said: 'Hi Ada' } } })
+    expect(read()).toBe(`${COMMENT}\n- name: greets Ada
+  input:
+    name: Ada
+    extra: 12345678901234567890
+  expect:
+    equals:
+      said: Hi Ada
+`)
+  })
+
+  it('expects the error of a run that failed', async () => {
+    await cli.json(['cases', 'add', await run('{"name": ""}', 1)])
+    expect(read()).toContain('    error: AgentFailed\n')
+    expect(await cli.json(['test', 'agents/hello'])).toMatchObject({ passed: 2, failed: 0 })
+  })
+
+  it('expects the corrected output, and takes the note as its name', async () => {
+    const id = await run('{"name": "Bo"}')
+    await correct(id, {
+      rating: -1,
+      correctedOutput: { said: 'Hi, Bo!' },
+      note: 'Punctuation is missing.\nMore.',
+    })
+    expect((await cli.run(['cases', 'add', id])).stdout).toMatch(
+      /^Added the case "Punctuation is missing\." to agents\/hello\/cases\.yaml\./,
+    )
+    const { stdout } = await cli.run(['test', 'agents/hello'])
+    expect(stdout).toContain(
+      '✗ Punctuation is missing.\n    /said\n      expected  "Hi, Bo!"\n      actual    "Hi Bo"\n',
+    )
+  })
+
+  it('adds nothing twice, and nothing of a run that was rated as wrong without a correction', async () => {
+    const before = read()
+    const id = await run('{"name": "Cy"}')
+    expect(await cli.json(['cases', 'add', id, '--name', 'greets Ada'], { code: 1 })).toMatchObject({
+      error: { message: 'Adding a case failed: 1 problem.' },
+    })
+    await correct(id, { rating: -1, correctedOutput: null, note: null })
+    expect((await cli.run(['cases', 'add', id])).stderr).toBe(
+      'The execution was rated as wrong and has no corrected output: add one to its feedback.\n',
+    )
+    expect((await cli.run(['cases', 'add', id, '--folder', 'nowhere'])).code).toBe(1)
+    expect(read()).toBe(before)
+  })
+})

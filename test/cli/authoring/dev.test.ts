@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { greeter, inFolder, newCli } from '../cli.ts'
+
+const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url))
+
+const cli = newCli()
+afterAll(cli.remove)
+
+/** Starts `dev`, which has no time limit. */
+function develop(folder: string) {
+  const { DYNAMODB_ENDPOINT: _, ...environment } = process.env
+  const child = spawn(process.execPath, [MAIN, 'dev', folder], {
+    cwd: cli.folder,
+    env: { ...environment, DATA_DIR: cli.dataDir },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  let seen = 0
+  return {
+    /** Waits until the text has been printed since the last call. */
+    async until(text: string | RegExp): Promise<void> {
+      const isPrinted = () => {
+        const printed = output.slice(seen)
+        return text instanceof RegExp ? text.test(printed) : printed.includes(text)
+      }
+      await vi.waitUntil(isPrinted, { timeout: 50_000 }).catch(() => {
+        throw new Error(`${text} is missing in:\n${output.slice(seen)}`)
+      })
+      seen = output.length
+    },
+    async stop(): Promise<number | null> {
+      child.kill('SIGINT')
+      const [code] = await once(child, 'close')
+      return code
+    },
+  }
+}
+
+const CODE = (greeting: string) =>
+  `import { mark } from '../../shared/mark.ts'\n\nexport default ({ name }: { name: string }) => ({ said: '${greeting} ' + name + mark })\n`
+
+describe('dev', () => {
+  it('publishes a draft and runs the case after each change, also of imported files', async () => {
+    const cases = "- { name: greets, input: { name: Ada }, expect: { equals: { said: 'Hi Ada!' } } }\n"
+    cli.write({ 'shared/mark.ts': "export const mark = '!'\n" })
+    cli.write(inFolder('agents/hello', { ...greeter('x'), 'agent.ts': CODE('Hello'), 'cases.yaml': cases }))
+    const dev = develop('agents/hello')
+    try {
+      await dev.until(
+        /^hello: draft [0-9a-f-]{36}\ncase "greets"\n.*^ {4}\/said\n {6}expected {2}"Hi Ada!"\n {6}actual {4}"Hello Ada!"$/ms,
+      )
+      await dev.until('Waiting for changes')
+
+      cli.write({ 'agents/hello/agent.ts': CODE('Hi') })
+      await dev.until('passed in')
+
+      // Like an editor that replaces the file.
+      writeFileSync(join(cli.folder, 'shared/new.ts'), "export const mark = '?'\n")
+      renameSync(join(cli.folder, 'shared/new.ts'), join(cli.folder, 'shared/mark.ts'))
+      await dev.until('actual    "Hi Ada?"')
+
+      cli.write({ 'agents/hello/agent.ts': 'export default (\n' })
+      await dev.until(/agents\/hello\/agent\.ts:2(:\d+)?: Unexpected end of file/)
+
+      // Wrong types stop neither the draft nor the run.
+      cli.write({ 'agents/hello/agent.ts': CODE('Hi').replace('name +', 'name.size +') })
+      await dev.until(
+        /(?=.*agents\/hello\/agent\.ts:3:\d+: Property 'size' does not exist on type 'string'\.).*actual {4}"Hi undefined\?"/s,
+      )
+
+      cli.write({ 'shared/mark.ts': "export const mark = '!'\n", 'agents/hello/agent.ts': CODE('Hi') })
+      await dev.until('passed in')
+    } finally {
+      expect(await dev.stop()).toBe(130)
+    }
+    const versions = await cli.json(['versions', 'hello'])
+    expect(versions.every(({ status }: { status: string }) => status === 'DRAFT')).toBe(true)
+  })
+
+  it('stops a run that takes long when the agent changes', async () => {
+    const endless = `export default (_: unknown, { signal }: { signal: AbortSignal }): Promise<{ said: string }> => {
+  process.stderr.write('began')
+  return new Promise((_, reject) => signal.addEventListener('abort', reject))
+}
+`
+    cli.write(
+      inFolder('agents/slow', {
+        ...greeter('x'),
+        'agent.ts': endless,
+        'cases.yaml': '- { name: a, input: { name: Ada } }\n',
+      }),
+    )
+    const dev = develop('agents/slow')
+    try {
+      await dev.until('case "a"')
+      cli.write(inFolder('agents/slow', greeter('Hi')))
+      await dev.until('"said": "Hi Ada"')
+    } finally {
+      await dev.stop()
+    }
+  })
+})
+
+describe('run with a folder', () => {
+  it('runs without publishing, and leaves nothing behind', async () => {
+    const other = newCli()
+    other.write(inFolder('hello', greeter('Hi')))
+    const before = readdirSync(join(other.folder, 'hello'))
+    for (const [folder, cwd] of [
+      ['./hello', other.folder],
+      ['.', join(other.folder, 'hello')],
+    ] as const)
+      expect(await other.json(['run', folder, '--input', '-'], { cwd, stdin: '{"name":"Ada"}' })).toEqual({
+        said: 'Hi Ada',
+      })
+    expect(readdirSync(join(other.folder, 'hello'))).toEqual(before)
+    expect(existsSync(other.dataDir)).toBe(false)
+    other.remove()
+  })
+
+  it('reports the problems of the folder, and options that need a published agent', async () => {
+    cli.write({ 'broken/agent.md': '# Text\n' })
+    const { stderr } = await cli.run(['run', './broken', '--input', '-'], { stdin: '{}' })
+    expect(stderr).toMatch(/^broken\/agent\.md:1(:1)?: front matter: .+\nRun failed: 1 problem\.\n$/)
+    expect((await cli.run(['run', './broken', '--input', '-', '--cache'], { stdin: '{}' })).stderr).toBe(
+      '--cache cannot be used with a folder: it runs without being published.\n',
+    )
+  })
+})

@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { ExactNumber } from '../../../lib/core/exact-number.ts'
+import type { Json } from '../../../lib/core/json.ts'
+import { parseJson } from '../../../lib/core/parse-json.ts'
+import { appendCase } from '../../../local/cases/append-case.ts'
+import { parseCases } from '../../../local/cases/case-file.ts'
+import { findDifferences } from '../../../local/cases/differences.ts'
+import { findFailures } from '../../../local/cases/find-failures.ts'
+
+const problemsOf = (text: string) =>
+  parseCases(text, 'cases.yaml').problems.map(
+    ({ line, column, field, message }) => `${line}:${column}: ${field ? `${field}: ` : ''}${message}`,
+  )
+
+describe('parseCases', () => {
+  it.each<[string, string[]]>([
+    ['', []],
+    ['# Nothing yet\n', []],
+    ['cases: []\n', ['1:1: must be a list of cases: - name: …']],
+    [
+      '- a: [\n',
+      ['2:1: invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]'],
+    ],
+    ['- input: {}\n', ['1:3: case 1.name: is required and must be a string']],
+    [
+      '- { name: a, input: {}, expect: { equls: {} } }\n',
+      ['1:35: "a".expect.equls: unknown field; did you mean "equals"?'],
+    ],
+    [
+      '- name: a\n  input: {}\n  expect:\n    error: X\n    equals: {}\n',
+      ['5:5: "a".expect.equals: must be omitted: a run that ends with the expected error has no output'],
+    ],
+    [
+      '- name: a\n  input: {}\n  expect: { pointers: { x: 1, /y: { typ: string } } }\n',
+      [
+        '3:25: "a".expect.pointers.x: must be a JSON Pointer (RFC 6901) into the output, such as /items/0/name',
+        '3:37: "a".expect.pointers./y.typ: invalid JSON Schema (2020-12): unknown keyword: "typ"',
+      ],
+    ],
+    [
+      '- { name: a, input: { x: .nan } }\n',
+      ['1:14: "a".input: must contain only JSON values, nested at most 100 levels'],
+    ],
+    [
+      '- { name: a, input: { x: &x [*x] } }\n',
+      ['1:14: "a".input: must contain only JSON values, nested at most 100 levels'],
+    ],
+    [
+      '- { name: a, input: { x: 1e999 } }\n',
+      ['1:26: invalid YAML: the number 1e999 is beyond the range of a double'],
+    ],
+    [
+      '- { name: a, input: {}, expect: { maxSteps: 0, maxCostUsd: -1 } }\n',
+      ['1:35: "a".expect.maxSteps: must be at least 1', '1:48: "a".expect.maxCostUsd: must be at least 0'],
+    ],
+  ])('names the place of every problem: %#', (text, expected) => {
+    expect(problemsOf(text)).toEqual(expected)
+  })
+
+  it('keeps every digit', () => {
+    const { cases } = parseCases(
+      '- { name: a, input: { a: 12345678901234567890, b: 0.1, c: 1.10 } }',
+      'cases.yaml',
+    )
+    expect(JSON.stringify(cases[0]?.input)).toBe('{"a":12345678901234567890,"b":0.1,"c":1.1}')
+    expect(cases[0]?.input.a).toBeInstanceOf(ExactNumber)
+  })
+})
+
+describe('appendCase', () => {
+  const TEXT = `# Cases of the agent
+
+- name: first   # the most important one
+  input: { a: 1,   b: "x" }
+  expect:
+      equals: {a: 1}
+
+
+# The end
+`
+
+  it('leaves the text before it as it is', () => {
+    const added = appendCase(TEXT, {
+      name: 'second',
+      input: { big: parseJson('12345678901234567890') },
+      expect: { error: 'E' },
+    })
+    expect(added).toBe(
+      `${TEXT.trimEnd()}\n\n- name: second\n  input:\n    big: 12345678901234567890\n  expect:\n    error: E\n`,
+    )
+  })
+
+  it('follows the indentation of the list, and extends a list in brackets', () => {
+    const testCase = { name: 'b', input: {}, expect: {} }
+    expect(appendCase('  - name: a\n    input: {}\n', testCase)).toBe(
+      '  - name: a\n    input: {}\n\n  - name: b\n    input: {}\n    expect: {}\n',
+    )
+    const { cases, problems } = parseCases(
+      appendCase('[{ name: a, input: {} }] # list', testCase),
+      'cases.yaml',
+    )
+    expect([problems, cases.map(({ name }) => name)]).toEqual([[], ['a', 'b']])
+    expect(appendCase('', testCase)).toBe('- name: b\n  input: {}\n  expect: {}\n')
+  })
+
+  it('keeps any input', () => {
+    const inputs = fc.dictionary(fc.string(), fc.jsonValue() as fc.Arbitrary<Json>)
+    fc.assert(
+      fc.property(inputs, inputs, (first, second) => {
+        const one = appendCase('', { name: 'a', input: first, expect: { equals: second } })
+        const two = appendCase(one, { name: 'b', input: second, expect: {} })
+        const { cases, problems } = parseCases(two, 'cases.yaml')
+        expect(problems).toEqual([])
+        expect(JSON.stringify(cases.map(({ input }) => input))).toBe(JSON.stringify([first, second]))
+      }),
+    )
+  })
+})
+
+describe('findDifferences', () => {
+  it('finds no difference between a value and itself, and at least one after a change', () => {
+    const values = fc.jsonValue() as fc.Arbitrary<Json>
+    fc.assert(
+      fc.property(values, values, (a, b) => {
+        expect(findDifferences(a, structuredClone(a), { isPartial: false })).toEqual([])
+        const isEqual = JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
+        expect(findDifferences(a, b, { isPartial: false }).length > 0).toBe(!isEqual)
+      }),
+    )
+  })
+
+  it('compares numbers by value, however they are written', () => {
+    const compare = (a: string, b: Json) => findDifferences(parseJson(a), b, { isPartial: false }).length
+    expect([compare('1.50', 1.5), compare('12345678901234567000', 12345678901234567000)]).toEqual([0, 0])
+    expect([compare('12345678901234567890', 12345678901234567000), compare('1', 2)]).toEqual([1, 1])
+  })
+
+  it('compares a part: objects may have more fields, lists not more items', () => {
+    const find = (expected: Json, actual: Json) => findDifferences(expected, actual, { isPartial: true })
+    expect(find({ a: [{ b: 1 }] }, { a: [{ b: 1, c: 2 }], d: 3 })).toEqual([])
+    expect(find({ a: [1] }, { a: [1, 2] })).toEqual([{ pointer: '/a/1', expected: undefined, actual: 2 }])
+    expect(find({ 'a/b': { '~': 1 } }, { 'a/b': {} })).toEqual([
+      { pointer: '/a~1b/~0', expected: 1, actual: undefined },
+    ])
+  })
+})
+
+/** With sorted keys. -0 is written as 0. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, sorted(value[name] as Json)]),
+  )
+}
+
+describe('findFailures', () => {
+  const run = { output: { a: [{ b: 'x' }] }, error: null, steps: 3, costUsd: 0.02 }
+
+  it.each([
+    [{ maxSteps: 3, maxCostUsd: 0.02 }, []],
+    [
+      { maxSteps: 2, maxCostUsd: 0.01 },
+      ['the run took 3 steps; maxSteps is 2', 'the run cost 0.02 US dollars; maxCostUsd is 0.01'],
+    ],
+    [{ pointers: { '/a/0/b': { type: 'string', maxLength: 1 } } }, []],
+    [
+      { pointers: { '/a/0/b': { type: 'integer' }, '/a/1': 1, '': { type: 'object' } } },
+      ['/a/0/b must be an integer, not a string.', undefined],
+    ],
+  ])('checks limits and pointers: %#', (expectation, messages) => {
+    expect(findFailures(expectation, run).map(({ message }) => message)).toEqual(messages)
+  })
+
+  it('fails a cost limit if the cost is unknown', () => {
+    expect(findFailures({ maxCostUsd: 1 }, { ...run, costUsd: null })).toHaveLength(1)
+  })
+})
+
+describe('the format of recordings', () => {
+  it('keeps any JSON value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = stringify({ value }, { lineWidth: 0, aliasDuplicateObjects: false })
+        expect(JSON.stringify(parse(text))).toBe(JSON.stringify({ value }))
+      }),
+    )
+  })
+})
