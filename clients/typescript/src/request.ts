@@ -9,9 +9,12 @@ export type Connection = Required<Omit<ClientOptions, 'timeoutMs'>>
 
 const MAX_RETRIES = 20
 
+/** What `fetch` is at the time of a request: programs and tests replace it. */
+const globalFetch = (url: string, init: RequestInit) => globalThis.fetch(url, init)
+
 /** @throws TypeError if an option is not valid */
 export function toConnection(options: ClientOptions): Connection {
-  const { baseUrl, token, fetch = globalThis.fetch, maxRetries = MAX_RETRIES } = options
+  const { baseUrl, token, fetch = globalFetch, maxRetries = MAX_RETRIES } = options
   const { parse = JSON.parse, stringify = JSON.stringify } = options
   if (!/^https?:\/\/[^?#]+$/.test(baseUrl))
     throw new TypeError(`baseUrl must be a URL such as https://agents.example.com, not ${baseUrl}`)

@@ -1,6 +1,6 @@
 /**
- * `npm run test:runtimes`: the packed client in Node 18, this Node, Deno, Bun and workerd, on a local service. npm
- * downloads the runtimes once (500 MB).
+ * `npm run test:runtimes`: the packed client in Node 18, this Node, Deno, Bun, workerd and Chromium, on a local
+ * service. npm downloads the runtimes once (500 MB); Chromium is skipped where it is not installed.
  */
 import { deepStrictEqual } from 'node:assert'
 import { execFile } from 'node:child_process'
@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
+import { findChromium } from '../../browser/support/find-chromium.ts'
+import { launch } from '../../browser/support/launch.ts'
 import { createClient } from '../../support/client.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { startService } from '../../support/service.ts'
@@ -49,7 +51,7 @@ const RUNTIMES: Runtime[] = [
 await installRuntimes()
 const client = await packClient()
 const dataDir = mkdtempSync(join(tmpdir(), 'aes-runtimes-'))
-const service = await startService({ dataDir, environment: { DEV_TOKEN: TOKEN } })
+const service = await startService({ dataDir, environment: { DEV_TOKEN: TOKEN, CORS_ORIGINS: '*' } })
 try {
   for (const file of ['scenario.mjs', 'run-file.mjs', 'worker.mjs', 'workerd.capnp'])
     cpSync(join(HERE, file), join(client.folder, file))
@@ -59,6 +61,8 @@ try {
     await check(name, JSON.parse(stdout))
   }
   await check('workerd', await runInWorkerd())
+  if (findChromium()) await check('Chromium', await runInChromium())
+  else console.log('Chromium: skipped, it is not installed')
 } finally {
   await service.stop()
   client.remove()
@@ -81,13 +85,7 @@ async function installRuntimes(): Promise<void> {
 }
 
 async function runInWorkerd(): Promise<unknown> {
-  await build({
-    entryPoints: [join(client.folder, 'worker.mjs')],
-    outfile: join(client.folder, 'bundle.mjs'),
-    bundle: true,
-    format: 'esm',
-    logLevel: 'error',
-  })
+  await bundle('worker.mjs', { outfile: join(client.folder, 'bundle.mjs'), format: 'esm' })
   const workerd = await startWorkerd(installed('workerd'), join(client.folder, 'workerd.capnp'))
   try {
     const query = new URLSearchParams({ baseUrl: service.url, token: TOKEN })
@@ -95,6 +93,27 @@ async function runInWorkerd(): Promise<unknown> {
   } finally {
     await workerd.stop()
   }
+}
+
+/** On a page of another origin than that of the service. */
+async function runInChromium(): Promise<unknown> {
+  const content = await bundle('scenario.mjs', { format: 'iife', globalName: 'scenario' })
+  const browser = await launch()
+  try {
+    const page = await browser.newPage()
+    await page.addScriptTag({ content })
+    return await page.evaluate(`scenario.useClient('${service.url}', '${TOKEN}')`)
+  } finally {
+    await browser.close()
+  }
+}
+
+/** Returns the code; it is empty if it is written to a file. */
+async function bundle(file: string, options: BuildOptions): Promise<string> {
+  const entryPoints = [join(client.folder, file)]
+  const write = options.outfile !== undefined
+  const { outputFiles } = await build({ ...options, entryPoints, bundle: true, write, logLevel: 'error' })
+  return outputFiles?.[0]?.text ?? ''
 }
 
 /** Compares what the client saw, and removes it for the next runtime. */
