@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { newOrganization } from '../support/organization.ts'
+import { typeCheck } from '../support/type-check.ts'
+import { greeter, inFolder, newCli } from './cli.ts'
+
+const cli = newCli()
+afterAll(cli.remove)
+
+beforeAll(async () => {
+  cli.write({ ...inFolder('greet-someone', greeter('Hello')), ...inFolder('a-draft', greeter('Hi')) })
+  await cli.json(['publish', 'greet-someone', '--no-types'])
+  await cli.json(['publish', 'a-draft', '--draft', '--no-types'])
+})
+
+const TYPES = `// Written by \`agents types\`: run it again after a publish.
+
+export type GreetSomeoneInput = {
+  /** Whom to greet. */
+  name: string
+}
+
+export type GreetSomeoneOutput = {
+  said: string
+}
+
+/** The agents by slug, for \`new Client<Agents>(…)\`. */
+export type Agents = {
+  /** Greets by name. */
+  'greet-someone': {
+    input: GreetSomeoneInput
+    output: GreetSomeoneOutput
+  }
+}
+`
+
+const PYTHON_TYPES = `# Written by \`agents types\`: run it again after a publish.
+from __future__ import annotations
+
+from typing import Any, Literal, NoReturn, NotRequired, TypeAlias, TypedDict
+
+
+class GreetSomeoneInput(TypedDict):
+    # Whom to greet.
+    name: str
+
+
+class GreetSomeoneOutput(TypedDict):
+    said: str
+`
+
+describe('types', () => {
+  it('writes the types of published agents to a file', async () => {
+    const { code, stdout } = await cli.run(['types', '--out', 'agents.ts'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Wrote the types of 1 agent to agents.ts.\n' })
+    const text = readFileSync(join(cli.folder, 'agents.ts'), 'utf8')
+    expect(text).toBe(TYPES)
+    expect(await typeCheck(text)).toBe('')
+  })
+
+  it('prints them without --out', async () => {
+    expect((await cli.run(['types'])).stdout).toBe(TYPES)
+    expect(await cli.json(['types'])).toEqual({ agents: ['greet-someone'], text: TYPES })
+  })
+
+  it('writes Python with --python', async () => {
+    const written = await cli.json(['types', '--python', '--out', 'agent_types.py'])
+    expect(written).toEqual({ agents: ['greet-someone'], file: 'agent_types.py' })
+    expect(readFileSync(join(cli.folder, 'agent_types.py'), 'utf8')).toBe(PYTHON_TYPES)
+  })
+
+  it('reads a service over HTTP, without archived agents', async () => {
+    const org = await newOrganization()
+    for (const slug of ['wait', 'echo']) await org.publish(slug)
+    await org.call('POST', '/v1/agents/echo/archive')
+    const service = ['--url', inject('service'), '--token', org.token]
+    expect((await cli.json(['types', ...service])).agents).toEqual(['wait'])
+    const { stdout } = await cli.run(['types', '--url', `${inject('service')}/v1/`], {
+      environment: { AGENTS_TOKEN: org.token },
+    })
+    expect(stdout).toContain('  wait: {\n')
+  })
+
+  it.each([
+    [['--token', 'x'], '--token needs --url.'],
+    [['--url', 'http://127.0.0.1:9'], '--url needs an API token: specify --token, or set AGENTS_TOKEN.'],
+    [['--url', 'http://127.0.0.1:9', '--token', 'x', '--stack', 's'], '--url cannot be combined'],
+    [['--url', 'http://127.0.0.1:9', '--token', 'x'], 'Cannot read the agents of http://127.0.0.1:9: '],
+    [['--out', 'no/such/folder.ts'], 'Cannot write no/such/folder.ts: '],
+  ])('explains wrong usage: %j', async (args, message) => {
+    const { code, stderr, stdout } = await cli.run(['types', ...args])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(message)
+  })
+
+  it('explains that a token is wrong', async () => {
+    const { stderr } = await cli.run(['types', '--url', inject('service'), '--token', 'wrong'])
+    expect(stderr).toContain('Send a valid API token')
+  })
+})
