@@ -130,7 +130,7 @@ describe('stream', () => {
 
   it('has no deadline by default, and the one of the call', async () => {
     const { client } = await scriptedService([events([status('IN_PROGRESS')], 'stay'), cut, hang])
-    const reading = readAll(client.stream('echo', {}, { timeoutMs: 200 }))
+    const reading = readAll(client.stream('echo', {}, { timeoutMs: 1_500 }))
     await expect(reading).rejects.toMatchObject({ code: 'ClientTimeout', executionId: ID })
   })
 })

@@ -8,6 +8,7 @@ import {
   html,
   json,
   problem,
+  SOON,
   scriptedService,
   truncate,
 } from './scripted-service.ts'
@@ -188,7 +189,7 @@ describe('the deadline', () => {
   })
 
   it('has the last failure as its cause', async () => {
-    const { client } = await scriptedService([html(502), hang], { timeoutMs: 1_000 })
+    const { client } = await scriptedService([html(502), hang], { timeoutMs: 3_000 })
     const error = await errorOf(client.me())
     expect(error).toMatchObject({ code: 'ClientTimeout', cause: { status: 502 } })
   })
@@ -204,7 +205,7 @@ describe('a signal', () => {
     const { client, requests } = await scriptedService([hang])
     const controller = new AbortController()
     const running = client.run('wait', INPUT, { signal: controller.signal })
-    await expect.poll(() => requests.length).toBe(1)
+    await expect.poll(() => requests.length, SOON).toBe(1)
     controller.abort('enough')
     await expect(running).rejects.toBe('enough')
     await requests[0]?.closed
@@ -222,7 +223,7 @@ describe('a signal', () => {
     const { client, requests } = await scriptedService([busy])
     const controller = new AbortController()
     const running = client.me({ signal: controller.signal })
-    await expect.poll(() => requests.length).toBe(1)
+    await expect.poll(() => requests.length, SOON).toBe(1)
     controller.abort()
     await expect(running).rejects.toMatchObject({ name: 'AbortError' })
   })
@@ -257,7 +258,7 @@ describe('cancelOnAbort', () => {
     ])
     const controller = new AbortController()
     const run = client.run('wait', INPUT, { signal: controller.signal, cancelOnAbort: true })
-    await expect.poll(() => requests.length).toBe(2)
+    await expect.poll(() => requests.length, SOON).toBe(2)
     controller.abort('enough')
     await expect(run).rejects.toBe('enough')
     expect(requests.at(-1)).toMatchObject({ method: 'POST', path: `/v1/agent_executions/${ID}/cancel` })
@@ -266,7 +267,7 @@ describe('cancelOnAbort', () => {
   it('finds the execution of a run by its key, and works for the deadline too', async () => {
     const record = json(202, { id: ID, status: 'IN_PROGRESS' })
     const { client, requests } = await scriptedService([hang, record, json(200, { id: ID, status: 'ERROR' })])
-    const error = await errorOf(client.run('wait', INPUT, { timeoutMs: 200, cancelOnAbort: true }))
+    const error = await errorOf(client.run('wait', INPUT, { timeoutMs: 1_500, cancelOnAbort: true }))
     expect(error.code).toBe('ClientTimeout')
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /v1/agents/wait/executions?execMode=sync',

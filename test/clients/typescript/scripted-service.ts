@@ -6,6 +6,9 @@ import { onTestFinished } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
 import type { ClientOptions } from '../../../clients/typescript/src/options.ts'
 
+/** For `expect.poll`, on a loaded machine. */
+export const SOON = { timeout: 20_000 }
+
 export type Received = {
   method: string
   path: string

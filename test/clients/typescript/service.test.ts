@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
 import { newOrganization, type TestOrganization } from '../../support/organization.ts'
 import { collect } from './collect.ts'
+import { SOON } from './scripted-service.ts'
 
 type Agents = {
   echo: { input: { text: string; count?: number }; output: { text: string } }
@@ -73,7 +74,7 @@ describe('Client', () => {
     const options = { signal: controller.signal, cancelOnAbort: true, idempotencyKey: 'cancelled' }
     const run = client.run('wait', { seconds: 60 }, options)
     await expect
-      .poll(async () => (await collect(client.executions({ status: 'IN_PROGRESS' }))).length)
+      .poll(async () => (await collect(client.executions({ status: 'IN_PROGRESS' }))).length, SOON)
       .toBe(1)
     controller.abort('enough')
     await expect(run).rejects.toBe('enough')
