@@ -37,7 +37,7 @@ describe('subAgents', () => {
     await archive(organizationId)
     const { agents, run } = await openAgents(organizationId)
     expect(await agents.describeAgent(SLUG)).toMatchObject({ description: 'Answers questions.' })
-    expect(await run('call')).toEqual({ ok: false, error: 'The agent helper is archived.' })
+    expect(await run('call')).toMatchObject({ ok: false, error: 'The agent helper is archived.' })
     const filter = { organizationId, agentId, status: null, tenantId: null, limit: 10, after: null }
     expect((await engine.executions.list(filter)).items).toEqual([])
   })
@@ -60,7 +60,7 @@ describe('subAgents', () => {
     await engine.executions.create({ execution: { ...child, id } })
     await aHelper('B', organizationId)
     await change(organizationId)
-    expect(await run('call')).toEqual({ ok: true, value: { answer: 'A' } })
+    expect(await run('call')).toMatchObject({ ok: true, value: { answer: 'A' } })
     expect(await engine.executions.get({ organizationId, id })).toMatchObject({
       versionId,
       status: 'SUCCESS',
