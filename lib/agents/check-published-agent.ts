@@ -15,7 +15,8 @@ type Params = {
  * @throws InvalidAgent with every problem; paths are those of the request body
  */
 export async function checkPublishedAgent({ document: text, slug, code }: Params): Promise<PublishableAgent> {
-  const { document, problems } = await checkDocument(text, {
+  // A byte order mark at the start is ignored, as in a file.
+  const { document, problems } = await checkDocument(text.replace(/^\uFEFF/, ''), {
     defaultSlug: slug,
     hasCode: code !== null,
     withCode: 'the request has code',

@@ -203,6 +203,26 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       expect(await store.getVersion(second)).toEqual(second)
     })
 
+    it('takes one conditional write to go back to an older version', async () => {
+      const { organizationId, agentId, id } = await publish()
+      await publishNext({ ...aVersion(), organizationId, agentId })
+      const writes: Parameters<typeof table.update>[] = []
+      const forbidden = () => Promise.reject(new Error('A rollback puts no item.'))
+      const counting = agentStore({
+        ...table,
+        put: forbidden,
+        writeMany: forbidden,
+        update: (...write) => {
+          writes.push(write)
+          return table.update(...write)
+        },
+      })
+      const promotedAt = '2027-02-01T00:00:00.000Z'
+      const agent = await counting.promote({ organizationId, agentId, id, draftVersionId: null, promotedAt })
+      expect(agent?.current?.id).toBe(id)
+      expect(writes).toMatchObject([[{ sk: 'AGENT' }, { condition: { expression: expect.any(String) } }]])
+    })
+
     it('publishes a draft under its id', async () => {
       const first = await publish()
       const draft = await publishNext(first, { status: 'DRAFT' })
