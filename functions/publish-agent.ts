@@ -4,6 +4,7 @@ import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { mayUseAgent } from '../lib/core/access.ts'
 import { Forbidden } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { HTTP_PUBLISHING } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { parsePublishBody } from '../lib/http/publish-body.ts'
 import { system } from '../lib/system.ts'
@@ -11,6 +12,8 @@ import { system } from '../lib/system.ts'
 const { agents, rates } = openStores()
 
 async function publish({ access, organizationId, body, basePath }: Request<'publish-agent'>) {
+  if (process.env[HTTP_PUBLISHING] === 'off')
+    throw new Forbidden('The operator has turned publishing over HTTP off.')
   const { document, slug = null, code = null, draft = false, message } = parsePublishBody(body)
   const agent = await checkPublishedAgent({ document, slug, code })
   // The agent may not exist: an answer must not tell.

@@ -16,6 +16,9 @@ export const CONSOLE_FOLDER = 'CONSOLE_FOLDER'
  */
 export const METRICS_NAMESPACE = 'METRICS_NAMESPACE'
 
+/** `off` if tokens may not publish agents. */
+export const HTTP_PUBLISHING = 'HTTP_PUBLISHING'
+
 /** Origins of web pages that may call the API: `*`, or a comma-separated list. CORS is off if it is absent. */
 export const CORS_ORIGINS = 'CORS_ORIGINS'
 

@@ -22,6 +22,7 @@ import {
   CORS_ORIGINS,
   DEFAULT_MODEL,
   EXECUTION_RETENTION_DAYS,
+  HTTP_PUBLISHING,
   MAX_OPEN_EXECUTIONS,
   METRICS_NAMESPACE,
   MODEL_PRICES,
@@ -123,6 +124,7 @@ function createEnvironment(name: FunctionName, { table, queue, settings, default
       [AGENT_MEMORY_MB]: String(Math.floor(agentMemoryMb / 2)),
       ...createKeyParameters(settings),
     }),
+    ...(name === 'publish-agent' && !settings.httpPublishing && { [HTTP_PUBLISHING]: 'off' }),
     ...(getOperation(name) && corsOrigins && { [CORS_ORIGINS]: corsOrigins }),
     ...(getOperation(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
     ...(deadlines && {

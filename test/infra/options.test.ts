@@ -71,6 +71,18 @@ describe('agentMemoryMb', () => {
   })
 })
 
+describe('httpPublishing', () => {
+  it('false turns off the function that publishes, and changes no other', () => {
+    const template = synthesize({ httpPublishing: false })
+    const off = FUNCTION_NAMES.filter(
+      (name) =>
+        findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment.Variables
+          .HTTP_PUBLISHING === 'off',
+    )
+    expect(off).toEqual(['publish-agent'])
+  })
+})
+
 describe('executionRetentionDays', () => {
   const readVariables = (template: typeof defaults) =>
     Object.values(findResources(template, 'AWS::Lambda::Function')).map(

@@ -30,6 +30,7 @@ describe('readSettings', () => {
     ['stageName', 'v-1_b', 'v-1_b'],
     ['responseStreaming', 'false', false],
     ['responseStreaming', true, true],
+    ['httpPublishing', 'false', false],
     ['corsOrigins', '*', '*'],
     ['corsOrigins', 'https://a.example, http://b:5173', 'https://a.example, http://b:5173'],
     ['defaultModel', 'openai/gpt-5:high', 'openai/gpt-5:high'],

@@ -1,10 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { toGatewayEvent } from '../../infra/gateway-event.ts'
+import { localHandlers } from '../../support/local-handlers.ts'
 import { codeOf, documentOf, type Lifecycle, newLifecycle } from './lifecycle-client.ts'
 
 let org: Lifecycle
 beforeAll(async () => {
   org = await newLifecycle()
 })
+
+const handlers = localHandlers()
 
 const publish = (body: unknown) => org.post('/v1/agents', body)
 
@@ -179,5 +184,20 @@ describe.concurrent('POST /v1/agents', () => {
     expect((await send({ tenantId: 'acme', agents: ['limited'] })).json.code).toBe('Forbidden')
     expect((await org.call('GET', '/v1/agents/limited')).status).toBe(404)
     expect((await send({ agents: ['limited'] })).status).toBe(201)
+  })
+})
+
+describe('HTTP_PUBLISHING=off', () => {
+  it('rejects every publish', async () => {
+    vi.stubEnv('HTTP_PUBLISHING', 'off')
+    const body = { document: documentOf('off'), code: codeOf('A') }
+    const limits = { tokenId: org.id }
+    const event = toGatewayEvent('publish-agent', {
+      organizationId: org.id,
+      body,
+      limits,
+    }) as APIGatewayProxyEvent
+    const result = (await handlers['publish-agent'](event, {})) as APIGatewayProxyResult
+    expect([result.statusCode, JSON.parse(result.body).code]).toEqual([403, 'Forbidden'])
   })
 })

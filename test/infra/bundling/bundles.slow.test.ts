@@ -102,7 +102,8 @@ describe('the bundles', () => {
   it.each(FUNCTION_NAMES)('contain zod only where requests are validated with it: %s', (name) => {
     const { query, headers }: Partial<Operation> =
       name in operations ? getOperation(name as OperationName) : {}
-    const isValidated = Boolean(query ?? headers) || ['give-feedback', 'publish-agent', 'serve-mcp'].includes(name)
+    const isValidated =
+      Boolean(query ?? headers) || ['give-feedback', 'publish-agent', 'serve-mcp'].includes(name)
     expect(getReport(name).packagesAtStart.includes('zod')).toBe(isValidated)
   })
 
