@@ -5,7 +5,7 @@ import { Segments } from '../components/segments.tsx'
 import type { Issue } from './check/check-text.ts'
 import { JsonEditor } from './editor/json-editor.tsx'
 import { LargeText } from './editor/large-text.tsx'
-import { MAX_EDITABLE } from './editor/use-large-input.ts'
+import { isEditable } from './editor/use-large-input.ts'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'
 import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json/json-edit.ts'
 import { type JsonNode, JsonSyntaxError, parseJsonTree } from './json/json-node.ts'
@@ -34,12 +34,12 @@ export function SchemaEditor(props: SchemaEditorProps) {
   const { text, schema, label, issues, isReadOnly = false, onChange, onProblems = () => undefined } = props
   const [wanted, setWanted] = useState<'form' | 'json'>('form')
   const view = useMemo(() => openSchema(schema), [schema])
-  const isLarge = text.length > MAX_EDITABLE
+  const isLarge = useMemo(() => !isEditable(text), [text])
   const root = useMemo(() => (isLarge ? undefined : tryParse(text)), [text, isLarge])
   const obstacle = useMemo(() => obstacleOf(hasForm(view), isLarge, root), [view, isLarge, root])
   const shown = obstacle === null ? wanted : 'json'
 
-  function setLargeText(path: JsonPath, value: string) {
+  function setLongText(path: JsonPath, value: string) {
     onChange(printJson(setNode(root, path, textNode(value)) ?? emptyObject()))
   }
 
@@ -72,7 +72,7 @@ export function SchemaEditor(props: SchemaEditorProps) {
           issues={issues}
           isReadOnly={isReadOnly}
           onChange={(next) => onChange(printJson(next))}
-          onLargeText={setLargeText}
+          onLongText={setLongText}
           onProblems={onProblems}
         />
       ) : isLarge ? (

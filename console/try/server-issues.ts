@@ -1,11 +1,11 @@
 import type { ApiError } from '../api/api-error.ts'
 import { type Issue, locate } from '../schema/check/check-text.ts'
-import { MAX_EDITABLE } from '../schema/editor/use-large-input.ts'
+import { isEditable } from '../schema/editor/use-large-input.ts'
 import { JsonSyntaxError, parseJsonTree } from '../schema/json/json-node.ts'
 
 /** The violations that the service named, at their places in the input that was sent. Those of a large input have none. */
 export function toServerIssues(error: ApiError | null, text: string): Issue[] {
-  if (error?.code !== 'InputSchemaMismatch' || text.length > MAX_EDITABLE) return []
+  if (error?.code !== 'InputSchemaMismatch' || !isEditable(text)) return []
   try {
     return locate(text, parseJsonTree(text), error.problem?.errors ?? [])
   } catch (cause) {

@@ -10,7 +10,7 @@ import { ErrorBox } from '../components/error-box.tsx'
 import { Page } from '../components/page.tsx'
 import { RunLink } from '../components/run-link.tsx'
 import { Spinner } from '../components/spinner.tsx'
-import { MAX_EDITABLE } from '../schema/editor/use-large-input.ts'
+import { isEditable } from '../schema/editor/use-large-input.ts'
 import { initialValue } from '../schema/form/initial-value.ts'
 import { printJson } from '../schema/json/json-edit.ts'
 import { openSchema } from '../schema/schema-view.ts'
@@ -139,7 +139,7 @@ function initialOptions(
 function initialText(inputSchema: JsonObject, from: ExecutionRecord | null): string {
   if (from) {
     const compact = JSON.stringify(from.input)
-    return compact.length > MAX_EDITABLE ? compact : JSON.stringify(from.input, null, 2)
+    return isEditable(compact) ? JSON.stringify(from.input, null, 2) : compact
   }
   const view = openSchema(inputSchema)
   const value = initialValue(view.root, view)

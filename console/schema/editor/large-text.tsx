@@ -1,8 +1,7 @@
 import { useId, useMemo } from 'preact/hooks'
-import { formatBytes } from '../../format/numbers.ts'
+import { formatCount } from '../../format/numbers.ts'
 import type { Issue } from '../check/check-text.ts'
 import { IssueList } from './issue-list.tsx'
-import { MAX_EDITABLE } from './use-large-input.ts'
 
 const SHOWN_LINES = 12
 const SHOWN_COLUMNS = 160
@@ -14,7 +13,6 @@ type Props = { text: string; label: string; issues: Issue[]; onClear?: (() => vo
 /** A text that is too large for a control: how it begins, and its mistakes with what is around them. */
 export function LargeText({ text, label, issues, onClear }: Props) {
   const id = useId()
-  const bytes = useMemo(() => new Blob([text]).size, [text])
   const beginning = useMemo(
     () =>
       text
@@ -27,8 +25,8 @@ export function LargeText({ text, label, issues, onClear }: Props) {
   return (
     <section class="large-text" aria-label={label}>
       <p>
-        <strong>{formatBytes(bytes)}</strong> of JSON. Texts above {formatBytes(MAX_EDITABLE)} are sent as
-        they are, but not edited here.{' '}
+        <strong>{formatCount(text.length)} characters</strong> of JSON: more than can be edited here. They are
+        sent as they are.{' '}
         {onClear && (
           <button type="button" class="small" onClick={onClear}>
             Clear

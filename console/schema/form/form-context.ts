@@ -30,8 +30,8 @@ export type FormContextValue = {
   issues: ReadonlyMap<string, Issue[]>
   /** Undefined removes the part. */
   onChange: (path: JsonPath, value: JsonNode | undefined) => void
-  /** A text too long for a control. */
-  onLargeText: (path: JsonPath, text: string) => void
+  /** A long text, which may be too long for a control. */
+  onLongText: (path: JsonPath, text: string) => void
   /** A control whose content cannot be part of the value, or no longer (null). */
   onProblem: (path: JsonPath, problem: string | null) => void
   /** The controls for a part. Objects and lists contain parts of any kind. */

@@ -15,7 +15,7 @@ type Props = {
   issues: Issue[]
   isReadOnly: boolean
   onChange: (root: JsonNode) => void
-  onLargeText: (path: JsonPath, text: string) => void
+  onLongText: (path: JsonPath, text: string) => void
   /** Controls whose content is not part of the value; empty when there are none. */
   onProblems: (problems: string[]) => void
 }
@@ -24,7 +24,7 @@ type Props = {
 export const hasForm = (view: SchemaView): boolean => describeField(view.root, view).kind === 'object'
 
 /** The controls for an object. */
-export function SchemaForm({ root, view, issues, isReadOnly, onChange, onLargeText, onProblems }: Props) {
+export function SchemaForm({ root, view, issues, isReadOnly, onChange, onLongText, onProblems }: Props) {
   const id = useId()
   const [problems, setProblems] = useState<Record<string, string>>({})
   useEffect(() => onProblems(Object.values(problems)), [problems])
@@ -37,7 +37,7 @@ export function SchemaForm({ root, view, issues, isReadOnly, onChange, onLargeTe
     isReadOnly,
     issues: Map.groupBy(issues, ({ path }) => path),
     onChange: (path, value) => onChange(setNode(root, path, value, orderAt(path, field, view)) ?? root),
-    onLargeText,
+    onLongText,
     onProblem: (path, problem) =>
       setProblems(({ [pointerOf(path)]: _, ...others }) =>
         problem === null ? others : { ...others, [pointerOf(path)]: problem },

@@ -8,10 +8,10 @@ const isItem = ({ path }: FieldProps) => typeof path.at(-1) === 'number'
 
 export function TextField(props: FieldProps & { isLine: boolean; inputMode: 'text' | 'email' | 'url' }) {
   const { node, path, isLine, inputMode } = props
-  const { onChange, onLargeText, isReadOnly } = useForm()
+  const { onChange, onLongText, isReadOnly } = useForm()
   const control = useControl(props)
   const value = node?.type === 'string' ? node.value : ''
-  const largeInput = useLargeInput<HTMLInputElement & HTMLTextAreaElement>((text) => onLargeText(path, text))
+  const largeInput = useLargeInput<HTMLInputElement & HTMLTextAreaElement>((text) => onLongText(path, text))
   const attributes = {
     ...control,
     ref: largeInput,
