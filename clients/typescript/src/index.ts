@@ -1,7 +1,6 @@
 export type { AgentTypes, AnyAgents, SlugOf } from './agent-types.ts'
 export { Client } from './client.ts'
 export { AgentError } from './errors.ts'
-export type { ExecutionEvent } from './events.ts'
 export type {
   AgentFilters,
   CallOptions,
@@ -28,3 +27,4 @@ export type {
   VersionDetails,
   Violation,
 } from './records.ts'
+export type { ExecutionEvent } from './runs/events.ts'

@@ -30,7 +30,7 @@ export const reasonOf = (error: unknown) =>
 
 describe('the package', () => {
   it('contains its code, its types and nothing else', () => {
-    const isExpected = (path: string) => /^dist\/[a-z-]+\.(js|d\.ts)$/.test(path)
+    const isExpected = (path: string) => /^dist\/([a-z]+\/)?[a-z-]+\.(js|d\.ts)$/.test(path)
     expect(client.files.filter((path) => !isExpected(path)).sort()).toEqual([
       'LICENSE',
       'README.md',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { EventParser, type SentEvent } from '../../../clients/typescript/src/sse.ts'
+import { EventParser, type SentEvent } from '../../../clients/typescript/src/runs/sse.ts'
 
 const parse = (...parts: string[]): SentEvent[] => {
   const parser = new EventParser()

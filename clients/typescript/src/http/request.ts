@@ -1,6 +1,6 @@
+import { AgentError } from '../errors.ts'
+import type { ClientOptions } from '../options.ts'
 import type { Call } from './call.ts'
-import { AgentError } from './errors.ts'
-import type { ClientOptions } from './options.ts'
 import { backoffMs, isRetryable, readRetryAfter } from './retry.ts'
 import { sleep, watch } from './watchdog.ts'
 

@@ -1,4 +1,4 @@
-import type { AgentError } from './errors.ts'
+import type { AgentError } from '../errors.ts'
 
 const BASE_MS = 100
 const MAX_MS = 10_000

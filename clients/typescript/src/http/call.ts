@@ -1,4 +1,4 @@
-import { AgentError } from './errors.ts'
+import { AgentError } from '../errors.ts'
 import { watch } from './watchdog.ts'
 
 /** One call of a method of the client: all its requests share a signal and a deadline. */

@@ -1,12 +1,12 @@
-import type { Call } from './call.ts'
-import { AgentError } from './errors.ts'
+import { AgentError } from '../errors.ts'
+import type { Call } from '../http/call.ts'
+import { agentPath, executionPath, toQuery } from '../http/paths.ts'
+import { type Connection, type RequestSpec, request, requestJson } from '../http/request.ts'
+import { readRetryAfter } from '../http/retry.ts'
+import { sleep } from '../http/watchdog.ts'
+import type { RunOptions } from '../options.ts'
+import type { Execution, SucceededExecution } from '../records.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
-import type { RunOptions } from './options.ts'
-import { agentPath, executionPath, toQuery } from './paths.ts'
-import type { Execution, SucceededExecution } from './records.ts'
-import { type Connection, type RequestSpec, request, requestJson } from './request.ts'
-import { readRetryAfter } from './retry.ts'
-import { sleep } from './watchdog.ts'
 
 /** A synchronous run is silent for at most 270 seconds. */
 const MAX_RUN_SILENCE_MS = 300_000

@@ -1,10 +1,10 @@
-import type { Call } from './call.ts'
-import { AgentError } from './errors.ts'
-import type { Execution, Step, ToolCall } from './records.ts'
-import type { Connection } from './request.ts'
-import { backoffMs } from './retry.ts'
+import { AgentError } from '../errors.ts'
+import type { Call } from '../http/call.ts'
+import type { Connection } from '../http/request.ts'
+import { backoffMs } from '../http/retry.ts'
+import { sleep, watch } from '../http/watchdog.ts'
+import type { Execution, Step, ToolCall } from '../records.ts'
 import { EventParser } from './sse.ts'
-import { sleep, watch } from './watchdog.ts'
 
 /** What happens in an execution. `tool`: the result of a tool call of the step with this number. `done` is the last event. */
 export type ExecutionEvent<Output = Record<string, unknown>> =
