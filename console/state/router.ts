@@ -21,6 +21,8 @@ function update(): void {
 
 /** Follows the URL. */
 export function startRouter(): void {
+  // The browser would restore a position before the page has its content.
+  history.scrollRestoration = 'manual'
   update()
   window.addEventListener('hashchange', () => {
     readSignInLink()

@@ -37,6 +37,8 @@ function renderMarkdown(markdown: string, pages: string[]): string {
       heading({ tokens, depth, text }: Tokens.Heading) {
         return `<h${depth} id="${uniqueSlug(text, slugs)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
       },
+      // They are not served.
+      image: ({ text }: Tokens.Image) => text,
       link({ href, tokens }: Tokens.Link) {
         const text = this.parser.parseInline(tokens)
         const target = resolve(href, pages)
@@ -44,7 +46,8 @@ function renderMarkdown(markdown: string, pages: string[]): string {
       },
     },
   })
-  return marked.parse(markdown, { async: false })
+  // Tables of which the first column has no name.
+  return marked.parse(markdown, { async: false }).replaceAll('<th></th>', '<td></td>')
 }
 
 /** As on GitHub, whose anchors the links of our pages use. */
@@ -82,7 +85,7 @@ const toPage = (title: string, body: string, stylesheet: string): string => `<!d
 <link rel="stylesheet" href="${stylesheet}">
 </head>
 <body>
-<header class="docs-head"><nav aria-label="Documentation"><a href="../console">Console</a> <a href="${START}">Documentation</a></nav></header>
+<header class="docs-head"><nav aria-label="Documentation"><a href="../console">Console</a> <a href="${START}">Documentation</a> <a href="${START}#documentation">All pages</a></nav></header>
 <main class="docs">
 ${body}</main>
 </body>
