@@ -23,7 +23,7 @@ export function Page({ title, parent, detail, actions, children }: Props) {
     document.title = `${title} · Agent Execution Service`
   }, [title])
   useEffect(() => {
-    if (hasShownPage) heading.current?.focus()
+    if (hasShownPage) heading.current?.focus({ preventScroll: true })
     hasShownPage = true
   }, [])
   return (
