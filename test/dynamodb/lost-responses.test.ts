@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { archiveAgent } from '../../lib/agents/archive-agent.ts'
+import { deleteDraft } from '../../lib/agents/delete-draft.ts'
+import { parseDocument } from '../../lib/agents/parse-document.ts'
+import { promoteVersion } from '../../lib/agents/promote-version.ts'
+import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import { CANCELLED, failure, isFinal, NO_USAGE } from '../../lib/core/execution.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../lib/core/ports.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
@@ -141,6 +147,37 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
       organizationId: execution.organizationId,
       tenantId: null,
     })
+  })
+
+  it('publishes, promotes, archives and deletes versions once', async () => {
+    const agents = agentStore(retryingTable(table))
+    const organizationId = system.newId()
+    const publish = (title: string, draft: boolean) => {
+      const text = `---\ntitle: ${title}\ninput: {}\noutput: {}\n---\nSay hi.`
+      const { document } = parseDocument(text, 'hi')
+      if (!document) throw new Error('The document is invalid.')
+      const owner = { organizationId, createdBy: organizationId }
+      return publishAgent({ store: agents, system, ...owner, agent: { document, code: null }, draft })
+    }
+    const reference = { store: agents, organizationId, idOrSlug: 'hi' }
+    const [first, draft, deleted] = [
+      await publish('First', false),
+      await publish('Draft', true),
+      await publish('Deleted', true),
+    ]
+    expect([first, draft, deleted].map(({ isNew }) => isNew)).toEqual([true, true, true])
+    const promoted = await promoteVersion({ ...reference, system, versionId: draft.version.id })
+    expect([promoted.current?.id, promoted.draftVersionId]).toEqual([draft.version.id, deleted.version.id])
+    await deleteDraft({ ...reference, executions: store, versionId: deleted.version.id })
+    const archived = await archiveAgent(reference, AT)
+    expect(archived).toMatchObject({ archivedAt: AT, draftVersionId: null })
+    expect((await archiveAgent(reference, null)).archivedAt).toBeNull()
+    const page = { organizationId, agentId: first.version.agentId, limit: 10, after: null }
+    const versions = (await agentStore(table).listVersions(page)).items
+    expect(versions.map(({ id, status }) => [id, status])).toEqual([
+      [draft.version.id, 'PUBLISHED'],
+      [first.version.id, 'PUBLISHED'],
+    ])
   })
 
   it('changes the record once, for any sequence of commands', async () => {
