@@ -1,11 +1,12 @@
 import { dirname, join, resolve } from 'node:path'
 import { build, type Message, stop } from 'esbuild'
 import { findSizeProblem, NO_DEFAULT_EXPORT, toSourceMapComment } from './code-rules.ts'
+import { type Position, START } from './yaml-file.ts'
 
 /** Lets bundled CommonJS dependencies require Node.js built-ins from an ES module. */
 const BANNER = `import { createRequire as aesCreateRequire } from 'node:module'; const require = aesCreateRequire(import.meta.url);`
 
-export type CodeProblem = { file: string; line: number; message: string }
+export type CodeProblem = { file: string; message: string } & Position
 
 /** `sources`: the paths of all bundled files. */
 export type BundledCode = { code: string; sources: string[]; problems: CodeProblem[] }
@@ -43,10 +44,10 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
   const exports = Object.values(result.metafile.outputs).flatMap((output) => output.exports)
   const problems: CodeProblem[] = []
   if (!exports.includes('default')) {
-    problems.push({ file: entry, line: 1, message: NO_DEFAULT_EXPORT })
+    problems.push({ file: entry, ...START, message: NO_DEFAULT_EXPORT })
   }
   const size = findSizeProblem(code)
-  if (size) problems.push({ file: entry, line: 1, message: size })
+  if (size) problems.push({ file: entry, ...START, message: size })
   const sources = Object.keys(result.metafile.inputs).map((path) => resolve(path))
   const map = Buffer.from(textOf('.map')).toString('base64')
   return { code: code + toSourceMapComment(map), sources, problems }
@@ -55,6 +56,8 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
 /** Stops the esbuild process, which otherwise runs (and uses memory) as long as this process. The next build restarts it. */
 export const stopBundler = (): Promise<void> => stop()
 
+/** esbuild counts columns from 0. */
 function toProblem({ location, text }: Message, entry: string): CodeProblem {
-  return { file: location?.file ?? entry, line: location?.line ?? 1, message: text }
+  const position = location ? { line: location.line, column: location.column + 1 } : START
+  return { file: location?.file ?? entry, ...position, message: text }
 }

@@ -1,6 +1,7 @@
 import type { AgentDocument } from './document.ts'
 import { findBudgetProblem } from './find-budget-problem.ts'
 import { type DocumentProblem, parseDocument } from './parse-document.ts'
+import { START } from './yaml-file.ts'
 
 /**
  * Bytes of an `agent.md`, also with its YAML aliases expanded. The agent item stores the document twice, and a DynamoDB
@@ -32,20 +33,20 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
     return invalid(`must not be larger than ${MAX_DOCUMENT_BYTES} bytes`)
   const parsed = parseDocument(text, source.defaultSlug)
   if (!parsed.document) return parsed
-  const { document, getLine } = parsed
+  const { document, getPosition } = parsed
   const conflict = findConflict(document, source)
-  if (conflict) return invalid(conflict.message, conflict.field, getLine([conflict.field]))
+  if (conflict) return invalid(conflict.message, conflict.field, getPosition([conflict.field]))
   const budget = await findBudgetProblem(document)
-  if (budget) return invalid(budget.message, budget.path.join('.'), getLine(budget.path))
+  if (budget) return invalid(budget.message, budget.path.join('.'), getPosition(budget.path))
   const bytes = Buffer.byteLength(JSON.stringify(document))
   if (bytes > MAX_DOCUMENT_BYTES)
     return invalid(`expands to ${bytes} bytes; the limit is ${MAX_DOCUMENT_BYTES}`)
   return { document, problems: [] }
 }
 
-const invalid = (message: string, field: string | null = null, line = 1): CheckedDocument => ({
+const invalid = (message: string, field: string | null = null, position = START): CheckedDocument => ({
   document: null,
-  problems: [{ line, field, message }],
+  problems: [{ ...position, field, message }],
 })
 
 /** A code agent has code and no model settings; a model agent has instructions and no code. */

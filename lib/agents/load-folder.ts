@@ -5,17 +5,12 @@ import { bundleCode } from './bundle-code.ts'
 import { type CheckedDocument, checkDocument } from './check-document.ts'
 import { DOCUMENT_FILE } from './document-file.ts'
 import type { PublishableAgent } from './publish-agent.ts'
+import { type Position, START } from './yaml-file.ts'
 
 const CODE_FILES = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs']
 
 /** `file` is relative to the working directory. The message continues a sentence that starts with the field or file. */
-export type FolderProblem = {
-  file: string
-  line: number
-  column?: number
-  field: string | null
-  message: string
-}
+export type FolderProblem = { file: string; field: string | null; message: string } & Position
 
 /** `text`: the `agent.md`. `sources`: every source file of the code, including those of packages. */
 export type LoadedAgent = PublishableAgent & { text: string; sources: string[] }
@@ -47,7 +42,7 @@ export async function loadFolder(folder: string): Promise<LoadResult> {
 
 /** `agents/foo/agent.md:7:12: input.total.type: is required`, a format that editors link to the place. */
 export function formatProblem({ file, line, column, field, message }: FolderProblem): string {
-  return `${file}:${line}:${column === undefined ? '' : `${column}:`} ${field ? `${field}: ` : ''}${message}`
+  return `${file}:${line}:${column}: ${field ? `${field}: ` : ''}${message}`
 }
 
 /** The text of the document, or the problem with the file. */
@@ -72,7 +67,7 @@ async function checkText(
   codeFile: string | undefined,
 ): Promise<CheckedDocument> {
   if ('problem' in text)
-    return { document: null, problems: [{ line: 1, field: null, message: text.problem }] }
+    return { document: null, problems: [{ ...START, field: null, message: text.problem }] }
   return checkDocument(text.text, {
     defaultSlug: basename(path),
     hasCode: codeFile !== undefined,

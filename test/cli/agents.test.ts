@@ -102,7 +102,7 @@ describe('publish, list, show, versions', () => {
     expect(await cli.json(['list'], { environment })).toEqual(await cli.json(['list']))
     const { code, stderr } = await cli.run(['publish', 'here'], { environment })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^here\/agent\.ts:2: Unexpected end of file\n/)
+    expect(stderr).toMatch(/^here\/agent\.ts:2:1: Unexpected end of file\n/)
   })
 })
 

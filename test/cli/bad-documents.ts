@@ -21,35 +21,35 @@ export const badFolders: BadFolder[] = [
   {
     name: 'no folder',
     files: {},
-    expected: ['foo/agent.md:1: not found: the folder does not exist'],
+    expected: ['foo/agent.md:1:1: not found: the folder does not exist'],
   },
   {
     name: 'no agent.md',
     files: { 'agent.ts': CODE },
-    expected: ['foo/agent.md:1: not found: an agent folder must contain agent.md'],
+    expected: ['foo/agent.md:1:1: not found: an agent folder must contain agent.md'],
   },
   {
     name: 'a file in place of the folder',
     folder: '.keep',
     files: {},
-    expected: ['.keep/agent.md:1: not found: the path is a file, not a folder'],
+    expected: ['.keep/agent.md:1:1: not found: the path is a file, not a folder'],
   },
   {
     name: 'an unquoted description with a comma',
     files: withLines('input: { text: { type: string, description: One, or two. } }'),
     expected: [
-      'foo/agent.md:5: input.text.or two.: unknown field; a string that contains a comma must be quoted here',
+      'foo/agent.md:5:50: input.text.or two.: unknown field; a string that contains a comma must be quoted here',
     ],
   },
   {
     name: 'a model agent without instructions',
     files: { 'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\n---\n' },
-    expected: ['foo/agent.md:2: instructions: are required: add text for the model below the front matter'],
+    expected: ['foo/agent.md:2:1: instructions: are required: add text for the model below the front matter'],
   },
   {
     name: 'a code agent with a model',
     files: withLines('model: openai/gpt-5', 'input: {}'),
-    expected: ['foo/agent.md:5: model: must be omitted: a code agent has no model'],
+    expected: ['foo/agent.md:5:1: model: must be omitted: a code agent has no model'],
   },
   {
     name: 'a tool without a kind and with an unknown field',
@@ -57,39 +57,39 @@ export const badFolders: BadFolder[] = [
       'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\ntools:\n  - name: t\n    htp: {}\n---\nText.\n',
     },
     expected: [
-      'foo/agent.md:6: tools.0: must have exactly one of http, lambda, mcp, agent, but has none',
-      'foo/agent.md:7: tools.0.htp: unknown field; did you mean "http"?',
+      'foo/agent.md:6:5: tools.0: must have exactly one of http, lambda, mcp, agent, but has none',
+      'foo/agent.md:7:5: tools.0.htp: unknown field; did you mean "http"?',
     ],
   },
   {
     name: 'no front matter',
     files: { 'agent.md': '# Foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
-    expected: ['foo/agent.md:1: front matter: must start the file, between two "---" lines'],
+    expected: ['foo/agent.md:1:1: front matter: must start the file, between two "---" lines'],
   },
   {
     name: 'front matter that does not start on the first line',
     files: { 'agent.md': '---foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
-    expected: ['foo/agent.md:1: front matter: must start the file, between two "---" lines'],
+    expected: ['foo/agent.md:1:1: front matter: must start the file, between two "---" lines'],
   },
   {
     name: 'unterminated front matter',
     files: { 'agent.md': '---\ntitle: T\ncode: true\n', 'agent.ts': CODE },
-    expected: ['foo/agent.md:1: front matter: must start the file, between two "---" lines'],
+    expected: ['foo/agent.md:1:1: front matter: must start the file, between two "---" lines'],
   },
   {
     name: 'empty front matter',
     files: { 'agent.md': '---\n---\n', 'agent.ts': CODE },
-    expected: ['foo/agent.md:2: front matter: must be an object, but is empty'],
+    expected: ['foo/agent.md:2:1: front matter: must be an object, but is empty'],
   },
   {
     name: 'invalid UTF-8',
     files: { 'agent.md': Buffer.from('---\ntitle: Caf\xe9\n---\n', 'latin1'), 'agent.ts': CODE },
-    expected: ['foo/agent.md:1: must be UTF-8 text'],
+    expected: ['foo/agent.md:1:1: must be UTF-8 text'],
   },
   {
     name: 'a document that is too large',
     files: { 'agent.md': `---\n---\n${'x'.repeat(150_001)}`, 'agent.ts': CODE },
-    expected: ['foo/agent.md:1: must not be larger than 150000 bytes'],
+    expected: ['foo/agent.md:1:1: must not be larger than 150000 bytes'],
   },
   {
     name: 'aliases that expand beyond the limit',
@@ -98,40 +98,40 @@ export const badFolders: BadFolder[] = [
       `  a: &a { type: string, description: ${'x'.repeat(1900)} }`,
       ...Array.from({ length: 95 }, (_, i) => `  a${i}: *a`),
     ),
-    expected: ['foo/agent.md:1: expands to 186555 bytes; the limit is 150000'],
+    expected: ['foo/agent.md:1:1: expands to 186555 bytes; the limit is 150000'],
   },
   {
     name: 'invalid YAML on two lines',
     files: document('title: T', 'title: U', 'code: true', 'input: [', 'output: {}'),
     expected: [
-      'foo/agent.md:3: front matter: invalid YAML: Map keys must be unique',
-      'foo/agent.md:6: front matter: invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
+      'foo/agent.md:3:1: front matter: invalid YAML: Map keys must be unique',
+      'foo/agent.md:6:1: front matter: invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
     ],
   },
   {
     name: 'an unresolved alias',
     files: withLines('input: *nothing'),
     expected: [
-      'foo/agent.md:1: front matter: invalid YAML: Unresolved alias (the anchor must be set before the alias): nothing',
+      'foo/agent.md:1:1: front matter: invalid YAML: Unresolved alias (the anchor must be set before the alias): nothing',
     ],
   },
   {
     name: 'a missing title and output',
     files: document('code: true', 'input: {}'),
     expected: [
-      'foo/agent.md:2: title: is required and must be a string',
-      'foo/agent.md:2: output: is required and must be an object that maps field names to { type, description }',
+      'foo/agent.md:2:1: title: is required and must be a string',
+      'foo/agent.md:2:1: output: is required and must be an object that maps field names to { type, description }',
     ],
   },
   {
     name: 'values of the wrong type',
     files: document('title: 3', 'code: yes', 'input: []', 'output: {}', 'tools: {}', 'description: [a]'),
     expected: [
-      'foo/agent.md:2: title: must be a string, not 3',
-      'foo/agent.md:3: code: must be a boolean, not "yes"',
-      'foo/agent.md:4: input: must be an object that maps field names to { type, description }',
-      'foo/agent.md:6: tools: must be an array, not an object',
-      'foo/agent.md:7: description: must be a string, not an array',
+      'foo/agent.md:2:1: title: must be a string, not 3',
+      'foo/agent.md:3:1: code: must be a boolean, not "yes"',
+      'foo/agent.md:4:1: input: must be an object that maps field names to { type, description }',
+      'foo/agent.md:6:1: tools: must be an array, not an object',
+      'foo/agent.md:7:1: description: must be a string, not an array',
     ],
   },
   {
@@ -145,10 +145,10 @@ export const badFolders: BadFolder[] = [
       'model: ""',
     ),
     expected: [
-      'foo/agent.md:7: execution.maxAgentSteps: must be at most 500',
-      'foo/agent.md:8: execution.timeoutSeconds: must be an integer, not 1.5',
-      'foo/agent.md:9: execution.cacheTtlSeconds: must be at least 1',
-      'foo/agent.md:10: model: The model name "" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
+      'foo/agent.md:7:3: execution.maxAgentSteps: must be at most 500',
+      'foo/agent.md:8:3: execution.timeoutSeconds: must be an integer, not 1.5',
+      'foo/agent.md:9:3: execution.cacheTtlSeconds: must be at least 1',
+      'foo/agent.md:10:1: model: The model name "" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
     ],
   },
   {
@@ -162,17 +162,17 @@ export const badFolders: BadFolder[] = [
       '  maxTokens: 5',
     ),
     expected: [
-      'foo/agent.md:7: model.name: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
-      'foo/agent.md:8: model.maxOutputTokens: must be at least 1',
-      'foo/agent.md:9: model.temperature: must be a number, not "hot"',
-      'foo/agent.md:10: model.maxTokens: unknown field; did you mean "maxOutputTokens"?',
+      'foo/agent.md:7:3: model.name: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
+      'foo/agent.md:8:3: model.maxOutputTokens: must be at least 1',
+      'foo/agent.md:9:3: model.temperature: must be a number, not "hot"',
+      'foo/agent.md:10:3: model.maxTokens: unknown field; did you mean "maxOutputTokens"?',
     ],
   },
   {
     name: 'a model that is a list',
     files: withLines('input: {}', 'model: [openai/gpt-5]'),
     expected: [
-      'foo/agent.md:6: model: must be "{provider}/{model}" or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }',
+      'foo/agent.md:6:1: model: must be "{provider}/{model}" or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }',
     ],
   },
   {
@@ -189,9 +189,9 @@ export const badFolders: BadFolder[] = [
       '  i: { type: string, minLenght: 1 }',
     ),
     expected: [
-      'foo/agent.md:8: input.c.maxLength: must be at least 0',
-      'foo/agent.md:9: input.d.format: must be one of date-time, date, time, duration, email, hostname, ipv4, ipv6, uri, uri-reference, uri-template, uuid, json-pointer, relative-json-pointer, regex, not "dat"; did you mean "date"?',
-      'foo/agent.md:13: input.i.minLenght: unknown field; did you mean "minLength"?',
+      'foo/agent.md:8:22: input.c.maxLength: must be at least 0',
+      'foo/agent.md:9:22: input.d.format: must be one of date-time, date, time, duration, email, hostname, ipv4, ipv6, uri, uri-reference, uri-template, uuid, json-pointer, relative-json-pointer, regex, not "dat"; did you mean "date"?',
+      'foo/agent.md:13:22: input.i.minLenght: unknown field; did you mean "minLength"?',
     ],
   },
   {
@@ -205,12 +205,12 @@ export const badFolders: BadFolder[] = [
       '  g: { type: object, properties: { h: { type: number, minimum: 2, maximum: 1 } } }',
     ),
     expected: [
-      'foo/agent.md:6: input.a.maximum: requires type: number or integer',
-      'foo/agent.md:6: input.a.minItems: requires type: array',
-      'foo/agent.md:7: input.b.maxItems: must not be less than minItems',
-      'foo/agent.md:8: input.e.default: 0 does not match the field',
-      'foo/agent.md:9: input.f.pattern: pattern (?=a) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000',
-      'foo/agent.md:10: input.g.properties.h.maximum: must not be less than minimum',
+      'foo/agent.md:6:35: input.a.maximum: requires type: number or integer',
+      'foo/agent.md:6:22: input.a.minItems: requires type: array',
+      'foo/agent.md:7:34: input.b.maxItems: must not be less than minItems',
+      'foo/agent.md:8:35: input.e.default: 0 does not match the field',
+      'foo/agent.md:9:22: input.f.pattern: pattern (?=a) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000',
+      'foo/agent.md:10:67: input.g.properties.h.maximum: must not be less than minimum',
     ],
   },
   {
@@ -220,7 +220,7 @@ export const badFolders: BadFolder[] = [
         '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai-compatible/free\nexecution: { maxCostUsd: 1 }\n---\nText.\n',
     },
     expected: [
-      'foo/agent.md:6: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES',
+      'foo/agent.md:6:14: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES',
     ],
   },
   {
@@ -232,23 +232,23 @@ export const badFolders: BadFolder[] = [
       '  anyOf: [{ type: object, minProperties: 1 }]',
     ),
     expected: [
-      'foo/agent.md:7: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',
+      'foo/agent.md:7:3: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',
     ],
   },
   {
     name: 'a budget of a code agent',
     files: withLines('input: {}', 'execution: { maxTokens: 1 }'),
     expected: [
-      'foo/agent.md:6: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
+      'foo/agent.md:6:14: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
     ],
   },
   {
     name: 'misspelled keys and an unknown key',
     files: withLines('inputs: {}', 'input: {}', 'execution: { useCach: true }', 'flavour: mild'),
     expected: [
-      'foo/agent.md:5: inputs: unknown field; did you mean "input"?',
-      'foo/agent.md:7: execution.useCach: unknown field; did you mean "useCache"?',
-      'foo/agent.md:8: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, code, env, execution',
+      'foo/agent.md:5:1: inputs: unknown field; did you mean "input"?',
+      'foo/agent.md:7:14: execution.useCach: unknown field; did you mean "useCache"?',
+      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, code, env, execution',
     ],
   },
   {
@@ -269,12 +269,12 @@ export const badFolders: BadFolder[] = [
       '  code: { type: string, required: yes, multipleOf: 3 }',
     ),
     expected: [
-      'foo/agent.md:6: input.name: must be an object such as { type: string, description: … }, not "string"',
-      'foo/agent.md:7: input.total.type: is required and must be one of string, number, integer, boolean, object, array, null',
-      'foo/agent.md:15: input.order.properties.lines.items.type: must be one of string, number, integer, boolean, object, array, null, not "strng"; did you mean "string"?',
-      'foo/agent.md:16: input.order.properties.lines.items.descripton: unknown field; did you mean "description"?',
-      'foo/agent.md:17: input.code.required: must be a boolean, not "yes"',
-      'foo/agent.md:17: input.code.multipleOf: unknown field; allowed fields: type, description, required, enum, items, properties, default, minLength, maxLength, pattern, format, minimum, maximum, minItems, maxItems',
+      'foo/agent.md:6:3: input.name: must be an object such as { type: string, description: … }, not "string"',
+      'foo/agent.md:7:3: input.total.type: is required and must be one of string, number, integer, boolean, object, array, null',
+      'foo/agent.md:15:11: input.order.properties.lines.items.type: must be one of string, number, integer, boolean, object, array, null, not "strng"; did you mean "string"?',
+      'foo/agent.md:16:11: input.order.properties.lines.items.descripton: unknown field; did you mean "description"?',
+      'foo/agent.md:17:25: input.code.required: must be a boolean, not "yes"',
+      'foo/agent.md:17:40: input.code.multipleOf: unknown field; allowed fields: type, description, required, enum, items, properties, default, minLength, maxLength, pattern, format, minimum, maximum, minItems, maxItems',
     ],
   },
   {
@@ -290,7 +290,7 @@ export const badFolders: BadFolder[] = [
       '  odd: { type: string, items: { type: string } }',
       '  empty: { type: string, enum: [] }',
     ),
-    expected: ['foo/agent.md:13: input.empty.enum: must not be empty'],
+    expected: ['foo/agent.md:13:26: input.empty.enum: must not be empty'],
   },
   {
     name: 'defaults and enum values that do not match their type',
@@ -305,11 +305,11 @@ export const badFolders: BadFolder[] = [
       '  odd: { type: object, properties: { a: { type: string, items: { type: string } } } }',
     ),
     expected: [
-      'foo/agent.md:6: input.total.default: "none" does not match type number',
-      'foo/agent.md:9: input.kind.enum: 1 does not match type string',
-      'foo/agent.md:10: input.kind.default: "c" is not one of the enum values',
-      'foo/agent.md:11: input.list.default: [1,"x"] does not match the field',
-      'foo/agent.md:12: input.odd.properties.a.items: requires type: array',
+      'foo/agent.md:6:26: input.total.default: "none" does not match type number',
+      'foo/agent.md:9:5: input.kind.enum: 1 does not match type string',
+      'foo/agent.md:10:5: input.kind.default: "c" is not one of the enum values',
+      'foo/agent.md:11:49: input.list.default: [1,"x"] does not match the field',
+      'foo/agent.md:12:57: input.odd.properties.a.items: requires type: array',
     ],
   },
   {
@@ -325,9 +325,9 @@ export const badFolders: BadFolder[] = [
       '      minimum: low',
     ),
     expected: [
-      'foo/agent.md:7: input.required: invalid JSON Schema (2020-12): must be array',
-      'foo/agent.md:9: input.properties.name.type: invalid JSON Schema (2020-12): must be equal to one of the allowed values (array, boolean, integer, null, number, object, string)',
-      'foo/agent.md:12: input.properties.age.minimum: invalid JSON Schema (2020-12): must be number',
+      'foo/agent.md:7:3: input.required: invalid JSON Schema (2020-12): must be array',
+      'foo/agent.md:9:13: input.properties.name.type: invalid JSON Schema (2020-12): must be equal to one of the allowed values (array, boolean, integer, null, number, object, string)',
+      'foo/agent.md:12:7: input.properties.age.minimum: invalid JSON Schema (2020-12): must be number',
     ],
   },
   {
@@ -341,7 +341,7 @@ export const badFolders: BadFolder[] = [
       '      minLenght: 1',
     ),
     expected: [
-      'foo/agent.md:10: input.properties.name.minLenght: invalid JSON Schema (2020-12): unknown keyword: "minLenght"',
+      'foo/agent.md:10:7: input.properties.name.minLenght: invalid JSON Schema (2020-12): unknown keyword: "minLenght"',
     ],
   },
   {
@@ -357,8 +357,8 @@ export const badFolders: BadFolder[] = [
       '    ^(x-)+: { type: string }',
     ),
     expected: [
-      'foo/agent.md:10: input.properties.name.pattern: pattern ^(?!admin) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000',
-      'foo/agent.md:12: input.patternProperties.^(x-)+: pattern ^(x-)+ may take more than linear time: in patternProperties, a pattern with repetitions must start with ^ and have at most one of variable length, and no groups and alternatives',
+      'foo/agent.md:10:7: input.properties.name.pattern: pattern ^(?!admin) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000',
+      'foo/agent.md:12:5: input.patternProperties.^(x-)+: pattern ^(x-)+ may take more than linear time: in patternProperties, a pattern with repetitions must start with ^ and have at most one of variable length, and no groups and alternatives',
     ],
   },
   {
@@ -373,15 +373,15 @@ export const badFolders: BadFolder[] = [
       '  type: array',
     ),
     expected: [
-      'foo/agent.md:5: input.$schema: must be https://json-schema.org/draft/2020-12/schema or omitted',
-      'foo/agent.md:8: output.type: must be "object" at the top level of a JSON Schema',
+      'foo/agent.md:5:3: input.$schema: must be https://json-schema.org/draft/2020-12/schema or omitted',
+      'foo/agent.md:8:3: output.type: must be "object" at the top level of a JSON Schema',
     ],
   },
   {
     name: 'an invalid slug',
     files: withLines('input: {}', 'slug: Foo Bar'),
     expected: [
-      'foo/agent.md:6: slug: must be lowercase words joined by hyphens, at most 64 characters, and not a UUID',
+      'foo/agent.md:6:1: slug: must be lowercase words joined by hyphens, at most 64 characters, and not a UUID',
     ],
   },
   {
@@ -389,7 +389,7 @@ export const badFolders: BadFolder[] = [
     folder: 'Foo Bar',
     files: withLines('input: {}'),
     expected: [
-      'Foo Bar/agent.md:2: slug: is required because the folder name "Foo Bar" is not a valid slug (lowercase words joined by hyphens)',
+      'Foo Bar/agent.md:2:1: slug: is required because the folder name "Foo Bar" is not a valid slug (lowercase words joined by hyphens)',
     ],
   },
   {
@@ -398,24 +398,24 @@ export const badFolders: BadFolder[] = [
       'agent.md': '\uFEFF---\r\ntitle: T\r\ncode: 1\r\ninput: {}\r\noutput: {}\r\n---\r\n',
       'agent.ts': CODE,
     },
-    expected: ['foo/agent.md:3: code: must be a boolean, not 1'],
+    expected: ['foo/agent.md:3:1: code: must be a boolean, not 1'],
   },
   {
     name: 'code without agent.ts',
     files: { 'agent.md': withLines('input: {}')['agent.md'] },
     expected: [
-      'foo/agent.md:3: code: is true, but the folder contains none of agent.ts, agent.mts, agent.js, agent.mjs',
+      'foo/agent.md:3:1: code: is true, but the folder contains none of agent.ts, agent.mts, agent.js, agent.mjs',
     ],
   },
   {
     name: 'agent.ts without code: true',
     files: document('title: T', 'code: false', 'input: {}', 'output: {}'),
-    expected: ['foo/agent.md:3: code: must be true because the folder contains agent.ts'],
+    expected: ['foo/agent.md:3:1: code: must be true because the folder contains agent.ts'],
   },
   {
     name: 'a syntax error in agent.ts',
     files: { ...withLines('input: {}'), 'agent.ts': 'const a = 1\n\nexport default (=> a\n' },
-    expected: ['foo/agent.ts:3: Unexpected "=>"'],
+    expected: ['foo/agent.ts:3:17: Unexpected "=>"'],
   },
   {
     name: 'a syntax error in an imported module and an unresolved import',
@@ -425,21 +425,21 @@ export const badFolders: BadFolder[] = [
       'lib/broken.ts': 'export const a = 1\nconst const\n',
     },
     expected: [
-      'foo/agent.ts:2: Could not resolve "no-such-package"',
-      'foo/lib/broken.ts:2: Expected identifier but found "const"',
+      'foo/agent.ts:2:8: Could not resolve "no-such-package"',
+      'foo/lib/broken.ts:2:7: Expected identifier but found "const"',
     ],
   },
   {
     name: 'no default export',
     files: { ...withLines('input: {}'), 'agent.ts': 'export const run = () => ({})\n' },
-    expected: ['foo/agent.ts:1: must default-export a function run(input, context)'],
+    expected: ['foo/agent.ts:1:1: must default-export a function run(input, context)'],
   },
   {
     name: 'an invalid document and invalid code',
     files: { ...document('code: true', 'input: {}', 'output: {}'), 'agent.ts': 'export const run = 1\n' },
     expected: [
-      'foo/agent.md:2: title: is required and must be a string',
-      'foo/agent.ts:1: must default-export a function run(input, context)',
+      'foo/agent.md:2:1: title: is required and must be a string',
+      'foo/agent.ts:1:1: must default-export a function run(input, context)',
     ],
   },
 ]

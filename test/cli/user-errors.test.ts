@@ -33,7 +33,7 @@ describe('publish of an invalid folder', () => {
     cli.write({ 'text/agent.md': '# Text\n' })
     const { code, stdout, stderr } = await cli.run(['publish', 'text'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^text\/agent\.md:1: front matter: .+\nPublish failed: 1 problem\.\n$/)
+    expect(stderr).toMatch(/^text\/agent\.md:1:1: front matter: .+\nPublish failed: 1 problem\.\n$/)
   })
 
   it('does not open the store', () => expect(existsSync(cli.dataDir)).toBe(false))
@@ -46,6 +46,7 @@ describe('publish of an invalid folder', () => {
     const problem = {
       file: 'json/agent.md',
       line: 2,
+      column: 1,
       field: 'title',
       message: 'is required and must be a string',
     }

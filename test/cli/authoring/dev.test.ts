@@ -68,7 +68,7 @@ describe('dev', () => {
       await dev.until('actual    "Hi Ada?"')
 
       cli.write({ 'agents/hello/agent.ts': 'export default (\n' })
-      await dev.until(/agents\/hello\/agent\.ts:2(:\d+)?: Unexpected end of file/)
+      await dev.until(/agents\/hello\/agent\.ts:2:1: Unexpected end of file/)
 
       // Wrong types stop neither the draft nor the run.
       cli.write({ 'agents/hello/agent.ts': CODE('Hi').replace('name +', 'name.size +') })
@@ -129,7 +129,7 @@ describe('run with a folder', () => {
   it('reports the problems of the folder, and options that need a published agent', async () => {
     cli.write({ 'broken/agent.md': '# Text\n' })
     const { stderr } = await cli.run(['run', './broken', '--input', '-'], { stdin: '{}' })
-    expect(stderr).toMatch(/^broken\/agent\.md:1(:1)?: front matter: .+\nRun failed: 1 problem\.\n$/)
+    expect(stderr).toMatch(/^broken\/agent\.md:1:1: front matter: .+\nRun failed: 1 problem\.\n$/)
     expect((await cli.run(['run', './broken', '--input', '-', '--cache'], { stdin: '{}' })).stderr).toBe(
       '--cache cannot be used with a folder: it runs without being published.\n',
     )

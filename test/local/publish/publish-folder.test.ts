@@ -122,7 +122,7 @@ describe('publishFolder', () => {
     write('agents/one/agent.ts', 'export default () => {')
     const invalid = {
       folder: join(folder, 'agents', 'one'),
-      problems: [expect.stringMatching(/agents\/one\/agent\.ts:\d+: /)],
+      problems: [expect.stringMatching(/agents\/one\/agent\.ts:\d+:\d+: /)],
     }
     expect((await publish()).agents).toEqual([invalid, { slug: other, isNew: true }])
     expect((await publish()).agents).toEqual([invalid, { slug: other, isNew: false }])
