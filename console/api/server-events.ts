@@ -1,4 +1,4 @@
-import { EventParser, type SentEvent } from '../../clients/typescript/src/sse.ts'
+import { EventParser, type SentEvent } from '../../clients/typescript/src/runs/sse.ts'
 import { unreachable } from './api-error.ts'
 import { type RequestOptions, send } from './request.ts'
 

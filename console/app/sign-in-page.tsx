@@ -59,6 +59,8 @@ export function SignInPage({ rejection }: { rejection: string | null }) {
             <p class="field-error">
               The service does not know this token. Check that it is complete and not revoked.
             </p>
+          ) : error?.status === 403 ? (
+            <p class="field-error">{error.message}</p>
           ) : error ? (
             <ErrorBox error={error} />
           ) : (

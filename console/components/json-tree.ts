@@ -85,6 +85,15 @@ export function initialDepth(value: unknown, maxRows: number): number {
   return 6
 }
 
+/** Characters of JSON that are indented: for more, it takes too long. */
+const MAX_INDENTED = 500_000
+
+/** The value as JSON text, for people unless it is very long. */
+export function printJson(value: unknown): string {
+  const text = JSON.stringify(value)
+  return text.length > MAX_INDENTED ? text : JSON.stringify(value, null, 2)
+}
+
 /** A text in portions of about `size` characters, at most `count` of them. Surrogate pairs stay together. */
 export function portionsOf(text: string, size: number, count: number): string[] {
   const portions: string[] = []

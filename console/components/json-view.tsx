@@ -2,7 +2,7 @@ import './json-view.css'
 import { useMemo, useState } from 'preact/hooks'
 import { formatCount } from '../format/numbers.ts'
 import { CopyButton } from './copy-button.tsx'
-import { entriesOf, initialDepth, portionsOf, preview, shorten, toNode } from './json-tree.ts'
+import { entriesOf, initialDepth, portionsOf, preview, printJson, shorten, toNode } from './json-tree.ts'
 
 /** Entries of a container, and characters of a text, that are shown at a time: what a browser lays out in a moment. */
 const ENTRIES = 100
@@ -25,7 +25,7 @@ export function JsonView({ value, label, maxRows = 60 }: Props) {
   return (
     <div class="json">
       <div class="json-toolbar">
-        <CopyButton text={() => JSON.stringify(value, null, 2)} subject={label} />
+        <CopyButton text={() => printJson(value)} subject={label} />
       </div>
       {/* Another value starts with its own levels open. */}
       <JsonPart key={depth} value={value} name={null} depth={depth} />

@@ -1,4 +1,4 @@
-import type { SentEvent } from '../../clients/typescript/src/sse.ts'
+import type { SentEvent } from '../../clients/typescript/src/runs/sse.ts'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
 import { parseJsonText } from '../api/request.ts'

@@ -132,9 +132,13 @@ const StepItem = memo(({ step, isRunOpen, isResumption }: ItemProps) => (
     {step.result !== undefined && (
       <JsonView maxRows={ROWS} value={step.result} label={`the result of step ${step.number}`} />
     )}
-    {step.toolCalls?.map((call, index) => (
-      <CallItem key={call.id} call={call} step={step} index={index} isRunOpen={isRunOpen} />
-    ))}
+    {step.toolCalls && step.toolCalls.length > 0 && (
+      <div class="calls">
+        {step.toolCalls.map((call, index) => (
+          <CallItem key={call.id} call={call} step={step} index={index} isRunOpen={isRunOpen} />
+        ))}
+      </div>
+    )}
   </li>
 ))
 
