@@ -1,5 +1,5 @@
 import type { TargetedSubmitEvent } from 'preact'
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import { shortId } from '../format/numbers.ts'
 import { formatTime } from '../format/time.ts'
@@ -10,12 +10,12 @@ import { navigate } from '../state/router.ts'
 export function CompareForm({ agent, versions }: { agent: AgentRecord; versions: VersionRecord[] }) {
   const id = useId()
   const [newest, second] = versions
+  const [before, setBefore] = useState(second?.id ?? '')
+  const [after, setAfter] = useState(newest?.id ?? '')
   if (!newest || !second) return null
 
   function compare(event: TargetedSubmitEvent<HTMLFormElement>) {
     event.preventDefault()
-    const data = new FormData(event.currentTarget)
-    const [before, after] = [String(data.get('before')), String(data.get('after'))]
     navigate(toHref(toPath('agents', agent.slug, 'compare'), { before, after }))
   }
 
@@ -28,11 +28,19 @@ export function CompareForm({ agent, versions }: { agent: AgentRecord; versions:
   return (
     <form class="compare-form" onSubmit={compare}>
       <label for={`${id}-before`}>Compare</label>
-      <select id={`${id}-before`} name="before" defaultValue={second.id}>
+      <select
+        id={`${id}-before`}
+        value={before}
+        onChange={({ currentTarget }) => setBefore(currentTarget.value)}
+      >
         {options}
       </select>
       <label for={`${id}-after`}>with</label>
-      <select id={`${id}-after`} name="after" defaultValue={newest.id}>
+      <select
+        id={`${id}-after`}
+        value={after}
+        onChange={({ currentTarget }) => setAfter(currentTarget.value)}
+      >
         {options}
       </select>
       <button type="submit">Compare</button>
