@@ -98,6 +98,12 @@ describe('stream', () => {
     expect(requests).toHaveLength(3)
   })
 
+  it('rejects when something else than a stream arrives', async () => {
+    const { client, requests } = await scriptedService([json(200, { text: 'x' })])
+    await expect(readAll(stream(client))).rejects.toMatchObject({ code: 'UnexpectedResponse', status: 200 })
+    expect(requests).toHaveLength(1)
+  })
+
   it('rejects with the error of the service', async () => {
     const { client } = await scriptedService([problem(404, 'AgentNotFound')])
     await expect(readAll(stream(client))).rejects.toBeInstanceOf(AgentError)

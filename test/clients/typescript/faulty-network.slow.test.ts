@@ -9,13 +9,19 @@ const CONCURRENT = 20
 /** Share of the requests with a fault. */
 const RATE = 0.4
 
-type Agents = { echo: { input: { text: string }; output: { text: string } } }
+/** So many of the runs take long enough for a repeated request to find them in progress. */
+const SLOW_RUNS = RUNS / 10
+
+type Agents = {
+  echo: { input: { text: string }; output: { text: string } }
+  wait: { input: { seconds: number }; output: { waitedSeconds: number } }
+}
 
 let org: TestOrganization
 let proxy: FaultProxy
 beforeAll(async () => {
   org = await newOrganization()
-  await org.publish('echo')
+  for (const slug of ['echo', 'wait']) await org.publish(slug)
   proxy = await startFaultProxy({ target: inject('service'), kind: 'service', seed: 1, rate: RATE })
 })
 afterAll(() => proxy.stop())
@@ -24,26 +30,36 @@ it(
   `${RUNS} calls of run() through a network that delays, drops, duplicates, throttles and cuts are ${RUNS} executions`,
   async () => {
     const client = new Client<Agents>({ baseUrl: proxy.url, token: org.token })
-    const waiting = Array.from({ length: RUNS }, (_, number) => `run ${number}`)
-    const expected = new Set(waiting)
+    const numbers = Array.from({ length: RUNS }, (_, number) => number)
+    const isSlow = (number: number) => number % (RUNS / SLOW_RUNS) === 0
+    const run = async (number: number) => {
+      if (!isSlow(number))
+        return expect(await client.run('echo', { text: `${number}` })).toEqual({ text: `${number}` })
+      const seconds = 0.5 + number / 1_000_000
+      expect((await client.run('wait', { seconds })).waitedSeconds).toBeGreaterThan(0.4)
+    }
+    const waiting = [...numbers]
     const worker = async () => {
-      for (let text = waiting.pop(); text !== undefined; text = waiting.pop())
-        expect(await client.run('echo', { text })).toEqual({ text })
+      for (let number = waiting.pop(); number !== undefined; number = waiting.pop()) await run(number)
     }
     await Promise.all(Array.from({ length: CONCURRENT }, worker))
 
     const direct = new Client<Agents>({ baseUrl: inject('service'), token: org.token })
-    const executions = await collect(direct.executions({ limit: 100 }))
-    expect(executions).toHaveLength(RUNS)
-    expect(new Set(executions.map(({ input }) => input.text))).toEqual(expected)
-    for (const { status, input, output } of executions)
-      expect({ status, output }).toEqual({ status: 'SUCCESS', output: input })
+    const echoed = await collect(direct.executions({ agent: 'echo', limit: 100 }))
+    const waited = await collect(direct.executions({ agent: 'wait', limit: 100 }))
+    expect([echoed.length, waited.length]).toEqual([RUNS - SLOW_RUNS, SLOW_RUNS])
+    const texts = numbers.filter((number) => !isSlow(number)).map(String)
+    expect(new Set(echoed.map(({ input }) => input.text))).toEqual(new Set(texts))
+    expect(new Set(waited.map(({ input }) => input.seconds)).size).toBe(SLOW_RUNS)
+    for (const { status } of [...echoed, ...waited]) expect(status).toBe('SUCCESS')
 
     // Each kind of fault has happened to many of the requests.
-    const { requests, faults, failed } = proxy.counts
+    const { requests, operations, faults, failed } = proxy.counts
     expect(requests).toBeGreaterThan(RUNS / (1 - RATE / 2))
     for (const fault of FAULTS) expect(faults[fault]).toBeGreaterThan(RUNS * (RATE / FAULTS.length) * 0.5)
     expect(failed).toBe(0)
+    // Runs whose repeated request found them in progress.
+    expect(operations.GET).toBeGreaterThan(SLOW_RUNS / 10)
   },
   10 * 60_000,
 )

@@ -194,6 +194,17 @@ describe('options', () => {
     expect(() => new Client({ baseUrl, token: 'x' })).toThrow(/^baseUrl must be a URL/)
   })
 
+  it.each([0, -1, Number.NaN])('reject a deadline of %s ms', async (timeoutMs) => {
+    const other = new Client({ baseUrl: 'http://127.0.0.1:9', token: 'x', timeoutMs })
+    await expect(other.me()).rejects.toThrow(`timeoutMs must be a number above 0, not ${timeoutMs}.`)
+  })
+
+  it('reject a negative number of retries', () => {
+    expect(() => new Client({ baseUrl: 'https://x', token: 'x', maxRetries: -1 })).toThrow(
+      'maxRetries must be a number from 0, not -1.',
+    )
+  })
+
   it('reject an empty token', () => {
     expect(() => new Client({ baseUrl: 'https://x', token: '' })).toThrow('token must be an API token.')
   })

@@ -14,8 +14,9 @@ export type Call = {
   close: () => void
 }
 
-/** @throws the reason of the signal if it is aborted already */
+/** @throws the reason of the signal if it is aborted already, TypeError if the time is not valid */
 export function openCall(signal: AbortSignal | undefined, timeoutMs: number): Call {
+  if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs must be a number above 0, not ${timeoutMs}.`)
   signal?.throwIfAborted()
   const watchdog = watch(signal, timeoutMs, () => {
     const { executionId, lastError } = call

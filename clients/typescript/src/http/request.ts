@@ -19,6 +19,7 @@ export function toConnection(options: ClientOptions): Connection {
   if (!/^https?:\/\/[^?#]+$/.test(baseUrl))
     throw new TypeError(`baseUrl must be a URL such as https://agents.example.com, not ${baseUrl}`)
   if (!token) throw new TypeError('token must be an API token.')
+  if (!(maxRetries >= 0)) throw new TypeError(`maxRetries must be a number from 0, not ${maxRetries}.`)
   return { baseUrl: baseUrl.replace(/(\/v1)?\/*$/, ''), token, fetch, maxRetries, parse, stringify }
 }
 

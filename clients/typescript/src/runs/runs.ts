@@ -100,13 +100,7 @@ export async function openRunEvents(
   after: string,
 ): Promise<Response> {
   if (call.executionId !== undefined) return openEvents(connection, call, call.executionId, after)
-  const spec = toRequest(run, 'sync')
-  const response = await request(
-    connection,
-    call,
-    { ...spec, headers: { ...spec.headers, Accept: 'text/event-stream' } },
-    async (opened) => opened,
-  )
+  const response = await openStream(connection, call, toRequest(run, 'sync'))
   call.executionId = response.headers.get('X-Execution-Id') ?? undefined
   return response
 }
@@ -117,12 +111,17 @@ export const openEvents = (
   id: string,
   after: string,
 ): Promise<Response> =>
-  request(
-    connection,
-    call,
-    {
-      path: `${executionPath(id)}/events`,
-      headers: { Accept: 'text/event-stream', 'Last-Event-ID': after },
-    },
-    async (opened) => opened,
-  )
+  openStream(connection, call, { path: `${executionPath(id)}/events`, headers: { 'Last-Event-ID': after } })
+
+const EVENT_STREAM = 'text/event-stream'
+
+/** @throws AgentError `UnexpectedResponse` if the response is something else than a stream of events */
+function openStream(connection: Connection, call: Call, spec: RequestSpec): Promise<Response> {
+  const headers = { ...spec.headers, Accept: EVENT_STREAM }
+  return request(connection, call, { ...spec, headers }, async (response) => {
+    if (response.headers.get('Content-Type')?.startsWith(EVENT_STREAM)) return response
+    await response.body?.cancel()
+    const detail = 'The response is not a stream of events.'
+    throw new AgentError({ code: 'UnexpectedResponse', status: response.status, detail })
+  })
+}
