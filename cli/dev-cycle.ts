@@ -1,3 +1,4 @@
+import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
 import {
   type FolderProblem,
   findCodeFile,
@@ -5,7 +6,6 @@ import {
   type LoadedAgent,
   loadFolder,
 } from '../lib/agents/load-folder.ts'
-import { publishAgent } from '../lib/agents/publish-agent.ts'
 import type { Version } from '../lib/core/agent.ts'
 import { CANCELLED, type Execution } from '../lib/core/execution.ts'
 import type { Step } from '../lib/core/step.ts'

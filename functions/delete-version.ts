@@ -1,4 +1,4 @@
-import { deleteDraft } from '../lib/agents/delete-draft.ts'
+import { deleteDraft } from '../lib/agents/lifecycle/delete-draft.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toVersionId } from '../lib/http/version-id.ts'

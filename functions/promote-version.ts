@@ -1,4 +1,4 @@
-import { promoteVersion } from '../lib/agents/promote-version.ts'
+import { promoteVersion } from '../lib/agents/lifecycle/promote-version.ts'
 import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

@@ -1,5 +1,5 @@
-import { checkPublishedAgent } from '../lib/agents/check-published-agent.ts'
-import { publishAgent } from '../lib/agents/publish-agent.ts'
+import { checkPublishedAgent } from '../lib/agents/lifecycle/check-published-agent.ts'
+import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
 import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { mayUseAgent } from '../lib/core/access.ts'
 import { Forbidden } from '../lib/core/errors.ts'

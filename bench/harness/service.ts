@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
-import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
-import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
 import { checkFolder } from '../../local/authoring/check-folder.ts'

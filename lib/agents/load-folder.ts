@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
-import { bundleCode } from './bundle-code.ts'
-import { type CheckedDocument, checkDocument } from './check-document.ts'
-import { DOCUMENT_FILE } from './document-file.ts'
-import type { PublishableAgent } from './publish-agent.ts'
-import { type Position, START } from './yaml-file.ts'
+import { bundleCode } from './code/bundle-code.ts'
+import { type CheckedDocument, checkDocument } from './document/check-document.ts'
+import { DOCUMENT_FILE } from './document/document-file.ts'
+import { type Position, START } from './document/yaml-file.ts'
+import type { PublishableAgent } from './lifecycle/publish-agent.ts'
 
 const CODE_FILES = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs']
 

@@ -1,6 +1,6 @@
 import { basename, resolve, sep } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
-import { TYPES_FILE } from '../../lib/agents/write-agent-types.ts'
+import { TYPES_FILE } from '../../lib/agents/code/write-agent-types.ts'
 import { RECORDINGS_FOLDER } from '../cases/recording/recording.ts'
 import { sourcesOutside } from '../publish/source-hash.ts'
 

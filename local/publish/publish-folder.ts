@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DOCUMENT_FILE } from '../../lib/agents/document-file.ts'
+import { DOCUMENT_FILE } from '../../lib/agents/document/document-file.ts'
 import { AgentArchived } from '../../lib/core/errors.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import type { AgentStore } from '../../lib/core/ports.ts'
@@ -35,7 +35,7 @@ export async function publishFolder(
     folders.map(async (path) => (await findUnchanged(store, path, state[path])) ?? publish(store, path)),
   )
   if (results.some((result) => 'problems' in result || result.isChecked)) {
-    const { stopBundler } = await import('../../lib/agents/bundle-code.ts')
+    const { stopBundler } = await import('../../lib/agents/code/bundle-code.ts')
     await stopBundler()
     const entries = results.flatMap((result, index) =>
       'problems' in result ? [] : [[folders[index], result.publication]],
@@ -68,7 +68,7 @@ async function publish(store: AgentStore, folder: string): Promise<Published | I
   const { slug } = agent.document
   const sources = sourcesOutside(folder, agent.sources)
   const publication = { slug, sources, sourceHash: await hashSources(folder, sources) }
-  const { publishAgent } = await import('../../lib/agents/publish-agent.ts')
+  const { publishAgent } = await import('../../lib/agents/lifecycle/publish-agent.ts')
   const params = { store, system, organizationId: DEVELOPMENT_ORGANIZATION.id, createdBy: operatorId() }
   try {
     const { isNew } = await publishAgent({ ...params, agent, draft: false })

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type PublishableAgent, publishAgent } from '../../lib/agents/publish-agent.ts'
+import { type PublishableAgent, publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import { resolveVersion } from '../../lib/agents/resolve-version.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../../lib/core/errors.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { explainIssue } from '../../lib/agents/explain-issue.ts'
+import { explainIssue } from '../../lib/agents/document/explain-issue.ts'
 import { getKnownToolFields } from '../../lib/tools/document/tool-fields.ts'
 import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { secret } from './tools.ts'

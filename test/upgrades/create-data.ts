@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
+import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
-import { publishAgent } from '../../lib/agents/publish-agent.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED, type Execution } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json.ts'

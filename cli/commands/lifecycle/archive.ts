@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { archiveAgent } from '../../../lib/agents/archive-agent.ts'
+import { archiveAgent } from '../../../lib/agents/lifecycle/archive-agent.ts'
 import { toAgentRecord } from '../../../lib/api/mappers/to-agent-record.ts'
 import { system } from '../../../lib/system.ts'
 import { findAgent, withOrganization } from '../../find.ts'

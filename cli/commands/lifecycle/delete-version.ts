@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { deleteDraft } from '../../../lib/agents/delete-draft.ts'
+import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
 import { findAgent, toVersionError, withOrganization } from '../../find.ts'
 import { formatExamples } from '../../format.ts'
 import { orgOption, parseUuid } from '../../options.ts'

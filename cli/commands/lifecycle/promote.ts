@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { promoteVersion } from '../../../lib/agents/promote-version.ts'
+import { promoteVersion } from '../../../lib/agents/lifecycle/promote-version.ts'
 import { toAgentRecord } from '../../../lib/api/mappers/to-agent-record.ts'
 import { system } from '../../../lib/system.ts'
 import { UserError } from '../../errors.ts'

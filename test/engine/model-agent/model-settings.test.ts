@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parseDocument } from '../../../lib/agents/parse-document.ts'
-import { publishAgent } from '../../../lib/agents/publish-agent.ts'
+import { parseDocument } from '../../../lib/agents/document/parse-document.ts'
+import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { PROVIDERS } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import { system } from '../../../lib/system.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { archiveAgent } from '../../../lib/agents/archive-agent.ts'
+import { archiveAgent } from '../../../lib/agents/lifecycle/archive-agent.ts'
 import { childId } from '../../../lib/engine/model-agent/child-id.ts'
 import { subAgents } from '../../../lib/engine/model-agent/sub-agents.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'

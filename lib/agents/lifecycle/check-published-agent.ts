@@ -1,5 +1,5 @@
-import { InvalidAgent, type Violation } from '../core/errors.ts'
-import { type CheckedProblem, checkDocument } from './check-document.ts'
+import { InvalidAgent, type Violation } from '../../core/errors.ts'
+import { type CheckedProblem, checkDocument } from '../document/check-document.ts'
 import type { PublishableAgent } from './publish-agent.ts'
 
 type Params = {
@@ -32,7 +32,7 @@ export async function checkPublishedAgent({ document: text, slug, code }: Params
 
 /** Loads the parser of code on demand: many agents have none. */
 async function findCodeViolations(code: string): Promise<Violation[]> {
-  const { checkCode } = await import('./check-code.ts')
+  const { checkCode } = await import('../code/check-code.ts')
   return checkCode(code).map(({ line, message }) => ({
     path: '/code',
     line,

@@ -1,5 +1,5 @@
-import { sha256 } from '../core/hash-json.ts'
-import type { AgentDocument } from './document.ts'
+import { sha256 } from '../../core/hash-json.ts'
+import type { AgentDocument } from '../document/document.ts'
 
 /** SHA-256, hexadecimal. `digest` is of both: versions of an agent with equal digests behave the same. */
 export type ContentHashes = { digest: string; documentHash: string; codeHash?: string }

@@ -1,10 +1,10 @@
 import type * as z from 'zod'
-import { isJsonObject } from '../core/json.ts'
-import type { SchemaProblem } from '../schema/check-declared-schema.ts'
-import { BOUNDS } from '../schema/field-map.ts'
-import { withArticle } from '../schema/message-text.ts'
-import { findSimilarName } from '../schema/similar-names.ts'
-import { getKnownToolFields } from '../tools/document/tool-fields.ts'
+import { isJsonObject } from '../../core/json.ts'
+import type { SchemaProblem } from '../../schema/check-declared-schema.ts'
+import { BOUNDS } from '../../schema/field-map.ts'
+import { withArticle } from '../../schema/message-text.ts'
+import { findSimilarName } from '../../schema/similar-names.ts'
+import { getKnownToolFields } from '../../tools/document/tool-fields.ts'
 import { documentSchema, modelObjectSchema, settingsSchema } from './document.ts'
 
 const FIELD_KEYS = [

@@ -1,8 +1,8 @@
-import type { Agent } from '../core/agent.ts'
-import { AgentNotFound } from '../core/errors.ts'
-import { agentIdFrom } from '../core/ids.ts'
-import type { AgentReference } from './resolve-agent.ts'
-import { forgetCurrentVersion } from './version-cache.ts'
+import type { Agent } from '../../core/agent.ts'
+import { AgentNotFound } from '../../core/errors.ts'
+import { agentIdFrom } from '../../core/ids.ts'
+import type { AgentReference } from '../resolve-agent.ts'
+import { forgetCurrentVersion } from '../version-cache.ts'
 
 /**
  * Archives an agent: it accepts no new runs and no versions, and lists leave it out. Its runs in progress finish.

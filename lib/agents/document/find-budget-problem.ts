@@ -1,5 +1,5 @@
-import { DEFAULT_MODEL, type Environment } from '../environment.ts'
-import { findPrice } from '../models/prices/price-table.ts'
+import { DEFAULT_MODEL, type Environment } from '../../environment.ts'
+import { findPrice } from '../../models/prices/price-table.ts'
 import type { AgentDocument } from './document.ts'
 import type { DocumentProblem } from './parse-document.ts'
 

@@ -1,12 +1,12 @@
-import type { Agent, ModelSettings, Version } from '../core/agent.ts'
-import { AgentArchived, VersionNotFound } from '../core/errors.ts'
-import { agentIdOf } from '../core/ids.ts'
-import type { Json } from '../core/json.ts'
-import type { AgentStore, System } from '../core/ports.ts'
+import type { Agent, ModelSettings, Version } from '../../core/agent.ts'
+import { AgentArchived, VersionNotFound } from '../../core/errors.ts'
+import { agentIdOf } from '../../core/ids.ts'
+import type { Json } from '../../core/json.ts'
+import type { AgentStore, System } from '../../core/ports.ts'
+import type { AgentDocument } from '../document/document.ts'
+import { forgetCurrentVersion } from '../version-cache.ts'
 import { toContentHashes } from './content-hashes.ts'
-import type { AgentDocument } from './document.ts'
 import { promoteVersion } from './promote-version.ts'
-import { forgetCurrentVersion } from './version-cache.ts'
 
 /** A valid agent, bundled and ready to publish. */
 export type PublishableAgent = { document: AgentDocument; code: string | null }

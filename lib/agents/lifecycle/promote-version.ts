@@ -1,8 +1,8 @@
-import type { Agent } from '../core/agent.ts'
-import { AgentArchived, VersionNotFound } from '../core/errors.ts'
-import type { System } from '../core/ports.ts'
-import { type AgentReference, resolveAgent } from './resolve-agent.ts'
-import { forgetCurrentVersion } from './version-cache.ts'
+import type { Agent } from '../../core/agent.ts'
+import { AgentArchived, VersionNotFound } from '../../core/errors.ts'
+import type { System } from '../../core/ports.ts'
+import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
+import { forgetCurrentVersion } from '../version-cache.ts'
 
 type Params = AgentReference & { system: System; versionId: string }
 

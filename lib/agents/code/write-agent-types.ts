@@ -1,6 +1,6 @@
-import { toTypes } from '../schema/types/to-types.ts'
-import { writeTypeScript } from '../schema/types/write-typescript.ts'
-import type { AgentDocument } from './document.ts'
+import { toTypes } from '../../schema/types/to-types.ts'
+import { writeTypeScript } from '../../schema/types/write-typescript.ts'
+import type { AgentDocument } from '../document/document.ts'
 
 /** Next to `agent.md`; `agent.ts` imports its types from it. */
 export const TYPES_FILE = 'agent.types.ts'

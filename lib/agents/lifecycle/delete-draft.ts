@@ -1,6 +1,6 @@
-import { ExecutionInProgress, VersionNotFound, VersionPublished } from '../core/errors.ts'
-import type { ExecutionStore, PageRequest, VersionId } from '../core/ports.ts'
-import { type AgentReference, resolveAgent } from './resolve-agent.ts'
+import { ExecutionInProgress, VersionNotFound, VersionPublished } from '../../core/errors.ts'
+import type { ExecutionStore, PageRequest, VersionId } from '../../core/ports.ts'
+import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 
 type Params = AgentReference & { versionId: string; executions: Pick<ExecutionStore, 'listSummaries'> }
 

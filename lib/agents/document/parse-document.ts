@@ -1,4 +1,4 @@
-import { isSlug } from '../core/ids.ts'
+import { isSlug } from '../../core/ids.ts'
 import { type AgentDocument, documentSchema } from './document.ts'
 import { explainIssue } from './explain-issue.ts'
 import { type GetPosition, type Position, parseYaml, START } from './yaml-file.ts'
