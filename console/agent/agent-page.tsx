@@ -85,6 +85,6 @@ const SchemaCard = ({ title, schema }: { title: string; schema: JsonObject }) =>
         subject={`of the ${title}`}
       />
     </div>
-    <SchemaTable schema={schema} caption={`${title} schema`} />
+    <SchemaTable schema={schema} caption={`Fields of the ${title.toLowerCase()}`} />
   </section>
 )

@@ -107,7 +107,7 @@ function DurationChart({ runs }: { runs: Run[] }) {
 
 const RunTable = ({ runs }: { runs: Run[] }) => (
   <Table
-    caption="Recent runs"
+    caption="Latest runs"
     columns={['Run', 'Status', 'Created', { label: 'Duration', isNumeric: true }, 'Version']}
   >
     {runs.map((run) => (

@@ -137,7 +137,7 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
       </section>
       <section aria-labelledby="output-schema-title">
         <h3 id="output-schema-title">Output schema</h3>
-        <SchemaTable schema={schema} caption="Output schema" />
+        <SchemaTable schema={schema} caption="Fields of the output" />
       </section>
     </div>
   )
