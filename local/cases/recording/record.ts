@@ -57,7 +57,8 @@ export function recordSources(recording: Recording, environment: Environment): S
       const tools = await openTools(documents, deps)
       const documentsHash = hash(documents)
       const agents = agentToolsOf(documents)
-      if (documents.some(({ mcp }) => mcp))
+      const isKnown = recording.declarations.some((entry) => entry.tools === documentsHash)
+      if (!isKnown && documents.some(({ mcp }) => mcp))
         recording.declarations.push({ tools: documentsHash, declarations: tools.declarations })
       return {
         ...tools,

@@ -8,6 +8,7 @@ import {
   startScriptedModel,
 } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
+import { serveMcp } from '../../tools/mcp/mcp-server.ts'
 import { greeter, inFolder, newCli } from '../cli.ts'
 
 const cli = newCli()
@@ -250,6 +251,47 @@ describe('--record and --replay', () => {
       environment: OFFLINE,
     })
     expect(cases[0]).toMatchObject({ passed: true, runs: Array(10).fill({ failures: [] }) })
+  })
+
+  it('replays the tools of an MCP server without connecting to it', async () => {
+    const mcp = await serveMcp()
+    const tools = [{ name: 'crm', mcp: { url: mcp.url, allowedHosts: [mcp.host] } }]
+    cli.write(inFolder('mcp', { 'agent.md': modelAgent(tools), 'cases.yaml': CASES }))
+    const find = { calls: [{ name: 'crm_find_customer', input: { name: 'Ada' } }] }
+    await cli.json(['test', 'mcp', '--record'], { environment: environmentOf([find, answer]) })
+    const requests = mcp.seen.length
+    expect(await cli.json(['test', 'mcp', '--replay'], { environment: OFFLINE })).toMatchObject({ passed: 1 })
+    expect(mcp.seen).toHaveLength(requests)
+    expect(readFileSync(join(cli.folder, 'mcp/recordings/asks.yaml'), 'utf8')).toContain('found Ada')
+  })
+
+  it('replays with the model that was recorded, and not with another', async () => {
+    cli.write(inFolder('models', { 'agent.md': modelAgent(), 'cases.yaml': CASES }))
+    const { DEFAULT_MODEL = '', ...environment } = environmentOf([answer])
+    await cli.json(['test', 'models', '--record', '--model', DEFAULT_MODEL], { environment })
+    expect(await cli.json(['test', 'models', '--replay'], { environment: OFFLINE })).toMatchObject({
+      passed: 1,
+    })
+    const { code, stdout } = await cli.run(['test', 'models', '--replay', '--model', 'openai/other'], {
+      environment: OFFLINE,
+    })
+    expect(code).toBe(1)
+    expect(stdout).toContain('Changed: the model')
+  })
+
+  it('records a refusal, but no temporary error', async () => {
+    const cases = CASES.replace('{ pointers: { /answer: Because. } }', '{ error: ModelFailed }')
+    cli.write(inFolder('errors', { 'agent.md': modelAgent(), 'cases.yaml': cases }))
+    const script = [
+      { status: 503, headers: { 'retry-after': '0' } },
+      { status: 400, message: 'Bad request' },
+    ]
+    await cli.json(['test', 'errors', '--record'], { environment: environmentOf(script) })
+    const text = readFileSync(join(cli.folder, 'errors/recordings/asks.yaml'), 'utf8')
+    expect(text.match(/error:/g)).toHaveLength(1)
+    expect(await cli.json(['test', 'errors', '--replay'], { environment: OFFLINE })).toMatchObject({
+      passed: 1,
+    })
   })
 
   it('keeps the recording of a case whose new run fails, and deletes those of removed cases', async () => {
