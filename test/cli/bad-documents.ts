@@ -47,9 +47,18 @@ export const badFolders: BadFolder[] = [
     expected: ['foo/agent.md:2:1: instructions: are required: add text for the model below the front matter'],
   },
   {
-    name: 'a code agent with a model',
-    files: withLines('model: openai/gpt-5', 'input: {}'),
-    expected: ['foo/agent.md:5:1: model: must be omitted: a code agent has no model'],
+    name: 'a code agent with a model, a tool and a budget',
+    files: withLines(
+      'model: openai/gpt-5',
+      'input: {}',
+      'tools: [{ name: t, agent: other }]',
+      'execution: { maxTokens: 1000 }',
+    ),
+    expected: [
+      'foo/agent.md:5:1: model: must be omitted: a code agent has no model',
+      'foo/agent.md:7:1: tools: must be omitted: a code agent has no model that could call tools',
+      'foo/agent.md:8:14: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
+    ],
   },
   {
     name: 'a tool without a kind and with an unknown field',

@@ -34,31 +34,37 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
   const parsed = parseDocument(text, source.defaultSlug)
   if (!parsed.document) return parsed
   const { document, getPosition } = parsed
-  const conflict = findConflict(document, source)
-  if (conflict) return invalid(conflict.message, conflict.field, getPosition([conflict.field]))
+  const conflicts = findConflicts(document, source)
   const budget = await findBudgetProblem(document)
-  if (budget) return invalid(budget.message, budget.path.join('.'), getPosition(budget.path))
+  const problems = [
+    ...conflicts.map((conflict) => ({ ...getPosition([conflict.field]), ...conflict })),
+    ...(budget
+      ? [{ ...getPosition(budget.path), field: budget.path.join('.'), message: budget.message }]
+      : []),
+  ]
+  if (problems.length > 0) return { document: null, problems }
   const bytes = Buffer.byteLength(JSON.stringify(document))
   if (bytes > MAX_DOCUMENT_BYTES)
     return invalid(`expands to ${bytes} bytes; the limit is ${MAX_DOCUMENT_BYTES}`)
   return { document, problems: [] }
 }
 
-const invalid = (message: string, field: string | null = null, position = START): CheckedDocument => ({
+const invalid = (message: string): CheckedDocument => ({
   document: null,
-  problems: [{ ...position, field, message }],
+  problems: [{ ...START, field: null, message }],
 })
 
 /** A code agent has code and no model settings; a model agent has instructions and no code. */
-function findConflict(document: AgentDocument, { hasCode, withCode, withoutCode }: DocumentSource) {
+function findConflicts(document: AgentDocument, { hasCode, withCode, withoutCode }: DocumentSource) {
   const { code, model, tools, instructions } = document
-  if (code && !hasCode) return { field: 'code', message: `is true, but ${withoutCode}` }
-  if (!code && hasCode) return { field: 'code', message: `must be true because ${withCode}` }
-  if (code && model) return { field: 'model', message: 'must be omitted: a code agent has no model' }
+  const conflicts: { field: string; message: string }[] = []
+  const add = (field: string, message: string) => void conflicts.push({ field, message })
+  if (code && !hasCode) add('code', `is true, but ${withoutCode}`)
+  if (!code && hasCode) add('code', `must be true because ${withCode}`)
+  if (code && model) add('model', 'must be omitted: a code agent has no model')
   if (code && tools.length > 0)
-    return { field: 'tools', message: 'must be omitted: a code agent has no model that could call tools' }
-  if (!code && instructions === '') {
-    return { field: 'instructions', message: 'are required: add text for the model below the front matter' }
-  }
-  return null
+    add('tools', 'must be omitted: a code agent has no model that could call tools')
+  if (!code && !hasCode && instructions === '')
+    add('instructions', 'are required: add text for the model below the front matter')
+  return conflicts
 }
