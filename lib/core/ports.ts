@@ -63,10 +63,12 @@ export interface AgentStore {
    */
   publish(params: { version: Version; code: string | null; replaces?: string | null }): Promise<boolean>
   /**
-   * Makes a version current, as it is. `draftVersionId`: the agent's, as read before. Returns null if it has changed, or if
-   * the agent or the version does not exist, or the agent is archived.
+   * Makes a version current, as it is. `draftVersionId`: the agent's, as read before; `message`: replaces that of a draft.
+   * Returns null if the draft has changed, or if the agent or the version does not exist, or the agent is archived.
    */
-  promote(params: VersionId & { draftVersionId: string | null; promotedAt: string }): Promise<Agent | null>
+  promote(
+    params: VersionId & { draftVersionId: string | null; promotedAt: string; message?: string | undefined },
+  ): Promise<Agent | null>
   /**
    * Deletes a version with this status, and its code. `other`: it has the other status. A deletion that was interrupted is
    * completed by the next one.

@@ -42,8 +42,8 @@ export function agentStore(table: Table): AgentStore {
       return referenceOf(agent, version.status) === id
     },
 
-    async promote({ organizationId, agentId, id, draftVersionId, promotedAt }) {
-      const item = await publishDraft(table, { organizationId, agentId, id })
+    async promote({ organizationId, agentId, id, draftVersionId, promotedAt, message }) {
+      const item = await publishDraft(table, { organizationId, agentId, id }, message)
       if (!item) return null
       const { pk: _, sk: __, ...current } = item
       const change = {
@@ -170,11 +170,15 @@ async function readVersion(table: Table, { organizationId, agentId, id }: Versio
  * The version, which is not a draft any more. After this write it cannot be deleted, so that the agent can refer to it. A
  * published version, to which an agent is rolled back, is only read.
  */
-async function publishDraft(table: Table, version: VersionId): Promise<Item | null> {
+async function publishDraft(
+  table: Table,
+  version: VersionId,
+  message: string | undefined,
+): Promise<Item | null> {
   const item = await readVersion(table, version)
   if (item?.status !== 'DRAFT') return item
   return table.update(versionKey(version.agentId, version.id), {
-    set: { status: 'PUBLISHED' },
+    set: { status: 'PUBLISHED', message },
     condition: allOf(EXISTS, IS_NOT_DELETED),
   })
 }

@@ -4,14 +4,15 @@ import type { System } from '../../core/ports.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../version-cache.ts'
 
-type Params = AgentReference & { system: System; versionId: string }
+/** `message`: replaces that of a draft. */
+type Params = AgentReference & { system: System; versionId: string; message?: string | undefined }
 
 /**
  * Makes a version current as it is: a draft, or an older version again. Does nothing if it is current.
  * @throws AgentNotFound, VersionNotFound, AgentArchived
  */
 export async function promoteVersion(params: Params): Promise<Agent> {
-  const { store, system, organizationId, versionId: id } = params
+  const { store, system, organizationId, versionId: id, message } = params
   for (;;) {
     const agent = await resolveAgent(params)
     if (agent.archivedAt !== null) throw new AgentArchived()
@@ -19,7 +20,7 @@ export async function promoteVersion(params: Params): Promise<Agent> {
     const { id: agentId, draftVersionId } = agent
     const version = { organizationId, agentId, id }
     const promotedAt = new Date(system.now()).toISOString()
-    const promoted = await store.promote({ ...version, draftVersionId, promotedAt })
+    const promoted = await store.promote({ ...version, draftVersionId, promotedAt, message })
     if (promoted) {
       forgetCurrentVersion(agentId)
       return promoted

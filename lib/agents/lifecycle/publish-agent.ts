@@ -61,7 +61,7 @@ export async function publishAgent(params: Params): Promise<Published> {
 
 /** The version that has this content already. A draft that is to be published becomes current. */
 async function findIdentical(
-  { store, system, organizationId }: Params,
+  { store, system, organizationId, message }: Params,
   { id: agentId, current, draftVersionId }: Agent,
   { digest, status }: Version,
 ): Promise<Version | null> {
@@ -70,8 +70,9 @@ async function findIdentical(
   if (!draft || draft.digest !== digest) return null
   if (status === 'DRAFT') return draft
   try {
-    await promoteVersion({ store, system, organizationId, idOrSlug: agentId, versionId: draft.id })
-    return { ...draft, status }
+    const reference = { store, organizationId, idOrSlug: agentId }
+    await promoteVersion({ ...reference, system, versionId: draft.id, message })
+    return { ...draft, status, ...(message !== undefined && { message }) }
   } catch (error) {
     // The draft was deleted in the meantime.
     if (error instanceof VersionNotFound) return null

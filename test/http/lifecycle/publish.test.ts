@@ -71,8 +71,9 @@ describe.concurrent('POST /v1/agents', () => {
     const draft = await org.publishSaying('sketch', 'A', { draft: true })
     expect(draft.status).toBe('DRAFT')
     expect(await org.publishSaying('sketch', 'A', { draft: true })).toEqual(draft)
-    expect(await org.publishSaying('sketch', 'A')).toEqual({ ...draft, status: 'PUBLISHED' })
-    expect(await org.versions('sketch')).toEqual([{ ...draft, status: 'PUBLISHED' }])
+    const published = { ...draft, status: 'PUBLISHED', message: 'Done.' }
+    expect(await org.publishSaying('sketch', 'A', { message: 'Done.' })).toEqual(published)
+    expect(await org.versions('sketch')).toEqual([published])
     expect(await org.agent('sketch')).toMatchObject({ currentVersionId: draft.id, draftVersionId: null })
   })
 
