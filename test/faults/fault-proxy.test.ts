@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -123,4 +125,49 @@ describe.each([
       expect(proxy.counts.requests).toBe(2)
     },
   )
+})
+
+describe('startFaultProxy for the service', () => {
+  /** So many different outcomes, statuses or why there is no response, and the requests that have reached the service. */
+  async function send(fault: Fault, different = 1) {
+    let applied = 0
+    const server = createServer((_, response) => {
+      applied++
+      response.end('"a response that is long enough to be cut"')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    stops.push(() => void server.close())
+    const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const outcomes = new Set<unknown>()
+    for (let seed = 0; outcomes.size < different; seed++) {
+      if (faultSchedule(seed, 'service')(1).fault !== fault) continue
+      const proxy = await startFaultProxy({ target, kind: 'service', seed, rate: 1 })
+      stops.push(proxy.stop)
+      const text = fetch(proxy.url).then(async (response) => [response.status, await response.text()])
+      outcomes.add(
+        await text.then(
+          ([status]) => status,
+          (error: Error) => error.message,
+        ),
+      )
+      expect(proxy.counts).toMatchObject({ requests: 1, failed: 0, operations: { GET: 1 } })
+    }
+    return { outcomes: [...outcomes].sort(), applied }
+  }
+
+  it.each<[Fault, number, unknown[]]>([
+    ['delay', 1, [200]],
+    ['drop', 0, ['fetch failed']],
+    ['duplicate', 2, [200]],
+  ])('injects the fault "%s"', async (fault, applied, outcomes) => {
+    expect(await send(fault)).toEqual({ outcomes, applied })
+  })
+
+  it('throttles with every status that clients retry', async () => {
+    expect(await send('throttle', 4)).toEqual({ outcomes: [408, 429, 502, 503], applied: 0 })
+  })
+
+  it('cuts before the response and in its body', async () => {
+    expect((await send('cut', 2)).outcomes).toEqual(['fetch failed', 'terminated'])
+  })
 })

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -27,6 +27,25 @@ export const other = () => client.run('other', { text: 'x' })
 export const reasonOf = (error: unknown) =>
   error instanceof AgentError && error.code === 'ExecutionFailed' ? error.error.code : ''
 `
+
+const DOCUMENTS = ['README.md', 'docs/clients.md', 'clients/typescript/README.md']
+
+/** What the examples of the documentation take as given. */
+const GIVEN = `
+import type { Agents as All } from './agents.ts'
+declare const token: string, baseUrl: string, content: string, subject: string, body: string
+`
+const CLIENT = `
+import { AgentError, Client } from 'agent-execution-client'
+declare const client: Client<All>
+`
+
+/** The programs in TypeScript that use the client. */
+const examplesIn = (document: string): string[] =>
+  [...readFileSync(document, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)]
+    .map(([, code = '']) => code)
+    .filter((code) => code.includes('agent-execution-client') || code.includes('client.'))
+    .map((code) => `${GIVEN}${code.includes('new Client') ? '' : CLIENT}${code}`)
 
 describe('the package', () => {
   it('contains its code, its types and nothing else', () => {
@@ -72,6 +91,25 @@ describe('the package', () => {
     }
     const config = JSON.stringify({ compilerOptions, files: ['consumer.ts'] })
     writeFileSync(join(client.folder, 'tsconfig.json'), config)
+    const { stdout } = await run('npx', ['tsc', '-p', client.folder]).catch((error) => error)
+    expect(stdout).toBe('')
+  })
+
+  it.each(DOCUMENTS)('is used as in %s', async (document) => {
+    const examples = examplesIn(document)
+    expect(examples.length).toBeGreaterThan(0)
+    const files = examples.map((_, index) => `example-${index}.ts`)
+    cpSync('examples/typescript/agents.ts', join(client.folder, 'agents.ts'))
+    for (const [index, file] of files.entries())
+      writeFileSync(
+        join(client.folder, file),
+        (examples[index] ?? '').replace(/^const client =/m, 'export $&'),
+      )
+    const compilerOptions = {
+      ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'] },
+      ...{ allowImportingTsExtensions: true, typeRoots: [join(process.cwd(), 'node_modules/@types')] },
+    }
+    writeFileSync(join(client.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
     const { stdout } = await run('npx', ['tsc', '-p', client.folder]).catch((error) => error)
     expect(stdout).toBe('')
   })
