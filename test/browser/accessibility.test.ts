@@ -1,0 +1,84 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runAgents } from './demo/run-agents.ts'
+import { type Demo, startDemo } from './demo/start-demo.ts'
+import { findViolations } from './support/axe.ts'
+import { useBrowser } from './support/browser.ts'
+import { getLayoutShift, observePerformance } from './support/metrics.ts'
+
+const MAX_LAYOUT_SHIFT = 0.05
+
+const { open } = useBrowser()
+let demo: Demo
+let ids: Awaited<ReturnType<typeof runAgents>>
+
+beforeAll(async () => {
+  demo = await startDemo()
+  ids = await runAgents(demo)
+})
+afterAll(() => demo?.stop())
+
+/** Every page, in states that differ. What `then` does is needed to reach one. */
+const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unknown>)?][] = [
+  ['overview', () => '#/'],
+  ['agents', () => '#/agents'],
+  ['agent', () => '#/agents/order-support'],
+  ['agent without a model', () => '#/agents/redact-pii'],
+  ['try it', () => '#/agents/order-support/try'],
+  [
+    'try it with JSON',
+    ({ finished }) => `#/agents/order-support/try?from=${finished}`,
+    (page) => page.getByText('JSON', { exact: true }).first().click(),
+  ],
+  ['runs', () => '#/runs'],
+  ['runs without results', () => '#/runs?tenantId=nobody'],
+  ['finished run', ({ finished }) => `#/runs/${finished}`],
+  ['failed run', ({ failed }) => `#/runs/${failed}`],
+  ['run in progress', ({ running }) => `#/runs/${running}`],
+  [
+    'feedback',
+    ({ finished }) => `#/runs/${finished}`,
+    (page) => page.getByRole('button', { name: /feedback/ }).click(),
+  ],
+  [
+    'confirmation',
+    ({ finished }) => `#/runs/${finished}`,
+    (page) => page.getByRole('button', { name: 'Delete…' }).click(),
+  ],
+  ['missing run', () => '#/runs/01a20000-0000-7000-8000-000000000000'],
+  ['missing page', () => '#/nowhere'],
+]
+
+const VIEWS = [
+  ['light', { theme: 'light' }],
+  ['dark', { theme: 'dark' }],
+  ['light, on a phone', { theme: 'light', isPhone: true }],
+  ['dark, on a phone', { theme: 'dark', isPhone: true }],
+] as const
+
+/** Has finished loading. A run in progress always has a request open. */
+async function settle(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.locator('.spinner').first().waitFor({ state: 'detached' })
+}
+
+describe.each(VIEWS)('%s', (_, options) => {
+  it('the sign-in page has no violations', async () => {
+    const page = await open(`${demo.url}/console`, options)
+    await page.getByLabel('API token').waitFor()
+    expect(await findViolations(page)).toEqual([])
+  })
+
+  it.each(PAGES)('has no violations, and nothing moves: %s', async (_name, hashOf, act) => {
+    const page = await open(`${demo.url}/console#token=${demo.token}`, options)
+    await observePerformance(page)
+    await page.goto('about:blank')
+    await page.goto(`${demo.url}/console${hashOf(ids)}`)
+    await settle(page)
+    expect(await getLayoutShift(page)).toBeLessThanOrEqual(MAX_LAYOUT_SHIFT)
+    await act?.(page)
+    expect(await findViolations(page)).toEqual([])
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+    expect(overflow, 'scrolls sideways').toBeLessThanOrEqual(0)
+  })
+})
