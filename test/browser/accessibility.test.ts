@@ -28,7 +28,7 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
   [
     'try it with JSON',
     ({ finished }) => `#/agents/order-support/try?from=${finished}`,
-    (page) => page.getByText('JSON', { exact: true }).first().click(),
+    (page) => page.getByRole('radio', { name: 'JSON' }).check(),
   ],
   ['runs', () => '#/runs'],
   ['runs without results', () => '#/runs?tenantId=nobody'],
