@@ -4,12 +4,10 @@ import strings from 'big-list-of-naughty-strings' with { type: 'json' }
  * The strings of the Big List of Naughty Strings (https://github.com/minimaxir/big-list-of-naughty-strings) that are, or
  * look like, markup and scripts: most are payloads of OWASP's XSS filter evasion cheat sheet.
  */
-export const HOSTILE_STRINGS: string[] = strings.filter((text) =>
-  /[<>]|javascript:|alert|&#|on\w+=/i.test(text),
-)
+const LISTED: string[] = strings.filter((text) => /[<>]|javascript:|alert|&#|on\w+=/i.test(text))
 
-/** Beyond the list: what breaks out of attributes, URLs, JSON in scripts, and templates. */
-export const MORE_HOSTILE_STRINGS = [
+/** What breaks out of attributes, URLs, JSON in scripts, and templates. */
+const MORE = [
   '"><img src=x onerror=alert(1)>',
   "'-alert(1)-'",
   '</script><script>alert(1)</script>',
@@ -23,3 +21,6 @@ export const MORE_HOSTILE_STRINGS = [
   '<meta http-equiv="refresh" content="0;url=https://evil.example/">',
   '<style>@import "https://evil.example/x.css"</style>',
 ]
+
+/** All different. */
+export const HOSTILE_STRINGS = [...new Set([...LISTED, ...MORE])]

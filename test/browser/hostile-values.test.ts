@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hostileAnswers } from './stub/hostile-answers.ts'
+import { HOSTILE_STRINGS } from './stub/hostile-strings.ts'
+import { idOf } from './stub/records.ts'
+import { type Stub, startStub } from './stub/start-stub.ts'
+import { useBrowser } from './support/browser.ts'
+
+/** Reports dialogs, scripts that fail, requests to other hosts and violations of the policy. */
+const { open } = useBrowser()
+let stub: Stub
+beforeAll(async () => {
+  stub = await startStub(hostileAnswers)
+})
+afterAll(() => stub?.stop())
+
+const RUN = `#/runs/${idOf(1_000_000)}`
+
+/** Elements and attributes that the console has nowhere, so that they can only come from a value. */
+const FIND_INJECTED = `[...document.querySelectorAll('*')]
+  .filter((element) =>
+    element.matches('script:not([src^="console/"]), iframe, frame, object, embed, img, image, video, audio, base, style, meta[http-equiv], math, marquee, isindex, xss, foreignObject, animate, set') ||
+    [...element.attributes].some(({ name, value }) =>
+      /^on/i.test(name) || name === 'srcdoc' ||
+      (/^(?:href|src|action|formaction|xlink:href)$/i.test(name) && /^\\s*(?:javascript|vbscript|data:(?!image\\/svg\\+xml,%3Csvg))/i.test(value))))
+  .map((element) => element.outerHTML.slice(0, 300))`
+
+/** Opens everything that can be opened on the page, and scrolls to its end. */
+async function openAll(page: Page): Promise<void> {
+  for (let round = 0; round < 4; round++) {
+    await page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true
+      for (const button of document.querySelectorAll('main button[aria-expanded=false], main .json-more')) button.click()
+      window.scrollTo(0, document.body.scrollHeight)`)
+    await page.waitForTimeout(50)
+  }
+}
+
+const textOf = (page: Page): Promise<string> =>
+  page.evaluate(
+    'document.title + document.body.textContent + [...document.querySelectorAll("input, textarea, option")].map(({ value }) => value).join("")',
+  )
+
+/** As it is, or as JSON shows it; the console may shorten a long one. */
+const isShown = (text: string, hostile: string) =>
+  [hostile, JSON.stringify(hostile).slice(1, -1)].some((form) => text.includes(form.slice(0, 60)))
+
+describe.each([
+  ['with the content security policy', false],
+  ['without it: only text is rendered', true],
+])('200 hostile strings, %s', (_, bypassCSP) => {
+  it('are enough', () => {
+    expect(HOSTILE_STRINGS.filter((text) => /<|javascript:/i.test(text)).length).toBeGreaterThanOrEqual(200)
+  })
+
+  it.each([
+    ['overview', '#/'],
+    ['agents', '#/agents'],
+    ['agent', '#/agents/x'],
+    ['try it', '#/agents/x/try'],
+    ['try it again', `#/agents/x/try?from=${idOf(1_000_000)}`],
+    ['runs', '#/runs'],
+    ['run', RUN],
+  ])('run no script: %s', async (_name, hash) => {
+    const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
+    await page.goto('about:blank')
+    await page.goto(`${stub.url}/console${hash}`)
+    await page.getByRole('heading', { level: 1 }).first().waitFor()
+    await page.locator('.spinner').first().waitFor({ state: 'detached' })
+    await openAll(page)
+    expect(await page.evaluate(FIND_INJECTED)).toEqual([])
+    const text = await textOf(page)
+    expect(HOSTILE_STRINGS.filter((hostile) => isShown(text, hostile)).length).toBeGreaterThan(0)
+  })
+
+  it('are all shown as text by a run', async () => {
+    const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
+    await page.goto(`${stub.url}/console${RUN}`)
+    await page.getByRole('heading', { name: 'Input' }).waitFor()
+    await openAll(page)
+    const text = await textOf(page)
+    expect(HOSTILE_STRINGS.filter((hostile) => !isShown(text, hostile))).toEqual([])
+  })
+
+  it('run no script in the fragment of a URL', async () => {
+    const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
+    for (const hostile of HOSTILE_STRINGS.filter((text) => /<|javascript:/i.test(text))) {
+      const encoded = encodeURIComponent(hostile.toWellFormed())
+      for (const hash of [
+        `#/runs?status=${encoded}&agent=${encoded}&from=${encoded}`,
+        `#/${encoded}`,
+        `#${hostile}`,
+      ])
+        await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+    }
+    expect(await page.evaluate(FIND_INJECTED)).toEqual([])
+  })
+
+  it('run no script when the service rejects a run with them', async () => {
+    const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
+    await page.goto(`${stub.url}/console#/agents/x/try`)
+    await page.getByRole('radio', { name: 'JSON' }).check()
+    await page.getByRole('textbox', { name: /^Input/ }).fill(JSON.stringify({ a: HOSTILE_STRINGS }))
+    await page.keyboard.press('Control+Enter')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('alert').first().waitFor()
+    await openAll(page)
+    expect(await page.evaluate(FIND_INJECTED)).toEqual([])
+  })
+})

@@ -1,0 +1,114 @@
+import { HOSTILE_STRINGS } from './hostile-strings.ts'
+import { aMe, anAgentRecord, anExecutionRecord, aStepRecord, aVersionRecord, idOf } from './records.ts'
+import type { Answers } from './start-stub.ts'
+
+const PER_PAGE = 50
+
+/** The strings of a part of an answer: parts that are shown on one page have different ones. */
+const stringsFrom = (start: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => HOSTILE_STRINGS[(start + index) % HOSTILE_STRINGS.length] ?? '')
+
+const [title = '', description = '', tenantId = '', code = '', message = '', logs = '', model = ''] =
+  stringsFrom(3, 7)
+
+/** Names, descriptions, choices, defaults and patterns of a schema. */
+const schema = Object.fromEntries(
+  stringsFrom(20, 30).map((text, index) => [
+    index % 2 ? text : `field${index}`,
+    { type: 'string', description: text, title: text, enum: [text, 'other'], default: text, format: text },
+  ]),
+)
+
+const executions = stringsFrom(0, HOSTILE_STRINGS.length).map((text, index) =>
+  anExecutionRecord(index, {
+    tenantId: text,
+    model: text,
+    ...(index % 2 && { status: 'ERROR', error: { code: text, message: text } }),
+  }),
+)
+
+const execution = anExecutionRecord(0, {
+  ...{ tenantId, model, logs: `${logs}\n${stringsFrom(0, 30).join('\n')}` },
+  status: 'ERROR',
+  source: 'AGENT',
+  parentExecutionId: idOf(7),
+  input: { first: stringsFrom(0, 90), [title]: { [description]: stringsFrom(90, 90) } },
+  output: { result: stringsFrom(180, 90) },
+  error: { code, message, at: title, errors: [{ path: title, message: description }], stack: logs },
+  inputAdaptations: stringsFrom(40, 20).map((text) => ({
+    path: text,
+    kind: 'renamed',
+    from: text,
+    message: text,
+  })),
+  learnedFrom: [idOf(8)],
+  feedback: {
+    rating: -1,
+    note: message,
+    correctedOutput: { [code]: title },
+    updatedAt: '2026-11-20T09:00:00.000Z',
+  },
+})
+
+const steps = [
+  ...stringsFrom(60, 12).map((text, index) =>
+    aStepRecord(index + 1, {
+      text,
+      toolCalls: [
+        {
+          id: `call-${index}`,
+          name: text,
+          input: { [text]: text },
+          result: { [text]: [text] },
+          durationMs: 5,
+        },
+        { id: `failed-${index}`, name: 'tool', input: text, error: text, durationMs: 5 },
+      ],
+    }),
+  ),
+  aStepRecord(13, { name: title, result: { [description]: message }, text: undefined }),
+]
+
+const problem = (status: number) => ({
+  status,
+  body: {
+    type: 'about:blank',
+    title,
+    status,
+    detail: message,
+    instance: description,
+    code,
+    errors: [{ path: `/${code}`, message }],
+  },
+  headers: { 'Content-Type': 'application/problem+json' },
+})
+
+/** An API whose every text is hostile. Identifiers are valid, except those in the paths that the test asks for. */
+export const hostileAnswers: Answers = {
+  'get-me': () => ({ status: 200, body: { ...aMe(), tenantId: null, agents: [title] } }),
+  'list-agents': ({ queryStringParameters }) => {
+    const start = Number(queryStringParameters?.cursor ?? 0)
+    const next = start + PER_PAGE
+    const isLast = next >= HOSTILE_STRINGS.length
+    const body = stringsFrom(start, Math.min(PER_PAGE, HOSTILE_STRINGS.length - start)).map((text, index) =>
+      anAgentRecord({ id: idOf(100_000 + start + index), slug: text, title: text, description: text }),
+    )
+    const link = `</v1/agents?cursor=${next}&limit=${PER_PAGE}>; rel="next"`
+    return { status: 200, body, ...(!isLast && { headers: { Link: link } }) }
+  },
+  'get-agent': () => ({
+    status: 200,
+    body: anAgentRecord({ title, description, inputSchema: schema, outputSchema: schema }),
+  }),
+  'list-versions': () => ({
+    status: 200,
+    body: [aVersionRecord({ title, description, model, inputSchema: schema, outputSchema: schema })],
+  }),
+  'list-executions': () => ({ status: 200, body: executions }),
+  'list-agent-executions': () => ({ status: 200, body: executions }),
+  'get-execution': () => ({ status: 200, body: execution }),
+  'list-steps': () => ({ status: 200, body: steps }),
+  'run-agent': () => problem(422),
+  'give-feedback': () => problem(422),
+  'delete-execution': () => problem(409),
+}
