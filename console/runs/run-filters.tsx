@@ -1,4 +1,4 @@
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { useAgents } from '../api/agents.ts'
 import { useMe } from '../state/me.ts'
 import { type Filters, isFiltered, STATUSES } from './filters.ts'
@@ -25,6 +25,8 @@ export function RunFilters({ filters, isCustom, onChange }: Props) {
   const agents = useAgents()
   const boundTenant = useMe()?.tenantId ?? null
   const set = (change: Partial<Filters>) => onChange({ ...filters, ...change }, isCustom)
+  const agentText = useText(filters.agent, (agent) => set({ agent: agent.trim() }))
+  const tenantText = useText(filters.tenantId, (tenantId) => set({ tenantId }))
 
   function choosePeriod(value: string) {
     const period = value in PERIOD_LABELS ? (value as Filters['period']) : ''
@@ -57,8 +59,7 @@ export function RunFilters({ filters, isCustom, onChange }: Props) {
           placeholder="Slug or ID"
           autocomplete="off"
           spellcheck={false}
-          value={filters.agent}
-          onChange={({ currentTarget }) => set({ agent: currentTarget.value.trim() })}
+          {...agentText}
         />
         <datalist id={`${id}-agents`}>
           {[...(agents?.values() ?? [])].map(({ slug, title }) => (
@@ -71,14 +72,7 @@ export function RunFilters({ filters, isCustom, onChange }: Props) {
       {boundTenant === null && (
         <div>
           <label for={`${id}-tenant`}>Tenant</label>
-          <input
-            id={`${id}-tenant`}
-            autocomplete="off"
-            spellcheck={false}
-            maxLength={128}
-            value={filters.tenantId}
-            onChange={({ currentTarget }) => set({ tenantId: currentTarget.value })}
-          />
+          <input id={`${id}-tenant`} autocomplete="off" spellcheck={false} maxLength={128} {...tenantText} />
         </div>
       )}
       <div>
@@ -135,4 +129,15 @@ export function RunFilters({ filters, isCustom, onChange }: Props) {
       )}
     </search>
   )
+}
+
+/** Attributes of a text that counts when it is complete. What is typed so far survives when the page is rendered again. */
+function useText(value: string, onCommit: (value: string) => void) {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  return {
+    value: typed,
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => setTyped(currentTarget.value),
+    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) => onCommit(currentTarget.value),
+  }
 }

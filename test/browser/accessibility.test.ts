@@ -28,7 +28,7 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
   [
     'try it with JSON',
     ({ finished }) => `#/agents/order-support/try?from=${finished}`,
-    (page) => page.getByRole('radio', { name: 'JSON' }).check(),
+    (page) => page.getByRole('button', { name: 'JSON', exact: true }).click(),
   ],
   ['runs', () => '#/runs'],
   ['runs without results', () => '#/runs?tenantId=nobody'],

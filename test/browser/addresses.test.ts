@@ -26,7 +26,7 @@ describe.each(['/prod', '/agents/v1', '/console'])('under the base path %s', (ba
       await page.getByRole('heading', { level: 1, name }).waitFor()
     }
     await page.goto(`${url}/console#/runs`)
-    await page.getByRole('link', { name: /echo/ }).first().waitFor()
+    await page.getByRole('link', { name: 'Echo' }).first().waitFor()
     expect(await page.getByRole('link', { name: 'OpenAPI' }).getAttribute('href')).toBe(
       `${new URL(url).pathname}/v1/openapi.json`,
     )
@@ -45,13 +45,13 @@ describe('the address', () => {
 
   it('survives a reload, and "back"', async () => {
     const page = await open(`${inject('service')}/console#token=${org.token}`)
-    await page.getByRole('link', { name: 'Runs' }).click()
-    await page.getByRole('link', { name: /echo/ }).first().click()
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Runs' }).click()
+    await page.getByRole('link', { name: /^01/ }).first().click()
     const title = page.getByRole('heading', { level: 1 })
     const text = await title.textContent()
     await page.reload()
     expect(await title.textContent()).toBe(text)
     await page.goBack()
-    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
   })
 })

@@ -109,8 +109,9 @@ describe('the page of a run', () => {
     const page = await openPage(`#/runs/${id}`)
     await page.getByRole('button', { name: 'Cancel run…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click()
-    await page.getByText('Cancelled').first().waitFor()
-    expect((await demo.call('GET', `/v1/agent_executions/${id}`)).json.error.code).toBe('Cancelled')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByText('Cancelled', { exact: true }).first().waitFor()
+    expect((await demo.call('GET', `/v1/agent_executions/${id}`)).json.error?.code).toBe('Cancelled')
   })
 
   it('accepts a correction only if it matches the output schema', async () => {
@@ -121,8 +122,8 @@ describe('the page of a run', () => {
     await dialog.getByLabel('bad').check()
     await dialog.getByLabel(/Note/).fill('Too <b>slow</b>.')
     await dialog.getByLabel('Correct the output').check()
-    await dialog.getByRole('radio', { name: 'JSON' }).check()
-    const editor = dialog.getByRole('textbox', { name: 'Corrected output' })
+    await dialog.getByRole('button', { name: 'JSON', exact: true }).click()
+    const editor = dialog.getByRole('textbox', { name: 'Corrected output as JSON' })
     const save = dialog.getByRole('button', { name: 'Save feedback' })
     await editor.fill('{"waitedSeconds": "soon"}')
     await expect.poll(() => save.isDisabled()).toBe(true)

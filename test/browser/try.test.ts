@@ -13,7 +13,7 @@ afterAll(() => demo?.stop())
 async function openTry(agent: string, query = ''): Promise<Page> {
   const page = await open(`${demo.url}/console#token=${demo.token}`)
   await page.goto(`${demo.url}/console#/agents/${agent}/try${query}`)
-  await page.getByRole('heading', { name: 'Input' }).waitFor()
+  await page.getByRole('heading', { name: 'Input', exact: true }).waitFor()
   return page
 }
 
@@ -39,19 +39,19 @@ describe('trying an agent', () => {
   it('has one value as a form and as JSON, in which large numbers are kept', async () => {
     const page = await openTry('wait')
     await page.getByLabel('seconds').fill('0')
-    await page.getByRole('radio', { name: 'JSON' }).check()
-    const editor = page.getByRole('textbox', { name: 'Input' })
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
+    const editor = page.getByRole('textbox', { name: 'Input as JSON' })
     expect(JSON.parse(await editor.inputValue())).toEqual({ seconds: 0 })
     await editor.fill('{"seconds": 0, "note": 123456789012345678901234567890}')
-    await page.getByRole('radio', { name: 'Form' }).check()
-    await page.getByRole('radio', { name: 'JSON' }).check()
+    await page.getByRole('button', { name: 'Form', exact: true }).click()
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
     expect(await editor.inputValue()).toContain('123456789012345678901234567890')
   })
 
   it('reports JSON that is none at its line, and values that do not match the schema', async () => {
     const page = await openTry('wait')
-    await page.getByRole('radio', { name: 'JSON' }).check()
-    const editor = page.getByRole('textbox', { name: 'Input' })
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
+    const editor = page.getByRole('textbox', { name: 'Input as JSON' })
     await editor.fill('{\n  "seconds": 1,\n}')
     await page.getByText('Remove the comma before the closing brace.').first().waitFor()
     await editor.fill('{\n  "seconds": [true]\n}')
@@ -100,7 +100,7 @@ describe('trying an agent', () => {
   it('shows why a run failed', async () => {
     const page = await openTry('import-contacts')
     await page.getByLabel('count').fill('4')
-    await page.getByLabel('fail').check()
+    await page.getByLabel('fail').selectOption('true')
     await runButton(page).click()
     await result(page).getByText('AgentFailed').first().waitFor()
     await result(page).getByText('The address book is locked by another import.').first().waitFor()
@@ -130,7 +130,7 @@ describe('trying an agent', () => {
     await page.getByLabel('seconds').fill('0.5')
     const samples = page.getByRole('region', { name: 'Request as code' })
     for (const [language, text] of Object.entries({ curl: 'curl', TypeScript: 'await', Python: 'import' })) {
-      await samples.getByRole('radio', { name: language }).check()
+      await samples.getByRole('button', { name: language }).click()
       const sample = (await samples.locator('pre').textContent()) ?? ''
       expect(sample).toContain(text)
       expect(sample).toContain('0.5')
