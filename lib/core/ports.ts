@@ -59,9 +59,15 @@ export interface AgentStore {
   /**
    * Writes the version and its code, then points the agent to it; creates the agent if it does not exist. Returns false if the
    * agent is archived, or if `replaces` is given and is not the id of the agent's current version (of its draft, for a
-   * draft; null: it has none). Then the version exists, but nothing refers to it.
+   * draft; null: it has none). Then the version exists, but nothing refers to it; with `isWritten`, the next call does not
+   * write it again.
    */
-  publish(params: { version: Version; code: string | null; replaces?: string | null }): Promise<boolean>
+  publish(params: {
+    version: Version
+    code: string | null
+    replaces?: string | null
+    isWritten?: boolean
+  }): Promise<boolean>
   /**
    * Makes a version current, as it is. `draftVersionId`: the agent's, as read before; `message`: replaces that of a draft.
    * Returns null if the draft has changed, or if the agent or the version does not exist, or the agent is archived.

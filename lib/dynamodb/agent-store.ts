@@ -1,4 +1,4 @@
-import type { Agent, VersionStatus } from '../core/agent.ts'
+import type { Agent, Version, VersionStatus } from '../core/agent.ts'
 import type { AgentListParams, AgentStore, Page, VersionId } from '../core/ports.ts'
 import {
   allOf,
@@ -28,12 +28,10 @@ const MAX_READS = 10
 /** Agents with their versions and code. An agent is one partition. */
 export function agentStore(table: Table): AgentStore {
   return {
-    async publish({ version, code, replaces }) {
+    async publish({ version, code, replaces, isWritten = false }) {
       const { id, agentId } = version
-      const codeChunks =
-        code === null ? 0 : await writeChunks(table, code, (chunk) => codeKey(agentId, id, chunk))
-      const item = { ...versionToItem(version), codeChunks }
-      await table.put({ ...versionKey(agentId, id), ...item })
+      const written = isWritten ? await readVersion(table, version) : null
+      const item = written ? withoutKey(written) : await writeVersion(table, version, code)
       const condition = allOf(IS_ACTIVE, replaces === undefined ? null : refersTo(version.status, replaces))
       const change = { ...toAgentChange(version, item), condition }
       if (await table.update(agentKey(agentId), change)) return true
@@ -45,9 +43,8 @@ export function agentStore(table: Table): AgentStore {
     async promote({ organizationId, agentId, id, draftVersionId, promotedAt, message }) {
       const item = await publishDraft(table, { organizationId, agentId, id }, message)
       if (!item) return null
-      const { pk: _, sk: __, ...current } = item
       const change = {
-        set: { ...shownOf(item), current, updatedAt: promotedAt },
+        set: { ...shownOf(item), current: withoutKey(item), updatedAt: promotedAt },
         remove: [
           ...(item.description === undefined ? ['description'] : []),
           ...(draftVersionId === id ? ['draftVersionId'] : []),
@@ -158,12 +155,24 @@ async function listOf(
   return { items: page.map(agentFromItem), next: last ? { order: orderOf(last) } : null }
 }
 
+const withoutKey = ({ pk: _, sk: __, ...item }: Item): Item => item
+
 const isActive = ({ archivedAt }: Item): boolean => archivedAt === undefined
 
 /** Null also for a version that is being deleted. */
 async function readVersion(table: Table, { organizationId, agentId, id }: VersionId): Promise<Item | null> {
   const item = await table.get(versionKey(agentId, id), { consistent: true })
   return item && item.organizationId === organizationId && !item.deleted ? item : null
+}
+
+/** The code first: whoever finds the version finds its code. */
+async function writeVersion(table: Table, version: Version, code: string | null): Promise<Item> {
+  const { id, agentId } = version
+  const codeChunks =
+    code === null ? 0 : await writeChunks(table, code, (chunk) => codeKey(agentId, id, chunk))
+  const item = { ...versionToItem(version), codeChunks }
+  await table.put({ ...versionKey(agentId, id), ...item })
+  return item
 }
 
 /**

@@ -50,7 +50,7 @@ export async function publishAgent(params: Params): Promise<Published> {
       return { version: identical, isNew: false }
     }
     const replaces = (draft ? agent?.draftVersionId : agent?.current?.id) ?? null
-    if (await store.publish({ version, code: params.agent.code, replaces })) {
+    if (await store.publish({ version, code: params.agent.code, replaces, isWritten })) {
       forgetCurrentVersion(agentId)
       return { version, isNew: true }
     }
