@@ -23,18 +23,22 @@ function develop(folder: string) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
+  /** End of the text of the last call. */
   let seen = 0
   return {
-    /** Waits until the text has been printed since the last call. */
+    /** Waits until the text has been printed after the one of the last call. */
     async until(text: string | RegExp): Promise<void> {
-      const isPrinted = () => {
+      const findEnd = () => {
         const printed = output.slice(seen)
-        return text instanceof RegExp ? text.test(printed) : printed.includes(text)
+        const [found, index] =
+          text instanceof RegExp
+            ? [text.exec(printed)?.[0] ?? '', printed.search(text)]
+            : [text, printed.indexOf(text)]
+        return index < 0 ? 0 : seen + index + found.length
       }
-      await vi.waitUntil(isPrinted, { timeout: 50_000 }).catch(() => {
+      seen = await vi.waitUntil(findEnd, { timeout: 50_000 }).catch(() => {
         throw new Error(`${text} is missing in:\n${output.slice(seen)}`)
       })
-      seen = output.length
     },
     async stop(): Promise<number | null> {
       child.kill('SIGINT')
