@@ -9,16 +9,16 @@ import * as engine from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
 import { dataFolder } from '../../local/emulators/open-database.ts'
 import { applyModelSettings } from '../../local/model-settings.ts'
+import { folderError } from '../authoring/folder-problems.ts'
+import { withWorkbench } from '../authoring/workbench.ts'
 import { UserError } from '../errors.ts'
 import { findVersion, withOrganization } from '../find.ts'
-import { folderError } from '../folder-problems.ts'
 import { formatExamples } from '../format.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { orgOption, parseAs, parseUuid, type SharedOptions } from '../options.ts'
 import { type Result, toAction, withProgress } from '../output.ts'
 import { readInput } from '../read-input.ts'
 import { trackExecution } from '../track-execution.ts'
-import { withWorkbench } from '../workbench.ts'
 
 type Options = {
   input: string

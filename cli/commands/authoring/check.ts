@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { checkFolder } from '../../../local/authoring/check-folder.ts'
-import { folderError } from '../../folder-problems.ts'
+import { folderError } from '../../authoring/folder-problems.ts'
 import { formatExamples } from '../../format.ts'
 import { toAction, withProgress } from '../../output.ts'
 

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { checkFolder } from '../../../local/authoring/check-folder.ts'
-import { formatReport, toReport } from '../../case-report.ts'
+import { formatReport, toReport } from '../../authoring/case-report.ts'
+import { folderError } from '../../authoring/folder-problems.ts'
+import { testCases } from '../../authoring/test-cases.ts'
 import { UserError } from '../../errors.ts'
-import { folderError } from '../../folder-problems.ts'
 import { formatExamples } from '../../format.ts'
 import { toAction } from '../../output.ts'
-import { testCases } from '../../test-cases.ts'
 
 type Options = {
   case: string[]

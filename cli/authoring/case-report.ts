@@ -1,7 +1,7 @@
-import type { Json } from '../lib/core/json.ts'
-import type { Difference } from '../local/cases/differences.ts'
-import type { CaseResult } from '../local/cases/run-case.ts'
-import { textTable, toSingleLine } from './format.ts'
+import type { Json } from '../../lib/core/json.ts'
+import type { Difference } from '../../local/cases/differences.ts'
+import type { CaseResult } from '../../local/cases/run-case.ts'
+import { textTable, toSingleLine } from '../format.ts'
 
 const MAX_VALUE_CHARACTERS = 300
 const NO_VALUE = '(nothing)'

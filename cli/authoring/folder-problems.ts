@@ -1,5 +1,5 @@
-import { type FolderProblem, formatProblem } from '../lib/agents/load-folder.ts'
-import { UserError } from './errors.ts'
+import { type FolderProblem, formatProblem } from '../../lib/agents/load-folder.ts'
+import { UserError } from '../errors.ts'
 
 /** An error with one line per problem, in the format `file:line:column: field: message`. */
 export const folderError = (action: string, problems: FolderProblem[]): UserError =>

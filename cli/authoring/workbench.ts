@@ -1,9 +1,9 @@
-import type { LoadedAgent } from '../lib/agents/load-folder.ts'
-import type { Version } from '../lib/core/agent.ts'
-import type { Stores } from '../lib/dynamodb/open-stores.ts'
-import { InvalidCallee, openWorkbench, publishOn } from '../local/authoring/workbench.ts'
+import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import { InvalidCallee, openWorkbench, publishOn } from '../../local/authoring/workbench.ts'
+import { onInterrupt } from '../interrupt.ts'
 import { folderError } from './folder-problems.ts'
-import { onInterrupt } from './interrupt.ts'
 
 /**
  * Runs `work` with an agent on a table in memory, which is gone afterwards, also on errors and on Ctrl-C.

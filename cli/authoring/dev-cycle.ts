@@ -1,25 +1,25 @@
-import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
+import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import {
   type FolderProblem,
   findCodeFile,
   formatProblem,
   type LoadedAgent,
   loadFolder,
-} from '../lib/agents/load-folder.ts'
-import type { Version } from '../lib/core/agent.ts'
-import { CANCELLED, type Execution } from '../lib/core/execution.ts'
-import type { Step } from '../lib/core/step.ts'
-import type { Stores } from '../lib/dynamodb/open-stores.ts'
-import { system } from '../lib/system.ts'
-import { openTools } from '../lib/tools/open-tools.ts'
-import { typeCheck } from '../local/authoring/type-check.ts'
-import { readCases, type TestCase } from '../local/cases/case-file.ts'
-import { runCase } from '../local/cases/run-case.ts'
-import { operatorId } from '../local/development.ts'
+} from '../../lib/agents/load-folder.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { CANCELLED, type Execution } from '../../lib/core/execution.ts'
+import type { Step } from '../../lib/core/step.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import { system } from '../../lib/system.ts'
+import { openTools } from '../../lib/tools/open-tools.ts'
+import { typeCheck } from '../../local/authoring/type-check.ts'
+import { readCases, type TestCase } from '../../local/cases/case-file.ts'
+import { runCase } from '../../local/cases/run-case.ts'
+import { operatorId } from '../../local/development.ts'
+import { withOrganization } from '../find.ts'
+import type { SharedOptions } from '../options.ts'
+import { trackExecution } from '../track-execution.ts'
 import { formatResult, formatStep, formatToolResult } from './dev-output.ts'
-import { withOrganization } from './find.ts'
-import type { SharedOptions } from './options.ts'
-import { trackExecution } from './track-execution.ts'
 
 export type DevOptions = SharedOptions & { case?: string; model?: string; types: boolean }
 
