@@ -21,23 +21,19 @@ mkdirSync(FOLDER, { recursive: true })
 const demo = await startDemo()
 const browser = await launch()
 try {
-  const { finished, failed, running } = await runAgents(demo)
+  const { finished, repeated } = await runAgents(demo)
   const pages: Record<string, string> = {
     overview: '#/',
     agents: '#/agents',
     agent: '#/agents/order-support',
-    try: `#/agents/order-support/try?from=${finished}`,
+    try: `#/agents/order-support/try?from=${repeated}`,
     runs: '#/runs',
     run: `#/runs/${finished}`,
-    failed: `#/runs/${failed}`,
-    running: `#/runs/${running}`,
   }
   const selected = process.argv.slice(2)
   for (const [view, options] of Object.entries(VIEWS)) {
     const context = await browser.newContext(toContextOptions(options))
     const page = await context.newPage()
-    await page.goto(`${demo.url}/console`)
-    if (selected.length === 0 || selected.includes('sign-in')) await take(page, 'sign-in', view)
     await page.goto(`${demo.url}/console#token=${demo.token}`)
     for (const [name, hash] of Object.entries(pages)) {
       if (selected.length > 0 && !selected.includes(name)) continue
@@ -56,5 +52,6 @@ try {
 async function take(page: Page, name: string, view: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   await page.locator('.spinner').first().waitFor({ state: 'detached' })
+  await page.getByText(/Loading: /).waitFor({ state: 'detached' })
   await page.screenshot({ path: `${FOLDER}/${name}-${view}.png`, animations: 'disabled' })
 }

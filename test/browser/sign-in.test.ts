@@ -16,7 +16,7 @@ describe('signing in', () => {
     await page.getByLabel('API token').fill(org.token)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    expect(await page.getByText(org.id.slice(0, 8)).isVisible()).toBe(true)
+    await page.getByText(org.id.slice(0, 8)).waitFor()
     expect(await page.evaluate('Object.values(sessionStorage)')).toEqual([org.token])
     expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0)
     await page.reload()
