@@ -55,7 +55,7 @@ export function CodeSamples({ agent, parameters, text }: Props) {
           <section class="sample" tabIndex={0} aria-label={`Request in ${LANGUAGES[language]}`}>
             <pre>{sample}</pre>
           </section>
-          <CopyButton text={sample} subject={`the ${LANGUAGES[language]} sample`} />
+          <CopyButton text={sample} subject="the sample" />
         </>
       )}
     </section>

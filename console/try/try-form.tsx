@@ -1,5 +1,5 @@
 import type { TargetedKeyboardEvent, TargetedSubmitEvent } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import type { Issue } from '../schema/check/check-text.ts'
@@ -32,6 +32,7 @@ export function TryForm(props: Props) {
   const { inputSchema, text, options, isRunning, onText, onOptions, onRun } = props
   const mayRun = useScope('run')
   const form = useRef<HTMLFormElement>(null)
+  const wantsFocus = useRef(false)
   const [formProblems, setFormProblems] = useState<string[]>([])
   /** The text whose mistakes were shown by the last attempt to run. Before that, what is missing is not a mistake yet. */
   const [attempted, setAttempted] = useState<{ text: string; isSyntax: boolean } | null>(null)
@@ -58,14 +59,23 @@ export function TryForm(props: Props) {
         new AbortController().signal,
       ).catch(() => [])
       setAttempted({ text, isSyntax: mistakes.some(({ kind }) => kind === 'syntax') })
-      if (mistakes.length > 0) return focusFirstMistake()
+      if (mistakes.length > 0) {
+        wantsFocus.current = true
+        return
+      }
     }
     onRun()
   }
 
-  function focusFirstMistake() {
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
-  }
+  // The mistakes that an attempt to run has found may be shown a moment later.
+  useEffect(() => {
+    if (attempted?.text !== text) wantsFocus.current = false
+    if (!wantsFocus.current) return
+    const control = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')
+    if (!control) return
+    wantsFocus.current = false
+    control.focus()
+  })
 
   function runOnEnter(event: TargetedKeyboardEvent<HTMLFormElement>) {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
