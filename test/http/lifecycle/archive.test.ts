@@ -1,8 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { getExecutionId } from '../../support/client.ts'
 import { waitForExecution } from '../../support/wait-for-execution.ts'
-import { codeOf, documentOf, type Lifecycle, newLifecycle } from './lifecycle-client.ts'
+import { codeOf, documentOf, type Lifecycle, newLifecycle, UNTIL_FILE_EXISTS } from './lifecycle-client.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-lifecycle-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 
 let org: Lifecycle
 beforeAll(async () => {
@@ -57,12 +63,16 @@ describe.concurrent('an archived agent', () => {
   })
 
   it('finishes its runs in progress', async () => {
-    await org.publish('wait')
-    const running = org.run('wait', { seconds: 2 })
-    const { id } = (await org.run('wait', { seconds: 2 }, 'execMode=async')).json
-    await expect.poll(async () => (await org.call('GET', '/v1/agents/wait/executions')).json.length).toBe(2)
-    await archive('wait')
-    expect((await org.run('wait', { seconds: 0 })).status).toBe(410)
+    const file = join(folder, 'archive')
+    const input = { name: file }
+    await org.publishSaying('waits', '', { code: UNTIL_FILE_EXISTS })
+    const running = org.run('waits', input)
+    const { id } = (await org.run('waits', input, 'execMode=async')).json
+    const listed = async () => (await org.call('GET', '/v1/agents/waits/executions')).json
+    await vi.waitFor(async () => expect(await listed()).toHaveLength(2), { timeout: 20_000 })
+    await archive('waits')
+    expect((await org.run('waits', input)).status).toBe(410)
+    writeFileSync(file, '')
     expect((await running).status).toBe(200)
     expect((await waitForExecution(org.call, id)).status).toBe('SUCCESS')
   })

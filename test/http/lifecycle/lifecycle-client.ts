@@ -21,6 +21,14 @@ ${extra}---
 export const codeOf = (said: string) =>
   `export default ({ name }) => ({ said: ${JSON.stringify(said)}, name });\n`
 
+/** Code that runs until the file exists whose path it gets as `name`. */
+export const UNTIL_FILE_EXISTS = `import { existsSync } from 'node:fs'
+export default async ({ name }) => {
+  while (!existsSync(name)) await new Promise((resolve) => setTimeout(resolve, 20))
+  return { said: 'done', name }
+}
+`
+
 /** A new organization, with helpers that publish and change agents over HTTP. */
 export async function newLifecycle(): Promise<Lifecycle> {
   const org = await newOrganization()

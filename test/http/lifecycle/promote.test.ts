@@ -1,6 +1,13 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { system } from '../../../lib/system.ts'
-import { type Lifecycle, newLifecycle } from './lifecycle-client.ts'
+import { waitForExecution } from '../../support/wait-for-execution.ts'
+import { type Lifecycle, newLifecycle, UNTIL_FILE_EXISTS } from './lifecycle-client.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-lifecycle-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 
 let org: Lifecycle
 beforeAll(async () => {
@@ -132,14 +139,14 @@ describe.concurrent('DELETE of a version', () => {
   })
 
   it('is 409 ExecutionInProgress while a run of the draft is in progress, which then ends as if nothing had happened', async () => {
-    const draft = await org.publish('wait', { draft: true })
-    const query = `execMode=async&version=${draft.id}`
-    const { id } = (await org.run('wait', { seconds: 2 }, query)).json
-    const { status, json } = await remove('wait', draft.id)
+    const file = join(folder, 'delete')
+    const draft = await org.publishSaying('waits', '', { code: UNTIL_FILE_EXISTS, draft: true })
+    const { id } = (await org.run('waits', { name: file }, `execMode=async&version=${draft.id}`)).json
+    const { status, json } = await remove('waits', draft.id)
     expect([status, json.code, json.executionId]).toEqual([409, 'ExecutionInProgress', id])
-    const waited = await org.call('GET', `/v1/agent_executions/${id}`, { headers: { Prefer: 'wait=20' } })
-    expect(waited.json.status).toBe('SUCCESS')
-    await vi.waitFor(async () => expect((await remove('wait', draft.id)).status).toBe(204), 10_000)
+    writeFileSync(file, '')
+    expect(await waitForExecution(org.call, id)).toMatchObject({ status: 'SUCCESS', versionId: draft.id })
+    expect((await remove('waits', draft.id)).status).toBe(204)
     expect((await org.getExecution(id)).versionId).toBe(draft.id)
   })
 
