@@ -75,7 +75,7 @@ describe.each([
   it('are all shown as text by a run', async () => {
     const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
     await page.goto(`${stub.url}/console${RUN}`)
-    await page.getByRole('heading', { name: 'Input', exact: true }).waitFor()
+    await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
     await openAll(page)
     const text = await textOf(page)
     expect(HOSTILE_STRINGS.filter((hostile) => !isShown(text, hostile))).toEqual([])

@@ -134,7 +134,7 @@ describe('no task takes over 200 ms', () => {
   it('with a run of 5 MB input, output and result', async () => {
     const ms = await best(MAX_TASK_MS, async () => {
       const page = await openPage(`#/runs/${idOf(1_000_000)}`)
-      await page.getByRole('heading', { name: 'Input', exact: true }).waitFor()
+      await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
       await page
         .getByText(/Customer 0/)
         .first()
@@ -148,7 +148,7 @@ describe('no task takes over 200 ms', () => {
   it('with an input of 5 MB in the editor', async () => {
     const ms = await best(MAX_TASK_MS, async () => {
       const page = await openPage(`#/agents/${AGENT_ID}/try?from=${idOf(1_000_000)}`)
-      await page.getByRole('heading', { name: 'Input', exact: true }).waitFor()
+      await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
       await page.getByRole('button', { name: 'JSON', exact: true }).click()
       await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
       return takeLongestTask(page)

@@ -13,7 +13,7 @@ afterAll(() => demo?.stop())
 async function openTry(agent: string, query = ''): Promise<Page> {
   const page = await open(`${demo.url}/console#token=${demo.token}`)
   await page.goto(`${demo.url}/console#/agents/${agent}/try${query}`)
-  await page.getByRole('heading', { name: 'Input', exact: true }).waitFor()
+  await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
   return page
 }
 
@@ -68,7 +68,8 @@ describe('trying an agent', () => {
     const page = await openTry('order-support')
     await runButton(page).click()
     await page.locator('[aria-invalid="true"]').first().waitFor()
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true')
+    const focused = 'document.activeElement.getAttribute("aria-invalid")'
+    await expect.poll(() => page.evaluate(focused)).toBe('true')
   })
 
   it('shows steps while the agent runs', async () => {
@@ -130,7 +131,7 @@ describe('trying an agent', () => {
     await page.getByLabel('seconds').fill('0.5')
     const samples = page.getByRole('region', { name: 'Request as code' })
     for (const [language, text] of Object.entries({ curl: 'curl', TypeScript: 'await', Python: 'import' })) {
-      await samples.getByRole('button', { name: language }).click()
+      await samples.getByRole('button', { name: language, exact: true }).click()
       const sample = (await samples.locator('pre').textContent()) ?? ''
       expect(sample).toContain(text)
       expect(sample).toContain('0.5')
