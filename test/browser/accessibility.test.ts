@@ -15,6 +15,8 @@ let ids: Awaited<ReturnType<typeof runAgents>>
 beforeAll(async () => {
   demo = await startDemo()
   ids = await runAgents(demo)
+  const change = (document: string) => document.replace('Look the order', 'Always look the order')
+  await demo.publish('order-support', { draft: true, change })
 })
 afterAll(() => demo?.stop())
 
@@ -29,6 +31,32 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
     'try it with JSON',
     ({ finished }) => `#/agents/order-support/try?from=${finished}`,
     (page) => page.getByRole('button', { name: 'JSON', exact: true }).click(),
+  ],
+  [
+    'try it with mistakes',
+    () => '#/agents/order-support/try',
+    async (page) => {
+      await page.getByRole('button', { name: 'Add item to attachments' }).click()
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await page.getByRole('button', { name: 'Run anyway' }).waitFor()
+    },
+  ],
+  [
+    'try it with a result',
+    () => '#/agents/redact-pii/try',
+    async (page) => {
+      await page.getByLabel('content').fill('Write to ada@example.com.')
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await page.getByRole('heading', { name: /^Result.*Success/ }).waitFor()
+    },
+  ],
+  [
+    'comparison',
+    () => '#/agents/order-support',
+    async (page) => {
+      await page.getByRole('button', { name: 'Compare' }).click()
+      await page.getByText(/Always look/).waitFor()
+    },
   ],
   ['runs', () => '#/runs'],
   ['runs without results', () => '#/runs?tenantId=nobody'],
