@@ -217,8 +217,8 @@ describe('the log', () => {
     expect(log).toContain(getExecutionId(done))
     expect(log).toContain('"code":"ExecutionFailed"')
     for (const secret of secrets) expect(log).not.toContain(secret)
-    // Once, in the printed curl command.
+    // In the printed curl command and in the link to the console.
     const token = readDevToken(folder)
-    expect(log.split(token)).toHaveLength(2)
+    expect(log.split(token)).toHaveLength(3)
   })
 })
