@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { ApiError } from '../api/api-error.ts'
@@ -13,8 +14,11 @@ import { loadRuns, MAX_RUNS } from './use-recent-runs.ts'
 
 const SHOWN = 10
 
-/** What is in progress, and for how long: the longest first. */
-export function OpenRuns() {
+/**
+ * What is in progress, and for how long: the longest first. Its children are below it; they appear when its height is known,
+ * so that they do not move.
+ */
+export function OpenRuns({ children }: { children: ComponentChildren }) {
   const [runs, setRuns] = useState<ExecutionSummaryRecord[] | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
   const controller = useRef(new AbortController())
@@ -38,41 +42,44 @@ export function OpenRuns() {
   const count =
     runs === null ? '…' : `${formatCount(runs.length)}${runs.length === MAX_RUNS ? ' or more' : ''}`
   return (
-    <section class="card open-runs" aria-labelledby="open-title">
-      <h2 id="open-title">In progress: {count}</h2>
-      {error && !runs && <ErrorBox error={error} onRetry={() => void load().catch(() => undefined)} />}
-      {error && runs && (
-        <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>
-      )}
-      {runs?.length === 0 && <p class="muted">Nothing is running.</p>}
-      {longest.length > 0 && (
-        <Table
-          caption="Runs in progress, longest first"
-          columns={['Run', 'Agent', 'For', { label: 'Steps', isNumeric: true }, 'Tenant']}
-        >
-          {longest.map((run) => (
-            <tr key={run.id}>
-              <td>
-                <RunLink executionId={run.id} />
-              </td>
-              <td>
-                <AgentLink agentId={run.documentId} />
-              </td>
-              <td>
-                <Elapsed since={run.createdAt} />
-                {run.startedAt === null && <span class="muted"> (waiting)</span>}
-              </td>
-              <td class="numeric">{formatCount(run.steps)}</td>
-              <td>{run.tenantId ?? '–'}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      {runs && runs.length > SHOWN && (
-        <p>
-          The {SHOWN} longest. <a href="#/runs?status=IN_PROGRESS">All runs in progress</a>
-        </p>
-      )}
-    </section>
+    <>
+      <section class="card open-runs" aria-labelledby="open-title">
+        <h2 id="open-title">In progress: {count}</h2>
+        {error && !runs && <ErrorBox error={error} onRetry={() => void load().catch(() => undefined)} />}
+        {error && runs && (
+          <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>
+        )}
+        {runs?.length === 0 && <p class="muted">Nothing is running.</p>}
+        {longest.length > 0 && (
+          <Table
+            caption="Runs in progress, longest first"
+            columns={['Run', 'Agent', 'For', { label: 'Steps', isNumeric: true }, 'Tenant']}
+          >
+            {longest.map((run) => (
+              <tr key={run.id}>
+                <td>
+                  <RunLink executionId={run.id} />
+                </td>
+                <td>
+                  <AgentLink agentId={run.documentId} />
+                </td>
+                <td>
+                  <Elapsed since={run.createdAt} />
+                  {run.startedAt === null && <span class="muted"> (waiting)</span>}
+                </td>
+                <td class="numeric">{formatCount(run.steps)}</td>
+                <td>{run.tenantId ?? '–'}</td>
+              </tr>
+            ))}
+          </Table>
+        )}
+        {runs && runs.length > SHOWN && (
+          <p>
+            The {SHOWN} longest. <a href="#/runs?status=IN_PROGRESS">All runs in progress</a>
+          </p>
+        )}
+      </section>
+      {(runs || error) && children}
+    </>
   )
 }

@@ -1,6 +1,7 @@
 import './overview.css'
 import { ErrorBox } from '../components/error-box.tsx'
 import { Page } from '../components/page.tsx'
+import { Spinner } from '../components/spinner.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { AgentTable } from './agent-table.tsx'
 import { CostChart, DurationChart, Failures, RunChart, TokenChart } from './charts.tsx'
@@ -13,6 +14,7 @@ import { MAX_RUNS, useRecentRuns } from './use-recent-runs.ts'
 export function OverviewPage() {
   const { runs, isLoading, error, reload } = useRecentRuns()
   const totals = sumUp(runs)
+  const hasFigures = runs.length > 0 || !isLoading
   return (
     <Page
       title="Overview"
@@ -23,30 +25,39 @@ export function OverviewPage() {
       }
     >
       <div class="stack">
-        <OpenRuns />
-        <section class="stack" aria-labelledby="recent-title">
-          <div>
-            <h2 id="recent-title">Recent runs</h2>
-            <p class="muted">{describe(runs.length, isLoading)}</p>
-          </div>
-          {error && <ErrorBox error={error} onRetry={reload} />}
-          <Totals totals={totals} runs={runs} />
-          <div class="charts">
-            <RunChart runs={runs} />
-            <Failures runs={runs} />
-            <DurationChart runs={runs} />
-            <TokenChart runs={runs} />
-            <CostChart runs={runs} />
-          </div>
-          <AgentTable runs={runs} />
-        </section>
+        <OpenRuns>
+          <section class="stack" aria-labelledby="recent-title">
+            <div>
+              <h2 id="recent-title">Recent runs</h2>
+              <p class="muted">
+                These figures are of the most recent {formatCount(MAX_RUNS)} runs that this token may see, not
+                of all runs.
+              </p>
+              <p class="muted">{describe(runs.length, isLoading)}</p>
+            </div>
+            {error && <ErrorBox error={error} onRetry={reload} />}
+            {hasFigures ? (
+              <>
+                <Totals totals={totals} runs={runs} />
+                <div class="charts">
+                  <RunChart runs={runs} />
+                  <Failures runs={runs} />
+                  <DurationChart runs={runs} />
+                  <TokenChart runs={runs} />
+                  <CostChart runs={runs} />
+                </div>
+                <AgentTable runs={runs} />
+              </>
+            ) : (
+              <Spinner label="Loading the runs…" />
+            )}
+          </section>
+        </OpenRuns>
       </div>
     </Page>
   )
 }
 
-function describe(count: number, isLoading: boolean): string {
-  const scope = `These figures are of the most recent ${formatCount(MAX_RUNS)} runs that this token may see, not of all runs.`
-  if (isLoading) return `${scope} Loading: ${formatCount(count)} so far…`
-  return count < MAX_RUNS ? `${scope} There are ${formatCount(count)} so far.` : scope
-}
+/** One line, also on a phone: what is below does not move when loading ends. */
+const describe = (count: number, isLoading: boolean): string =>
+  isLoading ? `Loading: ${formatCount(count)} so far…` : `${formatCount(count)} runs are included.`
