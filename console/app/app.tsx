@@ -1,7 +1,7 @@
 import type { MeRecord } from '../../lib/api/schemas/me-record.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { ErrorBox } from '../components/error-box.tsx'
+import { ErrorBox } from '../components/page/error-box.tsx'
 import { credentials } from '../state/credentials.ts'
 import { MeContext } from '../state/me.ts'
 import { currentLocation } from '../state/router.ts'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { toUrl } from '../api/request.ts'
-import { Announcer } from '../components/announcer.tsx'
+import { Announcer } from '../components/page/announcer.tsx'
 import { signOut } from '../state/credentials.ts'
 import { useMe } from '../state/me.ts'
 import type { Section } from './routes.tsx'

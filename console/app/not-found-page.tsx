@@ -1,4 +1,4 @@
-import { Page } from '../components/page.tsx'
+import { Page } from '../components/page/page.tsx'
 
 export function NotFoundPage({ path }: { path: string }) {
   return (

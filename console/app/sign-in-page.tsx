@@ -4,7 +4,7 @@ import type { MeRecord } from '../../lib/api/schemas/me-record.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, toUrl } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
-import { ErrorBox } from '../components/error-box.tsx'
+import { ErrorBox } from '../components/page/error-box.tsx'
 import { credentials } from '../state/credentials.ts'
 import { DOCS_URL, Logo } from './layout.tsx'
 

@@ -1,7 +1,7 @@
 import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
-import { AgentLink } from '../components/agent-link.tsx'
-import { Duration } from '../components/duration.tsx'
-import { Table } from '../components/table.tsx'
+import { Table } from '../components/data/table.tsx'
+import { AgentLink } from '../components/values/agent-link.tsx'
+import { Duration } from '../components/values/duration.tsx'
 import { formatCost, formatCount, formatPercent } from '../format/numbers.ts'
 import { sumUpByAgent } from './statistics.ts'
 

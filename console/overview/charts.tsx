@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
-import { BarChart } from '../components/bar-chart.tsx'
+import { BarChart } from '../components/data/bar-chart.tsx'
 import { formatDuration } from '../format/duration.ts'
 import { formatCompact, formatCost, formatCount } from '../format/numbers.ts'
 import { formatTime } from '../format/time.ts'

@@ -1,9 +1,9 @@
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import { CopyButton } from '../components/copy-button.tsx'
-import { Duration, Elapsed } from '../components/duration.tsx'
-import { Facts } from '../components/facts.tsx'
-import { RunLink } from '../components/run-link.tsx'
-import { Time } from '../components/time.tsx'
+import { Facts } from '../components/data/facts.tsx'
+import { CopyButton } from '../components/values/copy-button.tsx'
+import { Duration, Elapsed } from '../components/values/duration.tsx'
+import { RunLink } from '../components/values/run-link.tsx'
+import { Time } from '../components/values/time.tsx'
 import { formatCost, formatCount, shortId } from '../format/numbers.ts'
 
 /** What is known of an execution beside its payloads. */

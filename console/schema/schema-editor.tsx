@@ -1,7 +1,7 @@
 import './schema.css'
 import { useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json.ts'
-import { Segments } from '../components/segments.tsx'
+import { Segments } from '../components/data/segments.tsx'
 import type { Issue } from './check/check-text.ts'
 import { JsonEditor } from './editor/json-editor.tsx'
 import { LargeText } from './editor/large-text.tsx'

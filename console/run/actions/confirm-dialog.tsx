@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Dialog } from '../../components/dialog.tsx'
-import { ErrorBox } from '../../components/error-box.tsx'
+import { Dialog } from '../../components/page/dialog.tsx'
+import { ErrorBox } from '../../components/page/error-box.tsx'
 import { useAction } from './use-action.ts'
 
 type Props = {

@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { send } from '../../api/request.ts'
-import { announce } from '../../components/announcer.tsx'
+import { announce } from '../../components/page/announcer.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 
 type Props = { run: ExecutionRecord; onDelete: () => void; onClose: () => void }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
 import type { StepRecord } from '../../../lib/api/schemas/step-record.ts'
-import { useNow } from '../../components/use-now.ts'
+import { useNow } from '../../components/values/use-now.ts'
 import { formatDuration } from '../../format/duration.ts'
 import { formatCount } from '../../format/numbers.ts'
 import type { StepTarget } from '../step-list.tsx'

@@ -1,7 +1,7 @@
 import '../schema.css'
 import { useMemo } from 'preact/hooks'
 import type { JsonObject } from '../../../lib/core/json.ts'
-import { Table } from '../../components/table.tsx'
+import { Table } from '../../components/data/table.tsx'
 import { type SchemaRow, schemaRows } from './schema-rows.ts'
 
 /** A declared schema (field map or JSON Schema) as a table. @param caption what the schema describes, for screen readers */

@@ -1,6 +1,6 @@
-import { useAgents } from '../api/agents.ts'
-import { shortId } from '../format/numbers.ts'
-import { toHref, toPath } from '../state/location.ts'
+import { useAgents } from '../../api/agents.ts'
+import { shortId } from '../../format/numbers.ts'
+import { toHref, toPath } from '../../state/location.ts'
 
 /** A link to an agent, by its title once that is known. */
 export function AgentLink({ agentId }: { agentId: string }) {

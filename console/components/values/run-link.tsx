@@ -1,5 +1,5 @@
-import { shortId } from '../format/numbers.ts'
-import { toHref, toPath } from '../state/location.ts'
+import { shortId } from '../../format/numbers.ts'
+import { toHref, toPath } from '../../state/location.ts'
 
 /** A link to an execution, by the short form of its ID. */
 export function RunLink({ executionId }: { executionId: string }) {

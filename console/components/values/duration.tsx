@@ -1,4 +1,4 @@
-import { formatDuration } from '../format/duration.ts'
+import { formatDuration } from '../../format/duration.ts'
 import { useNow } from './use-now.ts'
 
 /** Milliseconds, for people. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { announce } from './announcer.tsx'
+import { announce } from '../page/announcer.tsx'
 
 type Props = {
   /** Or a function that makes it when it is needed. */

@@ -1,7 +1,7 @@
 import './json-view.css'
 import { useMemo, useState } from 'preact/hooks'
-import { formatCount } from '../format/numbers.ts'
-import { CopyButton } from './copy-button.tsx'
+import { formatCount } from '../../format/numbers.ts'
+import { CopyButton } from '../values/copy-button.tsx'
 import { entriesOf, initialDepth, portionsOf, preview, printJson, shorten, toNode } from './json-tree.ts'
 
 /** Entries of a container, and characters of a text, that are shown at a time: what a browser lays out in a moment. */

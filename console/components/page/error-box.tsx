@@ -1,6 +1,6 @@
-import { type ApiError, adviceFor } from '../api/api-error.ts'
-import { signOut } from '../state/credentials.ts'
-import { CopyButton } from './copy-button.tsx'
+import { type ApiError, adviceFor } from '../../api/api-error.ts'
+import { signOut } from '../../state/credentials.ts'
+import { CopyButton } from '../values/copy-button.tsx'
 
 /** What failed, and what to do about it. @param onRetry shown as a button, if repeating the request may help */
 export function ErrorBox({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {

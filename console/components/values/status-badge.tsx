@@ -1,4 +1,4 @@
-import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
 
 const LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
 
