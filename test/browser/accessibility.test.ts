@@ -4,7 +4,7 @@ import { runAgents } from './demo/run-agents.ts'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { findViolations } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
-import { getLayoutShift, observePerformance } from './support/metrics.ts'
+import { getLayoutShift, observeLayoutShift } from './support/metrics.ts'
 
 const MAX_LAYOUT_SHIFT = 0.05
 
@@ -99,7 +99,7 @@ describe.each(VIEWS)('%s', (_, options) => {
 
   it.each(PAGES)('has no violations, and nothing moves: %s', async (_name, hashOf, act) => {
     const page = await open(`${demo.url}/console#token=${demo.token}`, options)
-    await observePerformance(page)
+    await observeLayoutShift(page)
     await page.goto('about:blank')
     await page.goto(`${demo.url}/console${hashOf(ids)}`)
     await settle(page)

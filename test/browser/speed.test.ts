@@ -11,7 +11,8 @@ import {
 } from './stub/records.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
-import { measureLoad, observePerformance, takeLongestTask } from './support/metrics.ts'
+import { measureTransfer } from './support/metrics.ts'
+import { traceWork, type Work } from './support/trace.ts'
 
 const MAX_TASK_MS = 200
 const MAX_FIRST_VIEW_BYTES = 100_000
@@ -66,90 +67,101 @@ beforeAll(async () => {
 })
 afterAll(() => stub?.stop())
 
-async function openPage(hash: string): Promise<Page> {
+/** A page that is signed in, and shows nothing yet. */
+async function openBlank(): Promise<Page> {
   const page = await open(`${stub.url}/console#token=x`)
-  await observePerformance(page)
+  await page.getByRole('heading', { level: 1 }).waitFor()
   await page.goto('about:blank')
-  await page.goto(`${stub.url}/console${hash}`)
   return page
 }
 
 /** @returns the best of several measurements, which end as soon as one is good enough */
-async function best(max: number, measure: () => Promise<number>): Promise<number> {
+async function best(max: number, name: keyof Work, measure: () => Promise<Work>): Promise<number> {
   const found: number[] = []
-  while (found.length < ATTEMPTS && !found.some((value) => value <= max)) found.push(await measure())
-  console.log(`${expect.getState().currentTestName}: ${found.join(', ')}`)
+  while (found.length < ATTEMPTS && !found.some((value) => value <= max)) found.push((await measure())[name])
+  console.log(`${expect.getState().currentTestName}: ${found.join(', ')} ms`)
   return Math.min(...found)
 }
 
 describe('the first view', () => {
   it('transfers at most 100 kB', async () => {
     const page = await open(`${stub.url}/console`)
-    const { bytes } = await measureLoad(page, `${stub.url}/console`)
+    const bytes = await measureTransfer(page, async () => {
+      await page.goto(`${stub.url}/console`)
+      await page.getByLabel('API token').waitFor()
+      await page.waitForLoadState('networkidle')
+    })
     console.log(`first view: ${bytes} bytes`)
     expect(bytes).toBeGreaterThan(10_000)
     expect(bytes).toBeLessThanOrEqual(MAX_FIRST_VIEW_BYTES)
   })
 
-  it('takes at most 300 ms of script', async () => {
-    const ms = await best(MAX_FIRST_VIEW_SCRIPT_MS, async () => {
-      const page = await open(`${stub.url}/console`)
-      return (await measureLoad(page, `${stub.url}/console`)).scriptMs
+  it('takes at most 300 ms of script, up to the charts of the overview', async () => {
+    const ms = await best(MAX_FIRST_VIEW_SCRIPT_MS, 'scriptMs', async () => {
+      const page = await openBlank()
+      return traceWork(page, async () => {
+        await page.goto(`${stub.url}/console`)
+        // And no longer: "Loading: 100 so far…".
+        await page.getByText(/1,000 runs that this token may see, not of all runs\.$/).waitFor()
+      })
     })
     expect(ms).toBeLessThanOrEqual(MAX_FIRST_VIEW_SCRIPT_MS)
   })
 })
 
+/** Scrolls to the end in every frame until all runs are listed, then to places all over the list. */
+const SCROLL = `new Promise((resolve) => {
+  const list = document.documentElement
+  let jumps = 0
+  requestAnimationFrame(function step() {
+    const isComplete = document.querySelector('main').textContent.includes('10,000 runs')
+    if (isComplete && ++jumps > 100) return resolve()
+    window.scrollTo(0, isComplete ? (list.scrollHeight * ((jumps * 37) % 100)) / 100 : list.scrollHeight)
+    requestAnimationFrame(step)
+  })
+})`
+
+/** Whether the window shows a run where it is after the last jump, not an empty part of the list. */
+const ROW_AT_CENTER = `document.elementFromPoint(innerWidth / 2, innerHeight / 2).closest('.run-row') !== null`
+
 describe('no task takes over 200 ms', () => {
-  // Unfinished: on a busy machine, loading 10,000 runs by scrolling takes longer than the limit.
-  it.skip('while one scrolls 10,000 runs', { timeout: 240_000 }, async () => {
-    const page = await openPage('#/runs')
-    await page.getByText(/newest runs/).waitFor()
-    await takeLongestTask(page)
-    await page.mouse.move(600, 500)
-    const longest: number[] = []
-    await expect
-      .poll(
-        async () => {
-          await page.mouse.wheel(0, 20_000)
-          longest.push(await takeLongestTask(page))
-          return page.getByText(/^10,000 runs/).count()
-        },
-        { timeout: 200_000, interval: 20 },
-      )
-      .toBe(1)
-    // Up and down again, now that all of them are there.
-    const ms = await best(MAX_TASK_MS, async () => {
-      for (const delta of [-40_000, -80_000, 120_000, -200_000, 300_000]) {
-        await page.mouse.wheel(0, delta)
-        await page.waitForTimeout(60)
-      }
-      return takeLongestTask(page)
+  it('while one scrolls 10,000 runs', { timeout: 240_000 }, async () => {
+    const ms = await best(MAX_TASK_MS, 'longestTaskMs', async () => {
+      const page = await openBlank()
+      await page.goto(`${stub.url}/console#/runs`)
+      await page.getByText(/newest runs/).waitFor()
+      const work = await traceWork(page, () => page.evaluate(SCROLL))
+      const rows = page.getByRole('link', { name: /^01/ })
+      expect(await rows.count()).toBeLessThan(100)
+      await expect.poll(() => page.evaluate(ROW_AT_CENTER)).toBe(true)
+      return work
     })
     expect(ms).toBeLessThanOrEqual(MAX_TASK_MS)
-    // A stray one is the machine's.
-    expect(longest.filter((task) => task > MAX_TASK_MS).length).toBeLessThanOrEqual(longest.length / 20)
-    expect(await page.locator('main [role=row], main tr, main li').count()).toBeLessThan(300)
   })
 
   it('with a run of 5 MB input, output and result', async () => {
-    const ms = await best(MAX_TASK_MS, async () => {
-      const page = await openPage(`#/runs/${idOf(1_000_000)}`)
-      await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
-      await page.locator('main button[aria-expanded=false]').first().waitFor()
-      for (const button of await page.locator('main button[aria-expanded=false]').all()) await button.click()
-      return takeLongestTask(page)
+    const ms = await best(MAX_TASK_MS, 'longestTaskMs', async () => {
+      const page = await openBlank()
+      return traceWork(page, async () => {
+        await page.goto(`${stub.url}/console#/runs/${idOf(1_000_000)}`)
+        await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
+        const closed = page.locator('main button[aria-expanded=false]')
+        await closed.first().waitFor()
+        for (const button of await closed.all()) await button.click()
+      })
     })
     expect(ms).toBeLessThanOrEqual(MAX_TASK_MS)
   })
 
   it('with an input of 5 MB in the editor', async () => {
-    const ms = await best(MAX_TASK_MS, async () => {
-      const page = await openPage(`#/agents/${AGENT_ID}/try?from=${idOf(1_000_000)}`)
-      await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
-      await page.getByRole('button', { name: 'JSON', exact: true }).click()
-      await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
-      return takeLongestTask(page)
+    const ms = await best(MAX_TASK_MS, 'longestTaskMs', async () => {
+      const page = await openBlank()
+      return traceWork(page, async () => {
+        await page.goto(`${stub.url}/console#/agents/${AGENT_ID}/try?from=${idOf(1_000_000)}`)
+        await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
+        await page.getByRole('button', { name: 'JSON', exact: true }).click()
+        await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
+      })
     })
     expect(ms).toBeLessThanOrEqual(MAX_TASK_MS)
   })

@@ -15,7 +15,14 @@ import { closeServer, listen, urlOf } from '../../../local/gateway/server.ts'
 /** Responses of the API by operation. An operation without one is not found. */
 export type Answers = Partial<Record<OperationName, (event: APIGatewayProxyEvent) => HttpResponse>>
 
-export type Stub = { url: string; stop: () => Promise<void> }
+export type Stub = {
+  url: string
+  /** Nothing listens any more, until the returned function is called. */
+  interrupt: () => Promise<() => Promise<void>>
+  stop: () => Promise<void>
+}
+
+const HOST = '127.0.0.1'
 
 /** Any token is valid. */
 const ACCEPT = async () => ({
@@ -40,9 +47,14 @@ export async function startStub(answers: Answers): Promise<Stub> {
     authorizer: ACCEPT,
     corsOrigins: [],
   })
-  await listen(gateway, '127.0.0.1', 0)
+  await listen(gateway, HOST, 0)
+  const url = urlOf(gateway, HOST)
   return {
-    url: urlOf(gateway, '127.0.0.1'),
+    url,
+    interrupt: async () => {
+      await closeServer(gateway)
+      return () => listen(gateway, HOST, Number(new URL(url).port))
+    },
     stop: async () => {
       await closeServer(gateway)
       rmSync(folder, { recursive: true })

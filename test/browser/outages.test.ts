@@ -1,0 +1,123 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../lib/core/errors.ts'
+import { toProblemResult } from '../../lib/http/problem-details.ts'
+import {
+  AGENT_ID,
+  aMe,
+  anAgentRecord,
+  anExecutionRecord,
+  aStepRecord,
+  aVersionRecord,
+  idOf,
+} from './stub/records.ts'
+import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
+import { useBrowser } from './support/browser.ts'
+
+/** Polls that fail are repeated less and less often: after 6 s, 12 s, 24 s, 30 s. */
+const POLL_TIMEOUT_MS = 50_000
+
+const answers: Answers = {
+  'get-me': () => ({ status: 200, body: aMe() }),
+  'list-agents': () => ({ status: 200, body: [anAgentRecord()] }),
+  'get-agent': () => ({ status: 200, body: anAgentRecord() }),
+  'list-versions': () => ({ status: 200, body: [aVersionRecord()] }),
+  'get-version': () => ({ status: 200, body: { ...aVersionRecord(), document: {} } }),
+  'list-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
+  'list-agent-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
+  'get-execution': () => ({ status: 200, body: anExecutionRecord(0) }),
+  'list-steps': () => ({ status: 200, body: [aStepRecord(1)] }),
+}
+
+type Content = (page: Page) => Locator
+
+/** What a page shows when its data has been loaded. */
+const PAGES: [string, string, Content][] = [
+  ['overview', '#/', (page) => page.getByText('There are 1 so far.')],
+  ['agents', '#/agents', (page) => page.getByRole('link', { name: 'Triage ticket', exact: true })],
+  ['agent', `#/agents/${AGENT_ID}`, (page) => page.getByRole('heading', { name: 'Triage ticket' })],
+  ['try it', `#/agents/${AGENT_ID}/try`, (page) => page.getByRole('button', { name: 'Run', exact: true })],
+  ['runs', '#/runs', (page) => page.getByText(/^1 run/)],
+  ['run', `#/runs/${idOf(1_000_000)}`, (page) => page.getByText('I look it up.')],
+]
+
+const { open } = useBrowser()
+let stub: Stub
+let isUnavailable = false
+const failing = Object.fromEntries(
+  Object.entries(answers).map(([name, answer]) => [
+    name,
+    (event: Parameters<typeof answer>[0]) => {
+      if (!isUnavailable) return answer(event)
+      const { statusCode, headers, body } = toProblemResult(new Unavailable(null), 'request-1')
+      return { status: statusCode, headers: headers as Record<string, string>, body: JSON.parse(body) }
+    },
+  ]),
+)
+
+beforeAll(async () => {
+  stub = await startStub(failing)
+})
+afterAll(() => stub?.stop())
+
+/** The overview has two parts that load data. The first one also tries again by itself. */
+const lastAlert = (page: Page) => page.getByRole('alert').last()
+const retry = (page: Page) => lastAlert(page).getByRole('button', { name: 'Retry' }).click()
+
+async function expectRecovery(page: Page, content: Content): Promise<void> {
+  await retry(page)
+  await content(page).first().waitFor()
+  await expect.poll(() => page.getByRole('alert').count(), { timeout: POLL_TIMEOUT_MS }).toBe(0)
+}
+
+describe('while the service is stopped', () => {
+  it.each(PAGES)('a page says so, and Retry works when it is back: %s', async (_, hash, content) => {
+    const page = await open(`${stub.url}/console#token=x`)
+    await page.getByRole('heading', { name: 'Durations' }).waitFor()
+    if (hash === '#/') await page.evaluate(`location.hash = '#/nowhere'`)
+    const start = await stub.interrupt()
+    try {
+      await page.evaluate(`location.hash = '${hash}'`)
+      const alert = lastAlert(page)
+      await alert.getByText('The service does not respond.').waitFor()
+      await alert.getByText('Check that it is running').waitFor()
+      await retry(page)
+      await alert.getByText('The service does not respond.').waitFor()
+    } finally {
+      await start()
+    }
+    await expectRecovery(page, content)
+  })
+
+  it('the list of runs stays, and is updated again when it is back', async () => {
+    const page = await open(`${stub.url}/console#token=x`)
+    await page.goto(`${stub.url}/console#/runs`)
+    await page.getByText(/^1 run/).waitFor()
+    const start = await stub.interrupt()
+    const note = page.getByText('Updates are interrupted: the service does not respond.')
+    try {
+      await note.waitFor()
+      expect(await page.getByRole('link', { name: /^01/ }).count()).toBe(1)
+    } finally {
+      await start()
+    }
+    await note.waitFor({ state: 'detached', timeout: POLL_TIMEOUT_MS })
+  })
+})
+
+describe('while the API responds with 503', () => {
+  it.each(PAGES)('a first visit says what to do, and Retry works: %s', async (_, hash, content) => {
+    const page = await open(`${stub.url}/console#token=x`)
+    isUnavailable = true
+    try {
+      await page.goto('about:blank')
+      await page.goto(`${stub.url}/console${hash}`)
+      const alert = lastAlert(page)
+      await alert.getByText('A service that this request depends on did not respond.').waitFor()
+      await alert.getByText(/Try again in \d+ s\./).waitFor()
+    } finally {
+      isUnavailable = false
+    }
+    await expectRecovery(page, content)
+  })
+})
