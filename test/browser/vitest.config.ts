@@ -6,7 +6,6 @@ export default defineConfig({
     include: ['test/browser/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
     env: { POWERTOOLS_LOG_LEVEL: 'WARN' },
-    isolate: false,
     // A browser uses both processors of a small machine, and some tests measure it.
     fileParallelism: false,
     testTimeout: 60_000,

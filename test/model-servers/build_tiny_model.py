@@ -51,8 +51,10 @@ CONSTANT, ASSISTANT, CALL_END, TOOL, QUOTE, BRACE, SEEN_RESULT, CALLS, NOISE = r
 CONSTANT_VALUE = np.sqrt(WIDTH)
 MARKED = {"<|assistant|>": ASSISTANT, "</tool_call>": CALL_END, "<|tool|>": TOOL, '"': QUOTE, "}": BRACE}
 
-# How likely a character is, compared with the others of ASCII (0): texts end soon, and syntax is rare in them.
-CHARACTERS = {'"': 2.3, "}": -1, "]": 0, ",": -4, "<": -4, "\\": -2, " ": -8, "e": -4, "E": -4}
+# How likely a character is, compared with the others of ASCII (0): texts end soon, and syntax is rare in them. Numbers end
+# soon, too: the service asks again for one that a double cannot hold, and a random model would write another one.
+CHARACTERS = {'"': 2.3, "}": -1, "]": 0, ",": -4, "<": -4, "\\": -2, " ": -8, "e": -8, "E": -8, ".": -3}
+CHARACTERS |= {digit: -2.5 for digit in "0123456789"}
 
 # What a token gains after another one, or after what the attention has seen.
 HABITS = {
