@@ -1,6 +1,7 @@
 import { fitsDouble } from '../../../lib/core/exact-number.ts'
 import { type JsonNode, parseJsonTree } from '../../schema/json/json-node.ts'
 import { INPUT_FILE, runUrl, type SampleRequest, TOKEN_VARIABLE } from './sample-request.ts'
+import { type Language, toLiteral } from './to-literal.ts'
 
 /** A program for Python 3 without packages. */
 export function toPython(request: SampleRequest): string {
@@ -23,7 +24,9 @@ with urllib.request.urlopen(request) as response:
 function toBody(input: string | null): string {
   if (input === null) return `open("${INPUT_FILE}", "rb").read()`
   const node = parseJsonTree(input)
-  return isExact(node) ? `json.dumps(${toLiteral(node, '    ')}).encode()` : `${toText(input)}.encode()`
+  return isExact(node)
+    ? `json.dumps(${toLiteral(node, PYTHON, '    ')}).encode()`
+    : `${toText(input)}.encode()`
 }
 
 /** Whether Python writes every number as it is: integers of any size, and what a double holds. */
@@ -36,38 +39,21 @@ function isExact(node: JsonNode): boolean {
   return names.size === node.members.length && node.members.every(({ value }) => isExact(value))
 }
 
-function toLiteral(node: JsonNode, indent: string): string {
-  const inner = `${indent}    `
-  switch (node.type) {
-    case 'object':
-      return wrap(
-        '{',
-        node.members.map(({ name, value }) => `${toText(name)}: ${toLiteral(value, inner)}`),
-        '}',
-        indent,
-      )
-    case 'array':
-      return wrap(
-        '[',
-        node.items.map((item) => toLiteral(item, inner)),
-        ']',
-        indent,
-      )
-    case 'string':
-      return toText(node.value)
-    case 'number':
-      return node.source
-    case 'boolean':
-      return node.value ? 'True' : 'False'
-    case 'null':
-      return 'None'
-  }
-}
-
-function wrap(open: string, parts: string[], close: string, indent: string): string {
+function wrap(brackets: '{}' | '[]', parts: string[], indent: string): string {
+  const [open = '', close = ''] = brackets
   if (parts.length === 0) return open + close
   return `${open}\n${parts.map((part) => `${indent}    ${part},`).join('\n')}\n${indent}${close}`
 }
 
 /** The escapes that `JSON.stringify` writes mean the same in Python. */
 const toText = (text: string) => JSON.stringify(text)
+
+const PYTHON: Language = {
+  indent: '    ',
+  name: toText,
+  text: toText,
+  number: (source) => source,
+  boolean: (value) => (value ? 'True' : 'False'),
+  null: 'None',
+  wrap,
+}

@@ -1,7 +1,8 @@
 import { fitsDouble } from '../../../lib/core/exact-number.ts'
-import { type JsonNode, parseJsonTree } from '../../schema/json/json-node.ts'
+import { parseJsonTree } from '../../schema/json/json-node.ts'
 import type { Parameters } from '../run-options.ts'
 import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE } from './sample-request.ts'
+import { type Language, toLiteral } from './to-literal.ts'
 
 /** A program that uses the client of `clients/typescript`. */
 export function toTypeScript({ baseUrl, agent, parameters, input }: SampleRequest): string {
@@ -14,7 +15,7 @@ const client = new Client({
   baseUrl: ${toText(baseUrl)},
   token: process.env.${TOKEN_VARIABLE} ?? '',
 })
-${input === null ? READ_INPUT : ''}const output = await client.run(${toText(agent)}, ${input === null ? 'input' : toLiteral(parseJsonTree(input), '')}${options})
+${input === null ? READ_INPUT : ''}const output = await client.run(${toText(agent)}, ${input === null ? 'input' : toLiteral(parseJsonTree(input), TYPESCRIPT, '')}${options})
 console.log(output)
 `
 }
@@ -25,41 +26,16 @@ const READ_INPUT = `const input = JSON.parse(await readFile('${INPUT_FILE}', 'ut
 )
 `
 
-function toLiteral(node: JsonNode, indent: string): string {
-  const inner = `${indent}  `
-  switch (node.type) {
-    case 'object':
-      return wrap(
-        '{ ',
-        node.members.map(({ name, value }) => `${toName(name)}: ${toLiteral(value, inner)}`),
-        ' }',
-        indent,
-      )
-    case 'array':
-      return wrap(
-        '[',
-        node.items.map((item) => toLiteral(item, inner)),
-        ']',
-        indent,
-      )
-    case 'string':
-      return toText(node.value)
-    case 'number':
-      return fitsDouble(node.source) && node.source !== '-0' ? node.source : `JSON.rawJSON('${node.source}')`
-    case 'boolean':
-      return String(node.value)
-    case 'null':
-      return 'null'
-  }
-}
-
 const MAX_LINE = 60
 
-function wrap(open: string, parts: string[], close: string, indent: string): string {
-  if (parts.length === 0) return open.trim() + close.trim()
-  const line = open + parts.join(', ') + close
+/** In one line if it is short. */
+function wrap(brackets: '{}' | '[]', parts: string[], indent: string): string {
+  const [open = '', close = ''] = brackets
+  if (parts.length === 0) return open + close
+  const space = open === '{' ? ' ' : ''
+  const line = open + space + parts.join(', ') + space + close
   if (line.length <= MAX_LINE && !line.includes('\n')) return line
-  return `${open.trim()}\n${parts.map((part) => `${indent}  ${part},`).join('\n')}\n${indent}${close.trim()}`
+  return `${open}\n${parts.map((part) => `${indent}  ${part},`).join('\n')}\n${indent}${close}`
 }
 
 /** A literal with the plain name `__proto__` would set the prototype. */
@@ -77,4 +53,14 @@ const toOptions = (parameters: Parameters) =>
 function toText(text: string): string {
   const quoted = JSON.stringify(text)
   return text.includes("'") ? quoted : `'${quoted.slice(1, -1).replaceAll('\\"', '"')}'`
+}
+
+const TYPESCRIPT: Language = {
+  indent: '  ',
+  name: toName,
+  text: toText,
+  number: (source) => (fitsDouble(source) && source !== '-0' ? source : `JSON.rawJSON('${source}')`),
+  boolean: String,
+  null: 'null',
+  wrap,
 }
