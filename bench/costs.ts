@@ -40,7 +40,7 @@ type Invocation = {
   logBytes: number
   waitMs?: number
 }
-type Kind = { name: string; scenario: Scenario; invocations: Invocation[]; isQueued?: true }
+type Kind = { name: string; scenario: Scenario; invocations: Invocation[]; queueRequests?: number }
 
 const ACCEPT: Invocation = { function: 'run-agent', roundTrips: 2, logBytes: 350 }
 const PROCESS: Invocation = { function: 'process-execution', roundTrips: 2, logBytes: 550 }
@@ -61,14 +61,16 @@ const KINDS: Kind[] = [
     name: 'async',
     scenario: withoutTenants(findScenario('hot agent', 'async')),
     invocations: [ACCEPT, PROCESS, READ],
-    isQueued: true,
+    // Send, receive and delete.
+    queueRequests: 3,
   },
   {
     name: 'model, 20 s',
     scenario: findScenario('even', 'model'),
     // The claim, five steps, the renewal with the first one, four tool results with a read of the lease each, the finish.
     invocations: [ACCEPT, { ...PROCESS, roundTrips: 16, waitMs: 20_000 }, READ],
-    isQueued: true,
+    // Also the changes of the visibility timeout after 1 s and with the heartbeat at 10 s.
+    queueRequests: 5,
   },
 ]
 
@@ -87,7 +89,7 @@ const rows = items.map(
 )
 console.log(markdownTable(rows))
 
-async function billOf({ scenario, invocations, isQueued }: Kind): Promise<Record<string, number>> {
+async function billOf({ scenario, invocations, queueRequests = 0 }: Kind): Promise<Record<string, number>> {
   const simulation = await simulate(scenario, { runs: 5_120, seed: 1 })
   const units = [...unitsPerRun(simulation).values()]
   const storedBytes = sum(Object.values(simulation.usage.storedBytes())) / simulation.runs
@@ -100,8 +102,7 @@ async function billOf({ scenario, invocations, isQueued }: Kind): Promise<Record
     'Lambda time': sum(invocations.map(gigabyteSeconds)) * PRICES.lambdaGigabyteSecond,
     'DynamoDB writes': sum(units.map(({ writes }) => writes)) * PRICES.writeUnit,
     'DynamoDB reads': sum(units.map(({ reads }) => reads)) * PRICES.readUnit,
-    // Send, receive and delete.
-    SQS: isQueued ? 3 * PRICES.queueRequest + PRICES.messageGroup : 0,
+    SQS: queueRequests > 0 ? queueRequests * PRICES.queueRequest + PRICES.messageGroup : 0,
     Logs: (logBytes / 1e9) * PRICES.logGigabyte,
     Traces: invocations.length * TRACED * PRICES.trace,
   }

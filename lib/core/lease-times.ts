@@ -6,6 +6,8 @@ export type LeaseTimes = {
   heartbeatMs: number
   /** Visibility timeout of a message in process: slightly longer than the lease, which has expired when SQS redelivers it. */
   visibilityMs: number
+  /** After how long a run's message gets that timeout. A worker that dies before is replaced by the sweeper. */
+  visibilityDelayMs: number
   /**
    * How long an execution may stay without a live lease before the sweeper re-enqueues it. Longer than a lease, so that most
    * runs end before the time of their next check has to be moved.
@@ -23,6 +25,7 @@ export function leaseTimes(leaseMs: number = LEASE_MS, backoffMs: number = RETRY
     leaseMs,
     heartbeatMs: leaseMs / 6,
     visibilityMs: leaseMs + leaseMs / 12,
+    visibilityDelayMs: leaseMs / 60,
     graceMs: leaseMs * 1.5,
     backoffMs,
     retryDelayMs: backoffMs / 10,

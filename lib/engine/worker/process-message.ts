@@ -1,5 +1,6 @@
 import { resolveVersionOf } from '../../agents/version-cache.ts'
 import { CANCELLED, type ExecutionError, failure, type LeasedExecution } from '../../core/execution.ts'
+import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import type { RunQueue } from '../../core/ports.ts'
 import { attemptsExhausted } from '../../core/transitions.ts'
@@ -30,12 +31,8 @@ export async function processMessage(
   { message, deadline }: { message?: Message; deadline?: WorkerDeadline } = {},
 ): Promise<MessageResult> {
   const { executions, system } = engine
-  const { leaseMs, visibilityMs } = timesOf(engine)
   const now = system.now()
-  const lease = { owner: system.newId(), expiresAt: now + leaseMs }
-  const hide = () => message?.changeVisibility(visibilityMs) ?? Promise.resolve()
-  // Not awaited before the run: the claim decides. Awaited before the visibility is set again.
-  const hidden = hide().catch(() => undefined)
+  const lease = { owner: system.newId(), expiresAt: now + timesOf(engine).leaseMs }
   const execution = await executions.claim({ id, lease, now })
   if (typeof execution === 'string') return execution
 
@@ -51,8 +48,9 @@ export async function processMessage(
     return fail({ code: 'VersionNotFound', message: 'The version of the execution no longer exists.' })
   }
   if (await hasFinalParent(engine, execution)) return fail(CANCELLED)
+  const visibility = extendVisibility(message, timesOf(engine))
   const onHeartbeat = async () => {
-    await hide()
+    await visibility.extend()
     if (await hasFinalParent(engine, execution))
       await endExecution(engine, { ...execution, error: CANCELLED })
   }
@@ -60,9 +58,29 @@ export async function processMessage(
     onHeartbeat,
     deadline,
     retry: message && { mode: 'requeue', receiveCount: message.receiveCount },
-  })
-  await hidden
+  }).finally(visibility.settle)
   return result.kind === 'released' && message ? requeue(execution, result, message) : 'processed'
+}
+
+/**
+ * Extends the visibility timeout of a message once its run has taken a while. Most runs end before, and need no request: SQS hides
+ * a received message at least for the timeout of the function.
+ */
+function extendVisibility(message: Message | undefined, { visibilityMs, visibilityDelayMs }: LeaseTimes) {
+  const extend = () => message?.changeVisibility(visibilityMs) ?? Promise.resolve()
+  let extended = Promise.resolve()
+  const timer = setTimeout(() => {
+    extended = extend().catch(() => undefined)
+  }, visibilityDelayMs)
+  return {
+    extend,
+
+    /** To be awaited before the visibility timeout is set to anything else. */
+    async settle(): Promise<void> {
+      clearTimeout(timer)
+      await extended
+    },
+  }
 }
 
 /** A child whose parent ended while no worker was running the parent ends, too. */

@@ -15,12 +15,28 @@ const later = () => Date.now() + 10_000_000
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
 
 describe('processMessage', () => {
-  it('sets the visibility timeout beyond the lease before it does anything else', async () => {
+  it('sets the visibility timeout beyond the lease when a run takes a while, before its first heartbeat', async () => {
+    const { visibilityMs, leaseMs, heartbeatMs, visibilityDelayMs } = leaseTimes()
+    expect(visibilityMs).toBeGreaterThan(leaseMs)
+    expect(visibilityDelayMs).toBeLessThan(heartbeatMs / 2)
+    const { message, visibility } = aMessage()
+    const extended = Promise.withResolvers<void>()
+    const changeVisibility = async (ms: number) => {
+      await message.changeVisibility(ms)
+      extended.resolve()
+    }
+    const { execution, stored } = await queued([{ ...answer, until: extended.promise }])
+    const soon = { ...engine, times: { ...leaseTimes(), visibilityDelayMs: 5 } }
+    await processMessage(soon, execution.id, { message: { ...message, changeVisibility } })
+    expect(visibility).toEqual([visibilityMs])
+    expect((await stored()).status).toBe('SUCCESS')
+  })
+
+  it('makes no request for the message of a short run', async () => {
     const { execution, stored } = await queued([answer])
     const { message, visibility } = aMessage()
     await processMessage(engine, execution.id, { message })
-    expect(visibility).toEqual([leaseTimes().visibilityMs])
-    expect(leaseTimes().visibilityMs).toBeGreaterThan(leaseTimes().leaseMs)
+    expect(visibility).toEqual([])
     expect((await stored()).status).toBe('SUCCESS')
   })
 

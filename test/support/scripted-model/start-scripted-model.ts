@@ -82,6 +82,7 @@ export async function startScriptedModel() {
 
   async function reply(response: ServerResponse, format: Format, request: RecordedRequest, turn: Reply) {
     if (turn.delayMs) await sleep(turn.delayMs, undefined, { ref: false })
+    await turn.until
     const toChunks = (scripted: ScriptedResponse) => {
       const possible = request.tools.length > 0 ? scripted : asText(scripted)
       return format.encode(completeResponse(possible, `${++responses}`, request.model), request.body)

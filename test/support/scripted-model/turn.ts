@@ -22,23 +22,26 @@ export type ScriptedResponse = {
   refusal?: string
   /** Before the response begins. */
   delayMs?: number
+  /** The response begins when this has resolved. */
+  until?: Promise<unknown>
   /** Before each chunk but the first, or before one: -1 is the last. */
   pause?: { ms: number; chunk?: number }
 }
 
 /** A failed response. */
-export type Fault = { delayMs?: number } & (
-  | { status: number; headers?: Record<string, string>; message?: string; code?: string; body?: string }
-  /** Status 200 with this body. */
-  | { garbage: string; contentType?: string }
-  /** The connection is closed before the first byte. */
-  | { drop: 'before' }
-  /**
-   * A valid response of which only the first chunks are sent, half of them by default; 2.5 is half of the third. Then the connection is closed, the
-   * response ends as if it were complete, or an error follows in the stream.
-   */
-  | { cut: ScriptedResponse; chunks?: number; by: 'close' | 'end' | { code: string; message?: string } }
-)
+export type Fault = Pick<ScriptedResponse, 'delayMs' | 'until'> &
+  (
+    | { status: number; headers?: Record<string, string>; message?: string; code?: string; body?: string }
+    /** Status 200 with this body. */
+    | { garbage: string; contentType?: string }
+    /** The connection is closed before the first byte. */
+    | { drop: 'before' }
+    /**
+     * A valid response of which only the first chunks are sent, half of them by default; 2.5 is half of the third. Then the connection is closed, the
+     * response ends as if it were complete, or an error follows in the stream.
+     */
+    | { cut: ScriptedResponse; chunks?: number; by: 'close' | 'end' | { code: string; message?: string } }
+  )
 
 export type Reply = ScriptedResponse | Fault
 export type Turn = Reply | ((request: RecordedRequest) => Reply)
