@@ -7,13 +7,15 @@ const REQUEST_TIMEOUT_MS = 2_000
 const CONNECTION_TIMEOUT_MS = 1_000
 /** Far above what one Lambda invocation uses: a request that waits for a socket would run into the timeouts above. */
 const MAX_SOCKETS = 256
+/** Connections that a burst needed are closed when nobody uses them for this long. */
+const IDLE_SOCKET_MS = 60_000
 
 /**
  * A request handler that ends an attempt when no response, or no further part of it, arrives within `timeoutMs`.
  * https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-reusing-connections.html
  */
-export function createRequestHandler(timeoutMs: number): NodeHttpHandler {
-  const agent = { keepAlive: true, maxSockets: MAX_SOCKETS }
+export function createRequestHandler(timeoutMs: number, idleSocketMs = IDLE_SOCKET_MS): NodeHttpHandler {
+  const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: idleSocketMs }
   return new NodeHttpHandler({
     httpAgent: agent,
     httpsAgent: agent,

@@ -142,6 +142,19 @@ describe('createRequestHandler', () => {
     expect(isRetryable(failure)).toBe(true)
     expect(requests).toHaveLength(3)
   })
+
+  it('closes a connection that is idle, not one that waits for a response', async () => {
+    const slow: Responder = (response) => setTimeout(() => response.end('{}'), 100)
+    const { url, requests } = await startStub(slow)
+    const requestHandler = createRequestHandler(5_000, 20)
+    const client = new DynamoDBClient({ ...clientConfig(url), requestHandler })
+    await client.send(new ListTablesCommand({}))
+    const [request] = requests
+    await vi.waitUntil(() => request?.socket.destroyed, 5_000)
+    await client.send(new ListTablesCommand({}))
+    expect(requests).toHaveLength(2)
+    expect(requests[1]?.socket).not.toBe(request?.socket)
+  })
 })
 
 describe('clientConfig', () => {
