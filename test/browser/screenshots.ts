@@ -51,6 +51,7 @@ try {
 
 async function take(page: Page, name: string, view: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.waitForLoadState('networkidle')
   await page.locator('.spinner').first().waitFor({ state: 'detached' })
   await page.getByText(/Loading: /).waitFor({ state: 'detached' })
   await page.screenshot({ path: `${FOLDER}/${name}-${view}.png`, animations: 'disabled' })
