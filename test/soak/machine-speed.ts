@@ -11,7 +11,7 @@ const TEXT = 'x'.repeat(1_000)
  */
 export function watchSpeed(): () => number {
   const times = [measure()]
-  const timer = setInterval(() => times.push(measure()), INTERVAL_MS)
+  const timer = setInterval(() => times.push(measure()), INTERVAL_MS).unref()
   return () => {
     clearInterval(timer)
     return median(times)

@@ -48,9 +48,9 @@ export async function processMessage(
     return fail({ code: 'VersionNotFound', message: 'The version of the execution no longer exists.' })
   }
   if (await hasFinalParent(engine, execution)) return fail(CANCELLED)
-  const visibility = extendVisibility(message, timesOf(engine))
+  const visibility = hideWhileRunning(message, timesOf(engine))
   const onHeartbeat = async () => {
-    await visibility.extend()
+    await visibility.renew()
     if (await hasFinalParent(engine, execution))
       await endExecution(engine, { ...execution, error: CANCELLED })
   }
@@ -63,22 +63,22 @@ export async function processMessage(
 }
 
 /**
- * Extends the visibility timeout of a message once its run has taken a while. Most runs end before, and need no request: SQS hides
- * a received message at least for the timeout of the function.
+ * Sets the visibility timeout of a message slightly beyond the lease, once its run has taken a while. A short run needs no request:
+ * the timeout of the queue is at least that of the function.
  */
-function extendVisibility(message: Message | undefined, { visibilityMs, visibilityDelayMs }: LeaseTimes) {
-  const extend = () => message?.changeVisibility(visibilityMs) ?? Promise.resolve()
-  let extended = Promise.resolve()
+function hideWhileRunning(message: Message | undefined, { visibilityMs, visibilityDelayMs }: LeaseTimes) {
+  const renew = () => message?.changeVisibility(visibilityMs) ?? Promise.resolve()
+  let first = Promise.resolve()
   const timer = setTimeout(() => {
-    extended = extend().catch(() => undefined)
+    first = renew().catch(() => undefined)
   }, visibilityDelayMs)
   return {
-    extend,
+    renew,
 
     /** To be awaited before the visibility timeout is set to anything else. */
     async settle(): Promise<void> {
       clearTimeout(timer)
-      await extended
+      await first
     },
   }
 }
