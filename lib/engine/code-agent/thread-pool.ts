@@ -9,93 +9,135 @@ const MAX_RUNNING_OF_VERSION = 32
 const MAX_IDLE = 64
 const IDLE_MS = 20_000
 /**
- * Threads of one version that start at the same time. A start takes about 40 ms of processor time, and most runs less than
- * 1 ms: after a pause, further runs get a thread sooner from a run that ends than by starting more threads.
+ * How long a run waits for a busy thread of its version before a further one starts. A start takes about as long, all of it
+ * processor time, and most runs less than 1 ms: a run that ends usually frees its thread sooner.
  */
-const MAX_STARTING_OF_VERSION = availableParallelism()
+const START_AFTER_MS = 50
+/** Threads of one version that start at the same time. */
+const MAX_STARTING = availableParallelism()
 
 /** Runs something, and returns whether the thread can be used again. */
 type Use = (thread: AgentThread) => Promise<boolean>
 type IdleThread = { key: string; thread: AgentThread; timer: NodeJS.Timeout }
 
+/** A run that waits for a thread; overdue after `START_AFTER_MS`. */
+type WaitingRun = { take: (thread: AgentThread) => void; isOverdue: boolean }
+/** A version with runs, or with threads that start. `busy` threads start or run. */
+type ActiveVersion = {
+  key: string
+  options: ThreadOptions
+  limit: ReturnType<typeof pLimit>
+  /** Oldest first. */
+  waiting: WaitingRun[]
+  busy: number
+  starting: number
+}
+
 /** Oldest first. */
 const idle: IdleThread[] = []
 const limit = pLimit(MAX_RUNNING)
-/** Of versions with runs. */
-const limits = new Map<string, ReturnType<typeof pLimit>>()
-
-/** The runs of a version that wait for a thread, oldest first, and how many of its threads are starting. */
-type Queue = { waiting: ((thread: AgentThread) => void)[]; starting: number }
-const queues = new Map<string, Queue>()
+const versions = new Map<string, ActiveVersion>()
 
 /**
  * Calls `use` with a thread that no other run uses: a warm one that ran the same version before, or a new one.
  * @param key organization and version
  */
 export async function withThread(key: string, options: ThreadOptions, use: Use): Promise<void> {
-  const limitOfVersion = limits.get(key) ?? pLimit(MAX_RUNNING_OF_VERSION)
-  limits.set(key, limitOfVersion)
-  try {
-    await limitOfVersion(() => limit(() => useThread(key, options, use)))
-  } finally {
-    if (limitOfVersion.activeCount + limitOfVersion.pendingCount === 0) limits.delete(key)
+  const version = versions.get(key) ?? {
+    key,
+    options,
+    limit: pLimit(MAX_RUNNING_OF_VERSION),
+    waiting: [],
+    busy: 0,
+    starting: 0,
   }
+  version.options = options
+  versions.set(key, version)
+  await version.limit(() => limit(() => useThread(version, use)))
+  forgetInactive(version)
 }
 
-async function useThread(key: string, options: ThreadOptions, use: Use): Promise<void> {
-  const thread = takeIdle(key) ?? (await nextThread(key, options))
+function forgetInactive({ key, limit: { activeCount, pendingCount }, starting }: ActiveVersion): void {
+  if (activeCount + pendingCount + starting === 0) versions.delete(key)
+}
+
+async function useThread(version: ActiveVersion, use: Use): Promise<void> {
+  const thread = takeIdle(version) ?? (await nextThread(version))
   const isReusable = await use(thread).catch(() => false)
-  if (isReusable) offer(key, thread)
-  else void thread.destroy()
+  if (isReusable) offer(version, thread)
+  else discard(version, thread)
 }
 
-/** The first thread of the version that is free: a new one, or that of a run that ends before. */
-function nextThread(key: string, options: ThreadOptions): Promise<AgentThread> {
-  const queue = queues.get(key) ?? { waiting: [], starting: 0 }
-  queues.set(key, queue)
+/** The first thread of the version that is free: that of a run that ends, or a new one. */
+function nextThread(version: ActiveVersion): Promise<AgentThread> {
   return new Promise((resolve) => {
-    queue.waiting.push(resolve)
-    startThreads(key, queue, options)
+    const run: WaitingRun = { take, isOverdue: false }
+    const timer = setTimeout(() => {
+      run.isOverdue = true
+      startThreads(version)
+    }, START_AFTER_MS)
+    function take(thread: AgentThread) {
+      clearTimeout(timer)
+      resolve(thread)
+    }
+    version.waiting.push(run)
+    startThreads(version)
   })
 }
 
-function startThreads(key: string, queue: Queue, options: ThreadOptions): void {
-  while (queue.starting < Math.min(queue.waiting.length, MAX_STARTING_OF_VERSION)) {
-    queue.starting += 1
+function startThreads(version: ActiveVersion): void {
+  const { waiting, options } = version
+  const wanted =
+    version.busy > 0 ? waiting.filter(({ isOverdue }) => isOverdue).length : Math.min(1, waiting.length)
+  while (version.starting < Math.min(wanted, MAX_STARTING)) {
+    version.busy += 1
+    version.starting += 1
     const thread = new AgentThread(options)
     void thread.whenStarted().then((hasStarted) => {
-      queue.starting -= 1
-      if (hasStarted || queue.waiting.length > 0) offer(key, thread)
-      else void thread.destroy()
-      startThreads(key, queue, options)
-      if (queue.starting + queue.waiting.length === 0) queues.delete(key)
+      version.starting -= 1
+      // A run reports that its thread could not be started.
+      if (hasStarted || waiting.length > 0) offer(version, thread)
+      else discard(version, thread)
+      startThreads(version)
+      forgetInactive(version)
     })
   }
 }
 
 /** Gives the thread to the run that waits longest, or keeps it warm. */
-function offer(key: string, thread: AgentThread): void {
-  const take = queues.get(key)?.waiting.shift()
-  if (take) take(thread)
-  else keep(key, thread)
+function offer(version: ActiveVersion, thread: AgentThread): void {
+  const run = version.waiting.shift()
+  if (run) {
+    run.take(thread)
+  } else {
+    version.busy -= 1
+    keep(version.key, thread)
+  }
 }
 
-function takeIdle(key: string): AgentThread | undefined {
-  const index = idle.findLastIndex((entry) => entry.key === key && !entry.thread.isDestroyed)
+function discard(version: ActiveVersion, thread: AgentThread): void {
+  version.busy -= 1
+  void thread.destroy()
+  startThreads(version)
+}
+
+function takeIdle(version: ActiveVersion): AgentThread | undefined {
+  const index = idle.findLastIndex(({ key, thread }) => key === version.key && !thread.isDestroyed)
   if (index === -1) return undefined
   const [entry] = idle.splice(index, 1)
   clearTimeout(entry?.timer)
+  version.busy += 1
   return entry?.thread
 }
 
 function keep(key: string, thread: AgentThread): void {
-  const entry = { key, thread, timer: setTimeout(() => discard(entry), IDLE_MS).unref() }
+  const entry = { key, thread, timer: setTimeout(() => end(entry), IDLE_MS).unref() }
   idle.push(entry)
   const [oldest] = idle
-  if (idle.length > MAX_IDLE && oldest) discard(oldest)
+  if (idle.length > MAX_IDLE && oldest) end(oldest)
 }
 
-function discard(entry: IdleThread): void {
+function end(entry: IdleThread): void {
   clearTimeout(entry.timer)
   idle.splice(idle.indexOf(entry), 1)
   void entry.thread.destroy()

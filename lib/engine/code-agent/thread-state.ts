@@ -3,15 +3,18 @@
  * variables, new globals, and patched built-ins. A thread with any of these is not used again.
  */
 export function watchThread(): { isClean: () => boolean } {
-  const builtIns = readBuiltIns()
+  let builtIns = readBuiltIns()
   const environment = JSON.stringify(process.env)
   const handles = countHandles()
-  const globals = Object.getOwnPropertyNames(globalThis).length
   return {
-    isClean: () =>
-      JSON.stringify(process.env) === environment &&
-      isWithin(countHandles(), handles) &&
-      isUnchanged(builtIns, globals),
+    isClean: () => {
+      const isClean =
+        JSON.stringify(process.env) === environment &&
+        isWithin(countHandles(), handles) &&
+        isUnchanged(builtIns)
+      if (isClean && builtIns.hasUndici !== isUndiciLoaded()) builtIns = readBuiltIns()
+      return isClean
+    },
   }
 }
 
@@ -26,7 +29,23 @@ function countHandles(): Map<string, number> {
 const isWithin = (counts: Map<string, number>, limits: Map<string, number>): boolean =>
   [...counts].every(([type, count]) => count <= (limits.get(type) ?? 0))
 
+/** Reading one of these globals loads undici, which takes 20 ms: they are compared once the agent has loaded it. */
+const OF_UNDICI = new Set([
+  'FormData',
+  'Headers',
+  'Request',
+  'Response',
+  'MessageEvent',
+  'CloseEvent',
+  'WebSocket',
+  'EventSource',
+])
+const isUndiciLoaded = () => Symbol.for('undici.globalDispatcher.1') in globalThis
+
 type BuiltIns = {
+  /** Number of properties of the global object. */
+  globals: number
+  hasUndici: boolean
   objects: { object: object; keys: number }[]
   values: { object: Record<PropertyKey, unknown>; key: PropertyKey; value: unknown }[]
   accessors: { object: object; key: PropertyKey; get: unknown }[]
@@ -37,7 +56,9 @@ type BuiltIns = {
  * of the global object are ignored, because Node adds some when `fetch` is first used.
  */
 function readBuiltIns(): BuiltIns {
-  const builtIns: BuiltIns = { objects: [], values: [], accessors: [] }
+  const allNames = Object.getOwnPropertyNames(globalThis)
+  const hasUndici = isUndiciLoaded()
+  const builtIns: BuiltIns = { globals: allNames.length, hasUndici, objects: [], values: [], accessors: [] }
   const addProperties = (object: object, keys: PropertyKey[]) => {
     for (const key of keys) {
       const { value, get } = Reflect.getOwnPropertyDescriptor(object, key) ?? {}
@@ -45,7 +66,7 @@ function readBuiltIns(): BuiltIns {
       else builtIns.values.push({ object: object as Record<PropertyKey, unknown>, key, value })
     }
   }
-  const names = Object.getOwnPropertyNames(globalThis)
+  const names = hasUndici ? allNames : allNames.filter((name) => !OF_UNDICI.has(name))
   addProperties(globalThis, names)
   for (const name of names) {
     const value: unknown = Reflect.getOwnPropertyDescriptor(globalThis, name)?.value
@@ -61,7 +82,7 @@ function readBuiltIns(): BuiltIns {
   return builtIns
 }
 
-const isUnchanged = ({ objects, values, accessors }: BuiltIns, globals: number): boolean =>
+const isUnchanged = ({ globals, objects, values, accessors }: BuiltIns): boolean =>
   Object.getOwnPropertyNames(globalThis).length === globals &&
   objects.every(({ object, keys }) => Reflect.ownKeys(object).length === keys) &&
   values.every(({ object, key, value }) => object[key] === value) &&

@@ -76,6 +76,24 @@ describe('a code agent', () => {
     }
   })
 
+  it('with a patched class of fetch does not affect later runs', async () => {
+    for (let n = 0; n < 3; n++) {
+      expect((await run('observe class of fetch')).output).toEqual({ result: 'json' })
+      expect(await run('patched class of fetch')).toMatchObject({ status: 'SUCCESS' })
+    }
+  })
+
+  it.each(['500 kB error', 'rejection without waiting'])(
+    'loses its thread after an error: %s',
+    async (how) => {
+      const own = await (await newOrganization()).publish('hostile')
+      const { output: first } = await run('thread', own)
+      expect((await run('thread', own)).output).toEqual(first)
+      expect(await run(how, own)).toMatchObject({ status: 'ERROR' })
+      expect((await run('thread', own)).output).not.toEqual(first)
+    },
+  )
+
   it('sees of the environment NODE_ENV, TZ and what its document lists', async () => {
     const seen = JSON.parse(String((await run('environment')).output?.result))
     expect(seen).toEqual({ TZ: 'UTC', SECRET_KEY: 'sk-of-the-shop' })
