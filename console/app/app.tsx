@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import type { MeRecord } from '../../lib/api/schemas/me-record.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -20,6 +21,10 @@ export function App() {
 function Console() {
   const location = useStore(currentLocation)
   const me = useResource('me', (signal) => requestJson<MeRecord>('/v1/me', { signal }))
+  // Asked again with the next page if it failed.
+  useEffect(() => {
+    if (me.error) me.reload()
+  }, [location.path])
   const { section, element } = findRoute(location)
   return (
     <MeContext.Provider value={me.data}>

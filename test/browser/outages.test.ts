@@ -81,6 +81,14 @@ describe('while the service is stopped', () => {
       const alert = lastAlert(page)
       await alert.getByText('The service does not respond.').waitFor()
       await alert.getByText('Check that it is running').waitFor()
+      // The overview also asks for runs in progress by itself.
+      const hasFailed = page.waitForEvent(
+        'requestfailed',
+        (request) => !request.url().includes('IN_PROGRESS'),
+      )
+      await retry(page)
+      await hasFailed
+      await alert.getByText('The service does not respond.').waitFor()
     } finally {
       await start()
     }
@@ -117,5 +125,19 @@ describe('while the API responds with 503', () => {
       isUnavailable = false
     }
     await expectRecovery(page, content)
+  })
+  it('the scopes of the token are shown with the next page', async () => {
+    const page = await open(`${stub.url}/console#token=x`)
+    isUnavailable = true
+    try {
+      await page.goto('about:blank')
+      await page.goto(`${stub.url}/console#/runs`)
+      await lastAlert(page).waitFor()
+    } finally {
+      isUnavailable = false
+    }
+    expect(await page.getByText('run, read, manage').count()).toBe(0)
+    await page.evaluate(`location.hash = '#/agents'`)
+    await page.getByText('run, read, manage').waitFor()
   })
 })
