@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Execution, isFinal } from '../core/execution.ts'
 import type { ExecutionStore } from '../core/ports.ts'
 import { onceCompleted } from './completion-events.ts'
@@ -34,19 +33,23 @@ export async function waitForCompletion({
   let isNotified = false
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
     signal?.throwIfAborted()
-    const round = new AbortController()
-    const woken = signal ? AbortSignal.any([round.signal, signal]) : round.signal
+    const woken = Promise.withResolvers<boolean>()
+    const wake = () => woken.resolve(false)
+    let timer: NodeJS.Timeout | undefined
+    signal?.addEventListener('abort', wake, { once: true })
     // Subscribed before the read, so that no event is missed in between.
-    const completed = onceCompleted(id, woken).then(() => !woken.aborted)
+    const ignore = onceCompleted(id, () => woken.resolve(true))
     try {
       const status = isNotified ? null : await executions.getStatus({ organizationId, id })
       const result = status === 'IN_PROGRESS' ? status : await readFinal()
       const remainingMs = deadline - performance.now()
       if (result !== 'IN_PROGRESS' || remainingMs <= 0) return result
-      const pause = sleep(Math.min(pollMs, remainingMs), false, { signal: woken })
-      isNotified = await Promise.race([completed, pause.catch(() => false)])
+      timer = setTimeout(wake, Math.min(pollMs, remainingMs))
+      isNotified = await woken.promise
     } finally {
-      round.abort()
+      ignore()
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', wake)
     }
   }
 }

@@ -129,10 +129,12 @@ export class ExecutionFeed {
 
   /** Until the next probe is due, or until this process learns that the execution may have completed. */
   private async pause(): Promise<void> {
-    const round = new AbortController()
-    this.wake = () => round.abort()
-    const timer = setTimeout(this.wake, POLL_MS)
-    await onceCompleted(this.key.id, round.signal)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.wake = resolve
+    const timer = setTimeout(resolve, POLL_MS)
+    const ignore = onceCompleted(this.key.id, resolve)
+    await promise
+    ignore()
     clearTimeout(timer)
   }
 }

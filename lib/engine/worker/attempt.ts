@@ -57,8 +57,8 @@ export async function attempt(
   const { executions, system } = engine
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
   const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
-  const ended = new AbortController()
-  checkWhenCompleted(current, ended.signal)
+  // A run that is cancelled in this process stops at once, not at its next heartbeat.
+  const ignore = onceCompleted(execution.id, () => heartbeat.check().catch(() => undefined))
   try {
     if (!(await heartbeat.start())) return { kind: 'lost' }
     const outcome = await runUntilDeadline(current).catch(toRejection)
@@ -71,15 +71,9 @@ export async function attempt(
     if (heartbeat.lost.aborted) return { kind: 'lost' }
     return await stop(current, stopReasonOf(error))
   } finally {
-    ended.abort()
+    ignore()
     heartbeat.stop()
   }
-}
-
-/** A run that is cancelled in this process stops at once, not at its next heartbeat. */
-async function checkWhenCompleted({ execution, heartbeat }: Attempt, ended: AbortSignal): Promise<void> {
-  await onceCompleted(execution.id, ended)
-  if (!ended.aborted) await heartbeat.check().catch(() => undefined)
 }
 
 /** A run whose data the database rejects ends: a retry would fail in the same way. @throws any other error */
