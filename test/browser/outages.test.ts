@@ -126,6 +126,7 @@ describe('while the API responds with 503', () => {
     }
     await expectRecovery(page, content)
   })
+
   it('the scopes of the token are shown with the next page', async () => {
     const page = await open(`${stub.url}/console#token=x`)
     isUnavailable = true

@@ -12,6 +12,7 @@ const services = localServices()
 /** Time for pip to install the client. */
 const INSTALL_MS = 300_000
 
+// The client is installed with pip.
 describe.skipIf(!(await hasPython()))('the official Python client', () => {
   let python: string
   let service: { url: string }

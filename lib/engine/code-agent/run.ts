@@ -62,7 +62,7 @@ class ThreadRun {
   /** Whether the thread can be used again. */
   async execute(thread: AgentThread, codeFile: string): Promise<boolean> {
     const { execution, journal, signal } = this.params
-    if (signal.aborted) return true
+    if (signal.aborted) return false
     const abort = () => {
       thread.send({ type: 'abort' })
       setTimeout(() => thread.destroy(), ABORT_GRACE_MS)

@@ -14,7 +14,7 @@ const IDLE_MS = 20_000
  */
 const START_AFTER_MS = 50
 /** Threads of one version that start at the same time. */
-const MAX_STARTING = availableParallelism()
+const MAX_STARTING_OF_VERSION = availableParallelism()
 
 /** Runs something, and returns whether the thread can be used again. */
 type Use = (thread: AgentThread) => Promise<boolean>
@@ -89,7 +89,7 @@ function startThreads(version: ActiveVersion): void {
   const { waiting, options } = version
   const wanted =
     version.busy > 0 ? waiting.filter(({ isOverdue }) => isOverdue).length : Math.min(1, waiting.length)
-  while (version.starting < Math.min(wanted, MAX_STARTING)) {
+  while (version.starting < Math.min(wanted, MAX_STARTING_OF_VERSION)) {
     version.busy += 1
     version.starting += 1
     const thread = new AgentThread(options)
@@ -131,13 +131,13 @@ function takeIdle(version: ActiveVersion): AgentThread | undefined {
 }
 
 function keep(key: string, thread: AgentThread): void {
-  const entry = { key, thread, timer: setTimeout(() => end(entry), IDLE_MS).unref() }
+  const entry = { key, thread, timer: setTimeout(() => endIdle(entry), IDLE_MS).unref() }
   idle.push(entry)
   const [oldest] = idle
-  if (idle.length > MAX_IDLE && oldest) end(oldest)
+  if (idle.length > MAX_IDLE && oldest) endIdle(oldest)
 }
 
-function end(entry: IdleThread): void {
+function endIdle(entry: IdleThread): void {
   clearTimeout(entry.timer)
   idle.splice(idle.indexOf(entry), 1)
   void entry.thread.destroy()

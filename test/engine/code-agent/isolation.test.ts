@@ -83,6 +83,14 @@ describe('a code agent', () => {
     }
   })
 
+  it('has a thread without undici until it uses a part of it', async () => {
+    const own = await (await newOrganization()).publish('hostile')
+    expect((await run('observe undici', own)).output).toEqual({ result: 'false' })
+    expect((await run('observe undici', own)).output).toEqual({ result: 'false' })
+    await run('observe class of fetch', own)
+    expect((await run('observe undici', own)).output).toEqual({ result: 'true' })
+  })
+
   it.each(['500 kB error', 'rejection without waiting'])(
     'loses its thread after an error: %s',
     async (how) => {
