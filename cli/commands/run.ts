@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
+import type { Violation } from '../../lib/core/errors.ts'
 import { CANCELLED, type Execution, type ExecutionError, isFinal } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
@@ -156,9 +157,10 @@ function outputOf(execution: Execution): Execution['output'] {
     errors,
     ...rest
   } = error ?? ({} as Partial<ExecutionError>)
-  const problems = Array.isArray(errors) ? (errors as { message: string }[]) : []
+  const problems = Array.isArray(errors) ? (errors as Violation[]) : []
+  const inputProblems = Array.isArray(rest.inputErrors) ? (rest.inputErrors as Violation[]) : []
   throw new UserError(`Execution failed with ${code}: ${message} (execution ${executionId})`, {
     details: { code, executionId, ...(problems.length > 0 && { problems }), ...rest },
-    lines: problems.map((problem) => problem.message),
+    lines: [...problems, ...inputProblems].map((problem) => problem.message),
   })
 }

@@ -1,3 +1,4 @@
+import type { Violation } from './errors.ts'
 import type { JsonObject } from './json.ts'
 import { leaseTimes } from './lease-times.ts'
 
@@ -8,6 +9,15 @@ export type ExecutionSource = 'API' | 'AGENT'
 
 /** Why an execution ended in ERROR: a code for programs, a message for people, and optional details. */
 export type ExecutionError = { code: string; message: string; [detail: string]: unknown }
+
+/**
+ * Violations of the input schema by the input that a code agent failed on, which the error has as `errors`, or as `inputErrors`
+ * beside those of the output. Empty if the input was valid, and for errors of another origin.
+ */
+export function inputErrorsOf({ code, errors, inputErrors }: ExecutionError): Violation[] {
+  const violations = code === 'AgentFailed' ? errors : inputErrors
+  return Array.isArray(violations) ? violations : []
+}
 
 /** One change that made an input fit its schema. Contains names and types, never a value. */
 export type InputAdaptation = {

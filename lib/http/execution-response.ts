@@ -1,7 +1,7 @@
 import { toExecutionRecord } from '../api/mappers/to-execution-record.ts'
 import type { ExecutionRecord } from '../api/schemas/execution-record.ts'
 import { ServiceError } from '../core/errors.ts'
-import { type Execution, isFinal } from '../core/execution.ts'
+import { type Execution, inputErrorsOf, isFinal } from '../core/execution.ts'
 import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HttpResponse } from './event.ts'
 
@@ -26,7 +26,8 @@ export function toAcceptedResponse(execution: Execution, basePath: string): Http
 
 /**
  * The response to a synchronous run: the bare output.
- * @throws ExecutionFailed if the execution ended in ERROR, ExecutionStillRunning if it is in progress
+ * @throws ExecutionFailed if the execution ended in ERROR; InputSchemaMismatch if it did because its agent failed on input that
+ * does not match the schema; ExecutionStillRunning if it is in progress
  */
 export function toOutputResponse(execution: Execution, basePath: string): HttpResponse {
   const headers = toExecutionHeaders(execution, basePath)
@@ -40,8 +41,15 @@ export function toOutputResponse(execution: Execution, basePath: string): HttpRe
     })
   }
   const { error } = execution
-  const detail = `The execution ended in ERROR: ${error?.message ?? 'no reason was recorded'}`
-  throw new ServiceError('ExecutionFailed', detail, { headers, members: { executionId, error } })
+  const message = error?.message ?? 'no reason was recorded'
+  const members = { executionId, error }
+  const errors = error ? inputErrorsOf(error) : []
+  if (errors.length > 0) {
+    const detail = `The agent failed on input that does not match its schema: ${message}`
+    throw new ServiceError('InputSchemaMismatch', detail, { headers, errors, members })
+  }
+  const detail = `The execution ended in ERROR: ${message}`
+  throw new ServiceError('ExecutionFailed', detail, { headers, members })
 }
 
 /** Headers of every response to a run. */

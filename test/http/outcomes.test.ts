@@ -9,6 +9,7 @@ const RUN = '/v1/agents/failing/executions'
 beforeAll(async () => {
   org = await newOrganization()
   await org.publish('failing')
+  await org.publish('trimming')
   // The first runs of a process load the code that runs agents, which must not count as the agent's time.
   await org.run('failing', { failure: 'return a date' })
   const { json } = await org.run('failing', { failure: 'return a date' }, 'execMode=async')
@@ -81,6 +82,55 @@ describe('an agent that fails', () => {
   it('may return a value that becomes valid when it is serialized as JSON', async () => {
     const { json } = await org.call('POST', RUN, { body: { failure: 'return a date' } })
     expect(json).toEqual({ result: '1970-01-01T00:00:00.000Z' })
+  })
+})
+
+describe('a code agent that fails on input that does not match its schema', () => {
+  const MISMATCH = { path: '/failure', message: '/failure must be a string, not an object.' }
+
+  it('responds with 422 and the violations, and is recorded as a failed run', async () => {
+    const { status, headers, json } = await org.call('POST', '/v1/agents/trimming/executions', {
+      body: { text: { not: 'a text' } },
+    })
+    expect(status).toBe(422)
+    expect(headers.get('content-type')).toBe('application/problem+json')
+    expect(json).toMatchObject({
+      code: 'InputSchemaMismatch',
+      errors: [{ path: '/text', message: '/text must be a string, not an object.' }],
+    })
+    expect(json.detail).toContain('trim is not a function')
+    const record = await org.getExecution(json.executionId)
+    expect(record).toMatchObject({ status: 'ERROR', output: null, input: { text: { not: 'a text' } } })
+    expect(record.error).toMatchObject({ code: 'AgentFailed', errors: json.errors })
+    expect(json.error).toEqual(record.error)
+    expect(headers.get('location')).toBe(`/v1/agent_executions/${record.id}`)
+  })
+
+  it('responds in the same way when it returns an output that does not match', async () => {
+    const { status, json } = await org.call('POST', RUN, { body: { failure: { not: 'a text' } } })
+    expect(status).toBe(422)
+    expect(json).toMatchObject({ code: 'InputSchemaMismatch', errors: [MISMATCH] })
+    expect(json.error).toMatchObject({ code: 'OutputSchemaMismatch', inputErrors: [MISMATCH] })
+  })
+
+  it('gives the same answer when an idempotent request is repeated', async () => {
+    const request = { body: { text: ['a', {}] }, headers: { 'Idempotency-Key': 'same answer' } }
+    const withoutInstance = async () => {
+      const { status, json } = await org.call('POST', '/v1/agents/trimming/executions', request)
+      return { status, json: { ...json, instance: null } }
+    }
+    const first = await withoutInstance()
+    expect(first.status).toBe(422)
+    expect(await withoutInstance()).toEqual(first)
+  })
+
+  it('keeps the violations when there are many long ones', async () => {
+    const names = Array.from({ length: 300 }, (_, number) => `${number}${'é'.repeat(3_000)}`)
+    const body = { text: {}, ...Object.fromEntries(names.map((name) => [name, 1])) }
+    const { status, json } = await org.call('POST', '/v1/agents/trimming/executions', { body })
+    expect(status).toBe(422)
+    expect(json.errors.length).toBeGreaterThan(0)
+    expect(json.detail).toContain('trim is not a function')
   })
 })
 

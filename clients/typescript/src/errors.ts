@@ -16,20 +16,22 @@ type WithViolations = {
   readonly errors: Violation[]
 }
 type WithExecution = { readonly executionId: string }
+type WithFailedExecution = WithExecution & { readonly error: ExecutionError }
 
 /** Members that errors of a code have besides the common ones. */
 type Members = {
   InvalidQueryParameter: WithViolations
   InvalidHeader: WithViolations
   InvalidModelOverride: WithViolations
-  InputSchemaMismatch: WithViolations
+  /** With `enforceInputSchema`, nothing ran. Else the agent failed on the input, and `error` says how. */
+  InputSchemaMismatch: WithViolations & Partial<WithFailedExecution>
   FeedbackMismatch: WithViolations
   /** Problems of a document, with the lines where they are. */
   InvalidAgent: WithViolations
   ExecutionInProgress: WithExecution
   ExecutionStillRunning: WithExecution
   /** `error`: why the execution failed, by a code of its own. */
-  ExecutionFailed: WithExecution & { readonly error: ExecutionError }
+  ExecutionFailed: WithFailedExecution
   /** The deadline of the call has passed. `executionId`: what it was waiting for, if that is known. */
   ClientTimeout: { readonly executionId?: string }
 }

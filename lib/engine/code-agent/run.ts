@@ -1,4 +1,5 @@
 import type { Version } from '../../core/agent.ts'
+import type { Violation } from '../../core/errors.ts'
 import { type ExecutionError, failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
 import type { Json } from '../../core/json.ts'
 import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
@@ -123,8 +124,19 @@ class ThreadRun {
   }
 
   private toOutcome(result: Exclude<RunResult, { type: 'failed' }>): Outcome {
-    if (result.type === 'invalid') return failure({ code: result.code, message: result.message })
-    return validateOutput(result.json, outputValidatorOf(this.params.version))
+    const outcome =
+      result.type === 'invalid'
+        ? failure({ code: result.code, message: result.message })
+        : validateOutput(result.json, outputValidatorOf(this.params.version))
+    if (outcome.status === 'SUCCESS') return outcome
+    const inputErrors = this.findInputErrors()
+    return inputErrors.length > 0 ? failure({ ...outcome.error, inputErrors }) : outcome
+  }
+
+  /** Violations of the input schema, which adaptation has left. */
+  private findInputErrors(): Violation[] {
+    const { execution, version } = this.params
+    return inputValidatorOf(version)(execution.input)
   }
 
   private fail({ message, stack }: ThreadError): void {
@@ -132,7 +144,7 @@ class ThreadRun {
     const frames = framesOf(stack)
     const at = frames[0]
     logger.warn('agent failed', { executionId: execution.id, versionId: version.id, frames })
-    const violations = inputValidatorOf(version)(execution.input)
+    const violations = this.findInputErrors()
     const error: ExecutionError = {
       code: 'AgentFailed',
       message: this.maskText(message),

@@ -7,6 +7,7 @@ import { SOON } from './scripted-service.ts'
 type Agents = {
   echo: { input: { text: string; count?: number }; output: { text: string } }
   wait: { input: { seconds: number }; output: { waitedSeconds: number } }
+  trimming: { input: { text: string }; output: { text: string } }
   failing: { input: { failure: string }; output: { result: string } }
   'three-steps': { input: { log: string }; output: { values: number[] } }
 }
@@ -15,7 +16,7 @@ let org: TestOrganization
 let client: Client<Agents>
 beforeAll(async () => {
   org = await newOrganization()
-  for (const slug of ['echo', 'wait', 'failing', 'three-steps']) await org.publish(slug)
+  for (const slug of ['echo', 'wait', 'failing', 'trimming', 'three-steps']) await org.publish(slug)
   client = new Client<Agents>({ baseUrl: `${inject('service')}/v1/`, token: org.token })
 })
 
@@ -58,6 +59,22 @@ describe('Client', () => {
     await expect(client.run('failing', { failure: 'throw' })).rejects.toMatchObject(expected)
     const { id } = await client.start('failing', { failure: 'throw' })
     await expect(client.wait(id)).rejects.toMatchObject({ ...expected, executionId: id })
+  })
+
+  it('rejects with what is wrong with the input that an agent failed on', async () => {
+    const expected = {
+      code: 'InputSchemaMismatch',
+      status: 422,
+      errors: [{ path: '/text' }],
+      error: { code: 'AgentFailed' },
+    }
+    const run = client.run('trimming', { text: {} as never })
+    await expect(run).rejects.toMatchObject(expected)
+    const { id } = await client.start('trimming', { text: {} as never })
+    const wait = client.wait(id)
+    await expect(wait).rejects.toMatchObject({ ...expected, executionId: id })
+    const [first, second] = await Promise.all([run, wait].map((call) => call.catch((error: Error) => error)))
+    expect((second as Error).message).toBe((first as Error).message)
   })
 
   it('streams a run', async () => {

@@ -61,7 +61,7 @@ function runningIdOf(error: unknown): string {
   throw error
 }
 
-/** @throws AgentError `ExecutionFailed` */
+/** @throws AgentError `ExecutionFailed`, or `InputSchemaMismatch` if the agent failed on input that does not match its schema */
 export async function waitForEnd<Output>(
   connection: Connection,
   call: Call,
@@ -83,13 +83,14 @@ export async function waitForEnd<Output>(
 
 /** The same error as that of a synchronous run. */
 function executionFailed({ id, error }: Execution<unknown>): AgentError {
-  return new AgentError({
-    code: 'ExecutionFailed',
-    status: 500,
-    detail: `The execution ended in ERROR: ${error?.message}`,
-    executionId: id,
-    error,
-  })
+  const members = { executionId: id, error }
+  const errors = error?.code === 'AgentFailed' ? error.errors : error?.inputErrors
+  if (Array.isArray(errors) && errors.length > 0) {
+    const detail = `The agent failed on input that does not match its schema: ${error?.message}`
+    return new AgentError({ code: 'InputSchemaMismatch', status: 422, detail, errors, ...members })
+  }
+  const detail = `The execution ended in ERROR: ${error?.message}`
+  return new AgentError({ code: 'ExecutionFailed', status: 500, detail, ...members })
 }
 
 /** Opens the stream of a run, or that of its execution once it is known. */
