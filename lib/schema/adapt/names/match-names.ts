@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../core/json.ts'
+import { normalizeName } from '../../similar-names.ts'
 import type { FieldShape, Shape } from '../shape.ts'
 import { canFit } from '../values/convert-value.ts'
 import { isValidScalar } from '../values/fits.ts'
@@ -63,8 +64,8 @@ export function matchNames(params: Params): Renames {
 }
 
 /**
- * Adds to the renames the names of lists in the other number, and misspelled names (`isMisspelling`). A misspelled name
- * is never combined with a conversion.
+ * Adds to the renames the names of lists in the other number, misspelled names (`isMisspelling`), and the plural of a text if
+ * no other name and no other required field is left. A misspelled name is never combined with a conversion, nor is a plural.
  */
 export function matchSimilarNames(params: Params, matched: Renames): void {
   const { shape, unknown, index } = params
@@ -72,6 +73,21 @@ export function matchSimilarNames(params: Params, matched: Renames): void {
   if (!shape.isClosed || count === 0 || count > MAX_TYPOS) return
   match(params, matched, index.findPlural, canBeList)
   match(params, matched, index.findMisspelled, isValidFor)
+  matchLastPlural(params, matched)
+}
+
+function matchLastPlural({ shape, sent, unknown, index, taken: others }: Params, matched: Renames): void {
+  const [name, ...otherNames] = unknown.filter((name) => !matched.has(name))
+  if (name === undefined || otherNames.length > 0) return
+  const [field, otherField] = index.findPlural(shape, name)
+  if (!field || otherField || normalizeName(name).length < normalizeName(field.name).length) return
+  const taken = new Set(matched.values())
+  const missing = [...shape.fields.values()].filter(
+    ({ name, isRequired }) =>
+      isRequired && !Object.hasOwn(sent, name) && !taken.has(name) && !others?.has(name),
+  )
+  if (missing.length === 1 && missing[0] === field && canBeText(field, sent[name] ?? null))
+    matched.set(name, field.name)
 }
 
 /** Adds the pairs of a name and a field in which neither has another match. */
@@ -122,6 +138,13 @@ const canBeList: Condition = ({ shape }, value) =>
   shape.types.has('array') &&
   (typeof value === 'string' || typeof value === 'object') &&
   canFit(shape, value)
+
+/** A list of texts is not one text. */
+const canBeText: Condition = ({ shape }, value) =>
+  shape.types?.size === 1 &&
+  shape.types.has('string') &&
+  typeof value === 'string' &&
+  isValidScalar(shape, value)
 
 const isValidFor: Condition = ({ shape, accepts, isRequired }, value) => {
   if (!(shape.types || shape.choices) || !isValidScalar(shape, value)) return false

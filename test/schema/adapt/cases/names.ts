@@ -330,6 +330,53 @@ export const names: CaseGroup[] = [
     ],
   },
   {
+    title: 'the plural of the only text that is missing',
+    schema: { content: text, language: text, title: optional(text), sources: optional(listOf(text)) },
+    adapted: [
+      [
+        { contents: 'x', language: 'en' },
+        { content: 'x', language: 'en' },
+      ],
+      [
+        { Contents: 'x', Language: 'en', source: ['a'] },
+        { content: 'x', language: 'en', sources: ['a'] },
+      ],
+      [
+        { content: 'x', languages: 'en', title: 't' },
+        { content: 'x', language: 'en', title: 't' },
+      ],
+    ],
+    left: [
+      { contents: 'x' },
+      { contents: 'x', languages: 'en' },
+      { contents: 'x', language: 'en', mood: 'y' },
+      { contents: ['x'], language: 'en' },
+      { contents: 3, language: 'en' },
+      { contents: true, language: 'en' },
+      { contents: null, language: 'en' },
+      { content: 'x', contents: 'y', language: 'en' },
+      { content: 'x', language: 'en', titles: 't' },
+      { contentss: 'x', language: 'en' },
+      { context: 'x', language: 'en' },
+    ],
+  },
+  {
+    title: 'the plural of the only field that is missing, which is no plain text',
+    schema: { notes: text, count: integer, kind: textOf({ enum: ['box', 'bag'] }) },
+    adapted: [
+      [
+        { notes: 'x', count: 1, kinds: 'box' },
+        { notes: 'x', count: 1, kind: 'box' },
+      ],
+    ],
+    left: [
+      { notes: 'x', counts: 1, kind: 'box' },
+      { notes: 'x', counts: '1', kind: 'box' },
+      { notes: 'x', count: 1, kinds: 'box, bag' },
+      { note: 'x', count: 1, kind: 'box' },
+    ],
+  },
+  {
     title: 'prefixes and suffixes that all fields share',
     schema: { id: text, total: number, note: optional(text) },
     adapted: [
