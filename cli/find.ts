@@ -1,7 +1,7 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import type { Agent, Organization, Version } from '../lib/core/agent.ts'
-import { AgentNotFound, VersionNotFound } from '../lib/core/errors.ts'
+import { AgentNotFound, VersionNotFound, VersionRetired } from '../lib/core/errors.ts'
 import type { Page, PageRequest } from '../lib/core/ports.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
@@ -84,13 +84,14 @@ export async function findAgent({ stores, organization, idOrSlug, options }: Age
 export async function findVersion(params: AgentParams & { versionId: string | undefined }): Promise<Version> {
   const { stores, organization, idOrSlug, versionId, options } = params
   try {
-    const { version, isArchived } = await resolveVersion({
+    const { version, isArchived, isRetired } = await resolveVersion({
       store: stores.agents,
       organizationId: organization.id,
       idOrSlug,
       versionId,
     })
     if (isArchived) throw archivedError(version.slug, options)
+    if (isRetired) throw retiredError({ slug: version.slug, versionId: version.id, options })
     return version
   } catch (error) {
     if (error instanceof AgentNotFound) await findAgent(params)
@@ -105,17 +106,25 @@ export async function findVersion(params: AgentParams & { versionId: string | un
   }
 }
 
-type MissingVersion = { slug: string; versionId: string; options: SharedOptions }
+export type VersionReference = { slug: string; versionId: string; options: SharedOptions }
 
-export const versionNotFound = ({ slug, versionId, options }: MissingVersion): UserError =>
+export const versionNotFound = ({ slug, versionId, options }: VersionReference): UserError =>
   new UserError(
     `Version ${versionId} not found for agent ${slug}. List versions: ${formatCommand(options, `versions ${slug}`)}`,
     { details: { code: 'VersionNotFound' } },
   )
 
 /** The error to print for one of a change of a version. */
-export const toVersionError = (error: unknown, version: MissingVersion): unknown =>
-  error instanceof VersionNotFound ? versionNotFound(version) : error
+export function toVersionError(error: unknown, version: VersionReference): unknown {
+  if (error instanceof VersionNotFound) return versionNotFound(version)
+  return error instanceof VersionRetired ? retiredError(version) : error
+}
+
+const retiredError = ({ slug, versionId, options }: VersionReference): UserError =>
+  new UserError(
+    `Version ${versionId} of ${slug} is retired. Make it usable again: ${formatCommand(options, `unretire ${slug} ${versionId}`)}`,
+    { details: { code: 'VersionRetired' } },
+  )
 
 /** @throws UserError that tells how to restore the agent */
 export function assertNotArchived({ slug, archivedAt }: Agent, options: SharedOptions): void {

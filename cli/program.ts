@@ -11,6 +11,7 @@ import { addArchiveCommands } from './commands/lifecycle/archive.ts'
 import { addDeleteVersionCommand } from './commands/lifecycle/delete-version.ts'
 import { addDiffCommand } from './commands/lifecycle/diff.ts'
 import { addPromoteCommand } from './commands/lifecycle/promote.ts'
+import { addRetireCommands } from './commands/lifecycle/retire.ts'
 import { addListCommand } from './commands/list.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
@@ -70,6 +71,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addPromoteCommand(program)
   addDiffCommand(program)
   addDeleteVersionCommand(program)
+  addRetireCommands(program)
   addArchiveCommands(program)
   addRunCommand(program)
   addTypesCommand(program)

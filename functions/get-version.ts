@@ -10,10 +10,10 @@ const { agents, rates } = openStores()
 async function getVersion(request: Request<'get-version'>) {
   const { organizationId, agentId: idOrSlug } = request
   const id = toVersionId(request)
-  const { id: agentId } = await resolveAgent({ store: agents, organizationId, idOrSlug })
-  const version = await agents.getVersion({ organizationId, agentId, id })
+  const agent = await resolveAgent({ store: agents, organizationId, idOrSlug })
+  const version = await agents.getVersion({ organizationId, agentId: agent.id, id })
   if (!version) throw new VersionNotFound()
-  return { status: 200, body: toVersionDetails(version) }
+  return { status: 200, body: toVersionDetails(version, agent) }
 }
 
 export const handler = endpoint('get-version', getVersion, { rates })

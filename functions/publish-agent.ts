@@ -29,8 +29,10 @@ async function publish({ access, organizationId, body, basePath }: Request<'publ
     draft,
     message: message ?? undefined,
   })
+  // A version that was just published, or has this content already, is not retired.
+  const record = toVersionRecord(version, { retired: {} })
   const location = `${basePath}/v1/agents/${version.agentId}/versions/${version.id}`
-  return { status: isNew ? 201 : 200, headers: { Location: location }, body: toVersionRecord(version) }
+  return { status: isNew ? 201 : 200, headers: { Location: location }, body: record }
 }
 
 export const handler = endpoint('publish-agent', publish, { rates })

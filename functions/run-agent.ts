@@ -18,13 +18,16 @@ const events = openEvents(stores)
 const intake = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
 
 async function runAgent(request: Request<'run-agent'>) {
-  const { access, organizationId, agentId, query, headers, body, basePath } = request
+  const { access, agentId, query, headers, body, basePath } = request
   const key = idempotencyKeyOf(access, headers['Idempotency-Key'])
-  const { version, isArchived } = await resolveVersionToRun(
-    { store: stores.agents, organizationId, idOrSlug: agentId, versionId: query.version },
-    key,
-  )
-  const run = { ...(await buildRunRequest(version, body, query, key)), isArchived }
+  const { version, refusal } = await resolveVersionToRun({
+    agents: stores.agents,
+    access,
+    idOrSlug: agentId,
+    versionId: query.version,
+    idempotencyKey: key,
+  })
+  const run = { ...(await buildRunRequest(version, body, query, key)), refusal }
   if (acceptsEvents(request.accept)) return streamRun(request, run)
   return query.execMode === 'async'
     ? toAcceptedResponse(await submitAsync(intake, run), basePath)

@@ -13,7 +13,7 @@ const theApi = ({ api }: ServiceStack) => [api]
 /** The methods without an authorizer: of public operations, and 405 for the other methods of their paths. */
 const publicMethods = ({ api }: ServiceStack) =>
   routes
-    .filter((route) => getOperation(route.function).public)
+    .filter((route) => getOperation(route.operation).public)
     .flatMap(({ path }) => {
       const { node } = api.root.resourceForPath(path)
       return ['GET', 'HEAD', 'ANY'].map((method) => node.findChild(method))

@@ -27,7 +27,7 @@ export function addVersionsCommand(program: Command): void {
             version.message ?? '-',
           ])
           return {
-            json: versions.map(toVersionRecord),
+            json: versions.map((version) => toVersionRecord(version, agent)),
             text: textTable(['VERSION', 'STATUS', 'CREATED', 'TITLE', 'MESSAGE'], rows),
           }
         }),
@@ -36,7 +36,8 @@ export function addVersionsCommand(program: Command): void {
 }
 
 /** An agent has at most one draft: a later draft or a published version supersedes it. */
-function describeStatus({ id, status }: Version, { current, draftVersionId }: Agent): string {
+function describeStatus({ id, status }: Version, { current, draftVersionId, retired }: Agent): string {
+  if (retired[id] !== undefined) return 'retired'
   if (status === 'DRAFT') return id === draftVersionId ? 'draft' : 'superseded draft'
   return id === current?.id ? 'current' : 'published'
 }

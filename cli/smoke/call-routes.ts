@@ -25,6 +25,7 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
   'archive-agent': 404,
   'restore-agent': 404,
   'delete-version': 409,
+  'retire-version': 409,
 }
 const UNKNOWN_AGENT = 'smoke-test-of-an-unknown-agent'
 
@@ -64,7 +65,7 @@ export async function callRoutes(options: Options): Promise<Result[]> {
   await send({ method: 'PATCH', path: '/v1/agents', expected: 405, body: {} })
   const { json: agent } = await send({ method: 'GET', path: `/v1/agents/${options.agent}`, expected: 200 })
   const versionId: string = agent?.currentVersionId ?? ''
-  for (const route of apiRoutes.filter(({ function: name }) => name !== 'delete-execution')) {
+  for (const route of apiRoutes.filter(({ operation }) => operation !== 'delete-execution')) {
     for (const slash of ['', '/']) await callRoute({ ...options, versionId }, send, route, slash)
   }
   await callConsole(send)
@@ -87,7 +88,7 @@ async function callRoute(
   route: Route,
   slash: string,
 ): Promise<void> {
-  const { method, legacy, function: name } = route
+  const { method, legacy, operation: name } = route
   const expected = EXPECTED[name] ?? 200
   const executionId = route.path.includes('{executionId}') ? await runAgent(options, send, legacy) : ''
   const agentId = expected === 404 ? UNKNOWN_AGENT : options.agent

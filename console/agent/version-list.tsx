@@ -52,6 +52,10 @@ function VersionRow({ version, isCurrent }: { version: VersionRecord; isCurrent:
       <td>
         {isCurrent ? (
           <span class="badge badge-success">Current</span>
+        ) : version.retiredAt !== null ? (
+          <span class="badge badge-warning" title={version.retiredAt}>
+            Retired
+          </span>
         ) : version.status === 'DRAFT' ? (
           <span class="badge badge-warning">Draft</span>
         ) : (

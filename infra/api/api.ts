@@ -11,11 +11,12 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import {
+  functionOf,
   getOperation,
   isPublicPath,
   methodsOf,
   type OperationName,
-  operations,
+  operationNames,
   routes,
 } from '../../lib/api/routes.ts'
 import { ALLOWED_HEADERS, MAX_AGE_SECONDS, parseCorsOrigins } from '../../lib/http/cors.ts'
@@ -101,11 +102,10 @@ export function createApi(
     // API Gateway rejects other tokens itself: with the gateway response UNAUTHORIZED, and without an invocation.
     validationRegex: TOKEN_HEADER_PATTERN,
   })
-  const names = Object.keys(operations) as OperationName[]
   const integrations = new Map(
-    names.map((name) => [name, createIntegration(name, { functions, responseStreaming })]),
+    operationNames.map((name) => [name, createIntegration(name, { functions, responseStreaming })]),
   )
-  for (const { function: name, method, path } of routes) {
+  for (const { operation: name, method, path } of routes) {
     const options = getOperation(name).public ? {} : { authorizer }
     const resource = api.root.resourceForPath(path)
     for (const httpMethod of method === 'GET' ? ['GET', 'HEAD'] : [method])
@@ -129,13 +129,13 @@ function createIntegration(
 ): LambdaIntegration {
   const options = { allowTestInvoke: false }
   if (!getOperation(name).streams || !responseStreaming)
-    return new LambdaIntegration(functions[name], options)
-  return new LambdaIntegration(functions[name], {
+    return new LambdaIntegration(functions[functionOf(name)], options)
+  return new LambdaIntegration(functions[functionOf(name)], {
     ...options,
     responseTransferMode: ResponseTransferMode.STREAM,
     // Streamed integrations can take up to 15 minutes, but API Gateway closes a stream that is idle for 5. The run
     // function responds before that (SYNC_DEADLINE_MS).
     // https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
-    timeout: Duration.seconds(getFunctionSettings(name).timeoutSeconds),
+    timeout: Duration.seconds(getFunctionSettings(functionOf(name)).timeoutSeconds),
   })
 }

@@ -1,4 +1,4 @@
-import { type OperationName, operations } from '../../lib/api/routes.ts'
+import { type EndpointFunction, functionOf, operationNames } from '../../lib/api/routes.ts'
 
 /** Functions that are not an endpoint of the API. */
 const BACKGROUND_FUNCTIONS = [
@@ -9,10 +9,10 @@ const BACKGROUND_FUNCTIONS = [
 ] as const
 
 /** A file of `functions/` and the Lambda function that is deployed from it. */
-export type FunctionName = OperationName | (typeof BACKGROUND_FUNCTIONS)[number]
+export type FunctionName = EndpointFunction | (typeof BACKGROUND_FUNCTIONS)[number]
 
 export const FUNCTION_NAMES: FunctionName[] = [
-  ...(Object.keys(operations) as OperationName[]),
+  ...new Set(operationNames.map(functionOf)),
   ...BACKGROUND_FUNCTIONS,
 ]
 

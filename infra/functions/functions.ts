@@ -14,7 +14,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
-import { type Operation, operations } from '../../lib/api/routes.ts'
+import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import {
   AGENT_MEMORY_MB,
@@ -125,8 +125,9 @@ function createEnvironment(name: FunctionName, { table, queue, settings, default
       ...createKeyParameters(settings),
     }),
     ...(name === 'publish-agent' && !settings.httpPublishing && { [HTTP_PUBLISHING]: 'off' }),
-    ...(getOperation(name) && corsOrigins && { [CORS_ORIGINS]: corsOrigins }),
-    ...(getOperation(name)?.streams && responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
+    ...(operationsOf(name).length > 0 && corsOrigins && { [CORS_ORIGINS]: corsOrigins }),
+    ...(operationsOf(name).some((each) => getOperation(each).streams) &&
+      responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
     ...(deadlines && {
       [MAX_OPEN_EXECUTIONS]: String(maxOpenExecutions),
       [SYNC_DEADLINE_SECONDS]: String(deadlines[responseStreaming ? 'streamed' : 'buffered'] / 1000),
@@ -148,9 +149,11 @@ const BACKGROUND_DESCRIPTIONS: Record<string, string> = {
 }
 
 const getDescription = (name: FunctionName) =>
-  getOperation(name)?.summary ?? BACKGROUND_DESCRIPTIONS[name] ?? name
-
-const getOperation = (name: FunctionName) => (operations as Partial<Record<FunctionName, Operation>>)[name]
+  operationsOf(name)
+    .map((each) => getOperation(each).summary)
+    .join('; ') ||
+  BACKGROUND_DESCRIPTIONS[name] ||
+  name
 
 const toPascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())

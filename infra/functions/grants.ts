@@ -1,7 +1,7 @@
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
-import { type Operation, operations } from '../../lib/api/routes.ts'
+import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { RATE_PREFIX, TOKEN_PREFIX } from '../../lib/dynamodb/table/keys.ts'
 import type { IndexName } from '../../lib/dynamodb/table/schema.ts'
 import type { FunctionName } from './function-settings.ts'
@@ -47,6 +47,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     indexes: ['executions-by-status'],
   },
   'promote-version': { table: ['GetItem', 'UpdateItem'] },
+  'retire-version': { table: ['GetItem', 'UpdateItem'] },
   'run-agent': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-by-status', 'executions-of-agent'],
@@ -106,8 +107,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
  */
 export function getUpdatedPrefix(name: FunctionName): string | null {
   if (name === 'authorize-request') return TOKEN_PREFIX
-  const operation = (operations as Partial<Record<FunctionName, Operation>>)[name]
-  return operation && !operation.public ? RATE_PREFIX : null
+  return operationsOf(name).some((each) => !getOperation(each).public) ? RATE_PREFIX : null
 }
 
 /** Allows the actions of the grant on the table, the indexes and the queue, what `getUpdatedPrefix` says, and nothing else. */

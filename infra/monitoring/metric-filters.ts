@@ -1,6 +1,6 @@
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { getOperation, type OperationName, operations } from '../../lib/api/routes.ts'
+import { functionOf, getOperation, operationNames } from '../../lib/api/routes.ts'
 import { REQUEST_COMPLETED } from '../../lib/http/request-log.ts'
 import { SERVER_ERRORS } from '../../lib/metrics.ts'
 import type { Functions } from '../functions/functions.ts'
@@ -10,7 +10,7 @@ import { AUTHORIZER_ERRORS, NAMESPACE, READ_LATENCY, THROTTLED_REQUESTS } from '
  * The operations that only read, except the health check, which is called by monitors and not by clients, and streams,
  * which take as long as their execution.
  */
-export const READ_OPERATIONS = (Object.keys(operations) as OperationName[]).filter((name) => {
+export const READ_OPERATIONS = operationNames.filter((name) => {
   const { method, public: isPublic, responses } = getOperation(name)
   return method === 'GET' && !isPublic && !responses[200]?.events
 })
@@ -50,7 +50,7 @@ export function createMetricFilters(
   }
   for (const name of READ_OPERATIONS) {
     new MetricFilter(scope, `${READ_LATENCY}Filter-${name}`, {
-      logGroup: functions[name].logGroup,
+      logGroup: functions[functionOf(name)].logGroup,
       filterPattern: COMPLETED_READ,
       metricNamespace: NAMESPACE,
       metricName: READ_LATENCY,

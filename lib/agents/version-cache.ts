@@ -1,17 +1,20 @@
 import { LRUCache } from 'lru-cache'
-import type { Version } from '../core/agent.ts'
+import type { Agent, Version } from '../core/agent.ts'
 import type { Execution } from '../core/execution.ts'
 import type { AgentStore, VersionId } from '../core/ports.ts'
 import { loadPatterns } from '../schema/patterns/load-pattern-engine.ts'
 
-/** After a publish, promotion or archiving by another process, the previous version runs for at most this long. */
+/** After a publish, promotion, retirement or archiving by another process, runs see the state before it for at most this long. */
 const CURRENT_TTL_MS = 1_000
 const MAX_VERSIONS = 200
 
 /** Published versions by id: they never change. Drafts, which can be deleted, and missing versions are not cached. */
 const versions = new LRUCache<string, Version>({ max: MAX_VERSIONS })
-/** Current versions of active agents by agent id. */
-const currentVersions = new LRUCache<string, Version>({ max: MAX_VERSIONS, ttl: CURRENT_TTL_MS })
+/** What an agent says about its versions. */
+export type Current = { version: Version; retired: Agent['retired'] }
+
+/** Of active agents, by agent id. */
+const currentVersions = new LRUCache<string, Current>({ max: MAX_VERSIONS, ttl: CURRENT_TTL_MS })
 
 /** A version by id; reads it unless the process has it. */
 export async function readVersion(store: AgentStore, { organizationId, agentId, id }: VersionId) {
@@ -29,19 +32,19 @@ export const resolveVersionOf = (
   { organizationId, agentId, versionId }: Pick<Execution, 'organizationId' | 'agentId' | 'versionId'>,
 ): Promise<Version | null> => readVersion(store, { organizationId, agentId, id: versionId })
 
-/** The agent's current version if the process has read it within the last second, and the agent was not archived. */
-export function cachedCurrentVersion(organizationId: string, agentId: string): Version | undefined {
-  const version = currentVersions.get(agentId)
-  return version?.organizationId === organizationId ? version : undefined
+/** The agent's current version, and the retired ones, if the process has read them within the last second, and the agent was not archived. */
+export function cachedCurrentVersion(organizationId: string, agentId: string): Current | undefined {
+  const current = currentVersions.get(agentId)
+  return current?.version.organizationId === organizationId ? current : undefined
 }
 
-export async function cacheCurrentVersion(version: Version): Promise<void> {
+export async function cacheCurrentVersion({ version, retired }: Current): Promise<void> {
   await loadPatterns(version.inputSchema, version.outputSchema)
-  currentVersions.set(version.agentId, version)
+  currentVersions.set(version.agentId, { version, retired })
   versions.set(version.id, version)
 }
 
-/** To be called when this process publishes, promotes or archives, so that its runs see it at once. */
+/** To be called when this process publishes, promotes, retires or archives, so that its runs see it at once. */
 export function forgetCurrentVersion(agentId: string): void {
   currentVersions.delete(agentId)
 }

@@ -29,7 +29,7 @@ export function openApiDocument() {
     const { method } = route
     paths[route.path] = {
       ...paths[route.path],
-      [method.toLowerCase()]: toOperation(route, getOperation(route.function)),
+      [method.toLowerCase()]: toOperation(route, getOperation(route.operation)),
     }
   }
   return createDocument({
@@ -57,7 +57,7 @@ export function openApiDocument() {
 function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObject {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
   return {
-    operationId: route.legacy ? `legacy-${route.function}` : route.function,
+    operationId: route.legacy ? `legacy-${route.operation}` : route.operation,
     summary: operation.summary,
     ...(!operation.public && { description: describeToken(operation.scope, operation.allTenants) }),
     tags: [tagOf(route)],
@@ -114,17 +114,20 @@ function mergeResponses(responses: Responses, errors: Responses): Responses {
 
 /** One response per status. Its description lists the error codes. */
 function toErrorResponses(operation: Operation) {
-  const codes: ErrorCode[] = [
+  const errors: Operation['errors'] = [
     ...(operation.public ? [] : (['Unauthorized', 'Forbidden'] as const)),
     ...COMMON_ERRORS,
     ...operation.errors,
   ]
-  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
+  const statuses = errors.map((error) =>
+    typeof error === 'string' ? { code: error, status: ERRORS[error].status } : error,
+  )
+  const byStatus = Map.groupBy(statuses, ({ status }) => status)
   return Object.fromEntries(
     [...byStatus].map(([status, sameStatus]) => [
       status,
       {
-        description: sameStatus.join(', '),
+        description: [...new Set(sameStatus.map(({ code }) => code))].join(', '),
         content: { 'application/problem+json': { schema: problemRecord } },
       },
     ]),

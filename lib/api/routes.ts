@@ -5,9 +5,14 @@ import type { RecordName, ResponseBody } from './schemas/records.ts'
 
 /**
  * The single source of the HTTP contract: the stack, the local gateway, request validation and OpenAPI read it. To add an
- * endpoint, add a row here and a file in `functions/`. Every function loads this file, so it refers to schemas by name.
+ * endpoint, add a row here and a file in `functions/`, or to its family's. Every function loads this file, so it refers to schemas by name.
  */
 export type Operation = {
+  /**
+   * The function that serves the operation together with others: a stack can hold 500 resources. By default, an operation
+   * has a function of its own, with its name. Families have no routes under the legacy name.
+   */
+  family?: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   summary: string
@@ -23,8 +28,8 @@ export type Operation = {
   adaptsBody?: true
   /** By status. The body is null if the response has none; `events`: it can be server-sent events. */
   responses: Record<number, { description: string; body: ResponseBody | null; events?: true }>
-  /** Errors beyond those of every operation. */
-  errors: ErrorCode[]
+  /** Errors beyond those of every operation. With a status if it is not the usual one of the code. */
+  errors: (ErrorCode | { code: ErrorCode; status: number })[]
   /** Rejects tokens that are bound to a tenant: what the operation shows or changes belongs to all tenants. */
   allTenants?: true
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
@@ -46,7 +51,7 @@ const listOf = (items: string, record: RecordName) => ({
 const agentResponse = { 200: { description: 'The agent', body: 'Agent' } } as const
 const executionResponse = { 200: { description: 'The execution', body: 'Execution' } } as const
 
-/** Operations by the name of the function that serves them. */
+/** The operations by name. */
 export const operations = {
   'check-health': {
     method: 'GET',
@@ -177,7 +182,27 @@ export const operations = {
     scope: 'manage',
     allTenants: true,
     responses: agentResponse,
-    errors: ['AgentNotFound', 'VersionNotFound', 'AgentArchived'],
+    errors: ['AgentNotFound', 'VersionNotFound', 'AgentArchived', { code: 'VersionRetired', status: 409 }],
+  },
+  'retire-version': {
+    family: 'retire-version',
+    method: 'POST',
+    path: '/v1/agents/{agentId}/versions/{versionId}/retire',
+    summary: 'Retire a version: it accepts no new runs and cannot become current',
+    scope: 'manage',
+    allTenants: true,
+    responses: { 200: { description: 'The version', body: 'Version' } },
+    errors: ['AgentNotFound', 'VersionNotFound', 'VersionNotRetirable'],
+  },
+  'unretire-version': {
+    family: 'retire-version',
+    method: 'POST',
+    path: '/v1/agents/{agentId}/versions/{versionId}/unretire',
+    summary: 'Make a retired version usable again',
+    scope: 'manage',
+    allTenants: true,
+    responses: { 200: { description: 'The version', body: 'Version' } },
+    errors: ['AgentNotFound', 'VersionNotFound'],
   },
   'run-agent': {
     method: 'POST',
@@ -205,6 +230,7 @@ export const operations = {
       'VersionNotFound',
       'ExecutionInProgress',
       'AgentArchived',
+      'VersionRetired',
       'PayloadTooLarge',
       'UnsupportedMediaType',
       'InputSchemaMismatch',
@@ -321,31 +347,47 @@ export const operations = {
 
 export type OperationName = keyof typeof operations
 
-/** The operation of a function, without its literal types. */
+/** An operation without its literal types. */
 export const getOperation = (name: OperationName): Operation => operations[name]
 
-export type Route = { function: OperationName; method: Operation['method']; path: string; legacy: boolean }
+/** A file of `functions/` that serves operations. */
+export type EndpointFunction = {
+  [Name in OperationName]: (typeof operations)[Name] extends { family: infer Family extends string }
+    ? Family
+    : Name
+}[OperationName]
 
-const currentRoutes: Route[] = (Object.keys(operations) as OperationName[]).flatMap((name) => {
+export const functionOf = (name: OperationName): EndpointFunction =>
+  (getOperation(name).family ?? name) as EndpointFunction
+
+/** The operations that a function serves: one, or a family. None for a function that is not an endpoint. */
+export const operationsOf = (functionName: string): OperationName[] =>
+  operationNames.filter((name) => functionOf(name) === functionName)
+
+export const operationNames = Object.keys(operations) as OperationName[]
+
+export type Route = { operation: OperationName; method: Operation['method']; path: string; legacy: boolean }
+
+const currentRoutes: Route[] = operationNames.flatMap((name) => {
   const { method, path, page } = getOperation(name)
   return [path, ...(page?.otherPaths ?? [])].map((each) => ({
-    function: name,
+    operation: name,
     method,
     path: each,
     legacy: false,
   }))
 })
 
-/** Document is the legacy name of an agent. Every route of agents and executions also exists under it. */
+/** Document is the legacy name of an agent. Every route of agents and executions also exists under it, except those of families. */
 const legacyRoutes: Route[] = currentRoutes
-  .filter(({ path }) => path.startsWith('/v1/agent'))
+  .filter(({ path, operation }) => path.startsWith('/v1/agent') && !getOperation(operation).family)
   .map((route) => ({ ...route, path: route.path.replace('/v1/agent', '/v1/document'), legacy: true }))
 
 /** Every route. Each path works with and without a trailing slash. */
 export const routes: Route[] = [...currentRoutes, ...legacyRoutes]
 
 /** The routes of the contract: all but those of pages. */
-export const apiRoutes: Route[] = routes.filter((route) => !getOperation(route.function).page)
+export const apiRoutes: Route[] = routes.filter((route) => !getOperation(route.operation).page)
 
 /** The methods of a path of `routes`, sorted. HEAD behaves like GET, without a body. */
 export function methodsOf(path: string): string[] {
@@ -355,4 +397,4 @@ export function methodsOf(path: string): string[] {
 
 /** Whether no operation of the path requires a token. */
 export const isPublicPath = (path: string): boolean =>
-  routes.every((route) => route.path !== path || getOperation(route.function).public)
+  routes.every((route) => route.path !== path || getOperation(route.operation).public)

@@ -71,6 +71,8 @@ export type Agent = {
   draftVersionId: string | null
   /** An archived agent accepts no runs and no versions; null for an active one. */
   archivedAt: string | null
+  /** The versions that accept no new runs and cannot become current, by id, and when they were retired. Never the current one. */
+  retired: Record<string, string>
 }
 
 export type Organization = { id: string; name: string; createdAt: string }

@@ -20,7 +20,9 @@ export const ERRORS = {
   MethodNotAllowed: { status: 405, title: 'Method not allowed' },
   ExecutionInProgress: { status: 409, title: 'Execution in progress' },
   VersionPublished: { status: 409, title: 'Version published' },
+  VersionNotRetirable: { status: 409, title: 'Version cannot be retired' },
   AgentArchived: { status: 410, title: 'Agent archived' },
+  VersionRetired: { status: 410, title: 'Version retired' },
   PayloadTooLarge: { status: 413, title: 'Payload too large' },
   UnsupportedMediaType: { status: 415, title: 'Unsupported media type' },
   InputSchemaMismatch: { status: 422, title: 'Input does not match the input schema' },
@@ -38,6 +40,8 @@ export type ErrorCode = keyof typeof ERRORS
 
 type Options = {
   cause?: unknown
+  /** Instead of the status in `ERRORS`. */
+  status?: number
   /** Extension members of the problem details, for example `executionId`. */
   members?: Record<string, unknown>
   errors?: Violation[]
@@ -57,7 +61,7 @@ export class ServiceError extends Error {
     super(detail, { cause: options.cause })
     this.name = code
     this.code = code
-    this.status = ERRORS[code].status
+    this.status = options.status ?? ERRORS[code].status
     this.title = ERRORS[code].title
     this.errors = options.errors
     this.members = options.members ?? {}
@@ -111,6 +115,23 @@ export class AgentArchived extends ServiceError {
       'AgentArchived',
       'This agent is archived: it accepts no runs and no versions. POST /v1/agents/{agentId}/restore restores it.',
     )
+  }
+}
+
+/** 410 for a run, as for an archived agent; 409 for a promotion, which is possible once the version is unretired. */
+export class VersionRetired extends ServiceError {
+  constructor(refused: 'run' | 'promotion') {
+    super(
+      'VersionRetired',
+      'This version is retired: it accepts no runs and cannot become current. POST /v1/agents/{agentId}/versions/{versionId}/unretire makes it usable again.',
+      { ...(refused === 'promotion' && { status: 409 }) },
+    )
+  }
+}
+
+export class VersionNotRetirable extends ServiceError {
+  constructor(detail: string) {
+    super('VersionNotRetirable', detail)
   }
 }
 

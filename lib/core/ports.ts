@@ -70,7 +70,8 @@ export interface AgentStore {
   }): Promise<boolean>
   /**
    * Makes a version current, as it is. `draftVersionId`: the agent's, as read before; `message`: replaces that of a draft.
-   * Returns null if the draft has changed, or if the agent or the version does not exist, or the agent is archived.
+   * Returns null if the draft has changed, if the agent or the version does not exist, if the agent is archived, or the version
+   * retired.
    */
   promote(
     params: VersionId & { draftVersionId: string | null; promotedAt: string; message?: string | undefined },
@@ -86,6 +87,11 @@ export interface AgentStore {
     id: string
     archivedAt: string | null
   }): Promise<Agent | null>
+  /**
+   * Retires a version of the agent or makes it usable again (null); retiring twice keeps the first time. Null if it is
+   * the agent's current version, or if the agent does not exist.
+   */
+  setRetired(params: VersionId & { retiredAt: string | null }): Promise<Agent | null>
   get(params: { organizationId: string; id: string }): Promise<Agent | null>
   list(params: AgentListParams): Promise<Page<Agent>>
   getVersion(params: VersionId): Promise<Version | null>

@@ -1,4 +1,5 @@
 import type { VersionStatus } from '../core/agent.ts'
+import { retiredAttribute } from './agent-item.ts'
 import type { Condition } from './table/table.ts'
 
 /** Conditions of writes to agents and versions. */
@@ -27,6 +28,19 @@ export function refersTo(status: VersionStatus, id: string | null): Condition {
     status === 'DRAFT' ? ['#draftVersionId', ['draftVersionId']] : ['#current.#id', ['current', 'id']]
   if (id === null) return { expression: `attribute_not_exists(${path})`, names: names as string[] }
   return { expression: `${path} = :referred`, names: names as string[], values: { referred: id } }
+}
+
+/** Whether the agent's current version is another one, or none. */
+export const isNotCurrent = (versionId: string): Condition => ({
+  expression: '(attribute_not_exists(#current) OR #current.#id <> :versionId)',
+  names: ['current', 'id'],
+  values: { versionId },
+})
+
+/** Whether the version of the agent accepts runs. */
+export function isNotRetired(versionId: string): Condition {
+  const name = retiredAttribute(versionId)
+  return { expression: `attribute_not_exists(#${name})`, names: [name] }
 }
 
 /** Null adds nothing. */

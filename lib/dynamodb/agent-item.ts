@@ -94,6 +94,22 @@ export function versionFromItem(item: Item): Version {
   }
 }
 
+/** An attribute for each retired version: setting one is a single conditional write, whatever the others are. */
+const RETIRED_PREFIX = 'retired_'
+
+/** A name that expressions can contain: without hyphens. */
+export const retiredAttribute = (versionId: string): string =>
+  `${RETIRED_PREFIX}${versionId.replaceAll('-', '')}`
+
+const retiredOf = (item: Item): Agent['retired'] =>
+  Object.fromEntries(
+    Object.entries(item)
+      .filter(([name]) => name.startsWith(RETIRED_PREFIX))
+      .map(([name, retiredAt]) => [toUuid(name.slice(RETIRED_PREFIX.length)), String(retiredAt)]),
+  )
+
+const toUuid = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+
 export function agentFromItem(item: Item): Agent {
   const { id, organizationId, slug, title, createdAt, createdBy, updatedAt } = item as Agent
   return {
@@ -110,5 +126,6 @@ export function agentFromItem(item: Item): Agent {
     current: item.current ? versionFromItem(item.current as Item) : null,
     draftVersionId: (item.draftVersionId as string | undefined) ?? null,
     archivedAt: (item.archivedAt as string | undefined) ?? null,
+    retired: retiredOf(item),
   }
 }

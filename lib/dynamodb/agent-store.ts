@@ -6,12 +6,15 @@ import {
   hasStatus,
   IS_ACTIVE,
   IS_NOT_DELETED,
+  isNotCurrent,
+  isNotRetired,
   isOwnedBy,
   refersTo,
 } from './agent-conditions.ts'
 import {
   agentFromItem,
   recordBytes,
+  retiredAttribute,
   shownOf,
   toAgentChange,
   versionFromItem,
@@ -49,7 +52,7 @@ export function agentStore(table: Table): AgentStore {
           ...(item.description === undefined ? ['description'] : []),
           ...(draftVersionId === id ? ['draftVersionId'] : []),
         ],
-        condition: allOf(EXISTS, IS_ACTIVE, refersTo('DRAFT', draftVersionId)),
+        condition: allOf(EXISTS, IS_ACTIVE, isNotRetired(id), refersTo('DRAFT', draftVersionId)),
       }
       const updated = await table.update(agentKey(agentId), change)
       return updated && agentFromItem(updated)
@@ -66,6 +69,7 @@ export function agentStore(table: Table): AgentStore {
         remove: ['draftVersionId'],
         condition: refersTo('DRAFT', id),
       })
+      await table.update(agentKey(agentId), { remove: [retiredAttribute(id)], condition: EXISTS })
       // The version last: it says how many chunks there are, should this be interrupted.
       const chunks = Array.from({ length: Number(marked.codeChunks ?? 0) }, (_, chunk) => ({
         delete: codeKey(agentId, id, chunk),
@@ -79,6 +83,15 @@ export function agentStore(table: Table): AgentStore {
       const updated = await table.update(agentKey(id), {
         ...(archivedAt === null ? { remove: ['archivedAt'] } : { setOnce: { archivedAt } }),
         condition: isOwnedBy(organizationId),
+      })
+      return updated && agentFromItem(updated)
+    },
+
+    async setRetired({ organizationId, agentId, id, retiredAt }) {
+      const name = retiredAttribute(id)
+      const updated = await table.update(agentKey(agentId), {
+        ...(retiredAt === null ? { remove: [name] } : { setOnce: { [name]: retiredAt } }),
+        condition: allOf(isOwnedBy(organizationId), retiredAt === null ? null : isNotCurrent(id)),
       })
       return updated && agentFromItem(updated)
     },

@@ -94,6 +94,22 @@ export function endpoint<Name extends OperationName>(
   return handler.handler(async (event: ServiceEvent) => toProxyResult(await handle(toRequest<Name>(event))))
 }
 
+type Handler = (event: ServiceEvent, context: never) => Promise<unknown>
+
+/** The Lambda handler of a function that serves several operations: API Gateway names the path that it has matched. */
+export function family(handlers: Partial<Record<OperationName, Handler>>): Handler {
+  const members = (Object.keys(handlers) as OperationName[]).map((name) => ({ name, ...getOperation(name) }))
+  const streaming = members.find(({ streams }) => streams)
+  if (streaming) throw new Error(`${streaming.name} streams, so it needs a function of its own.`)
+  return (event, context) => {
+    const { resource, httpMethod } = event
+    const found = members.find(({ path, method }) => path === resource && method === httpMethod)
+    const handler = found && handlers[found.name]
+    if (!handler) throw new Error(`No operation of this function has the route ${httpMethod} ${resource}.`)
+    return handler(event, context)
+  }
+}
+
 /** Sends requests to public operations. */
 const NOBODY: Access = { ...UNLIMITED, organizationId: '', tokenId: '' }
 

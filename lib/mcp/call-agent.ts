@@ -1,7 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { ResolvedVersion } from '../agents/resolve-version.ts'
 import { type Access, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../core/access.ts'
-import { AgentNotFound, Forbidden, InputSchemaMismatch, VersionNotFound } from '../core/errors.ts'
+import {
+  AgentNotFound,
+  Forbidden,
+  InputSchemaMismatch,
+  VersionNotFound,
+  VersionRetired,
+} from '../core/errors.ts'
 import { CANCELLED, type Execution } from '../core/execution.ts'
 import type { Step } from '../core/step.ts'
 import { endExecution } from '../engine/end-execution.ts'
@@ -18,13 +23,13 @@ import { describeViolations, toRunResult, toToolError } from './tool-result.ts'
  * @throws InvalidParams for an unknown tool or version, and for invalid `_meta`
  */
 export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<CallToolResult> {
-  const { version: versionId, idempotencyKey, useCache, ...meta } = parseCallMeta(call.meta)
+  const { version: versionId, useCache, ...meta } = parseCallMeta(call.meta)
   const tenantId = tenantOf(call.access, meta.tenantId)
-  const key = idempotencyKeyOf(call.access, idempotencyKey)
-  const { version, isArchived } = await findVersion(engine, call, { versionId, key })
+  const idempotencyKey = idempotencyKeyOf(call.access, meta.idempotencyKey)
+  const { version, refusal } = await findVersion(engine, call, { versionId, idempotencyKey })
   try {
     const overrides = { tenantId, useCache, enforceInputSchema: true }
-    const request = { ...(await buildRunRequest(version, call.input, overrides, key)), isArchived }
+    const request = { ...(await buildRunRequest(version, call.input, overrides, idempotencyKey)), refusal }
     return toRunResult(await runForCall(engine, call, request))
   } catch (error) {
     if (error instanceof InputSchemaMismatch)
@@ -38,16 +43,17 @@ export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<C
 async function findVersion(
   { agents }: SubmitEngine,
   { access, name }: ToolCall,
-  { versionId, key }: { versionId: CallMeta['version']; key: string | undefined },
-): Promise<ResolvedVersion> {
+  named: { versionId: CallMeta['version']; idempotencyKey: string | undefined },
+): ReturnType<typeof resolveVersionToRun> {
   if (!mayUseAgent(access, name)) throw unknownTool(name)
-  const { organizationId } = access
   try {
-    return await resolveVersionToRun({ store: agents, organizationId, idOrSlug: name, versionId }, key)
+    return await resolveVersionToRun({ agents, access, idOrSlug: name, ...named })
   } catch (error) {
+    if (error instanceof Forbidden || error instanceof VersionRetired)
+      throw new InvalidParams(`_meta.version: ${error.message}`)
     if (error instanceof AgentNotFound) throw unknownTool(name)
     if (!(error instanceof VersionNotFound)) throw error
-    throw versionId === undefined
+    throw named.versionId === undefined
       ? unknownTool(name)
       : new InvalidParams('_meta.version is not a version of this agent.')
   }

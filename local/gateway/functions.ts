@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type OperationName, operations } from '../../lib/api/routes.ts'
+import { functionOf, operationNames } from '../../lib/api/routes.ts'
 import { CONSOLE_FOLDER } from '../../lib/environment.ts'
 import { dataFolder } from '../emulators/open-database.ts'
 import type { Authorizer } from './authorizer.ts'
@@ -9,8 +9,7 @@ type Functions = { handlers: Handlers; authorizer: Authorizer; sweep: () => Prom
 
 /** The Lambda functions of `routes.ts`. Each is loaded at its first call, so that unused ones take no memory. */
 export function localFunctions(): Functions {
-  const names = Object.keys(operations) as OperationName[]
-  const entries = names.map((name) => [name, lazyHandler(name)])
+  const entries = operationNames.map((name) => [name, lazyHandler(functionOf(name))])
   return {
     handlers: { ...Object.fromEntries(entries), 'serve-console': consoleHandler() } as Handlers,
     authorizer: lazyHandler('authorize-request'),

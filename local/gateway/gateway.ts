@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type Duplex, pipeline, type Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import { getOperation, isPublicPath, methodsOf, type OperationName } from '../../lib/api/routes.ts'
+import {
+  functionOf,
+  getOperation,
+  isPublicPath,
+  methodsOf,
+  type OperationName,
+} from '../../lib/api/routes.ts'
 import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
 import { type CorsOrigins, corsHeaders, preflightResult } from '../../lib/http/cors.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
@@ -63,13 +69,13 @@ async function handleRequest(
     const { pattern, match } = findPath(request)
     if (corsOrigins.length > 0 && request.method === 'OPTIONS') return preflightResult(methodsOf(pattern))
     const { authorization } = request.headers
-    const isPublic = match ? getOperation(match.route.function).public : isPublicPath(pattern)
+    const isPublic = match ? getOperation(match.route.operation).public : isPublicPath(pattern)
     const route = `${request.method}${pattern}`
     const authorizerContext = isPublic ? {} : await authorize(authorizer, authorization, route)
     if (!match) throw new MethodNotAllowed(methodsOf(pattern))
     const event = toProxyEvent({ request, requestId, match, authorizerContext, body: await receive(body) })
-    const context = { awsRequestId: requestId, functionName: match.route.function }
-    return (await handlers[match.route.function](event, context)) as APIGatewayProxyResult
+    const context = { awsRequestId: requestId, functionName: functionOf(match.route.operation) }
+    return (await handlers[match.route.operation](event, context)) as APIGatewayProxyResult
   } finally {
     await body
   }

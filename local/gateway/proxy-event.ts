@@ -44,7 +44,7 @@ export function toProxyEvent({
       requestTimeEpoch: Date.now(),
       accountId: '000000000000',
       apiId: 'local',
-      resourceId: route.function,
+      resourceId: route.operation,
       identity: {
         sourceIp: request.socket.remoteAddress ?? '',
         userAgent: request.headers['user-agent'] ?? null,

@@ -67,6 +67,24 @@ describe('resolveVersion', () => {
     })
   })
 
+  it('sees a retirement by another process within a second, and does not read more for it', async () => {
+    const version = await published()
+    const { store, reads } = countingStore()
+    const { organizationId, agentId, id, slug } = version
+    await publishAgain(store, version)
+    const isRetired = async () =>
+      (await resolveVersion({ store, organizationId, idOrSlug: slug, versionId: id })).isRetired
+    expect(await isRetired()).toBe(false)
+    for (const retiredAt of [new Date().toISOString(), null]) {
+      await store.setRetired({ organizationId, agentId, id, retiredAt })
+      await vi.waitFor(async () => expect(await isRetired()).toBe(retiredAt !== null), {
+        timeout: 10_000,
+        interval: 20,
+      })
+    }
+    expect(reads.getVersion).toBeLessThanOrEqual(1)
+  })
+
   it('caches published versions by id, but no drafts', async () => {
     const version = await published()
     const { store, reads } = countingStore()

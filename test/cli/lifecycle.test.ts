@@ -71,6 +71,41 @@ describe('promote, diff, delete-version', () => {
   })
 })
 
+describe('retire, unretire', () => {
+  const hello = (said: string) => {
+    cli.write(inFolder('retiring', { ...greeter(said) }))
+    return cli.json(['publish', 'retiring'])
+  }
+
+  it('retires a version that is not the current one, which then neither runs nor is promoted', async () => {
+    const { versionId: old } = await hello('Hello')
+    const { versionId: current } = await hello('Hi')
+    expect((await cli.run(['retire', 'retiring', old])).stdout).toBe(
+      `Retired version ${old} of retiring. Make it usable again: npm run agents -- unretire retiring ${old}\n`,
+    )
+    expect((await cli.run(['versions', 'retiring'])).stdout).toMatch(new RegExp(`${old} +retired `))
+    const versions = await cli.json(['versions', 'retiring'])
+    expect(versions.map(({ retiredAt }: { retiredAt: string }) => typeof retiredAt)).toEqual([
+      'object',
+      'string',
+    ])
+    const error = {
+      message: `Version ${old} of retiring is retired. Make it usable again: npm run agents -- unretire retiring ${old}`,
+      code: 'VersionRetired',
+    }
+    const input = { stdin: '{"name":"x"}', code: 1 }
+    const run = await cli.json(['run', 'retiring', '--version', old, '--input', '-'], input)
+    const promoted = await cli.json(['promote', 'retiring', old], { code: 1 })
+    expect([run.error, promoted.error]).toEqual([error, error])
+    expect((await cli.json(['retire', 'retiring', current], { code: 1 })).error).toEqual({
+      message: `Version ${current} is the current one of retiring. Promote another one first: npm run agents -- promote retiring <version>`,
+      code: 'VersionNotRetirable',
+    })
+    expect((await cli.json(['unretire', 'retiring', old])).retiredAt).toBeNull()
+    expect(await cli.json(['promote', 'retiring', old])).toMatchObject({ currentVersionId: old })
+  })
+})
+
 describe('archive, restore', () => {
   it('archives an agent, which then neither runs nor is published or listed', async () => {
     cli.write(inFolder('gone', greeter('Gone')))

@@ -55,6 +55,7 @@ function agentOf(version: Version): Agent {
     current: isDraft ? null : version,
     draftVersionId: isDraft ? version.id : null,
     archivedAt: null,
+    retired: {},
   }
 }
 
@@ -327,6 +328,46 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       const { items } = await readPages((page) => store.list({ organizationId, ...page }), 3)
       expect(items).toEqual(versions.slice(0, 2).map(agentOf).toReversed())
     })
+  })
+
+  describe('setRetired', () => {
+    const retiredAt = '2027-02-01T00:00:00.000Z'
+    const setRetired = ({ organizationId, agentId, id }: Version, at: string | null = retiredAt) =>
+      store.setRetired({ organizationId, agentId, id, retiredAt: at })
+
+    it('retires versions of an agent, keeps the first time, and excludes them from promotions', async () => {
+      const [first, second, current] = await publishThree()
+      expect((await setRetired(first))?.retired).toEqual({ [first.id]: retiredAt })
+      expect((await setRetired(second, '2027-03-01T00:00:00.000Z'))?.retired).toEqual({
+        [first.id]: retiredAt,
+        [second.id]: '2027-03-01T00:00:00.000Z',
+      })
+      expect((await setRetired(first, '2027-03-01T00:00:00.000Z'))?.retired[first.id]).toBe(retiredAt)
+      const { organizationId, agentId } = first
+      const promotion = { organizationId, agentId, draftVersionId: null, promotedAt: retiredAt }
+      expect(await store.promote({ ...promotion, id: first.id })).toBeNull()
+      expect((await setRetired(first, null))?.retired).toEqual({ [second.id]: expect.any(String) })
+      expect(await store.promote({ ...promotion, id: first.id })).toMatchObject({ current: first })
+      expect(await setRetired(current)).toMatchObject({ retired: { [current.id]: retiredAt } })
+    })
+
+    it('changes nothing for the current version, nor for an agent that does not exist or is of another organization', async () => {
+      const [first, , current] = await publishThree()
+      expect(await setRetired(current)).toBeNull()
+      expect(await setRetired({ ...first, organizationId: system.newId() })).toBeNull()
+      expect(await setRetired({ ...first, agentId: randomUUID() })).toBeNull()
+      expect(await store.get({ organizationId: first.organizationId, id: first.agentId })).toMatchObject({
+        retired: {},
+      })
+    })
+
+    async function publishThree(): Promise<[Version, Version, Version]> {
+      const first = aVersion()
+      const { organizationId, agentId } = first
+      const [second, third] = [aVersion({ organizationId, agentId }), aVersion({ organizationId, agentId })]
+      for (const version of [first, second, third]) await store.publish({ version, code: null })
+      return [first, second, third]
+    }
   })
 
   it('get returns null for an unknown agent, and for that of another organization', async () => {

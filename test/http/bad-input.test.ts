@@ -180,7 +180,7 @@ describe('query parameters', () => {
 
   it.each(apiRoutes.filter(({ legacy }) => !legacy))(
     'of other routes are rejected: $method $path',
-    async ({ method, path, function: name }) => {
+    async ({ method, path, operation: name }) => {
       const { query } = getOperation(name)
       const own = query ? Object.keys(parameterSchemas[query].shape) : []
       const foreign = QUERY_PARAMETERS.filter((parameter) => !own.includes(parameter))

@@ -377,7 +377,7 @@ describe('POST mcp', () => {
 })
 
 describe('routes', () => {
-  const isProtected = (route: Route) => !getOperation(route.function).public
+  const isProtected = (route: Route) => !getOperation(route.operation).public
   it.each(routes.filter(isProtected).map((route) => [route.method, route.path]))(
     'reject %s %s without a token',
     async (method, path) => {

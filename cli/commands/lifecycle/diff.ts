@@ -29,7 +29,7 @@ export function addDiffCommand(program: Command): void {
           const [a, b] = before
             ? [await find(before), after ? await find(after) : currentOf(agent, options)]
             : await findDefaults(stores, agent, options)
-          const comparison = compareVersions(toVersionDetails(a), toVersionDetails(b))
+          const comparison = compareVersions(toVersionDetails(a, agent), toVersionDetails(b, agent))
           return {
             json: { before: a.id, after: b.id, ...comparison },
             text: describeComparison(agent, a, b, comparison),

@@ -197,6 +197,15 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     return this.caller.send({ method: 'POST', path: `${versionPath(agent, versionId)}/promote` }, options)
   }
 
+  /** A retired version accepts no new runs and cannot become current; its runs in progress finish. */
+  retire(agent: SlugOf<Agents>, versionId: string, options: CallOptions = {}): Promise<Version> {
+    return this.caller.send({ method: 'POST', path: `${versionPath(agent, versionId)}/retire` }, options)
+  }
+
+  unretire(agent: SlugOf<Agents>, versionId: string, options: CallOptions = {}): Promise<Version> {
+    return this.caller.send({ method: 'POST', path: `${versionPath(agent, versionId)}/unretire` }, options)
+  }
+
   /** Deletes a draft. */
   deleteVersion(agent: SlugOf<Agents>, versionId: string, options: CallOptions = {}): Promise<void> {
     return this.caller.send({ method: 'DELETE', path: versionPath(agent, versionId) }, options)

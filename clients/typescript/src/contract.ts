@@ -285,6 +285,8 @@ export type Version = {
   /** The author: the ID of a token or of an operator. */
   createdBy: string
   createdAt: string
+  /** A retired version accepts no new runs and cannot become current. */
+  retiredAt: string | null
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
@@ -318,6 +320,8 @@ export type VersionDetails = {
   /** The author: the ID of a token or of an operator. */
   createdBy: string
   createdAt: string
+  /** A retired version accepts no new runs and cannot become current. */
+  retiredAt: string | null
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
@@ -366,7 +370,9 @@ export type ErrorCode =
   | 'MethodNotAllowed'
   | 'ExecutionInProgress'
   | 'VersionPublished'
+  | 'VersionNotRetirable'
   | 'AgentArchived'
+  | 'VersionRetired'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
   | 'InputSchemaMismatch'

@@ -1,5 +1,5 @@
 import type { Agent } from '../../core/agent.ts'
-import { AgentArchived, VersionNotFound } from '../../core/errors.ts'
+import { AgentArchived, VersionNotFound, VersionRetired } from '../../core/errors.ts'
 import type { System } from '../../core/ports.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../version-cache.ts'
@@ -9,7 +9,7 @@ type Params = AgentReference & { system: System; versionId: string; message?: st
 
 /**
  * Makes a version current as it is: a draft, or an older version again. Does nothing if it is current.
- * @throws AgentNotFound, VersionNotFound, AgentArchived
+ * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired
  */
 export async function promoteVersion(params: Params): Promise<Agent> {
   const { store, system, organizationId, versionId: id, message } = params
@@ -17,6 +17,7 @@ export async function promoteVersion(params: Params): Promise<Agent> {
     const agent = await resolveAgent(params)
     if (agent.archivedAt !== null) throw new AgentArchived()
     if (agent.current?.id === id) return agent
+    if (agent.retired[id] !== undefined) throw new VersionRetired('promotion')
     const { id: agentId, draftVersionId } = agent
     const version = { organizationId, agentId, id }
     const promotedAt = new Date(system.now()).toISOString()

@@ -1,5 +1,5 @@
 import type { Agent, ModelSettings, Version } from '../../core/agent.ts'
-import { AgentArchived, VersionNotFound } from '../../core/errors.ts'
+import { AgentArchived, VersionNotFound, VersionRetired } from '../../core/errors.ts'
 import { agentIdOf } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
 import type { AgentStore, System } from '../../core/ports.ts'
@@ -59,23 +59,23 @@ export async function publishAgent(params: Params): Promise<Published> {
   }
 }
 
-/** The version that has this content already. A draft that is to be published becomes current. */
+/** The version that has this content already. A draft that is to be published becomes current. A retired one is of no use. */
 async function findIdentical(
   { store, system, organizationId, message }: Params,
-  { id: agentId, current, draftVersionId }: Agent,
+  { id: agentId, current, draftVersionId, retired }: Agent,
   { digest, status }: Version,
 ): Promise<Version | null> {
   if (status === 'PUBLISHED' && current?.digest === digest) return current
   const draft = draftVersionId && (await store.getVersion({ organizationId, agentId, id: draftVersionId }))
-  if (!draft || draft.digest !== digest) return null
+  if (!draft || draft.digest !== digest || retired[draft.id] !== undefined) return null
   if (status === 'DRAFT') return draft
   try {
     const reference = { store, organizationId, idOrSlug: agentId }
     await promoteVersion({ ...reference, system, versionId: draft.id, message })
     return { ...draft, status, ...(message !== undefined && { message }) }
   } catch (error) {
-    // The draft was deleted in the meantime.
-    if (error instanceof VersionNotFound) return null
+    // The draft was deleted or retired in the meantime.
+    if (error instanceof VersionNotFound || error instanceof VersionRetired) return null
     throw error
   }
 }

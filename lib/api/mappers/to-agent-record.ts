@@ -20,7 +20,10 @@ export function toAgentRecord(agent: Agent): AgentRecord {
   }
 }
 
-export function toVersionRecord(version: Version): VersionRecord {
+type States = Pick<Agent, 'retired'>
+
+/** @param states of the versions of its agent */
+export function toVersionRecord(version: Version, { retired }: States): VersionRecord {
   const { maxTokens = null, maxCostUsd = null } = version.execution
   return {
     id: version.id,
@@ -31,6 +34,7 @@ export function toVersionRecord(version: Version): VersionRecord {
     message: version.message ?? null,
     createdBy: version.createdBy,
     createdAt: version.createdAt,
+    retiredAt: retired[version.id] ?? null,
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
     model: version.model,
@@ -42,9 +46,9 @@ export function toVersionRecord(version: Version): VersionRecord {
   }
 }
 
-export function toVersionDetails(version: Version): VersionDetails {
+export function toVersionDetails(version: Version, states: States): VersionDetails {
   return {
-    ...toVersionRecord(version),
+    ...toVersionRecord(version, states),
     code: version.code,
     instructions: version.instructions,
     modelSettings: version.modelSettings ?? null,

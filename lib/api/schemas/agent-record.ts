@@ -35,6 +35,10 @@ const versionFields = z.object({
   message: z.string().nullable().meta({ description: 'What the author says about the version.' }),
   createdBy: z.uuid().meta({ description: 'The author: the ID of a token or of an operator.' }),
   createdAt: z.iso.datetime(),
+  retiredAt: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'A retired version accepts no new runs and cannot become current.' }),
   inputSchema: declaredSchema,
   outputSchema: declaredSchema,
   model: z.string().nullable(),

@@ -1,17 +1,22 @@
-import { type ResolvedVersion, resolveVersion } from '../../agents/resolve-version.ts'
+import { resolveVersion } from '../../agents/resolve-version.ts'
+import { type Access, hasScope } from '../../core/access.ts'
 import type { Version } from '../../core/agent.ts'
 import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import { type CacheIdentity, cacheKeyOf } from '../../core/cache-key.ts'
 import {
   AgentArchived,
+  Forbidden,
   InputSchemaMismatch,
   InvalidModelOverride,
   InvalidQueryParameter,
+  type ServiceError,
+  VersionRetired,
 } from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import { hashJson } from '../../core/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
+import type { AgentStore } from '../../core/ports.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { checkModel } from '../../models/check-model.ts'
 import { openBody } from '../../schema/adapt/open-body.ts'
@@ -27,8 +32,8 @@ export type RunRequest = {
   options: RunOptions
   cache?: Execution['cache']
   idempotency?: Idempotency | null
-  /** Accepts no new run: the request can only repeat an earlier one with the same idempotency key. */
-  isArchived?: boolean
+  /** Why no new run is accepted: the request can only repeat an earlier one with the same idempotency key. */
+  refusal?: ServiceError | null
 }
 
 /** A client's idempotency key, and the hash of everything that must be equal when the key is used again. */
@@ -46,18 +51,41 @@ export type RunOverrides = {
   useDynamicLearning?: boolean | undefined
 }
 
+type VersionToRun = {
+  agents: AgentStore
+  access: Access
+  idOrSlug: string
+  versionId: string | undefined
+  idempotencyKey: string | undefined
+}
+
 /**
- * Resolves the version of a request to run an agent. An archived agent is an error, unless the request has an idempotency key
- * and can be the repetition of an accepted one.
- * @throws AgentNotFound, VersionNotFound, AgentArchived
+ * Resolves the version of a request to run an agent. A draft is for those who may change the agent. An archived agent or a
+ * retired version is an error, unless the request has an idempotency key and can be the repetition of an accepted one.
+ * @throws AgentNotFound, VersionNotFound, Forbidden, AgentArchived, VersionRetired
  */
-export async function resolveVersionToRun(
-  params: Parameters<typeof resolveVersion>[0],
-  idempotencyKey: string | undefined,
-): Promise<ResolvedVersion> {
-  const resolved = await resolveVersion(params)
-  if (resolved.isArchived && idempotencyKey === undefined) throw new AgentArchived()
-  return resolved
+export async function resolveVersionToRun({
+  agents,
+  access,
+  idOrSlug,
+  versionId,
+  idempotencyKey,
+}: VersionToRun): Promise<Required<Pick<RunRequest, 'version' | 'refusal'>>> {
+  const { organizationId } = access
+  const resolved = await resolveVersion({ store: agents, organizationId, idOrSlug, versionId })
+  const { version, isArchived, isRetired } = resolved
+  if (version.status === 'DRAFT') assertMayRunDraft(access)
+  const refusal = isArchived ? new AgentArchived() : isRetired ? new VersionRetired('run') : null
+  if (refusal && idempotencyKey === undefined) throw refusal
+  return { version, refusal }
+}
+
+/** @throws Forbidden */
+function assertMayRunDraft(access: Access): void {
+  if (hasScope(access, 'manage')) return
+  throw new Forbidden(
+    `This version is a draft. Running it needs a token with the scope manage. Yours has: ${access.scopes?.join(', ')}.`,
+  )
 }
 
 /**

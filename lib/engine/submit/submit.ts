@@ -1,5 +1,5 @@
 import type { Version } from '../../core/agent.ts'
-import { AgentArchived, ExecutionInProgress, IdempotencyKeyReused, Unavailable } from '../../core/errors.ts'
+import { ExecutionInProgress, IdempotencyKeyReused, Unavailable } from '../../core/errors.ts'
 import {
   cachedExecution,
   type Execution,
@@ -100,7 +100,7 @@ async function enqueue({ queue }: SubmitEngine, { id, organizationId, tenantId }
 /**
  * Records an execution, unless the request's idempotency key is bound to one. Concurrent requests with the same key all
  * use the id that was reserved first; one of them creates the record.
- * @throws IdempotencyKeyReused, AgentArchived, TooManyRequests
+ * @throws IdempotencyKeyReused, TooManyRequests, and the refusal of the request
  */
 async function accept(
   engine: SubmitEngine,
@@ -114,7 +114,7 @@ async function accept(
     ? await executions.get({ organizationId, id: reservation.executionId })
     : null
   if (existing) return { execution: existing, isNew: false }
-  if (request.isArchived) throw new AgentArchived()
+  if (request.refusal) throw request.refusal
   const cached = await recordCacheHit(engine, request, reservation)
   if (cached) return { execution: cached, isNew: false }
   const execution = newExecution({ ...newExecutionParams(engine, request, reservation), lease })

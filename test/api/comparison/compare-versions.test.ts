@@ -4,7 +4,15 @@ import type { VersionDetails } from '../../../lib/api/schemas/agent-record.ts'
 
 const aVersion = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
   ...{ id: 'a', documentId: 'b', status: 'PUBLISHED', title: 'T', description: null, message: null },
-  ...{ createdBy: 'c', createdAt: 'd', model: 'openai/gpt-5', modelSettings: null, toolNames: [], tools: [] },
+  ...{
+    createdBy: 'c',
+    createdAt: 'd',
+    retiredAt: null,
+    model: 'openai/gpt-5',
+    modelSettings: null,
+    toolNames: [],
+    tools: [],
+  },
   inputSchema: { text: { type: 'string' } },
   outputSchema: { text: { type: 'string' } },
   execution: {
@@ -25,7 +33,14 @@ const http = (url: string) => ({ name: 'get_order', http: { url } })
 
 describe('compareVersions', () => {
   it('finds nothing between versions that differ in what is not content', () => {
-    const other = aVersion({ id: 'x', status: 'DRAFT', createdAt: 'y', message: 'z', documentHash: null })
+    const other = aVersion({
+      id: 'x',
+      status: 'DRAFT',
+      createdAt: 'y',
+      retiredAt: 'w',
+      message: 'z',
+      documentHash: null,
+    })
     expect(compareVersions(aVersion(), other)).toEqual({ changes: [], instructions: [] })
   })
 

@@ -50,7 +50,14 @@ export const anAgentRecord = (overrides: Partial<AgentRecord> = {}): AgentRecord
 
 export const aVersionRecord = (overrides: Partial<VersionRecord> = {}): VersionRecord => ({
   ...{ id: VERSION_ID, documentId: AGENT_ID, status: 'PUBLISHED', title: 'Triage ticket', description: null },
-  ...{ message: null, createdBy: idOf(5), createdAt: timeOf(0), model: 'openai/gpt-5-mini', toolNames: [] },
+  ...{
+    message: null,
+    createdBy: idOf(5),
+    createdAt: timeOf(0),
+    retiredAt: null,
+    model: 'openai/gpt-5-mini',
+    toolNames: [],
+  },
   ...{ contentHash: 'a'.repeat(64), documentHash: 'b'.repeat(64), codeHash: null },
   inputSchema: anAgentRecord().inputSchema,
   outputSchema: anAgentRecord().outputSchema,

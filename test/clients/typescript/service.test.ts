@@ -159,6 +159,16 @@ Greet.
     expect(await other.version('greet', draft.id)).toMatchObject({ status: 'DRAFT', instructions: 'Greet.' })
     expect(await other.promote('greet', draft.id)).toMatchObject({ currentVersionId: draft.id })
     expect(await other.promote('greet', first.id)).toMatchObject({ currentVersionId: first.id })
+    expect(await other.retire('greet', draft.id)).toMatchObject({ retiredAt: expect.any(String) })
+    await expect(other.promote('greet', draft.id)).rejects.toMatchObject({
+      code: 'VersionRetired',
+      status: 409,
+    })
+    await expect(other.run('greet', { name: 'x' }, { version: draft.id })).rejects.toMatchObject({
+      code: 'VersionRetired',
+      status: 410,
+    })
+    expect(await other.unretire('greet', draft.id)).toMatchObject({ retiredAt: null })
     const unwanted = await other.publish({ document: document('Three'), draft: true })
     await other.deleteVersion('greet', unwanted.id)
     await expect(other.version('greet', unwanted.id)).rejects.toMatchObject({ code: 'VersionNotFound' })

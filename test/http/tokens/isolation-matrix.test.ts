@@ -34,6 +34,8 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'get-version': [/*     */ 403, 200, 403, 403, 403, 404, 404],
   'delete-version': [/*  */ 403, 403, 204, 403, 403, 404, 404],
   'promote-version': [/* */ 403, 403, 200, 403, 403, 404, 404],
+  'retire-version': [/*  */ 403, 403, 200, 403, 403, 404, 404],
+  'unretire-version': [/**/ 403, 403, 200, 403, 403, 404, 404],
   'run-agent': [/*       */ 200, 403, 403, 200, 403, 404, 404],
   'list-agent-executions': [403, 200, 403, 200, 403, 404, 404],
   'list-executions': [/* */ 403, 200, 403, 200, 403, ABSENT, ABSENT],
@@ -99,10 +101,17 @@ beforeAll(async () => {
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
 
 /** Each request that changes an agent or a draft gets its own one: the requests are concurrent. */
-const CHANGES: OperationName[] = ['archive-agent', 'restore-agent', 'promote-version', 'delete-version']
+const CHANGES: OperationName[] = [
+  'archive-agent',
+  'restore-agent',
+  'promote-version',
+  'delete-version',
+  'retire-version',
+  'unretire-version',
+]
 let agents = 0
 
-async function newIds({ function: name }: Route): Promise<Ids> {
+async function newIds({ operation: name }: Route): Promise<Ids> {
   const executionId = await newExecution()
   if (!CHANGES.includes(name)) return { agentId, executionId, versionId }
   const document = DOCUMENT.replace('slug: published', `slug: changed-${++agents}`)
@@ -113,7 +122,7 @@ async function newIds({ function: name }: Route): Promise<Ids> {
 type Ids = { agentId: string; executionId: string; versionId: string }
 
 const send = (client: ApiClient, route: Route, ids: Ids) => {
-  const { query = '', ...options } = REQUESTS[route.function] ?? {}
+  const { query = '', ...options } = REQUESTS[route.operation] ?? {}
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: keyof Ids) => ids[name])
   return client(route.method, path + query, options)
 }
@@ -126,7 +135,7 @@ const comparable = ({ status, text, json, headers }: ApiResponse) => [
 ]
 
 it('has a row for every operation', () => {
-  const names = new Set(apiRoutes.map((route) => route.function))
+  const names = new Set(apiRoutes.map((route) => route.operation))
   expect(Object.keys(MATRIX).sort()).toEqual([...names].sort())
   for (const [name, row] of Object.entries(MATRIX)) expect(row, name).toHaveLength(COLUMNS.length)
 })
@@ -136,7 +145,7 @@ const cells = apiRoutes.flatMap((route) =>
     name: `${route.method} ${route.path}`,
     route,
     column,
-    expected: MATRIX[route.function]?.[i],
+    expected: MATRIX[route.operation]?.[i],
   })),
 )
 
@@ -156,10 +165,10 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
       })
       expect(comparable(response)).toEqual(comparable(missing))
     }
-    const isList = Array.isArray(response.json) && route.function !== 'list-steps'
+    const isList = Array.isArray(response.json) && route.operation !== 'list-steps'
     if (isList) {
       const ids = response.json.map(({ id }: { id: string }) => id)
-      const listed = ids.includes(executionId) || ids.includes(agentId) || route.function === 'list-versions'
+      const listed = ids.includes(executionId) || ids.includes(agentId) || route.operation === 'list-versions'
       expect(listed).toBe(expected !== ABSENT)
     }
     if (expected !== 204)
@@ -168,5 +177,5 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
 })
 
 /** What the execution shows afterwards: only a permitted request changed it. */
-const ratingOf = ({ function: name }: Route, expected: Expected | undefined) =>
+const ratingOf = ({ operation: name }: Route, expected: Expected | undefined) =>
   name === 'give-feedback' && expected === 200 ? 1 : undefined

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { getOperation, isPublicPath, methodsOf, operations, routes } from '../../../lib/api/routes.ts'
+import {
+  functionOf,
+  getOperation,
+  isPublicPath,
+  methodsOf,
+  operationNames,
+  operations,
+  routes,
+} from '../../../lib/api/routes.ts'
 import { problemRecord } from '../../../lib/api/schemas/problem-record.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
@@ -62,14 +70,16 @@ describe('the API', () => {
   it.each(named)('routes %s to its function', (name, route) => {
     const { Integration } = methods.get(name)?.Properties ?? {}
     expect(Integration.Type).toBe('AWS_PROXY')
-    expect(JSON.stringify(Integration.Uri)).toContain(`"${toLogicalIdPrefix(route.function)}Function`)
+    expect(JSON.stringify(Integration.Uri)).toContain(
+      `"${toLogicalIdPrefix(functionOf(route.operation))}Function`,
+    )
   })
 
   it.each(named)('requires a token on %s unless it is public', (name, route) => {
     const { AuthorizationType, AuthorizerId } = methods.get(name)?.Properties ?? {}
     const [authorizer] = Object.keys(findResources(template, 'AWS::ApiGateway::Authorizer'))
     expect([AuthorizationType, AuthorizerId]).toEqual(
-      getOperation(route.function).public ? ['NONE', undefined] : ['CUSTOM', { Ref: authorizer }],
+      getOperation(route.operation).public ? ['NONE', undefined] : ['CUSTOM', { Ref: authorizer }],
     )
   })
 
@@ -132,12 +142,14 @@ describe('the API', () => {
   })
 })
 
+const endpointFunctions = [...new Set(operationNames.map(functionOf))]
+
 const streamed = Object.entries(operations).filter(([, operation]) => 'streams' in operation)
 
 describe('response streaming', () => {
   const findIntegrations = (of: Map<string, Resource>, name: string) =>
     routes
-      .filter((route) => route.function === name)
+      .filter((route) => route.operation === name)
       .map((route) => of.get(`${route.method} ${route.path}`)?.Properties.Integration)
 
   const findStreamingFunctions = (of: typeof template) =>
@@ -226,7 +238,7 @@ describe('corsOrigins', () => {
       expect(text).toContain(first)
       expect(text).toContain(second)
     }
-    expect(findVariables(open).sort()).toEqual(Object.keys(operations).map(toLogicalIdPrefix).sort())
+    expect(findVariables(open).sort()).toEqual(endpointFunctions.map(toLogicalIdPrefix).sort())
     expect(findGatewayOrigins(open)).toEqual(["'*'"])
     expect(findGatewayOrigins(synthesize({ corsOrigins: first }))).toEqual([`'${first}'`])
   })

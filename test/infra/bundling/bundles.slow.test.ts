@@ -16,7 +16,7 @@ import {
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
 import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
-import { getOperation, type Operation, type OperationName, operations } from '../../../lib/api/routes.ts'
+import { getOperation, operationsOf } from '../../../lib/api/routes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-bundles-'))
 const toPath = (name: string) => join(folder, name, 'index.mjs')
@@ -100,10 +100,11 @@ describe('the bundles', () => {
   )
 
   it.each(FUNCTION_NAMES)('contain zod only where requests are validated with it: %s', (name) => {
-    const { query, headers }: Partial<Operation> =
-      name in operations ? getOperation(name as OperationName) : {}
     const isValidated =
-      Boolean(query ?? headers) || ['give-feedback', 'publish-agent', 'serve-mcp'].includes(name)
+      operationsOf(name)
+        .map(getOperation)
+        .some(({ query, headers }) => query ?? headers) ||
+      ['give-feedback', 'publish-agent', 'serve-mcp'].includes(name)
     expect(getReport(name).packagesAtStart.includes('zod')).toBe(isValidated)
   })
 

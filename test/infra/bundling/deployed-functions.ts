@@ -169,6 +169,9 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       expect(promoted.currentVersionId).toBe(versionId)
       expect(await functions.read('run-agent', { agentId, body: {} })).toEqual({ said: 'A' })
       const draft = await publish('B', true)
+      const ids = { agentId, versionId: draft.id }
+      expect((await functions.read('retire-version', ids)).retiredAt).toEqual(expect.any(String))
+      expect((await functions.read('unretire-version', ids)).retiredAt).toBeNull()
       const deleted = await functions.call('delete-version', { agentId, versionId: draft.id })
       expect(toResponse(deleted).statusCode).toBe(204)
       const archived = await functions.read('archive-agent', { agentId })

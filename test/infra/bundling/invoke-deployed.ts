@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import type { FunctionName } from '../../../infra/functions/function-settings.ts'
-import type { OperationName } from '../../../lib/api/routes.ts'
+import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import type { Queues } from '../../../local/emulators/provision.ts'
 import { toRecord } from '../../../local/runner/poller.ts'
@@ -49,7 +49,7 @@ export function createInvoker(deployment: Deployment, { organizationId, environm
   }
 
   const call = (name: OperationName, options: Call = {}): Promise<Result> =>
-    invoke(name, toGatewayEvent(name, { organizationId, ...options }))
+    invoke(functionOf(name), toGatewayEvent(name, { organizationId, ...options }))
 
   return {
     invoke,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bundleFunctions } from '../../../infra/bundling/bundle.ts'
 import { FUNCTION_NAMES, type FunctionName } from '../../../infra/functions/function-settings.ts'
 import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
-import type { OperationName } from '../../../lib/api/routes.ts'
+import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
@@ -139,7 +139,7 @@ async function call(
     limits: { tokenId: organizationId, rate: '1000' },
     ...options,
   })
-  const result = await handlers[name](event, {})
+  const result = await handlers[functionOf(name)](event, {})
   expect(result).toMatchObject({ statusCode: status })
   if (/^text\//.test(result.headers['Content-Type'])) return result.body
   return result.body === '' ? null : JSON.parse(result.body)
@@ -219,6 +219,8 @@ async function changeVersions() {
   await call('promote-version', 200, { agent, versionId: first })
   const { id: run } = await call('run-agent', 202, { agent, query: { execMode: 'async' }, body: {} })
   const { id: draft } = await publish('Second', true)
+  await call('retire-version', 200, { agent, versionId: draft })
+  await call('unretire-version', 200, { agent, versionId: draft })
   await call('delete-version', 204, { agent, versionId: draft })
   await call('cancel-execution', 200, { id: run })
   await call('archive-agent', 200, { agent })

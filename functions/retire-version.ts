@@ -1,0 +1,24 @@
+import { retireVersion } from '../lib/agents/lifecycle/retire-version.ts'
+import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
+import { toVersionId } from '../lib/http/version-id.ts'
+import { system } from '../lib/system.ts'
+
+const { agents, rates } = openStores()
+
+async function setRetired(request: Request<'retire-version' | 'unretire-version'>, retiredAt: string | null) {
+  const { organizationId, agentId: idOrSlug } = request
+  const reference = { store: agents, organizationId, idOrSlug, versionId: toVersionId(request) }
+  const { version, agent } = await retireVersion(reference, retiredAt)
+  return { status: 200, body: toVersionRecord(version, agent) }
+}
+
+const retire = (request: Request<'retire-version'>) =>
+  setRetired(request, new Date(system.now()).toISOString())
+const unretire = (request: Request<'unretire-version'>) => setRetired(request, null)
+
+export const handler = family({
+  'retire-version': endpoint('retire-version', retire, { rates }),
+  'unretire-version': endpoint('unretire-version', unretire, { rates }),
+})
