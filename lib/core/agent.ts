@@ -12,6 +12,9 @@ export type ExecutionSettings = {
   /** The budget of a run; absent or null for no limit. */
   maxTokens?: number | null | undefined
   maxCostUsd?: number | null | undefined
+  /** Absent for the defaults of `lib/core/limits.ts`. */
+  maxParallelToolCalls?: number | undefined
+  maxChildren?: number | undefined
 }
 
 /** Limits and parameters of each model response; those that are absent are the provider's. */

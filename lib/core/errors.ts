@@ -265,6 +265,9 @@ export class Unavailable extends ServiceError {
   }
 }
 
+/** Stops a run from within: tools and agents that it passes through have not failed. */
+export abstract class Interruption extends Error {}
+
 /** The database rejects a write for good, for example because an item is too large. A retry fails too. */
 export class WriteRejected extends Error {
   constructor(cause: Error) {

@@ -3,6 +3,12 @@ export const MAX_PAYLOAD_BYTES = 6_000_000
 
 export const MAX_AGENT_STEPS = { min: 1, max: 500, default: 100 } as const
 
+/** Tool calls of one response that are in progress at the same time; the others wait. */
+export const MAX_PARALLEL_TOOL_CALLS = { min: 1, max: 100, default: 20 } as const
+
+/** Executions that the tool calls of one run start. */
+export const MAX_CHILDREN = { min: 1, max: 500, default: 32 } as const
+
 /** The budget of a run: input and output tokens, and US dollars. */
 export const MAX_TOKENS = { min: 1, max: 1_000_000_000 } as const
 export const MAX_COST_USD = { min: 0.000_001, max: 1_000_000 } as const

@@ -121,6 +121,8 @@ export interface ExecutionStore extends LearningStore {
   /** Records an accepted execution. False if the id exists; then nothing changes. */
   create(params: { execution: Execution }): Promise<boolean>
   get(params: { organizationId: string; id: string }): Promise<Execution | null>
+  /** The execution without its payloads, which are not read. */
+  getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
   /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */
   isVisible(params: Visibility & { id: string }): Promise<boolean>
   /** The status alone: one small read, however large the payloads are. */

@@ -1,7 +1,7 @@
 import type { ExecutionStore } from '../core/ports.ts'
 import * as transitions from '../core/transitions.ts'
 import { cleanUp, deleteExecution, listCleanups } from './cleanup.ts'
-import { type ExecutionItem, statusKey, toItem } from './execution-item.ts'
+import { type ExecutionItem, SUMMARY_ATTRIBUTES, statusKey, toItem, toSummary } from './execution-item.ts'
 import { executionLists } from './execution-lists.ts'
 import { learningStore } from './learning-store.ts'
 import { loadExecution, readRecord } from './load-execution.ts'
@@ -34,6 +34,13 @@ export function executionStore(table: Table): ExecutionStore {
     async get({ organizationId, id }) {
       const item = await readRecord(table, id)
       return item?.organizationId === organizationId ? loadExecution(table, item) : null
+    },
+
+    async getSummary({ organizationId, id }) {
+      const attributes = [...SUMMARY_ATTRIBUTES, 'deleted']
+      const item = await table.get(executionKey(id), { consistent: true, attributes })
+      const isVisible = item?.organizationId === organizationId && !item.deleted
+      return isVisible ? toSummary(item as ExecutionItem) : null
     },
 
     async isVisible({ organizationId, agentIds, tenantId, id }) {

@@ -1,3 +1,4 @@
+import { Interruption, Unavailable } from '../core/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { ToolCall, ToolResult } from '../core/model.ts'
 import { listPatterns } from '../schema/patterns/schema-patterns.ts'
@@ -11,9 +12,13 @@ export const toCallable = (tool: Tool): CallableTool => ({
   validate: toValidator(tool.declaration.inputSchema),
 })
 
+/** How long a call that timed out may take to end what it began. */
+const MAX_SETTLE_MS = 10_000
+
 /**
  * Calls a tool if the input matches its schema. Failures, including a timeout, are returned as results for the model.
  * @throws the reason of `options.signal` if it aborts
+ * @throws Unavailable or an Interruption of the tool: a result is stored for good, and what the call began may still go on
  */
 export async function callTool(
   tools: ReadonlyMap<string, CallableTool>,
@@ -34,35 +39,45 @@ export async function callTool(
     return await callWithTimeout(tool, input, options)
   } catch (error) {
     options.signal.throwIfAborted()
+    if (isInterruption(error)) throw error
     const { message } = error as Error
     return failed(error instanceof ToolError ? message : `The call failed: ${message}`)
   }
 }
 
-/** Returns after the tool's timeout, even if the tool ignores its signal. */
+const isInterruption = (error: unknown): boolean =>
+  error instanceof Unavailable || error instanceof Interruption
+
+/**
+ * Aborts the call at the tool's timeout, and then waits until it has settled: a result that is stored earlier would hide that
+ * the call could not end what it began. Returns without it if the tool ignores its signal.
+ */
 async function callWithTimeout(
   tool: Tool,
   input: JsonObject,
   { idempotencyKey, signal }: CallOptions,
 ): Promise<ToolResult> {
   const controller = new AbortController()
-  const abort = () => controller.abort(signal.reason)
-  const aborted = new Promise<ToolResult>((resolve, reject) => {
-    controller.signal.addEventListener('abort', () => {
-      if (signal.aborted) reject(signal.reason)
-      else resolve(failed(`The call timed out after ${tool.timeoutSeconds} s.`))
-    })
-  })
-  signal.addEventListener('abort', abort)
-  const timer = setTimeout(
-    () => controller.abort(new ToolError('The call timed out.')),
-    tool.timeoutSeconds * 1_000,
-  )
+  const abandoned = Promise.withResolvers<never>()
+  const onAbort = () => {
+    controller.abort(signal.reason)
+    abandoned.reject(signal.reason)
+  }
+  signal.addEventListener('abort', onAbort)
+  const timedOut = new ToolError(`The call timed out after ${tool.timeoutSeconds} s.`)
+  const timeoutMs = tool.timeoutSeconds * 1_000
+  const timers = [
+    setTimeout(() => controller.abort(timedOut), timeoutMs),
+    setTimeout(() => abandoned.reject(timedOut), timeoutMs + MAX_SETTLE_MS),
+  ]
   try {
-    return await Promise.race([aborted, tool.call(input, { idempotencyKey, signal: controller.signal })])
+    const calling = tool.call(input, { idempotencyKey, signal: controller.signal })
+    return await Promise.race([abandoned.promise, calling])
+  } catch (error) {
+    throw controller.signal.aborted && !isInterruption(error) ? controller.signal.reason : error
   } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
+    timers.forEach(clearTimeout)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 

@@ -12,7 +12,7 @@ import { type CallOptions, ToolError, type ToolGroup } from './tool.ts'
 /** The tools of an execution. */
 export type Tools = {
   declarations: ToolDeclaration[]
-  /** Returns failures as results. Throws only if the `signal` of the execution aborts, and then its reason. */
+  /** Returns failures as results. @throws what `callTool` throws */
   call(call: ToolCall, options: CallOptions): Promise<ToolResult>
   close(): Promise<void>
 }

@@ -1,6 +1,9 @@
-import { getEventListeners } from 'node:events'
-import { describe, expect, it } from 'vitest'
+import { getEventListeners, once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Unavailable } from '../../lib/core/errors.ts'
 import type { ToolResult } from '../../lib/core/model.ts'
+import { AttemptStopped } from '../../lib/engine/checkpoints/stop-reason.ts'
 import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { serveMcp } from './mcp/mcp-server.ts'
@@ -109,8 +112,41 @@ describe('Tools.call', () => {
     }
     const tools = await openDeclared([redact], { describeAgent, runAgent })
     const error = 'The call timed out after 1 s.'
-    expect(await call(tools, 'redact', { text: 'a' })).toEqual({ ok: false, error })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const result = call(tools, 'redact', { text: 'a' })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await result).toEqual({ ok: false, error })
     expect(signals[0]?.aborted).toBe(true)
+  })
+
+  it('throws the errors that are not the failure of a tool, also those after its timeout', async () => {
+    const errors = [
+      new Unavailable(new Error('throttled')),
+      new AttemptStopped({ kind: 'WorkerShuttingDown' }),
+    ]
+    for (const error of errors) {
+      const atOnce = await openDeclared([redact], { describeAgent, runAgent: () => Promise.reject(error) })
+      await expect(call(atOnce, 'redact', { text: 'a' })).rejects.toBe(error)
+      const runAgent = async ({ signal }: { signal: AbortSignal }): Promise<ToolResult> => {
+        await once(signal, 'abort')
+        await nextTurn()
+        throw error
+      }
+      const late = await openDeclared([redact], { describeAgent, runAgent })
+      await expect(call(late, 'redact', { text: 'a' })).rejects.toBe(error)
+    }
+  })
+
+  it('returns what a tool returned after its timeout, while it ended what it had begun', async () => {
+    const result: ToolResult = { ok: true, value: 'late', executionId: 'x' }
+    const runAgent = async ({ signal }: { signal: AbortSignal }) => {
+      await once(signal, 'abort')
+      await nextTurn()
+      return result
+    }
+    const tools = await openDeclared([redact], { describeAgent, runAgent })
+    expect(await call(tools, 'redact', { text: 'a' })).toEqual(result)
   })
 
   it('applies the timeout to each call separately', async () => {

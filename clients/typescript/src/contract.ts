@@ -299,6 +299,10 @@ export type Version = {
     timeoutSeconds: number | null
     maxTokens: number | null
     maxCostUsd: number | null
+    /** Tool calls of one response that are in progress at the same time. */
+    maxParallelToolCalls: number
+    /** Executions of other agents that the tool calls of a run start. */
+    maxChildren: number
   }
   /** SHA-256 of document and code. Versions of an agent with equal hashes behave the same. */
   contentHash: string
@@ -334,6 +338,10 @@ export type VersionDetails = {
     timeoutSeconds: number | null
     maxTokens: number | null
     maxCostUsd: number | null
+    /** Tool calls of one response that are in progress at the same time. */
+    maxParallelToolCalls: number
+    /** Executions of other agents that the tool calls of a run start. */
+    maxChildren: number
   }
   /** SHA-256 of document and code. Versions of an agent with equal hashes behave the same. */
   contentHash: string

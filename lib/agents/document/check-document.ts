@@ -37,7 +37,7 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
   const conflicts = findConflicts(document, source)
   const budget = await findBudgetProblem(document)
   const problems = [
-    ...conflicts.map((conflict) => ({ ...getPosition([conflict.field]), ...conflict })),
+    ...conflicts.map((conflict) => ({ ...getPosition(conflict.field.split('.')), ...conflict })),
     ...(budget
       ? [{ ...getPosition(budget.path), field: budget.path.join('.'), message: budget.message }]
       : []),
@@ -56,7 +56,7 @@ const invalid = (message: string): CheckedDocument => ({
 
 /** A code agent has code and no model settings; a model agent has instructions and no code. */
 function findConflicts(document: AgentDocument, { hasCode, withCode, withoutCode }: DocumentSource) {
-  const { code, model, tools, instructions } = document
+  const { code, model, tools, instructions, execution } = document
   const conflicts: { field: string; message: string }[] = []
   const add = (field: string, message: string) => void conflicts.push({ field, message })
   if (code && !hasCode) add('code', `is true, but ${withoutCode}`)
@@ -64,6 +64,10 @@ function findConflicts(document: AgentDocument, { hasCode, withCode, withoutCode
   if (code && model) add('model', 'must be omitted: a code agent has no model')
   if (code && tools.length > 0)
     add('tools', 'must be omitted: a code agent has no model that could call tools')
+  for (const limit of ['maxParallelToolCalls', 'maxChildren'] as const) {
+    if (code && execution[limit] !== undefined)
+      add(`execution.${limit}`, 'must be omitted: a code agent has no model that could call tools')
+  }
   if (!code && !hasCode && instructions === '')
     add('instructions', 'are required: add text for the model below the front matter')
   return conflicts

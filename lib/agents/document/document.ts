@@ -1,7 +1,13 @@
 import * as z from 'zod'
 import { isSlug } from '../../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
-import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../../core/limits.ts'
+import {
+  MAX_AGENT_STEPS,
+  MAX_CHILDREN,
+  MAX_COST_USD,
+  MAX_PARALLEL_TOOL_CALLS,
+  MAX_TOKENS,
+} from '../../core/limits.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { parseModelName } from '../../models/model-name.ts'
 import { checkWireSchema } from '../../models/wire/check-wire-schema.ts'
@@ -86,6 +92,9 @@ export const settingsSchema = z.strictObject({
   // Without a default, so that the digests of documents without a budget stay the same.
   maxTokens: z.int().min(MAX_TOKENS.min).max(MAX_TOKENS.max).nullish(),
   maxCostUsd: z.number().min(MAX_COST_USD.min).max(MAX_COST_USD.max).nullish(),
+  // Without defaults, as above.
+  maxParallelToolCalls: z.int().min(MAX_PARALLEL_TOOL_CALLS.min).max(MAX_PARALLEL_TOOL_CALLS.max).optional(),
+  maxChildren: z.int().min(MAX_CHILDREN.min).max(MAX_CHILDREN.max).optional(),
 })
 
 /** The front matter of an `agent.md`. */

@@ -1,4 +1,5 @@
 import type { Agent, Version } from '../../core/agent.ts'
+import { MAX_CHILDREN, MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../schemas/agent-record.ts'
 
 export function toAgentRecord(agent: Agent): AgentRecord {
@@ -24,7 +25,12 @@ type States = Pick<Agent, 'retired'>
 
 /** @param states of the versions of its agent */
 export function toVersionRecord(version: Version, { retired }: States): VersionRecord {
-  const { maxTokens = null, maxCostUsd = null } = version.execution
+  const {
+    maxTokens = null,
+    maxCostUsd = null,
+    maxParallelToolCalls = MAX_PARALLEL_TOOL_CALLS.default,
+    maxChildren = MAX_CHILDREN.default,
+  } = version.execution
   return {
     id: version.id,
     documentId: version.agentId,
@@ -39,7 +45,7 @@ export function toVersionRecord(version: Version, { retired }: States): VersionR
     outputSchema: version.outputSchema,
     model: version.model,
     toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
-    execution: { ...version.execution, maxTokens, maxCostUsd },
+    execution: { ...version.execution, maxTokens, maxCostUsd, maxParallelToolCalls, maxChildren },
     contentHash: version.digest,
     documentHash: version.documentHash ?? null,
     codeHash: version.codeHash ?? null,

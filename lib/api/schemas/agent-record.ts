@@ -50,6 +50,12 @@ const versionFields = z.object({
     timeoutSeconds: z.int().nullable(),
     maxTokens: z.int().nullable(),
     maxCostUsd: z.number().nullable(),
+    maxParallelToolCalls: z
+      .int()
+      .meta({ description: 'Tool calls of one response that are in progress at the same time.' }),
+    maxChildren: z
+      .int()
+      .meta({ description: 'Executions of other agents that the tool calls of a run start.' }),
   }),
   contentHash: z.string().meta({
     description: 'SHA-256 of document and code. Versions of an agent with equal hashes behave the same.',

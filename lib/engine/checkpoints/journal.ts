@@ -90,6 +90,7 @@ export class Journal {
     this.assertMayWrite()
     const { steps, execution, heartbeat } = this.params
     if (!(await heartbeat.confirm())) throw leaseLost()
+    this.assertMayWrite()
     const stored = await steps.appendResult({
       executionId: execution.id,
       number: step.number,

@@ -1,3 +1,4 @@
+import { Interruption } from '../../core/errors.ts'
 import type { ExecutionError } from '../../core/execution.ts'
 
 /** Why an attempt stops before its run has an outcome. */
@@ -17,7 +18,7 @@ export type StopReason =
   | { kind: 'RetryableError'; error: ExecutionError; retryAfterMs: number | null }
 
 /** Thrown through a run to stop its attempt. */
-export class AttemptStopped extends Error {
+export class AttemptStopped extends Interruption {
   override readonly name = 'AttemptStopped'
   readonly reason: StopReason
 

@@ -110,7 +110,7 @@ async function readSpending(engine: Engine, key: { organizationId: string; id: s
 const ownSpending = (step: Step): Spending => (step.kind === 'MODEL' ? toSpending(step.usage) : NO_SPENDING)
 
 /** The calls of a step whose tool is another agent. */
-function agentCallsOf(step: Step, version: Version | null): ToolCall[] {
+export function agentCallsOf(step: Step, version: Version | null): ToolCall[] {
   if (step.kind !== 'MODEL') return []
   const tools = (version?.tools ?? []) as ToolDocument[]
   const isAgent = ({ name, error }: ToolCall) =>

@@ -15,8 +15,9 @@ import { retryableError } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { RunBudget } from './run-budget.ts'
+import type { RunAttempt } from './run-child.ts'
 import { runStepLoop } from './step-loop.ts'
-import { type RunAttempt, subAgents } from './sub-agents.ts'
+import { subAgents } from './sub-agents.ts'
 
 type Params = {
   engine: Engine
@@ -48,7 +49,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     const model = withCost(await open.model(name, environment, { settings: version.modelSettings }), price)
     const tools = await open.tools(version.tools as ToolDocument[], {
       environment,
-      ...subAgents(engine, execution, { attempt, budget }),
+      ...subAgents(engine, execution, { attempt, budget, version, journal }),
     })
     try {
       return await runStepLoop({

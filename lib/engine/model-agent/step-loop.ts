@@ -1,7 +1,8 @@
 import type { Version } from '../../core/agent.ts'
 import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
 import type { Example } from '../../core/learning.ts'
-import { type Model, ModelError, type ModelRequest } from '../../core/model.ts'
+import { MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
+import { type Model, ModelError, type ModelRequest, type ToolCall } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
@@ -116,19 +117,41 @@ async function nextStep({ model, system, retry, retryDelayMs }: Params, request:
   }
 }
 
-/** Executes, in parallel, the calls without a stored result; stores each result as soon as it is available. */
+/**
+ * Executes the calls without a stored result, in order and a limited number at a time; stores each result as soon as it is
+ * available. When one cannot be completed, no other begins, and those in progress end first: their results are kept.
+ * @throws AttemptStopped, Unavailable
+ */
 async function executeCalls(recorded: RecordedModelStep, params: Params): Promise<void> {
-  const { journal, tools, checkOutput, execution, system, signal } = params
+  const { version, journal } = params
   const { step, results } = recorded
   const pending = step.calls.filter((call) => call.error === null && !results.has(call.id))
-  await Promise.all(
-    pending.map(async (call) => {
-      const startedAt = isoNow(system)
-      const idempotencyKey = callKeyOf(execution, step, call)
-      const result = isFinalAnswer(call)
-        ? checkAnswer(call, checkOutput)
-        : await tools.call(call, { idempotencyKey, signal })
-      await journal.appendResult(recorded, { callId: call.id, result, startedAt, finishedAt: isoNow(system) })
+  const { maxParallelToolCalls = MAX_PARALLEL_TOOL_CALLS.default } = version.execution
+  let isStopped = false
+  const executeInTurn = async () => {
+    for (let isFirst = true; !isStopped; isFirst = false) {
+      const call = pending.shift()
+      if (!call) return
+      if (!isFirst) journal.assertMayBegin()
+      await executeCall(call, recorded, params)
+    }
+  }
+  const lanes = Array.from({ length: Math.min(maxParallelToolCalls, pending.length) }, () =>
+    executeInTurn().catch((error: unknown) => {
+      isStopped = true
+      throw error
     }),
   )
+  const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
+
+async function executeCall(call: ToolCall, recorded: RecordedModelStep, params: Params): Promise<void> {
+  const { journal, tools, checkOutput, execution, system, signal } = params
+  const startedAt = isoNow(system)
+  const idempotencyKey = callKeyOf(execution, recorded.step, call)
+  const result = isFinalAnswer(call)
+    ? checkAnswer(call, checkOutput)
+    : await tools.call(call, { idempotencyKey, signal })
+  await journal.appendResult(recorded, { callId: call.id, result, startedAt, finishedAt: isoNow(system) })
 }

@@ -1,39 +1,39 @@
 import { resolveVersion } from '../../agents/resolve-version.ts'
-import { resolveVersionOf } from '../../agents/version-cache.ts'
 import type { Version } from '../../core/agent.ts'
-import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { CANCELLED, type Execution, type LeasedExecution, newExecution } from '../../core/execution.ts'
+import type { Execution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { MAX_CHILDREN } from '../../core/limits.ts'
 import type { ToolResult } from '../../core/model.ts'
-import { ToolError } from '../../tools/tool.ts'
-import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
-import { endExecution } from '../end-execution.ts'
-import { type Engine, timesOf } from '../engine.ts'
-import { waitForCompletion } from '../wait-for-completion.ts'
+import type { RecordedStep } from '../../core/step.ts'
+import type { Engine } from '../engine.ts'
+import { callKeyOf } from './call-key.ts'
 import { childId } from './child-id.ts'
-import type { RunBudget } from './run-budget.ts'
+import { agentCallsOf, type RunBudget } from './run-budget.ts'
+import { type RunAttempt, runChild } from './run-child.ts'
 
 /** Maximum depth of agents that call each other. */
 const MAX_DEPTH = 5
 
 type AgentCall = { slug: string; input: JsonObject; idempotencyKey: string; signal: AbortSignal }
 
-/** Runs a leased execution; passed in, because the worker that provides it is above this layer. */
-export type RunAttempt = (
-  engine: Engine,
-  execution: LeasedExecution,
-  version: Version,
-  options: { deadline: WorkerDeadline },
-) => Promise<{ kind: 'completed'; execution: Execution } | { kind: 'lost' | 'released' }>
+type Deps = {
+  attempt: RunAttempt
+  /** Null for a run without a limit. */
+  budget: Pick<RunBudget, 'share'> | null
+  /** Of the parent. */
+  version: Version
+  journal: { readonly recorded: RecordedStep[] }
+}
 
 /** The organization's other agents, as tools of one execution. Each gets a share of its budget, if it has one. */
 export function subAgents(
   engine: Engine,
   parent: Execution,
-  { attempt, budget }: { attempt: RunAttempt; budget: RunBudget | null },
+  { attempt, budget, version: parentVersion, journal }: Deps,
 ) {
   const { organizationId } = parent
+  const { maxChildren = MAX_CHILDREN.default } = parentVersion.execution
   const versionOf = (slug: string) =>
     resolveVersion({ store: engine.agents, organizationId, idOrSlug: slug, versionId: undefined })
 
@@ -58,6 +58,10 @@ export function subAgents(
       }
       if (callers.length >= MAX_DEPTH) {
         return { ok: false, error: `Agents may call each other at most ${MAX_DEPTH} levels deep.` }
+      }
+      if (countChildren(parent, parentVersion, journal.recorded, idempotencyKey) >= maxChildren) {
+        const error = `This run has started ${maxChildren} executions of other agents, which is its limit (execution.maxChildren).`
+        return { ok: false, error }
       }
       const id = childId(parent, idempotencyKey)
       // A call that began before continues.
@@ -84,75 +88,18 @@ export function subAgents(
 
 const toDescription = ({ description, inputSchema }: Version) => ({ description, inputSchema })
 
-/** Its id derives from the call's key, so that a resumed parent finds it again. */
-type Child = Pick<AgentCall, 'input' | 'signal'> & {
-  id: string
-  version: Version
-  callers: string[]
-  share: Budget | null
-}
-
-/** Runs the call as a separate execution. One that began before continues on its version. */
-async function runChild(
-  engine: Engine,
-  parent: Execution,
-  attempt: RunAttempt,
-  child: Child,
-): Promise<Execution> {
-  const { executions, system } = engine
-  const { id, version, callers, input, signal, share } = child
-  const { organizationId } = parent
-  const now = system.now()
-  const lease = { owner: system.newId(), expiresAt: now + timesOf(engine).leaseMs }
-  const execution = newExecution({
-    id,
-    organizationId,
-    agentId: version.agentId,
-    versionId: version.id,
-    tenantId: parent.tenantId,
-    input,
-    options: {
-      maxAgentSteps: version.execution.maxAgentSteps,
-      model: null,
-      useDynamicLearning: false,
-      ...toOptions(toBudget(version.execution, share ?? {})),
-    },
-    now,
-    deadlineMs: Math.max(parent.deadlineAt - now, 0),
-    graceMs: timesOf(engine).graceMs,
-    lease,
-    parent: { executionId: parent.id, callers },
-  })
-  const isNew = await executions.create({ execution })
-  const leased = isNew ? execution : await executions.claim({ id, lease, now })
-  const begunOn =
-    isNew || typeof leased === 'string' ? version : await resolveVersionOf(engine.agents, leased)
-  const deadline = { drain: NEVER, stop: signal }
-  try {
-    const result =
-      typeof leased === 'string' || !begunOn ? null : await attempt(engine, leased, begunOn, { deadline })
-    if (result?.kind === 'completed') return result.execution
-    const timeoutMs = Number.POSITIVE_INFINITY
-    const completed = await waitForCompletion({ executions, organizationId, id, timeoutMs, signal })
-    return completed === null || completed === 'IN_PROGRESS' ? execution : completed
-  } finally {
-    if (signal.aborted) await endWithCall(engine, parent, { id, signal })
-  }
-}
-
 /**
- * A child ends with the call that created it: at the tool's timeout, and with its parent. If the parent only lost its
- * worker, the next one finds the child again.
+ * The executions that calls before this one have started, or may still start. It derives from the journal, so that it is the
+ * same for every worker: calls that ended without an execution do not count.
  */
-async function endWithCall(
-  engine: Engine,
-  parent: Execution,
-  { id, signal }: { id: string; signal: AbortSignal },
-): Promise<void> {
-  const { organizationId } = parent
-  const hasTimedOut = signal.reason instanceof ToolError
-  const isParentOpen = async () =>
-    (await engine.executions.getStatus({ organizationId, id: parent.id })) === 'IN_PROGRESS'
-  if (!hasTimedOut && (await isParentOpen())) return
-  await endExecution(engine, { organizationId, id, error: CANCELLED })
+function countChildren(parent: Execution, version: Version, recorded: RecordedStep[], key: string): number {
+  let count = 0
+  for (const { step, results } of recorded) {
+    for (const call of agentCallsOf(step, version)) {
+      if (callKeyOf(parent, step, call) === key) return count
+      const ended = results.get(call.id)
+      if (!ended || ended.result.executionId !== undefined) count++
+    }
+  }
+  return count
 }

@@ -18,6 +18,7 @@ const aVersion = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
   execution: {
     ...{ useCache: false, cacheTtlSeconds: null, maxAgentSteps: 10, timeoutSeconds: null },
     ...{ maxTokens: null, maxCostUsd: null },
+    ...{ maxParallelToolCalls: 20, maxChildren: 32 },
   },
   ...{
     contentHash: 'e',

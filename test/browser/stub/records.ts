@@ -64,6 +64,7 @@ export const aVersionRecord = (overrides: Partial<VersionRecord> = {}): VersionR
   execution: {
     ...{ useCache: false, cacheTtlSeconds: null, maxAgentSteps: 10, timeoutSeconds: null },
     ...{ maxTokens: null, maxCostUsd: null },
+    ...{ maxParallelToolCalls: 20, maxChildren: 32 },
   },
   ...overrides,
 })

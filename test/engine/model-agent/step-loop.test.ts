@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Unavailable } from '../../../lib/core/errors.ts'
 import type { Json } from '../../../lib/core/json.ts'
-import type { Model, ModelResponse } from '../../../lib/core/model.ts'
-import type { RecordedStep, StepStore } from '../../../lib/core/step.ts'
+import type { Model, ModelResponse, ToolResult } from '../../../lib/core/model.ts'
+import type { CallResult, RecordedStep, StepStore } from '../../../lib/core/step.ts'
 import { Journal } from '../../../lib/engine/checkpoints/journal.ts'
 import { INLINE } from '../../../lib/engine/checkpoints/retry-policy.ts'
 import { outputValidatorOf } from '../../../lib/engine/compiled-schemas.ts'
@@ -111,5 +112,190 @@ describe('runStepLoop', () => {
     expect(made).toEqual({ user: 1, tool: STEPS - 1 })
     expect(sent).toHaveLength(STEPS - given.length)
     expect(JSON.stringify(sent)).toBe(JSON.stringify(whole.sent.slice(given.length)))
+  })
+})
+
+/** Runs a model whose first response has this many calls, `c1` first, and whose second one is the answer. */
+async function runCalls(
+  calls: number,
+  call: (id: string, signal: AbortSignal) => Promise<ToolResult>,
+  {
+    settings = {},
+    store = {},
+    drain,
+  }: { settings?: object; store?: Partial<StepStore>; drain?: AbortSignal } = {},
+) {
+  const ids = Array.from({ length: calls }, (_, i) => `c${i + 1}`)
+  const toolCalls = ids.map((id) => ({ id, name: 'look_up', input: { id }, error: null }))
+  const answer = [{ id: 'answer', name: 'final_answer', input: { answer: 'Because.' }, error: null }]
+  let responses = 0
+  const model: Model = {
+    name: 'stub/model',
+    answerModes: ['tool'],
+    respond: async () => ({
+      messages: [],
+      text: '',
+      toolCalls: responses++ === 0 ? toolCalls : answer,
+      usage,
+      stopReason: 'tool-calls',
+    }),
+    userMessage: (text) => text,
+    toolMessage: () => '',
+  }
+  const kept: string[] = []
+  const steps = {
+    append: async () => true,
+    appendResult: async ({ result }: { result: CallResult }) => {
+      kept.push(result.callId)
+      return result
+    },
+    ...store,
+  } as unknown as StepStore
+  const execution = leased(anExecution(), 'worker')
+  const heartbeat = {
+    isHeld: true,
+    confirm: async () => true,
+    renew: async () => true,
+    report: () => undefined,
+  }
+  const journal = await Journal.open({ steps, execution, heartbeat, drain })
+  const published = await aModelAgent()
+  const version = { ...published, execution: { ...published.execution, ...settings } }
+  const running = runStepLoop({
+    execution,
+    version,
+    model,
+    tools: { declarations: [], call: ({ id }, { signal }) => call(id, signal) },
+    journal,
+    budget: null,
+    examples: [],
+    checkOutput: outputValidatorOf(version),
+    system,
+    signal: new AbortController().signal,
+    retry: INLINE,
+    retryDelayMs: 1,
+  })
+  return { running, kept, journal }
+}
+
+describe('the tool calls of a response', () => {
+  it.each([
+    [20, {}],
+    [3, { maxParallelToolCalls: 3 }],
+  ])('run %i at a time with the settings %j, in order', async (limit, settings) => {
+    const begun: string[] = []
+    const waiting: (() => void)[] = []
+    let running = 0
+    let most = 0
+    const call = async (id: string): Promise<ToolResult> => {
+      begun.push(id)
+      most = Math.max(most, ++running)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      running--
+      return { ok: true, value: id }
+    }
+    const run = await runCalls(50, call, { settings })
+    for (let n = 0; n < 50; n++) {
+      await vi.waitUntil(() => waiting.length > 0)
+      waiting.shift()?.()
+    }
+    expect((await run.running).status).toBe('SUCCESS')
+    expect(most).toBe(limit)
+    expect(begun).toEqual(Array.from({ length: 50 }, (_, i) => `c${i + 1}`))
+  })
+
+  it('are completed and stored when one of them cannot be, and no other begins', async () => {
+    const error = new Unavailable(new Error('throttled'))
+    const slow = Promise.withResolvers<void>()
+    const begun: string[] = []
+    const call = async (id: string): Promise<ToolResult> => {
+      begun.push(id)
+      if (id === 'c1') throw error
+      if (id === 'c2') await slow.promise
+      return { ok: true, value: id }
+    }
+    const { running, kept } = await runCalls(6, call, { settings: { maxParallelToolCalls: 3 } })
+    let isSettled = false
+    const settled = running.catch((reason) => reason).finally(() => (isSettled = true))
+    await vi.waitUntil(() => kept.includes('c3'))
+    expect(isSettled).toBe(false)
+    slow.resolve()
+    expect(await settled).toBe(error)
+    expect(kept.sort()).toEqual(['c2', 'c3'])
+    expect(begun).toEqual(['c1', 'c2', 'c3'])
+  })
+
+  it('lose no result of others when one cannot be stored, and reject nothing that nobody handles', async () => {
+    const unhandled: unknown[] = []
+    const onUnhandled = (reason: unknown) => void unhandled.push(reason)
+    process.on('unhandledRejection', onUnhandled)
+    onTestFinished(() => void process.off('unhandledRejection', onUnhandled))
+    const stored: string[] = []
+    const appendResult: StepStore['appendResult'] = async ({ result }) => {
+      if (['c1', 'c3'].includes(result.callId)) throw new Unavailable(new Error('throttled'))
+      stored.push(result.callId)
+      return result
+    }
+    const call = async (id: string): Promise<ToolResult> => ({ ok: true, value: id })
+    const { running } = await runCalls(4, call, { store: { appendResult } })
+    await expect(running).rejects.toBeInstanceOf(Unavailable)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(stored).toEqual(['c2', 'c4'])
+    expect(unhandled).toEqual([])
+  })
+
+  it('do not begin when the worker is to stop, unless they are the first', async () => {
+    const drain = new AbortController()
+    const begun: string[] = []
+    const call = async (id: string): Promise<ToolResult> => {
+      begun.push(id)
+      drain.abort()
+      return { ok: true, value: id }
+    }
+    const settings = { maxParallelToolCalls: 2 }
+    const { running, kept } = await runCalls(5, call, { settings, drain: drain.signal })
+    await expect(running).rejects.toMatchObject({ reason: { kind: 'WorkerShuttingDown' } })
+    expect([begun, kept]).toEqual([
+      ['c1', 'c2'],
+      ['c1', 'c2'],
+    ])
+  })
+
+  it('write no result after the journal is closed', async () => {
+    const confirming = Promise.withResolvers<void>()
+    const confirmed = Promise.withResolvers<boolean>()
+    const kept: string[] = []
+    const store = {
+      append: async () => true,
+      appendResult: async ({ result }: { result: CallResult }) => {
+        kept.push(result.callId)
+        return result
+      },
+    } as unknown as StepStore
+    const confirm = () => {
+      confirming.resolve()
+      return confirmed.promise
+    }
+    const heartbeat = { isHeld: true, confirm, renew: async () => true, report: () => undefined }
+    const journal = await Journal.open({
+      steps: store,
+      execution: leased(anExecution(), 'worker'),
+      heartbeat,
+    })
+    const at = new Date().toISOString()
+    const result: CallResult = { callId: 'c1', result: { ok: true, value: 1 }, startedAt: at, finishedAt: at }
+    const recorded = await journal.append({
+      kind: 'CODE',
+      name: 'x',
+      value: 1,
+      startedAt: at,
+      finishedAt: at,
+    })
+    const appending = journal.appendResult(recorded, result)
+    await confirming.promise
+    journal.close()
+    confirmed.resolve(true)
+    await expect(appending).rejects.toMatchObject({ reason: { kind: 'LeaseLost' } })
+    expect(kept).toEqual([])
   })
 })

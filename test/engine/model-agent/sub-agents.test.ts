@@ -1,9 +1,20 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { archiveAgent } from '../../../lib/agents/lifecycle/archive-agent.ts'
+import type { Version } from '../../../lib/core/agent.ts'
+import { Unavailable } from '../../../lib/core/errors.ts'
+import { CANCELLED, type LeasedExecution, NO_USAGE } from '../../../lib/core/execution.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
+import type { ToolResult } from '../../../lib/core/model.ts'
+import type { RecordedStep } from '../../../lib/core/step.ts'
+import { endExecution } from '../../../lib/engine/end-execution.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
 import { childId } from '../../../lib/engine/model-agent/child-id.ts'
 import { subAgents } from '../../../lib/engine/model-agent/sub-agents.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { system } from '../../../lib/system.ts'
+import type { ToolDocument } from '../../../lib/tools/document/tool-fields.ts'
+import { openTools } from '../../../lib/tools/open-tools.ts'
 import { engineOn } from '../../support/engine.ts'
 import { anExecution } from '../../support/executions.ts'
 import { aModelAgent } from '../../support/model-agent.ts'
@@ -21,14 +32,83 @@ async function aHelper(answer: string, organizationId = system.newId()) {
 const archive = (organizationId: string) =>
   archiveAgent({ store: engine.agents, organizationId, idOrSlug: SLUG }, new Date().toISOString())
 
+type Options = { on?: Engine; signal?: AbortSignal; recorded?: RecordedStep[]; version?: Version }
+
 /** The agents that a new execution can call. */
-async function openAgents(organizationId: string) {
+async function openAgents(
+  organizationId: string,
+  { on = engine, signal = new AbortController().signal, recorded = [], version }: Options = {},
+) {
   const parent = anExecution({ organizationId })
   await engine.executions.create({ execution: parent })
-  const agents = subAgents(engine, parent, { attempt, budget: null })
-  const run = (idempotencyKey: string) =>
-    agents.runAgent({ slug: SLUG, input, idempotencyKey, signal: new AbortController().signal })
-  return { parent, agents, run }
+  const attempts: LeasedExecution[] = []
+  const agents = subAgents(on, parent, {
+    attempt: (...params) => {
+      attempts.push(params[1])
+      return attempt(...params)
+    },
+    budget: null,
+    version: version ?? (await aModelAgent({ organizationId })),
+    journal: { recorded },
+  })
+  const run = (idempotencyKey: string) => agents.runAgent({ slug: SLUG, input, idempotencyKey, signal })
+  return { parent, agents, run, attempts }
+}
+
+/** A call of an agent that another worker has begun, and its lease. */
+async function begun(ms: number, options: Options = {}) {
+  const version = await aHelper('A')
+  const { organizationId, agentId, id: versionId } = version
+  const opened = await openAgents(organizationId, { on: quick, ...options })
+  const id = childId(opened.parent, 'call')
+  const lease = { owner: 'another', expiresAt: Date.now() + ms }
+  const parent = { executionId: opened.parent.id, callers: [opened.parent.agentId] }
+  const child = anExecution({ id, organizationId, agentId, versionId, input, parent, lease })
+  await engine.executions.create({ execution: child })
+  const stored = () => engine.executions.get({ organizationId, id })
+  return { ...opened, organizationId, id, lease, stored }
+}
+
+/** Leases and heartbeats of a worker that has not much time; it looks for free children every 0.5 s. */
+const quick: Engine = { ...engine, times: leaseTimes(3_000, 20) }
+
+/** An engine that tells when it has begun to wait for a child. */
+function watched() {
+  let looks = 0
+  const getStatus: Engine['executions']['getStatus'] = (params) => {
+    looks++
+    return engine.executions.getStatus(params)
+  }
+  return {
+    engine: { ...quick, executions: { ...engine.executions, getStatus } },
+    begun: () => vi.waitUntil(() => looks > 1, { timeout: 30_000 }),
+  }
+}
+
+const unavailable = () => Promise.reject(new Unavailable(new Error('no answer')))
+
+/** A parent's response with this many calls of the agent, with ids from 1, and results of the first ones. */
+function aStep(number: number, calls: number, results: ToolResult[] = []): RecordedStep {
+  const at = new Date().toISOString()
+  const ids = Array.from({ length: calls }, (_, i) => `call-${i + 1}`)
+  return {
+    step: {
+      kind: 'MODEL',
+      number,
+      startedAt: at,
+      finishedAt: at,
+      text: '',
+      calls: ids.map((id) => ({ id, name: 'ask', input, error: null })),
+      messages: [],
+      usage: NO_USAGE,
+    },
+    results: new Map(
+      results.map((result, i) => {
+        const callId = `call-${i + 1}`
+        return [callId, { callId, result, startedAt: at, finishedAt: at }]
+      }),
+    ),
+  }
 }
 
 describe('subAgents', () => {
@@ -65,5 +145,122 @@ describe('subAgents', () => {
       versionId,
       status: 'SUCCESS',
     })
+  })
+
+  it('take a child over whose worker died', async () => {
+    const { run, lease, attempts } = await begun(1_000)
+    expect(await run('call')).toMatchObject({ ok: true, value: { answer: 'A' } })
+    expect(attempts).toHaveLength(1)
+    expect(Date.parse(attempts[0]?.startedAt ?? '')).toBeLessThan(lease.expiresAt)
+    expect(attempts[0]?.lease.owner).not.toBe(lease.owner)
+  })
+
+  it('take a child over that another worker releases while the parent waits', async () => {
+    const looks = watched()
+    const { run, id, lease, stored } = await begun(3_600_000, { on: looks.engine })
+    const later = Date.now() + 3_600_000
+    const result = run('call')
+    await looks.begun()
+    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', attempts: 1 })
+    await engine.executions.release({ id, owner: lease.owner, until: later, error: null })
+    expect(await result).toMatchObject({ ok: true, value: { answer: 'A' } })
+    expect(await stored()).toMatchObject({ status: 'SUCCESS', attempts: 2 })
+  })
+
+  it('leave a child alone whose retry is not due yet', async () => {
+    const { run, id, lease, attempts } = await begun(60_000)
+    const dueAt = Date.now() + 2_000
+    const until = dueAt + (quick.times?.graceMs ?? 0)
+    const error = { code: 'ModelUnavailable', message: 'Overloaded.' }
+    await engine.executions.release({ id, owner: lease.owner, until, error })
+    expect(await run('call')).toMatchObject({ ok: true, value: { answer: 'A' } })
+    expect(attempts.map((execution) => execution.lease.expiresAt - 3_000 >= dueAt)).toEqual([true])
+  })
+
+  it('end a child whose attempts are used up, and one whose version no longer exists', async () => {
+    const exhausted = await begun(0)
+    for (let n = 0; n < MAX_ATTEMPTS; n++) {
+      const now = Date.now() + n * 10
+      await engine.executions.claim({ id: exhausted.id, lease: { owner: `${n}`, expiresAt: now + 1 }, now })
+    }
+    expect(await exhausted.run('call')).toMatchObject({
+      ok: false,
+      error: expect.stringContaining(`${MAX_ATTEMPTS} attempts failed without progress`),
+    })
+    const getVersion = async () => null
+    const forgotten = await begun(0, { on: { ...quick, agents: { ...engine.agents, getVersion } } })
+    await aHelper('B', forgotten.organizationId)
+    expect(await forgotten.run('call')).toMatchObject({
+      ok: false,
+      error: 'The agent helper failed: The version of the execution no longer exists.',
+    })
+    expect([...exhausted.attempts, ...forgotten.attempts]).toEqual([])
+    expect((await exhausted.stored())?.error?.code).toBe('AttemptsExhausted')
+    expect((await forgotten.stored())?.error?.code).toBe('VersionNotFound')
+  })
+
+  it('return when the child they wait for is cancelled or deleted, and stop waiting with their parent', async () => {
+    const looks = [watched(), watched(), watched()] as const
+    const cancelled = await begun(3_600_000, { on: looks[0].engine })
+    const cancelling = cancelled.run('call')
+    await looks[0].begun()
+    await endExecution(engine, { ...cancelled, error: CANCELLED })
+    expect(await cancelling).toMatchObject({ ok: false, error: expect.stringContaining(CANCELLED.message) })
+
+    const stop = new AbortController()
+    const stopped = await begun(3_600_000, { on: looks[1].engine, signal: stop.signal })
+    const stopping = stopped.run('call')
+    await looks[1].begun()
+    stop.abort(new Error('stopped'))
+    await expect(stopping).rejects.toThrow('stopped')
+    expect((await stopped.stored())?.status).toBe('IN_PROGRESS')
+
+    const ended = new AbortController()
+    const orphaned = await begun(3_600_000, { on: looks[2].engine, signal: ended.signal })
+    const orphaning = orphaned.run('call')
+    await looks[2].begun()
+    await endExecution(engine, { ...orphaned.parent, error: CANCELLED })
+    ended.abort(new Error('cancelled'))
+    await expect(orphaning).rejects.toThrow('cancelled')
+    expect((await orphaned.stored())?.error).toEqual(CANCELLED)
+    for (const { attempts } of [cancelled, stopped, orphaned]) expect(attempts).toEqual([])
+  })
+
+  it('do not report a failure when the database does not answer, at any request', async () => {
+    const { organizationId } = await aHelper('A')
+    const version = await aModelAgent({ organizationId, tools: [{ name: 'ask', agent: SLUG }] })
+    const failing = ['create', 'getSummary', 'claim', 'getStatus'] as const
+    for (const name of failing) {
+      const on = { ...quick, executions: { ...engine.executions, [name]: unavailable } }
+      const opened = await begun(name === 'getStatus' ? 3_600_000 : 0, { on })
+      const tools = await openTools(version.tools as ToolDocument[], { environment: {}, ...opened.agents })
+      const call = { id: 'call', name: 'ask', input, error: null }
+      const options = { idempotencyKey: 'call', signal: new AbortController().signal }
+      await expect(tools.call(call, options), name).rejects.toBeInstanceOf(Unavailable)
+    }
+  })
+
+  it('start as many executions in one run as its document allows, whatever a worker before has started', async () => {
+    const { organizationId } = await aHelper('A')
+    const version = await aModelAgent({
+      organizationId,
+      tools: [{ name: 'ask', agent: SLUG }],
+      execution: {
+        useCache: false,
+        cacheTtlSeconds: null,
+        maxAgentSteps: 9,
+        timeoutSeconds: null,
+        maxChildren: 4,
+      },
+    })
+    const refused: ToolResult = { ok: false, error: 'invalid' }
+    const started: ToolResult = { ok: true, value: {}, executionId: 'x' }
+    const recorded = [aStep(1, 2, [started, refused]), aStep(2, 5)]
+    const { parent, run } = await openAgents(organizationId, { version, recorded })
+    const results = await Promise.all([1, 2, 3, 4, 5].map((n) => run(`${parent.id}-2-call-${n}`)))
+    expect(results.map(({ ok }) => ok)).toEqual([true, true, true, false, false])
+    const error =
+      'This run has started 4 executions of other agents, which is its limit (execution.maxChildren).'
+    expect(results[4]).toEqual({ ok: false, error })
   })
 })

@@ -1,0 +1,171 @@
+import { resolveVersionOf } from '../../agents/version-cache.ts'
+import type { Version } from '../../core/agent.ts'
+import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
+import {
+  CANCELLED,
+  type Execution,
+  type ExecutionSummary,
+  failure,
+  isFinal,
+  type LeasedExecution,
+  newExecution,
+} from '../../core/execution.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { backoffMs, type LeaseTimes } from '../../core/lease-times.ts'
+import { MAX_ATTEMPTS } from '../../core/limits.ts'
+import { attemptsExhausted } from '../../core/transitions.ts'
+import { ToolError } from '../../tools/tool.ts'
+import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
+import { endExecution } from '../end-execution.ts'
+import { type Engine, isoNow, timesOf } from '../engine.ts'
+import { waitForCompletion } from '../wait-for-completion.ts'
+
+/** Runs a leased execution; passed in, because the worker that provides it is above this layer. */
+export type RunAttempt = (
+  engine: Engine,
+  execution: LeasedExecution,
+  version: Version,
+  options: { deadline: WorkerDeadline },
+) => Promise<AttemptResult>
+
+type AttemptResult =
+  | { kind: 'completed'; execution: Execution }
+  | { kind: 'lost' }
+  | { kind: 'released'; delayMs: number }
+
+/** Its id derives from the call's key, so that a resumed parent finds it again. */
+type Child = {
+  id: string
+  version: Version
+  callers: string[]
+  input: JsonObject
+  share: Budget | null
+  signal: AbortSignal
+}
+
+/**
+ * Runs the call as a separate execution. One that began before continues on its version.
+ * @throws Unavailable, or the signal's reason when it aborts
+ */
+export async function runChild(
+  engine: Engine,
+  parent: Execution,
+  attempt: RunAttempt,
+  child: Child,
+): Promise<Execution> {
+  const { id, version, callers, input, signal, share } = child
+  const now = engine.system.now()
+  const execution = newExecution({
+    id,
+    organizationId: parent.organizationId,
+    agentId: version.agentId,
+    versionId: version.id,
+    tenantId: parent.tenantId,
+    input,
+    options: {
+      maxAgentSteps: version.execution.maxAgentSteps,
+      model: null,
+      useDynamicLearning: false,
+      ...toOptions(toBudget(version.execution, share ?? {})),
+    },
+    now,
+    deadlineMs: Math.max(parent.deadlineAt - now, 0),
+    graceMs: timesOf(engine).graceMs,
+    lease: newLease(engine),
+    parent: { executionId: parent.id, callers },
+  })
+  try {
+    const isNew = await engine.executions.create({ execution })
+    return await runToEnd(engine, attempt, child, { execution, isNew })
+  } finally {
+    if (signal.aborted) await endWithCall(engine, parent, { id, signal })
+  }
+}
+
+function newLease(engine: Engine) {
+  const { system } = engine
+  return { owner: system.newId(), expiresAt: system.now() + timesOf(engine).leaseMs }
+}
+
+/** Runs it whenever no other worker does, and waits otherwise: the other workers may all be busy with parents that wait. */
+async function runToEnd(
+  engine: Engine,
+  attempt: RunAttempt,
+  child: Child,
+  { execution, isNew }: { execution: LeasedExecution; isNew: boolean },
+): Promise<Execution> {
+  const { executions, system } = engine
+  const { organizationId, id } = execution
+  const { signal } = child
+  const times = timesOf(engine)
+  let leased = isNew ? execution : null
+  let [releases, notBefore] = [0, 0]
+  for (;;) {
+    signal.throwIfAborted()
+    if (leased) {
+      const result = await runLeased(engine, attempt, leased, child)
+      if (result.kind === 'completed') return result.execution
+      if (result.kind === 'released') {
+        const backoff = { receiveCount: ++releases, retryAfterMs: result.delayMs, jitter: Math.random() }
+        notBefore = system.now() + backoffMs(times, backoff)
+      }
+    }
+    const summary = await executions.getSummary({ organizationId, id })
+    const isOpen = summary !== null && !isFinal(summary)
+    const waitMs = isOpen ? Math.max(freeAt(summary, times), notBefore) - system.now() : 0
+    const claimed =
+      isOpen && waitMs < 0
+        ? await executions.claim({ id, lease: newLease(engine), now: system.now() })
+        : 'held'
+    leased = typeof claimed === 'string' ? null : claimed
+    if (leased) continue
+    const timeoutMs = Math.min(Math.max(waitMs, times.heartbeatMs / 10), times.heartbeatMs)
+    const completed = await waitForCompletion({ executions, organizationId, id, timeoutMs, signal })
+    if (completed !== 'IN_PROGRESS') return completed ?? execution
+  }
+}
+
+/** From when on a worker may claim it: after its lease, or after the delay of its retry. */
+function freeAt({ lease, lastError, openUntil }: ExecutionSummary, { graceMs }: LeaseTimes): number {
+  if (lease) return lease.expiresAt
+  return lastError && openUntil !== null ? openUntil - graceMs : 0
+}
+
+async function runLeased(
+  engine: Engine,
+  attempt: RunAttempt,
+  execution: LeasedExecution,
+  { version, signal }: Child,
+): Promise<AttemptResult> {
+  const begunOn =
+    execution.versionId === version.id ? version : await resolveVersionOf(engine.agents, execution)
+  if (begunOn && execution.attemptsSinceProgress <= MAX_ATTEMPTS)
+    return attempt(engine, execution, begunOn, { deadline: { drain: NEVER, stop: signal } })
+  const error = begunOn ? attemptsExhausted(execution) : VERSION_NOT_FOUND
+  const progress = await engine.steps.getProgress({ executionId: execution.id })
+  const outcome = { ...failure(error), ...progress }
+  const ended = await engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system) })
+  return ended ? { kind: 'completed', execution: ended } : { kind: 'lost' }
+}
+
+const VERSION_NOT_FOUND = {
+  code: 'VersionNotFound',
+  message: 'The version of the execution no longer exists.',
+}
+
+/**
+ * A child ends with the call that created it: at the tool's timeout, and with its parent. If the parent only lost its
+ * worker, the next one finds the child again.
+ */
+async function endWithCall(
+  engine: Engine,
+  parent: Execution,
+  { id, signal }: { id: string; signal: AbortSignal },
+): Promise<void> {
+  const { organizationId } = parent
+  const hasTimedOut = signal.reason instanceof ToolError
+  const isParentOpen = async () =>
+    (await engine.executions.getStatus({ organizationId, id: parent.id })) === 'IN_PROGRESS'
+  if (!hasTimedOut && (await isParentOpen())) return
+  await endExecution(engine, { organizationId, id, error: CANCELLED })
+}
