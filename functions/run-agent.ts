@@ -9,7 +9,12 @@ import { type Started, startSync, submitAsync, submitSync } from '../lib/engine/
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import type { HttpResponse } from '../lib/http/event.ts'
 import { acceptsEvents, getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
-import { toAcceptedResponse, toExecutionHeaders, toOutputResponse } from '../lib/http/execution-response.ts'
+import {
+  asAnswer,
+  toAcceptedResponse,
+  toExecutionHeaders,
+  toOutputResponse,
+} from '../lib/http/execution-response.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
@@ -30,13 +35,13 @@ async function runAgent(request: Request<'run-agent'>) {
   const run = { ...(await buildRunRequest(version, body, query, key)), refusal }
   if (acceptsEvents(request.accept)) return streamRun(request, run)
   return query.execMode === 'async'
-    ? toAcceptedResponse(await submitAsync(intake, run), basePath)
+    ? toAcceptedResponse(asAnswer(await submitAsync(intake, run), access), basePath)
     : toOutputResponse(await submitSync(intake, run), basePath)
 }
 
 /** Responds with the events of the run. They come from the journal, because another worker may continue the run. */
 async function streamRun(
-  { organizationId, query, basePath }: Request<'run-agent'>,
+  { access, organizationId, query, basePath }: Request<'run-agent'>,
   run: RunRequest,
 ): Promise<HttpResponse> {
   const { execution, ended } = await start(query.execMode, run)
@@ -49,7 +54,11 @@ async function streamRun(
   // Awaited below, but only after the events.
   completed.catch(() => undefined)
   async function* read(signal: AbortSignal) {
-    yield* events.read({ organizationId, id, status, after: 0, maxMs: getMaxStreamMs(), signal })
+    const params = { organizationId, id, status, after: 0, maxMs: getMaxStreamMs(), signal }
+    for await (const batch of events.read(params))
+      yield batch.map((event) =>
+        event.kind === 'done' ? { ...event, execution: asAnswer(event.execution, access) } : event,
+      )
     // Lambda suspends the function when the response ends.
     await completed
   }

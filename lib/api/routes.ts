@@ -50,6 +50,12 @@ const listOf = (items: string, record: RecordName) => ({
 })
 const agentResponse = { 200: { description: 'The agent', body: 'Agent' } } as const
 const executionResponse = { 200: { description: 'The execution', body: 'Execution' } } as const
+const changedExecutionResponse = {
+  200: {
+    description: 'The execution; only its ID and status if the token lacks the scope `read`',
+    body: 'ChangedExecution',
+  },
+} as const
 
 /** The operations by name. */
 export const operations = {
@@ -311,7 +317,7 @@ export const operations = {
     path: '/v1/agent_executions/{executionId}/cancel',
     summary: 'Cancel an execution that is in progress; a final one does not change',
     scope: 'run',
-    responses: executionResponse,
+    responses: changedExecutionResponse,
     errors: ['ExecutionNotFound'],
     streams: true,
   },
@@ -321,7 +327,7 @@ export const operations = {
     summary: 'Rate or correct the result of an execution',
     scope: 'run',
     body: 'FeedbackBody',
-    responses: executionResponse,
+    responses: changedExecutionResponse,
     errors: [
       'InvalidJson',
       'ExecutionNotFound',

@@ -1,6 +1,8 @@
-import type { Execution, ExecutionError } from '../core/execution.ts'
+import { ExecutionNotFound } from '../core/errors.ts'
+import { CANCELLED, type Execution, type ExecutionError } from '../core/execution.ts'
 import type { ExecutionStore, System } from '../core/ports.ts'
 import type { StepStore } from '../core/step.ts'
+import { emitCompleted } from './completion-events.ts'
 
 type Stores = {
   executions: Pick<ExecutionStore, 'end'>
@@ -18,7 +20,22 @@ export async function endExecution(stores: Stores & Closing, params: Params): Pr
   return executions.end({ ...params, progress, finishedAt: isoTime(system.now()) })
 }
 
-/** The same for an execution without a worker; null also if a lease is live. */
+type Cancelling = Stores & Closing & { executions: Pick<ExecutionStore, 'get'> }
+
+/**
+ * Ends an execution for a client; a final one does not change. A worker in this process stops at once, another one at its next
+ * step or heartbeat (docs/decisions/0003-cancel.md).
+ * @throws ExecutionNotFound
+ */
+export async function cancelExecution(stores: Cancelling, params: Omit<Params, 'error'>): Promise<Execution> {
+  const cancelled = await endExecution(stores, { ...params, error: CANCELLED })
+  if (cancelled) emitCompleted(params.id)
+  const execution = cancelled ?? (await stores.executions.get(params))
+  if (!execution) throw new ExecutionNotFound()
+  return execution
+}
+
+/** Like `endExecution`, for an execution without a worker; null also if a lease is live. */
 export async function endAbandoned(stores: Stores, params: Params): Promise<Execution | null> {
   const { executions, steps, system } = stores
   const progress = await steps.getProgress({ executionId: params.id })

@@ -1,5 +1,6 @@
-import { toExecutionRecord } from '../api/mappers/to-execution-record.ts'
+import { toChangedRecord, toExecutionRecord } from '../api/mappers/to-execution-record.ts'
 import type { ExecutionRecord } from '../api/schemas/execution-record.ts'
+import { type Access, hasScope } from '../core/access.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type Execution, inputErrorsOf, isFinal } from '../core/execution.ts'
 import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
@@ -13,6 +14,19 @@ export function toRecordResponse(
   const headers = isFinal(execution) ? {} : { 'Retry-After': String(RETRY_AFTER_SECONDS) }
   return { status: 200, body: { ...toExecutionRecord(execution), ...added }, headers }
 }
+
+/** The response to a change of an execution, for a token that need not be one that may read it. */
+export const toChangeResponse = (execution: Execution, access: Access): HttpResponse => ({
+  ...toRecordResponse(execution),
+  body: toChangedRecord(execution, access),
+})
+
+/**
+ * An execution as the answer to a run. The repetition of an earlier request gets the same execution, but no feedback, which
+ * others have given since, unless the token may read.
+ */
+export const asAnswer = (execution: Execution, access: Access): Execution =>
+  hasScope(access, 'read') ? execution : { ...execution, feedback: null }
 
 /** The response to an asynchronous run: the record, with 202 unless the execution is already final. */
 export function toAcceptedResponse(execution: Execution, basePath: string): HttpResponse {

@@ -7,9 +7,9 @@ import {
   VersionNotFound,
   VersionRetired,
 } from '../core/errors.ts'
-import { CANCELLED, type Execution } from '../core/execution.ts'
+import type { Execution } from '../core/execution.ts'
 import type { Step } from '../core/step.ts'
-import { endExecution } from '../engine/end-execution.ts'
+import { cancelExecution } from '../engine/end-execution.ts'
 import { buildRunRequest, type RunRequest, resolveVersionToRun } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
 import { type CallMeta, parseCallMeta } from './call-meta.ts'
@@ -82,7 +82,7 @@ async function runForCall(
   if (!isNew) return ended
   const cancel = () => {
     const { id } = execution
-    void endExecution(engine, { organizationId, id, error: CANCELLED }).catch(() => undefined)
+    void cancelExecution(engine, { organizationId, id }).catch(() => undefined)
   }
   if (cancelled.aborted) cancel()
   cancelled.addEventListener('abort', cancel)

@@ -1,15 +1,19 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { resolveAgent } from '../agents/resolve-agent.ts'
-import { toExecutionRecord, toExecutionSummary } from '../api/mappers/to-execution-record.ts'
-import { executionRecord, executionSummaryRecord } from '../api/schemas/execution-record.ts'
+import { toChangedRecord, toExecutionRecord, toExecutionSummary } from '../api/mappers/to-execution-record.ts'
+import {
+  changedExecutionRecord,
+  executionRecord,
+  executionSummaryRecord,
+} from '../api/schemas/execution-record.ts'
 import { mayUseAgent, resolveTenant, type Scope } from '../core/access.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { AgentNotFound, ExecutionNotFound } from '../core/errors.ts'
-import { CANCELLED, type ExecutionStatus } from '../core/execution.ts'
+import type { ExecutionStatus } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
-import { endExecution } from '../engine/end-execution.ts'
+import { cancelExecution } from '../engine/end-execution.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { waitForCompletion } from '../engine/wait-for-completion.ts'
 import { resolveExecutionId } from '../http/execution-id.ts'
@@ -77,24 +81,21 @@ const CANCEL_EXECUTION = serviceTool<{ executionId: string }>({
     name: 'cancel_execution',
     title: 'Cancel an execution',
     description:
-      'Cancels a run that is in progress and returns its record. A final execution does not change.',
+      'Cancels a run that is in progress and returns its record; its ID and status if the token may not read it. A final execution does not change.',
     inputSchema: {
       type: 'object',
       properties: { executionId: EXECUTION_ID },
       required: ['executionId'],
       additionalProperties: false,
     },
-    outputSchema: EXECUTION,
+    outputSchema: toOutputSchema(changedExecutionRecord),
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   },
   scope: 'run',
   async run(engine, { access }, { executionId }) {
     const id = await resolveExecutionId(engine.executions, { executionId, access })
-    const { organizationId } = access
-    const cancelled = await endExecution(engine, { organizationId, id, error: CANCELLED })
-    const execution = cancelled ?? (await engine.executions.get({ organizationId, id }))
-    if (!execution) throw new ExecutionNotFound()
-    return toResult(toExecutionRecord(execution))
+    const execution = await cancelExecution(engine, { organizationId: access.organizationId, id })
+    return toResult(toChangedRecord(execution, access))
   },
 })
 

@@ -14,6 +14,7 @@ import type {
 } from './options.ts'
 import type {
   Agent,
+  ChangedExecution,
   Execution,
   ExecutionSummary,
   FeedbackBody,
@@ -133,7 +134,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   }
 
   /** Ends an execution in ERROR `Cancelled`, unless it is final already. */
-  cancel<O = Output>(execution: ExecutionOrId<O>, options: CallOptions = {}): Promise<Execution<O>> {
+  cancel<O = Output>(execution: ExecutionOrId<O>, options: CallOptions = {}): Promise<ChangedExecution<O>> {
     return this.caller.send({ method: 'POST', path: `${executionPath(idOf(execution))}/cancel` }, options)
   }
 
@@ -147,7 +148,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     execution: ExecutionOrId<O>,
     feedback: FeedbackBody,
     options: CallOptions = {},
-  ): Promise<Execution<O>> {
+  ): Promise<ChangedExecution<O>> {
     const body = this.connection.stringify(feedback)
     return this.caller.send(
       { method: 'PUT', path: `${executionPath(idOf(execution))}/feedback`, body },

@@ -99,6 +99,12 @@ export type ExecutionParameters = {
   adaptedInput?: boolean
 }
 
+export type ExecutionState = {
+  /** The ID of the execution, for polling. */
+  id: string
+  status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
+}
+
 export type ExecutionSummary = {
   /** The ID of the execution, for polling. */
   id: string

@@ -13,6 +13,7 @@ export type {
 } from './options.ts'
 export type {
   Agent,
+  ChangedExecution,
   ErrorCode,
   Execution,
   ExecutionError,

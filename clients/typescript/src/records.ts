@@ -19,6 +19,10 @@ export type Execution<Output = Record<string, unknown>> = Omit<contract.Executio
   output: Output | null
 }
 
+/** What a change returns. A token without the scope `read` gets only the ID and the status. */
+export type ChangedExecution<Output = Record<string, unknown>> = Partial<Execution<Output>> &
+  Pick<Execution<Output>, 'id' | 'status'>
+
 export type SucceededExecution<Output = Record<string, unknown>> = Execution<Output> & {
   status: 'SUCCESS'
   output: Output

@@ -1,5 +1,10 @@
+import { type Access, hasScope } from '../../core/access.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
-import type { ExecutionRecord, ExecutionSummaryRecord } from '../schemas/execution-record.ts'
+import type {
+  ExecutionRecord,
+  ExecutionStateRecord,
+  ExecutionSummaryRecord,
+} from '../schemas/execution-record.ts'
 import { toUsageRecord } from './to-usage-record.ts'
 
 export function toExecutionRecord(execution: Execution): ExecutionRecord {
@@ -29,6 +34,16 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     feedback: execution.feedback,
     logs: execution.logs,
   }
+}
+
+/** The answer to a change of an execution: its record, or only its state for a token that may not read. */
+export function toChangedRecord(
+  execution: Execution,
+  access: Pick<Access, 'scopes'>,
+): ExecutionRecord | ExecutionStateRecord {
+  if (hasScope(access, 'read')) return toExecutionRecord(execution)
+  const { id, status } = execution
+  return { id, status }
 }
 
 const NO_PAYLOADS = { input: {}, output: null, inputAdaptations: [], feedback: null, logs: null }

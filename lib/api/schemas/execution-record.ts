@@ -83,5 +83,11 @@ export const executionSummaryRecord = executionRecord
   .omit({ input: true, inputAdaptations: true, adaptedInput: true, output: true, feedback: true, logs: true })
   .meta({ id: 'ExecutionSummary' })
 
+/** For tokens that may change an execution, but not read it. */
+const executionStateRecord = executionRecord.pick({ id: true, status: true }).meta({ id: 'ExecutionState' })
+
+export const changedExecutionRecord = z.union([executionRecord, executionStateRecord])
+
+export type ExecutionStateRecord = z.infer<typeof executionStateRecord>
 export type ExecutionRecord = z.infer<typeof executionRecord>
 export type ExecutionSummaryRecord = z.infer<typeof executionSummaryRecord>

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
-import { executionRecord, executionSummaryRecord } from './execution-record.ts'
+import { changedExecutionRecord, executionRecord, executionSummaryRecord } from './execution-record.ts'
 import { feedbackBody } from './feedback.ts'
 import { meRecord } from './me-record.ts'
 import { publishBody } from './publish-body.ts'
@@ -11,6 +11,7 @@ const jsonObject = z.record(z.string(), z.unknown())
 /** Request and response bodies by the names that `routes.ts` uses. For OpenAPI and tests; functions do not load this file. */
 const records = {
   Agent: agentRecord,
+  ChangedExecution: changedExecutionRecord,
   Execution: executionRecord,
   FeedbackBody: feedbackBody,
   Health: z.object({ success: z.boolean() }),

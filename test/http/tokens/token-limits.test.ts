@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { type ApiClient, getExecutionId, getNextLink } from '../../support/client.ts'
 import { newOrganization, type TestOrganization } from '../../support/organization.ts'
 
@@ -126,6 +127,60 @@ describe('a token that is limited to agents', () => {
     expect(ids).toContain(own)
     expect(ids).not.toContain(other)
     expect((await limited('GET', `/v1/agent_executions/${other}`)).status).toBe(404)
+  })
+})
+
+describe('a token with the scope run alone', () => {
+  let only: ApiClient
+  let both: ApiClient
+  beforeAll(async () => {
+    only = await org.withLimits({ scopes: ['run'] })
+    both = await org.withLimits({ scopes: ['run', 'read'] })
+  })
+
+  const correction = { rating: -1, correctedOutput: { text: 'theirs' }, note: 'secret' }
+  const feedback = (client: ApiClient, path: string, body: object = { rating: 1 }) =>
+    client('PUT', `${path}/feedback`, { body })
+
+  it.each(['/v1/agent_executions', '/v1/document_executions'])(
+    'learns only the status of what it cancels and rates: %s',
+    async (path) => {
+      const id = getExecutionId(await run(org.call))
+      await feedback(org.call, `${path}/${id}`, correction)
+      const state = { id, status: 'SUCCESS' }
+      expect((await only('POST', `${path}/${id}/cancel`)).json).toEqual(state)
+      expect((await both('POST', `${path}/${id}/cancel`)).json).toEqual(await org.getExecution(id))
+      expect((await feedback(only, `${path}/${id}`)).json).toEqual(state)
+      expect((await feedback(both, `${path}/${id}`)).json).toEqual(await org.getExecution(id))
+      expect((await org.getExecution(id)).feedback).toMatchObject({ rating: 1, note: null })
+    },
+  )
+
+  it('learns only the status of what it cancels over MCP', async () => {
+    const id = getExecutionId(await run(org.call))
+    const cancel = async (client: ApiClient) => {
+      const params = { name: 'cancel_execution', arguments: { executionId: id } }
+      const { text } = await client('POST', '/v1/mcp', modernRequest('tools/call', params))
+      return parseMessages(text).at(-1).result
+    }
+    const { structuredContent, content } = await cancel(only)
+    expect([structuredContent, JSON.parse(content[0].text)]).toEqual(Array(2).fill({ id, status: 'SUCCESS' }))
+    expect((await cancel(both)).structuredContent).toEqual(await org.getExecution(id))
+  })
+
+  it('gets the record of what it starts, and in a repetition no feedback of others', async () => {
+    const headers = { 'Idempotency-Key': 'mine' }
+    const accepted = await run(only, '?execMode=async', headers)
+    expect(accepted.json).toMatchObject({ input: { text: 'x' }, feedback: null })
+    const path = `/v1/agent_executions/${getExecutionId(accepted)}`
+    await org.call('GET', path, { headers: { Prefer: 'wait=20' } })
+    await feedback(org.call, path, correction)
+    const repeated = await run(only, '?execMode=async', headers)
+    expect(repeated.json).toEqual({ ...(await org.call('GET', path)).json, feedback: null })
+    const streamed = await run(only, '?execMode=async', { ...headers, Accept: 'text/event-stream' })
+    expect(streamed.text).toContain('event: done')
+    expect(streamed.text).not.toContain('theirs')
+    expect((await run(both, '?execMode=async', headers)).json.feedback).toMatchObject(correction)
   })
 })
 

@@ -1,0 +1,50 @@
+import { describe, expect, it, vi } from 'vitest'
+import { UNLIMITED } from '../../lib/core/access.ts'
+import { ExecutionNotFound } from '../../lib/core/errors.ts'
+import { onceCompleted } from '../../lib/engine/completion-events.ts'
+import { cancelExecution } from '../../lib/engine/end-execution.ts'
+import type { SubmitEngine } from '../../lib/engine/submit/submit.ts'
+import { executionTools } from '../../lib/mcp/execution-tools.ts'
+import { system } from '../../lib/system.ts'
+import { engineOn } from '../support/engine.ts'
+import { anExecution } from '../support/executions.ts'
+import { sharedTable } from '../support/organization.ts'
+
+const engine = engineOn(sharedTable())
+
+async function openExecution() {
+  const execution = anExecution({})
+  await engine.executions.create({ execution })
+  const notified = vi.fn()
+  onceCompleted(execution.id, notified)
+  return { ...execution, notified }
+}
+
+describe('cancelExecution', () => {
+  it('ends the execution and notifies its worker in this process; a final one does not change', async () => {
+    const { notified, ...execution } = await openExecution()
+    const cancelled = await cancelExecution(engine, execution)
+    expect(cancelled).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
+    expect(notified).toHaveBeenCalledTimes(1)
+    expect(await cancelExecution(engine, execution)).toEqual(cancelled)
+  })
+
+  it('is what the tool cancel_execution of MCP calls', async () => {
+    const { id, organizationId, notified } = await openExecution()
+    const access = { ...UNLIMITED, organizationId, tokenId: system.newId() }
+    const call = { access, name: 'cancel_execution', input: { executionId: id }, meta: undefined }
+    const tool = executionTools(1_000).get(call.name)
+    const never = { onProgress: undefined, cancelled: new AbortController().signal }
+    const result = await tool?.run(engine as SubmitEngine, { ...call, ...never })
+    expect(result?.structuredContent).toMatchObject({ id, status: 'ERROR', error: { code: 'Cancelled' } })
+    expect(notified).toHaveBeenCalledTimes(1)
+  })
+
+  it.each(['an unknown execution', 'one of another organization'])('rejects %s', async (what) => {
+    const { id, organizationId } = await openExecution()
+    const params = what.startsWith('an unknown')
+      ? { organizationId, id: system.newId() }
+      : { organizationId: system.newId(), id }
+    await expect(cancelExecution(engine, params)).rejects.toThrow(ExecutionNotFound)
+  })
+})
