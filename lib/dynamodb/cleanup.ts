@@ -6,6 +6,7 @@ import { type ExecutionItem, refersTo } from './execution-item.ts'
 import {
   CLEANUP_SHARDS,
   cacheKey,
+  childIdOf,
   cleanupShard,
   executionIdOf,
   executionKey,
@@ -46,6 +47,38 @@ export async function deleteExecution(
   return 'deleted'
 }
 
+/** Deletions of children at the same time; each of them has as many for its own children. */
+const PARALLEL_CHILDREN = 4
+
+/** Deletes executions that tool calls have started: they may be open, or not exist yet. */
+async function deleteChildren(
+  table: Table,
+  { ids, ...params }: { ids: string[]; organizationId: string; now: number },
+): Promise<void> {
+  const waiting = [...ids]
+  const deleteInTurn = async () => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift())
+      await deleteChild(table, { id, ...params })
+  }
+  await Promise.all(Array.from({ length: PARALLEL_CHILDREN }, deleteInTurn))
+}
+
+async function deleteChild(
+  table: Table,
+  { id, organizationId, now }: { id: string; organizationId: string; now: number },
+): Promise<void> {
+  for (;;) {
+    const record = await table.get(executionKey(id), { consistent: true })
+    if (record?.purged) return
+    const condition = record ? isStored : NOT_EXISTS
+    const tombstone = record?.deleted
+      ? record
+      : await putTombstone(table, id, record ?? { organizationId }, now, condition)
+    // Null if it was created or deleted since it was read.
+    if (tombstone) return completeDeletion(table, id, tombstone, now)
+  }
+}
+
 /** Null if the condition failed. */
 async function putTombstone(
   table: Table,
@@ -60,16 +93,18 @@ async function putTombstone(
 }
 
 /**
- * Deletes what belongs to a deleted execution, except for its tombstone. That stays for a second check, because a worker
- * may have been about to write.
+ * Deletes what belongs to a deleted execution, its children included, except for its tombstone. That stays for a second
+ * check, because a worker may have been about to write.
  */
 async function completeDeletion(table: Table, id: string, tombstone: Item, now: number): Promise<void> {
-  const { cache, idempotencyId, purged, openUntil } = tombstone as Tombstone
+  const { organizationId, cache, idempotencyId, purged, openUntil } = tombstone as Tombstone
   if (cache) await table.delete(cacheKey(cache.key), belongsTo(id))
   if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
   // The end of the journal refuses steps of a worker that has not noticed yet.
   const isIncluded = ({ sk, isEnd }: Item) => sk !== executionKey(id).sk && !isEnd
-  const deleted = await deleteItems(table, { pk: executionKey(id).pk }, isIncluded)
+  const deleted = await deleteItems(table, { pk: executionKey(id).pk }, isIncluded, (keys) =>
+    deleteChildren(table, { ids: keys.flatMap((key) => childIdOf(key) ?? []), organizationId, now }),
+  )
   const condition = isDue(openUntil)
   if (purged && deleted === 0) {
     if (openUntil > now) return
@@ -151,11 +186,12 @@ const isDue = (ms: number): Condition => ({
   values: { dueAt: ms },
 })
 
-/** Returns the number of deleted items. */
+/** Returns the number of deleted items. `before` is called with the keys of each page before they are deleted. */
 async function deleteItems(
   table: Table,
   { pk, prefix }: { pk: string; prefix?: string },
   isIncluded: (item: Item) => boolean = () => true,
+  before: (keys: Key[]) => Promise<void> = async () => undefined,
 ): Promise<number> {
   let count = 0
   let lastKey: Item | null = null
@@ -168,6 +204,7 @@ async function deleteItems(
       ...(lastKey && { ExclusiveStartKey: lastKey }),
     })
     const keys = page.items.filter(isIncluded).map(({ pk, sk }) => ({ pk, sk }) as Key)
+    await before(keys)
     await table.writeMany(keys.map((key) => ({ delete: key })))
     count += keys.length
     lastKey = page.lastKey

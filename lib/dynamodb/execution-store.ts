@@ -6,7 +6,7 @@ import { executionLists } from './execution-lists.ts'
 import { learningStore } from './learning-store.ts'
 import { loadExecution, readRecord } from './load-execution.ts'
 import { openExecutions } from './open-executions.ts'
-import { executionKey } from './table/keys.ts'
+import { childKey, executionKey } from './table/keys.ts'
 import { storePayload } from './table/payload.ts'
 import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
 import { toChange, toCondition } from './transition-expressions.ts'
@@ -28,6 +28,9 @@ export function executionStore(table: Table): ExecutionStore {
     ...openExecutions(table),
 
     async create({ execution }) {
+      const { id, parentExecutionId } = execution
+      // Written first, so that a deletion of the parent finds whatever is created.
+      if (parentExecutionId !== null) await table.put(childKey(parentExecutionId, id))
       return table.put(await toItem(table, execution), NOT_EXISTS)
     },
 

@@ -69,6 +69,15 @@ export const callKey = (executionId: string, number: number, call: string): Key 
   pk: `EXEC#${executionId}`,
   sk: `${stepKey(executionId, number).sk}#CALL#${call}`,
 })
+/** Says that a tool call of the execution started, or may start, another one. */
+export const childKey = (executionId: string, childId: string): Key => ({
+  pk: `EXEC#${executionId}`,
+  sk: `${CHILD_PREFIX}${childId}`,
+})
+const CHILD_PREFIX = 'CHILD#'
+/** The id of the other one; null for other items. */
+export const childIdOf = ({ sk }: Key): string | null =>
+  sk.startsWith(CHILD_PREFIX) ? sk.slice(CHILD_PREFIX.length) : null
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 /** Whether the item is an execution's record, step or chunk. */
 export const isOfExecution = ({ pk }: Key): boolean => pk.startsWith('EXEC#')

@@ -151,10 +151,10 @@ export class DeletionScenario {
   }
 }
 
-class Died extends Error {}
+export class Died extends Error {}
 
 /** A table whose process dies after a number of requests. */
-function dyingTable(table: Table, requests: number): Table {
+export function dyingTable(table: Table, requests: number): Table {
   let sent = 0
   const mortal =
     <A extends unknown[], R>(send: (...args: A) => Promise<R>) =>
