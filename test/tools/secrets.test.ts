@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
-import { openTools } from '../../lib/tools/open-tools.ts'
 import { openSecrets } from '../../lib/tools/secrets.ts'
 import { json, serve } from './serve.ts'
 import { call, depsOf, httpTool, openDeclared, secret } from './tools.ts'
@@ -98,7 +97,10 @@ describe('Secrets.mask', () => {
   })
 })
 
-/** A server for the JSON APIs of both SSM and Secrets Manager. */
+/**
+ * A server for the JSON APIs of both SSM and Secrets Manager, and tools that read from it: test files share a worker's
+ * modules, and the clients of one that an earlier file has used have another endpoint.
+ */
 async function serveStores(parameters: Record<string, string>, secrets: Record<string, string>) {
   const server = await serve((response, { headers, body }) => {
     const isParameter = headers['x-amz-target'] === 'AmazonSSM.GetParameter'
@@ -118,13 +120,16 @@ async function serveStores(parameters: Record<string, string>, secrets: Record<s
     AWS_SECRET_ACCESS_KEY: 'test',
   }
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
-  return server
+  vi.resetModules()
+  const { openTools } = await import('../../lib/tools/open-tools.ts')
+  return { received: server.received, openTools }
 }
 
 describe('a secret on AWS', () => {
   it('is read once from Parameter Store or Secrets Manager, never from the environment', async () => {
-    vi.resetModules()
     const stores = await serveStores({ '/team/ONE': 'from-ssm' }, { '/team/TWO': 'from-manager' })
+    const open = (documents: object[], environment: Record<string, string>) =>
+      stores.openTools(toolsSchema.parse(documents), depsOf({ environment }))
     const server = await serve((response) => json(response, null))
     const headers = { One: secret('ONE'), Two: secret('TWO') }
     const environment = { SECRETS_PREFIX: '/team/', ONE: 'wrong', TWO: 'wrong', THREE: 'wrong' }
@@ -133,7 +138,7 @@ describe('a secret on AWS', () => {
       { ...httpTool(server.host, { headers: { Three: secret('THREE') } }), name: 'three' },
       { ...httpTool(server.host, { headers: { Four: secret('DENIED') } }), name: 'four' },
     ]
-    const tools = await openDeclared(documents, { environment })
+    const tools = await open(documents, environment)
     expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
     expect(server.received[0]?.headers).toMatchObject({ one: 'from-ssm', two: 'from-manager' })
     expect(await call(tools, 'three', {})).toEqual({ ok: false, error: 'Secret THREE not found.' })
@@ -144,7 +149,7 @@ describe('a secret on AWS', () => {
 
     const requestCount = stores.received.length
     const inLambda = { AWS_LAMBDA_FUNCTION_NAME: 'run', ONE: 'wrong' }
-    const others = await openTools(toolsSchema.parse([documents[0]]), depsOf({ environment: inLambda }))
+    const others = await open(documents.slice(0, 1), inLambda)
     expect(await call(others, 'get', {})).toMatchObject({ ok: false, error: 'Secret ONE not found.' })
     expect(stores.received.slice(requestCount).map(({ body }) => body)).toContainEqual(
       expect.stringContaining('/aes/secrets/ONE'),
