@@ -7,6 +7,7 @@ import { waitForCompletion } from '../lib/engine/wait-for-completion.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { resolveExecutionId } from '../lib/http/execution-id.ts'
 import { toRecordResponse } from '../lib/http/execution-response.ts'
+import { whileHeld } from '../lib/http/open-requests.ts'
 
 const { agents, executions, rates } = openStores()
 
@@ -15,7 +16,8 @@ async function getExecution(request: Request<'get-execution'>) {
   const id = await resolveExecutionId(executions, request)
   const seconds = headers.Prefer
   const params = { executions, organizationId, id, timeoutMs: seconds * 1000 }
-  const completed = seconds > 0 ? await waitForCompletion(params) : 'IN_PROGRESS'
+  const wait = () => waitForCompletion(params)
+  const completed = seconds > 0 ? await whileHeld('wait', request.access, wait) : 'IN_PROGRESS'
   const execution = completed === 'IN_PROGRESS' ? await executions.get({ organizationId, id }) : completed
   if (!execution) throw new ExecutionNotFound()
   const response = toRecordResponse(

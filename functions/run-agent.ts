@@ -62,7 +62,7 @@ async function streamRun(
     // Lambda suspends the function when the response ends.
     await completed
   }
-  return toEventStreamResponse(read, toExecutionHeaders(execution, basePath))
+  return toEventStreamResponse(read, { headers: toExecutionHeaders(execution, basePath) })
 }
 
 async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Started, 'isNew'>> {

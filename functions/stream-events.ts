@@ -5,11 +5,22 @@ import { openEvents } from '../lib/engine/events/open-events.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { getMaxStreamMs, isStreaming, toEventStreamResponse } from '../lib/http/event-stream.ts'
 import { resolveExecutionId } from '../lib/http/execution-id.ts'
+import { holdRequest } from '../lib/http/open-requests.ts'
 
 const { executions, rates, steps } = openStores()
 const events = openEvents({ executions, steps })
 
 async function streamEvents(request: Request<'stream-events'>) {
+  const release = holdRequest('stream', request.access)
+  try {
+    return await respond(request, release)
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+async function respond(request: Request<'stream-events'>, onClose: () => void) {
   const { organizationId, headers } = request
   const id = await resolveExecutionId(executions, request)
   const after = headers['Last-Event-ID'] ?? 0
@@ -17,7 +28,7 @@ async function streamEvents(request: Request<'stream-events'>) {
   if (!status) throw new ExecutionNotFound()
   if (!hasStep) throw new InvalidHeader([unknownStep(after)])
   const reader = { organizationId, id, status, after, maxMs: getMaxStreamMs(), untilNews: !isStreaming() }
-  return toEventStreamResponse((signal) => events.read({ ...reader, signal }))
+  return toEventStreamResponse((signal) => events.read({ ...reader, signal }), { onClose })
 }
 
 const unknownStep = (number: number) => ({

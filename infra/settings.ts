@@ -108,6 +108,12 @@ export const SETTINGS = {
     description:
       'Messages per runner invocation. Executions that mostly wait for a model then share the cost of one invocation, but also its memory and its 900 s. If one of them crashes the process, all of them are resumed.',
   }),
+  streamConcurrency: integerSetting({
+    default: null,
+    max: 1_000,
+    description:
+      'Maximum event streams at the same time, of all clients together: the reserved concurrency of their function. Further requests get 500. Without a value, streams can use up the concurrency of the account, which a reservation reduces for everything else.',
+  }),
   agentMemoryMb: integerSetting({
     default: getFunctionSettings('process-execution').memoryMb,
     min: 256,

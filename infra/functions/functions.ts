@@ -94,6 +94,8 @@ function createFunction(parent: Construct, name: FunctionName, props: FunctionPr
     logGroup,
     loggingFormat: LoggingFormat.JSON,
     tracing: Tracing.ACTIVE,
+    ...(name === 'stream-events' &&
+      settings.streamConcurrency && { reservedConcurrentExecutions: settings.streamConcurrency }),
     ...(RECURSIVE_FUNCTIONS.includes(name) && { recursiveLoop: RecursiveLoop.ALLOW }),
   })
 }

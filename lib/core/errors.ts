@@ -255,6 +255,15 @@ export class RateLimitExceeded extends ServiceError {
   }
 }
 
+/** The token or its organization holds as many requests open as it may. */
+export class TooManyOpenRequests extends ServiceError {
+  constructor(detail: string) {
+    super('TooManyRequests', `${detail} Close one, or retry when one has ended.`, {
+      headers: { 'Retry-After': '5' },
+    })
+  }
+}
+
 /** A dependency did not respond or throttled the request. A retry may succeed. */
 export class Unavailable extends ServiceError {
   constructor(cause: unknown) {

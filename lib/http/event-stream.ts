@@ -30,17 +30,23 @@ const isZero = (parameter: string) => /^q=0(\.0{0,3})?$/.test(parameter)
  * Responds with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Where responses are
  * buffered, with all of them at once.
  * @param read is given a signal that aborts when the client has gone
+ * @param options.onClose called when the stream has ended, however it did
  */
 export async function toEventStreamResponse(
   read: (signal: AbortSignal) => AsyncIterable<ExecutionEvent[]>,
-  headers: Record<string, string> = {},
+  { headers = {}, onClose = () => {} }: { headers?: Record<string, string>; onClose?: () => void } = {},
 ): Promise<HttpResponse> {
   const response = { status: 200, headers: { 'Content-Type': EVENT_STREAM, ...headers } }
   const closing = new AbortController()
   const stream = Readable.from(toText(read(closing.signal)))
-  if (!isStreaming()) return { ...response, stream: await readText(stream) }
-  stream.once('close', () => closing.abort())
-  return { ...response, stream }
+  const { _destroy: destroy } = stream
+  // Not on 'close', which a stream emits only after its generator has returned: this one waits for the next event.
+  stream._destroy = (error, callback) => {
+    closing.abort()
+    onClose()
+    destroy.call(stream, error, callback)
+  }
+  return { ...response, stream: isStreaming() ? stream : await readText(stream) }
 }
 
 /** One chunk per batch. Without the event `done`, the client is told when to reconnect. */

@@ -18,6 +18,7 @@ import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { waitForCompletion } from '../engine/wait-for-completion.ts'
 import { resolveExecutionId } from '../http/execution-id.ts'
 import { withAgents } from '../http/execution-page.ts'
+import { whileHeld } from '../http/open-requests.ts'
 import { BY_ID, parsePage } from '../http/page.ts'
 import { compileStrictValidator } from '../schema/validate/validate.ts'
 import { toObjectSchema } from './object-schema.ts'
@@ -69,7 +70,8 @@ const getExecution = (maxSeconds: number) =>
       const id = await resolveExecutionId(executions, { executionId, access })
       const { organizationId } = access
       const params = { executions, organizationId, id, timeoutMs: waitSeconds * 1000, signal: cancelled }
-      const completed = waitSeconds > 0 ? await waitForCompletion(params) : 'IN_PROGRESS'
+      const wait = () => waitForCompletion(params)
+      const completed = waitSeconds > 0 ? await whileHeld('wait', access, wait) : 'IN_PROGRESS'
       const execution = completed === 'IN_PROGRESS' ? await executions.get({ organizationId, id }) : completed
       if (!execution) throw new ExecutionNotFound()
       return toResult(toExecutionRecord(execution))

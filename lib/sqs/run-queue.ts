@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { clientConfig, isRetryable, orUnavailable } from '../aws-sdk.ts'
@@ -79,11 +80,16 @@ export function parseRunMessage(body: string): RunMessage {
 
 const isId = (value: unknown): value is string => typeof value === 'string' && isUuid(value)
 
+/** So that an organization with many tenants is not many neighbors to the others. */
+const MAX_GROUPS = 16
+
 /**
- * With message groups, SQS fair queues keep one tenant's backlog from delaying the others. A group id has at most 128
- * characters, not all of which a tenant id is limited to: hence base64url, truncated. Tenants whose truncated ids are
- * equal share a group.
+ * With message groups, SQS fair queues keep the backlog of one from delaying the others. Clients choose the tenant: its hash
+ * selects one of few groups of the organization. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
  */
 function messageGroupId(organizationId: string, tenantId: string | null): string {
-  return `${organizationId}.${Buffer.from(tenantId ?? '').toString('base64url')}`.slice(0, 128)
+  const [byte = 0] = createHash('sha256')
+    .update(tenantId ?? '')
+    .digest()
+  return `${organizationId}.${byte % MAX_GROUPS}`
 }

@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import {
+  ChangeMessageVisibilityBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { clientConfig, createRequestHandler } from '../../lib/aws-sdk.ts'
+import { parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { createDeleter } from './deleter.ts'
+import { FairQueue } from './fair-queue.ts'
 
 type Options = {
   endpoint: string
@@ -16,12 +23,20 @@ type Options = {
 const RECEIVE_SECONDS = 10
 const MAX_MESSAGES = 10
 const DELAY_AFTER_ERROR_MS = 500
-/** While fewer than a batch may be received, a busy poller waits this long for more of its messages to end. */
+/** While fewer than a batch may start, a busy poller waits this long for more of its messages to end. */
 const LINGER_MS = 10
 /** SQS responds to a long poll when a message arrives or the poll ends. */
 const TIMEOUT_MS = (RECEIVE_SECONDS + 5) * 1000
+/** The maximum of SQS. A message that waits here is not delivered again; after a crash, the sweeper sends another. */
+const HELD_SECONDS = 43_200
+/** Messages received ahead: some kilobytes each. An organization has 1,000 open executions by default. */
+const MAX_HELD = 10_000
 
-/** Lambda's event source mapping on this machine: calls the handler for each message, and deletes those that succeed. */
+/**
+ * Lambda's event source mapping on this machine: calls the handler for each message, and deletes those that succeed. It
+ * receives more messages than it may process at a time, because the embedded queue is first in, first out: only so can it
+ * see those of other organizations behind a backlog.
+ */
 export function startPoller({ endpoint, queueUrl, handler, concurrency, onError }: Options) {
   const client = new SQSClient({
     ...clientConfig(endpoint),
@@ -29,6 +44,9 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
   })
   const stopping = new AbortController()
   const inProcess = new Set<Promise<void>>()
+  const queue = new FairQueue<Message>(concurrency)
+  /** What the messages of the queue are about: the sweeper sends another one for an execution that waits for long. */
+  const held = new Set<string>()
   const deleter = createDeleter({ client, queueUrl, onError })
   let onEnd = () => {}
 
@@ -42,12 +60,12 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
     }
   }
 
-  const receive = async (max: number): Promise<Message[]> => {
+  const receive = async (): Promise<Message[]> => {
     try {
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({
           QueueUrl: queueUrl,
-          MaxNumberOfMessages: Math.min(max, MAX_MESSAGES),
+          MaxNumberOfMessages: MAX_MESSAGES,
           WaitTimeSeconds: RECEIVE_SECONDS,
           MessageSystemAttributeNames: ['All'],
         }),
@@ -62,38 +80,81 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
     }
   }
 
-  /** How many messages may be received. Not `Promise.race`: it would retain memory until the longest run ends. */
-  const freeSlots = async (): Promise<number> => {
-    while (inProcess.size >= concurrency) {
+  /** Hides messages that may not start yet, until they may. */
+  const hide = async (messages: Message[]): Promise<void> => {
+    const Entries = messages
+      .filter((message) => held.has(idOf(message)))
+      .map(({ ReceiptHandle }, index) => ({
+        Id: String(index),
+        ReceiptHandle,
+        VisibilityTimeout: HELD_SECONDS,
+      }))
+    if (Entries.length === 0) return
+    await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })).catch(onError)
+  }
+
+  const enqueue = (message: Message): void => {
+    const id = idOf(message)
+    if (held.has(id)) deleter.delete(message.ReceiptHandle ?? '')
+    else queue.add(parseBody(message)?.organizationId ?? '', message)
+    held.add(id)
+  }
+
+  const startRuns = (): void => {
+    for (let next = queue.next(); next && !stopping.signal.aborted; next = queue.next()) {
+      const { item, end } = next
+      held.delete(idOf(item))
+      const task = processMessage(item).finally(() => {
+        inProcess.delete(task)
+        end()
+        startRuns()
+        onEnd()
+      })
+      inProcess.add(task)
+    }
+  }
+
+  /** Not `Promise.race`: it would retain memory until the longest run ends. */
+  const onceBelowMax = async (): Promise<void> => {
+    while (queue.waiting >= MAX_HELD && !stopping.signal.aborted) {
       await new Promise<void>((resolve) => {
         onEnd = resolve
       })
     }
-    const isBusy = inProcess.size > concurrency - MAX_MESSAGES && inProcess.size > 0
-    if (isBusy) await sleep(LINGER_MS)
-    return concurrency - inProcess.size
   }
 
   const loop = (async () => {
     while (!stopping.signal.aborted) {
-      for (const message of await receive(await freeSlots())) {
-        const task = processMessage(message).finally(() => {
-          inProcess.delete(task)
-          onEnd()
-        })
-        inProcess.add(task)
-      }
+      await onceBelowMax()
+      const messages = await receive()
+      for (const message of messages) enqueue(message)
+      startRuns()
+      await hide(messages)
+      const isBusy = queue.running > concurrency - MAX_MESSAGES && queue.running > 0
+      if (isBusy && messages.length < MAX_MESSAGES) await sleep(LINGER_MS)
     }
   })()
 
   return {
-    /** Stops receiving, and waits for the messages in process. */
+    /** Stops receiving, and waits for the messages in process. The sweeper sends those that have not started again. */
     async stop(): Promise<void> {
       stopping.abort()
+      onEnd()
       await loop
       await Promise.all(inProcess)
       await deleter.flush()
     },
+  }
+}
+
+const idOf = (message: Message): string => parseBody(message)?.executionId ?? message.MessageId ?? ''
+
+/** Null if it is not a run message: its handler reports it. */
+function parseBody({ Body = '' }: Message) {
+  try {
+    return parseRunMessage(Body)
+  } catch {
+    return null
   }
 }
 

@@ -8,8 +8,8 @@ import { parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { collectGarbage } from '../collect-garbage.ts'
 import { startPoller } from './poller.ts'
 
-/** Executions at the same time. An agent that never ends uses one until its worker's time is up. */
-const CONCURRENCY = 32
+/** Executions at the same time, 32 of one organization. An agent that never ends uses one until its worker's time is up. */
+const CONCURRENCY = 40
 
 /** As on Lambda: a run that is still going on then is released and continued, with its attempts counted. */
 const MAX_INVOCATION_MS = 900_000

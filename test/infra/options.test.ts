@@ -50,6 +50,23 @@ describe('runnerConcurrency', () => {
   })
 })
 
+describe('streamConcurrency', () => {
+  const concurrencyOf = (template: ReturnType<typeof synthesize>) =>
+    FUNCTION_NAMES.flatMap((name) => {
+      const { ReservedConcurrentExecutions: reserved } = findFunctionResource(
+        template,
+        'AWS::Lambda::Function',
+        name,
+      ).Properties
+      return reserved === undefined ? [] : [[name, reserved]]
+    })
+
+  it('limits event streams, and reserves nothing by default', () => {
+    expect(concurrencyOf(synthesize({ streamConcurrency: 100 }))).toEqual([['stream-events', 100]])
+    expect(concurrencyOf(defaults)).toEqual([])
+  })
+})
+
 describe('runnerBatch', () => {
   it.each([
     [{}, 1],

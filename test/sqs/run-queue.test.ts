@@ -66,7 +66,7 @@ describe('a message of the run queue', () => {
     expect(() => parseRunMessage(body)).toThrow(/JSON|Invalid run message/)
   })
 
-  it('has one group per organization and tenant', async () => {
+  it('has the group of its organization and tenant', async () => {
     const groups = [
       await groupOf(organizationId, 'acme'),
       await groupOf(organizationId, 'globex'),
@@ -75,6 +75,13 @@ describe('a message of the run queue', () => {
     ]
     expect(new Set(groups).size).toBe(4)
     expect(await groupOf(organizationId, 'acme')).toBe(groups[0])
+  })
+
+  it('has one of 16 groups of its organization, however many tenants the organization names', async () => {
+    const groups = new Set<string>()
+    for (let i = 0; i < 300; i++) groups.add(await groupOf(organizationId, system.newId()))
+    expect(groups.size).toBe(16)
+    expect([...groups].every((group) => group.startsWith(organizationId))).toBe(true)
   })
 
   it.each(['a b', 'ü/…', 'x'.repeat(128), '日本語'.repeat(40)])(

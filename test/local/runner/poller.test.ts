@@ -1,7 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
+import {
+  ChangeMessageVisibilityBatchCommand,
+  GetQueueAttributesCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
 import type { SQSEvent } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openRunQueue, parseRunMessage } from '../../../lib/sqs/run-queue.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues } from '../../../local/emulators/provision.ts'
@@ -85,5 +89,122 @@ describe('startPoller', () => {
     const { left, errors, maxInProcess } = await poll({ concurrency: 2 })
     expect({ left, errors }).toEqual({ left: 0, errors: [] })
     expect(maxInProcess).toBeLessThanOrEqual(2)
+  })
+})
+
+/** A poller whose handler processes a message until it is told to end. Messages are named `<organization> <number>`. */
+async function pollByHand() {
+  const { runs: queueUrl } = await provisionQueues(sqs.endpoint, `poller-${system.newId()}`, 60)
+  const queue = openRunQueue({ QUEUE_URL: queueUrl, SQS_ENDPOINT: sqs.endpoint })
+  const names = new Map<string, string>()
+  const running = new Map<string, () => void>()
+  const started: string[] = []
+  const handler = async ({ Records: [record] }: SQSEvent) => {
+    const run = names.get(parseRunMessage(record?.body ?? '').executionId) ?? ''
+    started.push(run)
+    await new Promise<void>((resolve) => running.set(run, resolve))
+    running.delete(run)
+    return SUCCESS
+  }
+  const hide = vi.spyOn(SQSClient.prototype, 'send')
+  onTestFinished(() => hide.mockRestore())
+  const onError = (error: unknown) => expect.fail(String(error))
+  const poller = startPoller({ endpoint: sqs.endpoint, queueUrl, handler, concurrency: 5, onError })
+  onTestFinished(async () => {
+    const stopped = poller.stop()
+    for (const end of running.values()) end()
+    await stopped
+  })
+  const ids = new Map<string, string>()
+  const client = new SQSClient(sdkConfig(sqs.endpoint))
+  return {
+    started,
+    running: () => [...running.keys()],
+    end: (run: string) => running.get(run)?.(),
+    async send(organization: string, count: number, tenantOf: () => string | null = () => 'acme') {
+      const organizationId = ids.get(organization) ?? system.newId()
+      ids.set(organization, organizationId)
+      for (let i = 0; i < count; i++) {
+        const executionId = system.newId()
+        const sent = [...names.values()].filter((name) => name.startsWith(organization)).length
+        names.set(executionId, `${organization} ${sent}`)
+        await queue.send({ executionId, organizationId, tenantId: tenantOf() })
+      }
+    },
+    /** As the sweeper does. */
+    async sendAgain(runs: string[]) {
+      for (const [executionId, run] of names) {
+        const organizationId = ids.get(run.split(' ')[0] ?? '') ?? ''
+        if (runs.includes(run)) await queue.send({ executionId, organizationId, tenantId: 'acme' })
+      }
+    },
+    /** Messages that the poller has not received. */
+    async visible() {
+      const { Attributes } = await client.send(
+        new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }),
+      )
+      return Number(Attributes?.ApproximateNumberOfMessages)
+    },
+    /** Messages that the poller has hidden for longer than the timeout of the queue. */
+    hidden: () =>
+      hide.mock.calls
+        .map(([command]) => command)
+        .filter((command) => command instanceof ChangeMessageVisibilityBatchCommand)
+        .flatMap(({ input }) => input.Entries ?? [])
+        .filter(({ VisibilityTimeout = 0 }) => VisibilityTimeout > 60).length,
+  }
+}
+
+describe('startPoller, with the messages of several organizations', () => {
+  it('starts those of a second organization beside a backlog that does not end', async () => {
+    const { send, running } = await pollByHand()
+    await send('busy', 50)
+    await vi.waitFor(() => expect(running()).toHaveLength(4))
+    await send('other', 1)
+    await vi.waitFor(() => expect(running()).toContain('other 0'))
+    expect(running()).toEqual(['busy 0', 'busy 1', 'busy 2', 'busy 3', 'other 0'])
+  })
+
+  it('is not deceived by a tenant for each message', async () => {
+    const { send, running } = await pollByHand()
+    await send('busy', 50, system.newId)
+    await vi.waitFor(() => expect(running()).toHaveLength(4))
+    await send('other', 1)
+    await vi.waitFor(() => expect(running()).toContain('other 0'))
+  })
+
+  it('gives a free slot to the organization with the fewest messages in process', async () => {
+    const { send, running, end, hidden } = await pollByHand()
+    await send('busy', 50)
+    await vi.waitFor(() => expect(running()).toHaveLength(4))
+    await send('other', 3)
+    await vi.waitFor(() => expect(hidden()).toBe(46 + 2))
+    await vi.waitFor(() => expect(running()).toContain('other 0'))
+    end('busy 0')
+    await vi.waitFor(() => expect(running()).toContain('other 1'))
+    expect(running()).not.toContain('busy 4')
+  })
+
+  it('hides the messages that wait', async () => {
+    const { send, running, hidden } = await pollByHand()
+    await send('busy', 50)
+    await vi.waitFor(() => expect(running()).toHaveLength(4))
+    await vi.waitFor(() => expect(hidden()).toBe(46))
+  })
+
+  it('deletes what the sweeper sends again for a message that waits', async () => {
+    const { send, sendAgain, running, end, visible, started } = await pollByHand()
+    await send('busy', 12)
+    await vi.waitFor(() => expect(running()).toHaveLength(4))
+    await vi.waitFor(async () => expect(await visible()).toBe(0))
+    const waiting = Array.from({ length: 8 }, (_, i) => `busy ${i + 4}`)
+    await sendAgain(waiting)
+    await vi.waitFor(async () => expect(await visible()).toBe(0))
+    for (let ended = 0; ended < 12; ended++) {
+      await vi.waitFor(() => expect(running().length).toBeGreaterThan(0))
+      end(running()[0] ?? '')
+    }
+    await vi.waitFor(() => expect(running()).toEqual([]))
+    expect(started.slice(4).sort()).toEqual(waiting.sort())
   })
 })

@@ -1,0 +1,89 @@
+import { describe, expect, inject, it, vi } from 'vitest'
+import { holdRequest } from '../../lib/http/open-requests.ts'
+import { system } from '../../lib/system.ts'
+import { createToken } from '../support/create-organization.ts'
+import { openEventStream } from '../support/event-stream.ts'
+import { newOrganization, sharedTable } from '../support/organization.ts'
+
+/** The limits of a token. */
+const MAX_STREAMS = 20
+const MAX_WAITS = 128
+
+/** An organization with a run that ends when it is cancelled. */
+async function setUp() {
+  const org = await newOrganization()
+  await org.publish('wait')
+  const { id } = (await org.run('wait', { seconds: 600 }, 'execMode=async')).json
+  const path = `/v1/agent_executions/${id}`
+  const openStream = (token = org.token) => openEventStream(`${inject('service')}${path}/events`, { token })
+  return {
+    org,
+    path,
+    openStream,
+    openStreams: (count: number) => Promise.all(Array.from({ length: count }, () => openStream())),
+    cancel: () => org.call('POST', `${path}/cancel`),
+  }
+}
+
+const statusesOf = (streams: { response: Response }[]) => [
+  ...new Set(streams.map(({ response }) => response.status)),
+]
+
+describe('a token', () => {
+  it(`holds ${MAX_STREAMS} event streams; another token is not affected`, async () => {
+    const { org, openStream, openStreams, cancel } = await setUp()
+    expect(statusesOf(await openStreams(MAX_STREAMS))).toEqual([200])
+    const { response } = await openStream()
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5'])
+    expect(await response.json()).toMatchObject({
+      code: 'TooManyRequests',
+      detail: `This token has ${MAX_STREAMS} event streams at the same time, the maximum. Close one, or retry when one has ended.`,
+    })
+    expect((await openStream(await createToken(sharedTable(), org.id))).response.status).toBe(200)
+    await cancel()
+    await vi.waitFor(async () => expect((await openStream()).response.status).toBe(200), { timeout: 20_000 })
+  })
+
+  it('may open other streams when it has closed some', async () => {
+    const { openStreams, openStream, cancel } = await setUp()
+    const streams = await openStreams(MAX_STREAMS)
+    for (const { close } of streams) close()
+    await vi.waitFor(async () => expect(statusesOf(await openStreams(MAX_STREAMS))).toEqual([200]), {
+      timeout: 20_000,
+    })
+    expect((await openStream()).response.status).toBe(429)
+    await cancel()
+  })
+
+  it(`waits with ${MAX_WAITS} requests at the same time`, async () => {
+    const { org, path, cancel } = await setUp()
+    const wait = () => org.call('GET', path, { headers: { Prefer: 'wait=25' } })
+    const responses = Promise.all(Array.from({ length: MAX_WAITS + 1 }, wait))
+    await vi.waitFor(async () => {
+      const { status, json } = await org.call('GET', path, { headers: { Prefer: 'wait=1' } })
+      expect([status, json.code]).toEqual([429, 'TooManyRequests'])
+    }, 20_000)
+    expect((await org.call('GET', path)).status).toBe(200)
+    await cancel()
+    const statuses = (await responses).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(MAX_WAITS - 1)
+    expect((await wait()).status).toBe(200)
+  })
+})
+
+describe('holdRequest', () => {
+  const newAccess = (organizationId = system.newId()) => ({ organizationId, tokenId: system.newId() })
+
+  it('limits the streams of all tokens of an organization together, and not those of another', () => {
+    const access = newAccess()
+    const open = () => holdRequest('stream', newAccess(access.organizationId))
+    const releases = Array.from({ length: 200 }, open)
+    expect(open).toThrow('Your organization has 200 event streams at the same time, the maximum.')
+    expect(() => holdRequest('stream', newAccess())()).not.toThrow()
+    expect(() => holdRequest('wait', newAccess(access.organizationId))()).not.toThrow()
+    releases[0]?.()
+    releases[0]?.()
+    expect(open).not.toThrow()
+    expect(open).toThrow()
+  })
+})

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { FairQueue } from '../../../local/runner/fair-queue.ts'
+
+/** How many items of each organization start when each has more than enough. */
+function fill(slots: number, organizations: number): number[] {
+  const queue = new FairQueue<number>(slots)
+  for (let id = 0; id < organizations; id++) for (let i = 0; i < slots; i++) queue.add(String(id), id)
+  const counts = Array<number>(organizations).fill(0)
+  for (let next = queue.next(); next; next = queue.next()) counts[next.item] = (counts[next.item] ?? 0) + 1
+  return counts
+}
+
+describe('FairQueue', () => {
+  it.each([
+    [40, 1, [32]],
+    [40, 2, [18, 18]],
+    [40, 3, [13, 12, 12]],
+    [5, 1, [4]],
+    [1, 1, [1]],
+  ])('of %i slots, %i organizations get %j', (slots, organizations, counts) => {
+    expect(fill(slots, organizations)).toEqual(counts)
+  })
+
+  it('starts an item of an organization that has none in process as long as a slot is free', () => {
+    const queue = new FairQueue<string>(40)
+    for (let i = 0; i < 1_000; i++) queue.add('busy', 'busy')
+    while (queue.next());
+    for (let other = 0; other < 8; other++) {
+      queue.add(`other ${other}`, 'other')
+      expect(queue.next()?.item).toBe('other')
+    }
+    expect(queue.running).toBe(40)
+    expect(queue.next()).toBeUndefined()
+  })
+
+  it('starts every item once, those of an organization in their order, and never more than there are slots', () => {
+    const script = fc.array(fc.oneof(fc.constantFrom('a', 'b', 'c', 'next'), fc.record({ end: fc.nat() })))
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), script, (slots, actions) => {
+        const queue = new FairQueue<[string, number]>(slots)
+        const added: [string, number][] = []
+        const started: [string, number][] = []
+        const running: (() => void)[] = []
+        const start = () => {
+          const next = queue.next()
+          if (next) started.push(next.item)
+          if (next) running.push(next.end)
+          expect(running.length).toBeLessThanOrEqual(slots)
+          return next !== undefined
+        }
+        for (const action of actions) {
+          if (action === 'next') start()
+          else if (typeof action === 'object') running.splice(action.end % (running.length || 1), 1)[0]?.()
+          else {
+            const item: [string, number] = [action, added.length]
+            added.push(item)
+            queue.add(action, item)
+          }
+        }
+        while (queue.waiting > 0) if (!start()) running.pop()?.()
+        for (const id of ['a', 'b', 'c'])
+          expect(started.filter(([of]) => of === id)).toEqual(added.filter(([of]) => of === id))
+      }),
+    )
+  })
+})
