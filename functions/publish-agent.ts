@@ -1,4 +1,4 @@
-import { checkPublishedAgent } from '../lib/agents/lifecycle/check-published-agent.ts'
+import { assertLoads, checkPublishedAgent } from '../lib/agents/lifecycle/check-published-agent.ts'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
 import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { mayUseAgent } from '../lib/core/access.ts'
@@ -19,6 +19,7 @@ async function publish({ access, organizationId, body, basePath }: Request<'publ
   // The agent may not exist: an answer must not tell.
   if (!mayUseAgent(access, agent.document.slug))
     throw new Forbidden('The token is limited to other agents than the one of the document.')
+  await assertLoads(agent)
   const { version, isNew } = await publishAgent({
     store: agents,
     system,

@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { loadPublishedCodeWith } from '../lib/agents/lifecycle/check-published-agent.ts'
+import type { Violation } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
 import {
@@ -76,6 +78,7 @@ export async function runService(environment: Environment, print: (line: string)
     const token = await ensureDevelopmentToken(tokens, folder, devToken)
     const published = await publishFolder(agents, AGENTS, join(folder, 'published.json'))
 
+    loadPublishedCodeWith(findCodeViolations)
     const { handlers, authorizer, sweep } = localFunctions()
     const sweepIfDue = async () => {
       const now = Date.now()
@@ -107,6 +110,17 @@ export async function runService(environment: Environment, print: (line: string)
     await stop().catch(() => undefined)
     throw error
   }
+}
+
+/** A variable without a value may get one before the agent runs. */
+async function findCodeViolations(code: string, env: string[]): Promise<Violation[]> {
+  const { findLoadProblem } = await import('../lib/engine/code-agent/load-code.ts')
+  const problem = await findLoadProblem({ code, env, environment: process.env })
+  if (!problem || problem.unset.length > 0) return []
+  const { file, line, column } = problem.at ?? { file: 'code', line: 1, column: 1 }
+  const isBundle = file === 'agent.mjs'
+  const message = `${isBundle ? 'code' : file}:${line}:${column}: ${problem.message}.`
+  return [{ path: '/code', ...(isBundle && { line }), message }]
 }
 
 function describe(result: PublishResult): string {

@@ -4,7 +4,6 @@ import {
   findCodeFile,
   formatProblem,
   type LoadedAgent,
-  loadFolder,
 } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED, type Execution } from '../../lib/core/execution.ts'
@@ -16,10 +15,12 @@ import { typeCheck } from '../../local/authoring/type-check.ts'
 import { readCases, type TestCase } from '../../local/cases/case-file.ts'
 import { runCase } from '../../local/cases/run-case.ts'
 import { operatorId } from '../../local/development.ts'
+import { loadAgent } from '../../local/publish/load-agent.ts'
 import { withOrganization } from '../find.ts'
 import type { SharedOptions } from '../options.ts'
 import { trackExecution } from '../track-execution.ts'
 import { formatResult, formatStep, formatToolResult } from './dev-output.ts'
+import { formatWarnings } from './folder-problems.ts'
 
 export type DevOptions = SharedOptions & { case?: string; model?: string; types: boolean }
 
@@ -36,8 +37,12 @@ type Params = {
 /** Publishes a draft of the agent and runs the selected case on it. The types are checked meanwhile. */
 export async function runDevCycle(params: Params): Promise<void> {
   const { folder, options, signal, print, onSources } = params
-  const [{ agent, problems }, caseFile] = await Promise.all([loadFolder(folder), readCases(folder)])
+  const [{ agent, problems, warnings }, caseFile] = await Promise.all([
+    loadAgent(folder, process.env),
+    readCases(folder),
+  ])
   printProblems([...problems, ...caseFile.problems], print)
+  for (const line of formatWarnings(warnings)) print(line)
   if (!agent) return
   onSources(agent.sources)
   const checking = options.types ? checkTypes(folder, agent, params) : undefined

@@ -6,8 +6,10 @@ import { system } from '../../lib/system.ts'
 import { checkFolder } from '../../local/authoring/check-folder.ts'
 import { CASES_FILE, type TestCase } from '../../local/cases/case-file.ts'
 import { operatorId } from '../../local/development.ts'
+import { dataFolder } from '../../local/emulators/open-database.ts'
+import { applyModelSettings } from '../../local/model-settings.ts'
 import { formatReport, toReport } from '../authoring/case-report.ts'
-import { folderError } from '../authoring/folder-problems.ts'
+import { folderError, formatWarnings } from '../authoring/folder-problems.ts'
 import { ALL_ONCE, testCases } from '../authoring/test-cases.ts'
 import { UserError } from '../errors.ts'
 import { withOrganization } from '../find.ts'
@@ -49,13 +51,14 @@ export function addPublishCommand(program: Command): void {
     .action(
       toAction<Options>(async (options, [folder = '']) => {
         const remote = getRemote(options)
-        const { agent, cases } = await check(folder, options)
+        const { agent, cases, warnings } = await check(folder, options)
         if (options.test) await assertCasesPass(folder, agent, cases, options)
         const { slug } = agent.document
         const { version, isNew } = await withProgress(`Publishing ${slug}`, publish(agent, options, remote))
         const { agentId, id: versionId, status } = version
         return {
-          json: { agentId, versionId, slug, status },
+          json: { agentId, versionId, slug, status, warnings },
+          note: formatWarnings(warnings).join('\n'),
           text: describeVersion({ ...version, slug, isNew }, options, folder),
         }
       }),
@@ -88,11 +91,14 @@ async function publish(
 }
 
 /** @throws UserError with one line per problem */
-async function check(folder: string, { types, test, replay }: Options) {
+async function check(folder: string, { types, test, replay, stack, url }: Options & SharedOptions) {
   if (replay && !test) throw new UserError('--replay needs --test.')
+  const runsHere = !stack && url === undefined
+  if (runsHere) await applyModelSettings(dataFolder(), process.env)
   const result = await withProgress(`Checking ${folder}`, checkFolder(folder, { types }))
   if (!result.agent) throw folderError('Publish', result.problems)
-  return result
+  // What the environment of another machine lacks is not known here.
+  return runsHere ? result : { ...result, warnings: result.warnings.filter(({ field }) => field === null) }
 }
 
 /** @throws UserError with what the failing cases did differently */

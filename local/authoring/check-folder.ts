@@ -1,25 +1,33 @@
-import {
-  type FolderProblem,
-  findCodeFile,
-  type LoadedAgent,
-  loadFolder,
-} from '../../lib/agents/load-folder.ts'
+import { type FolderProblem, findCodeFile, type LoadedAgent } from '../../lib/agents/load-folder.ts'
+import type { Environment } from '../../lib/environment.ts'
 import { readCases, type TestCase } from '../cases/case-file.ts'
+import { loadAgent } from '../publish/load-agent.ts'
 import { typeCheck } from './type-check.ts'
 
-export type CheckResult =
+/** `warnings`: what the environment lacks for a run. */
+export type CheckResult = { warnings: FolderProblem[] } & (
   | { agent: LoadedAgent; cases: TestCase[]; problems: [] }
   | { agent: null; cases: []; problems: FolderProblem[] }
+)
 
-/** Reads, checks and bundles the agent in a folder, with the types of its code unless `types` is false, and its test cases. */
-export async function checkFolder(folder: string, { types = true } = {}): Promise<CheckResult> {
-  const [loaded, caseFile] = await Promise.all([loadFolder(folder), readCases(folder)])
-  const { agent } = loaded
+type Options = {
+  /** Whether to check the types of the code; true by default. */
+  types?: boolean
+  environment?: Environment
+}
+
+/** Reads, checks, bundles and loads the agent in a folder, with the types of its code and its test cases. */
+export async function checkFolder(
+  folder: string,
+  { types = true, environment = process.env }: Options = {},
+): Promise<CheckResult> {
+  const [loaded, caseFile] = await Promise.all([loadAgent(folder, environment), readCases(folder)])
+  const { agent, warnings } = loaded
   const codeFile = findCodeFile(folder)
   const typeProblems =
     agent && codeFile && types ? await typeCheck({ codeFile, document: agent.document }) : []
   const problems = [...loaded.problems, ...typeProblems, ...caseFile.problems]
   return agent && problems.length === 0
-    ? { agent, cases: caseFile.cases, problems: [] }
-    : { agent: null, cases: [], problems }
+    ? { agent, cases: caseFile.cases, problems: [], warnings }
+    : { agent: null, cases: [], problems, warnings }
 }

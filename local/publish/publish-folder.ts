@@ -62,8 +62,9 @@ async function findUnchanged(
 }
 
 async function publish(store: AgentStore, folder: string): Promise<Published | Invalid> {
-  const { formatProblem, loadFolder } = await import('../../lib/agents/load-folder.ts')
-  const { agent, problems } = await loadFolder(folder)
+  const { formatProblem } = await import('../../lib/agents/load-folder.ts')
+  const { loadAgent } = await import('./load-agent.ts')
+  const { agent, problems } = await loadAgent(folder, process.env)
   if (!agent) return { folder, problems: problems.map(formatProblem) }
   const { slug } = agent.document
   const sources = sourcesOutside(folder, agent.sources)

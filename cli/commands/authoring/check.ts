@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import { checkFolder } from '../../../local/authoring/check-folder.ts'
-import { folderError } from '../../authoring/folder-problems.ts'
+import { dataFolder } from '../../../local/emulators/open-database.ts'
+import { applyModelSettings } from '../../../local/model-settings.ts'
+import { folderError, formatWarnings } from '../../authoring/folder-problems.ts'
 import { formatExamples } from '../../format.ts'
 import { toAction, withProgress } from '../../output.ts'
 
@@ -15,12 +17,14 @@ export function addCheckCommand(program: Command): void {
     .addHelpText('after', formatExamples('check agents/redact-pii'))
     .action(
       toAction<Options>(async ({ types }, [folder = '']) => {
+        await applyModelSettings(dataFolder(), process.env)
         const checking = checkFolder(folder, { types })
-        const { agent, cases, problems } = await withProgress(`Checking ${folder}`, checking)
+        const { agent, cases, problems, warnings } = await withProgress(`Checking ${folder}`, checking)
         if (!agent) throw folderError('Check', problems)
         const { slug } = agent.document
         const text = `${slug} is valid${cases.length > 0 ? `, with ${formatCount(cases.length)}` : ''}.`
-        return { json: { slug, cases: cases.map(({ name }) => name), problems: [] }, text }
+        const note = formatWarnings(warnings).join('\n')
+        return { json: { slug, cases: cases.map(({ name }) => name), problems: [], warnings }, text, note }
       }),
     )
 }

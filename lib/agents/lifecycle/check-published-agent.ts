@@ -30,6 +30,25 @@ export async function checkPublishedAgent({ document: text, slug, code }: Params
   return { document, code }
 }
 
+/** Violations by code that cannot be loaded. `env`: the variables that it may read. */
+export type CodeLoader = (code: string, env: string[]) => Promise<Violation[]>
+
+let loadCode: CodeLoader | undefined
+
+/**
+ * Makes this process load the code of agents that arrive. Not on AWS: there, the function that publishes may write the agents
+ * of every organization, and must not run their code.
+ */
+export function loadPublishedCodeWith(loader: CodeLoader): void {
+  loadCode = loader
+}
+
+/** Loads the code once, in a process that does so. @throws InvalidAgent if it cannot be loaded */
+export async function assertLoads({ code, document }: PublishableAgent): Promise<void> {
+  const violations = code === null || !loadCode ? [] : await loadCode(code, document.env)
+  if (violations.length > 0) throw new InvalidAgent(violations)
+}
+
 /** Loads the parser of code on demand: many agents have none. */
 async function findCodeViolations(code: string): Promise<Violation[]> {
   const { checkCode } = await import('../code/check-code.ts')

@@ -24,7 +24,7 @@ type Params = {
 
 /** After an abort, how long the agent's own cleanup may take before its thread is terminated. */
 const ABORT_GRACE_MS = 200
-const DEFAULT_MEMORY_MB = 512
+export const DEFAULT_MEMORY_MB = 512
 
 /**
  * Runs a code agent in a thread of its own, so that nothing it does stops this worker or another run. Whatever goes

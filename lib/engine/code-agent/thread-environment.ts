@@ -16,7 +16,7 @@ export type ThreadEnvironment = {
  * @throws ToolError if a variable cannot be read
  */
 export async function openThreadEnvironment(
-  { env }: Version,
+  { env }: Pick<Version, 'env'>,
   environment: Environment,
 ): Promise<ThreadEnvironment> {
   const common = COMMON.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : []))

@@ -161,6 +161,21 @@ describe.concurrent('POST /v1/agents', () => {
       '/code',
       'the limit is 3000000',
     ],
+    [
+      'code that throws when it is loaded',
+      {
+        document: documentOf('invalid'),
+        code: `const a = 1\nif (a) throw new Error('boom')\nexport default () => a`,
+      },
+      '/code',
+      'code:2:14: cannot be loaded: boom.',
+    ],
+    [
+      'code whose default export is no function',
+      { document: documentOf('invalid'), code: 'export default 42' },
+      '/code',
+      'must default-export a function run(input, context)',
+    ],
   ])('rejects %s and publishes nothing', async (_, body, path, message) => {
     const { status, json } = await publish(body)
     expect([status, json.code]).toEqual([422, 'InvalidAgent'])

@@ -4,16 +4,17 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { archiveAgent } from '../../../lib/agents/lifecycle/archive-agent.ts'
 import { promoteVersion } from '../../../lib/agents/lifecycle/promote-version.ts'
-import { loadFolder } from '../../../lib/agents/load-folder.ts'
+
 import { resolveAgent } from '../../../lib/agents/resolve-agent.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { system } from '../../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
+import { loadAgent } from '../../../local/publish/load-agent.ts'
 import { publishFolder } from '../../../local/publish/publish-folder.ts'
 import { hashSources, sourcesOutside } from '../../../local/publish/source-hash.ts'
 import { sharedTable } from '../../support/organization.ts'
 
-vi.mock('../../../lib/agents/load-folder.ts', { spy: true })
+vi.mock('../../../local/publish/load-agent.ts', { spy: true })
 
 const store = agentStore(sharedTable())
 let folder: string
@@ -45,9 +46,9 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 /** What was published, and how many folders were checked and bundled. */
 async function publish() {
-  vi.mocked(loadFolder).mockClear()
+  vi.mocked(loadAgent).mockClear()
   const agents = await publishFolder(store, join(folder, 'agents'), stateFile())
-  return { agents, loaded: vi.mocked(loadFolder).mock.calls.length }
+  return { agents, loaded: vi.mocked(loadAgent).mock.calls.length }
 }
 
 const reference = () => ({ store, organizationId: DEVELOPMENT_ORGANIZATION.id, idOrSlug: slug })
@@ -104,6 +105,17 @@ describe('publishFolder', () => {
     for (let start = 0; start < 2; start++) expect((await publish()).agents).toEqual(rejected)
     await archiveAgent(reference(), null)
     expect(await publish()).toEqual(published())
+  })
+
+  it('does not publish code that throws when it is loaded', async () => {
+    write('agents/one/agent.ts', `throw new Error('boom')\nexport default () => ({ text: '' })\n`)
+    const { agents } = await publish()
+    expect(agents).toEqual([
+      {
+        folder: join(folder, 'agents/one'),
+        problems: [expect.stringMatching(/one\/agent\.ts:1:7: cannot be loaded: boom$/)],
+      },
+    ])
   })
 
   it('checks every folder when its state file is invalid', async () => {

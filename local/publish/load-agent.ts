@@ -1,0 +1,101 @@
+import { join, relative, resolve } from 'node:path'
+import { DOCUMENT_FILE } from '../../lib/agents/document/document-file.ts'
+import { START } from '../../lib/agents/document/yaml-file.ts'
+import {
+  type FolderProblem,
+  findCodeFile,
+  type LoadedAgent,
+  type LoadResult,
+  loadFolder,
+} from '../../lib/agents/load-folder.ts'
+import { ModelConfigurationError } from '../../lib/core/model.ts'
+import { findLoadProblem } from '../../lib/engine/code-agent/load-code.ts'
+import { DEFAULT_MODEL, type Environment } from '../../lib/environment.ts'
+import { checkModel } from '../../lib/models/check-model.ts'
+import { SECRET_REFERENCE } from '../../lib/tools/secrets.ts'
+
+/** `warnings`: what keeps the agent from running in this environment, but may be different in another one. */
+export type LoadedFolder = LoadResult & { warnings: FolderProblem[] }
+
+/** Reads, checks and bundles the agent in a folder, and loads its code once. */
+export async function loadAgent(folder: string, environment: Environment): Promise<LoadedFolder> {
+  const loaded = await loadFolder(folder)
+  const { agent } = loaded
+  if (!agent) return { ...loaded, warnings: [] }
+  const warnings = findUnset(folder, agent, environment)
+  const found = await findCodeProblem(folder, agent, environment)
+  if (!found) return { agent, problems: [], warnings }
+  return found.isFatal
+    ? { agent: null, problems: [found.problem], warnings }
+    : { agent, problems: [], warnings: [...warnings, found.problem] }
+}
+
+async function findCodeProblem(
+  folder: string,
+  { code, document }: LoadedAgent,
+  environment: Environment,
+): Promise<{ problem: FolderProblem; isFatal: boolean } | null> {
+  const codeFile = findCodeFile(folder)
+  if (code === null || !codeFile) return null
+  const problem = await findLoadProblem({ code, env: document.env, environment })
+  if (!problem) return null
+  const { file, line, column } = problem.at ?? { file: codeFile, ...START }
+  const isFatal = problem.unset.length === 0
+  const reason = isFatal ? '' : ` (without a value for ${problem.unset.join(' and ')})`
+  const message = `${problem.message}${reason}`
+  return { problem: { file: toFile(resolve(folder, file)), line, column, field: null, message }, isFatal }
+}
+
+/** Secrets, variables and settings of models that the agent needs and the environment lacks. */
+function findUnset(folder: string, { document, text }: LoadedAgent, environment: Environment) {
+  const lines = text.split('\n')
+  const warn = (needle: string | RegExp, field: string, message: string): FolderProblem => {
+    const index = lines.findIndex((line) => line.search(needle) >= 0)
+    return {
+      file: toFile(join(folder, DOCUMENT_FILE)),
+      line: Math.max(index, 0) + 1,
+      column: 1,
+      field,
+      message,
+    }
+  }
+  const secrets = document.tools.flatMap((tool) =>
+    [...JSON.stringify(tool).matchAll(SECRET_REFERENCE)].map(([, secret = '']) => ({
+      tool: tool.name,
+      secret,
+    })),
+  )
+  const modelProblem = document.code ? null : findModelProblem(document.model, environment)
+  return [
+    ...secrets
+      .filter(
+        ({ secret }, index) =>
+          !environment[secret] && secrets.findIndex((other) => other.secret === secret) === index,
+      )
+      .map(({ tool, secret }) =>
+        warn(
+          new RegExp(`secret:${secret}\\b`),
+          `tools.${tool}`,
+          `the secret ${secret} is not set in this environment`,
+        ),
+      ),
+    ...document.env
+      .filter((name) => !environment[name])
+      .map((name) => warn(new RegExp(`\\b${name}\\b`), 'env', `${name} is not set in this environment`)),
+    ...(modelProblem === null ? [] : [warn(/^model:/, 'model', modelProblem)]),
+  ]
+}
+
+function findModelProblem(model: LoadedAgent['document']['model'], environment: Environment): string | null {
+  const name = (typeof model === 'object' ? model?.name : model) ?? environment[DEFAULT_MODEL]
+  if (!name) return `the document names no model, and ${DEFAULT_MODEL} is not set in this environment`
+  try {
+    checkModel(name, environment)
+    return null
+  } catch (error) {
+    if (!(error instanceof ModelConfigurationError)) throw error
+    return error.message
+  }
+}
+
+const toFile = (path: string) => relative(process.cwd(), resolve(path))
