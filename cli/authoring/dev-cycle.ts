@@ -1,4 +1,3 @@
-import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import {
   type FolderProblem,
   findCodeFile,
@@ -9,16 +8,15 @@ import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED, type Execution } from '../../lib/core/execution.ts'
 import type { Step } from '../../lib/core/step.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import { system } from '../../lib/system.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { typeCheck } from '../../local/authoring/type-check.ts'
 import { readCases, type TestCase } from '../../local/cases/case-file.ts'
 import { runCase } from '../../local/cases/run-case.ts'
-import { operatorId } from '../../local/development.ts'
 import { loadAgent } from '../../local/publish/load-agent.ts'
 import { withOrganization } from '../find.ts'
 import type { SharedOptions } from '../options.ts'
 import { trackExecution } from '../track-execution.ts'
+import { replaceDraft } from './dev-draft.ts'
 import { formatResult, formatStep, formatToolResult } from './dev-output.ts'
 import { formatWarnings } from './folder-problems.ts'
 
@@ -48,14 +46,7 @@ export async function runDevCycle(params: Params): Promise<void> {
   const checking = options.types ? checkTypes(folder, agent, params) : undefined
   const testCase = selectCase(caseFile.cases, options.case, print)
   await withOrganization(options, async (stores, { id: organizationId }) => {
-    const { version, isNew } = await publishAgent({
-      store: stores.agents,
-      system,
-      organizationId,
-      createdBy: operatorId(),
-      agent,
-      draft: true,
-    })
+    const { version, isNew } = await replaceDraft(stores, organizationId, agent)
     print(`${version.slug}: draft ${version.id}${isNew ? '' : ' (unchanged)'}`)
     if (testCase && !signal.aborted) await runSelected(stores, version, testCase, params)
   })

@@ -57,7 +57,7 @@ export function addPublishCommand(program: Command): void {
         const { version, isNew } = await withProgress(`Publishing ${slug}`, publish(agent, options, remote))
         const { agentId, id: versionId, status } = version
         return {
-          json: { agentId, versionId, slug, status, warnings },
+          json: { agentId, versionId, slug, status, ...(warnings.length > 0 && { warnings }) },
           note: formatWarnings(warnings).join('\n'),
           text: describeVersion({ ...version, slug, isNew }, options, folder),
         }

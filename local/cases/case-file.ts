@@ -28,6 +28,8 @@ const expectationFields = z.strictObject({
   matches: objectSchema.optional(),
   pointers: z.record(z.string(), jsonSchema).optional(),
   error: z.string().min(1).optional(),
+  /** By the name of a tool, of which otherwise no call may fail. */
+  tools: z.record(z.string(), z.enum(['may-fail', 'fails'])).optional(),
   maxSteps: z.int().min(1).max(MAX_AGENT_STEPS.max).optional(),
   maxCostUsd: z.number().min(0).optional(),
 })

@@ -1,14 +1,17 @@
+import type { Violation } from '../../lib/core/errors.ts'
 import type { ExecutionError } from '../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../lib/core/json.ts'
 import { parseJsonPointer } from '../../lib/schema/json-pointer.ts'
 import { findViolations } from './assertion.ts'
 import type { Expectation } from './case-file.ts'
 import { type Difference, findDifferences, valueAt } from './differences.ts'
+import type { FailedCall } from './failed-calls.ts'
 
 /** How a run of a case ended. */
 export type CaseRun = {
   output: JsonObject | null
   error: ExecutionError | null
+  failedCalls: FailedCall[]
   /** Model responses, or steps of a code agent; not those of agents that it called. */
   steps: number
   /** In US dollars, with the agents that it called; null if a model has no price. */
@@ -20,6 +23,7 @@ export function findFailures(expectation: Expectation, run: CaseRun): Difference
   const ending = findEndingFailures(expectation, run)
   return [
     ...(ending ?? findOutputFailures(expectation, run.output ?? {})),
+    ...findToolFailures(expectation, run),
     ...findLimitFailures(expectation, run),
   ]
 }
@@ -34,7 +38,27 @@ function findEndingFailures({ error }: Expectation, run: CaseRun): Difference[] 
   const { code, message } = run.error
   if (error === code) return []
   const wanted = error === undefined ? '' : `expected the error ${error}, but `
-  return [{ pointer: '', message: `${wanted}the run failed with ${code}: ${message}` }]
+  return [
+    { pointer: '', message: `${wanted}the run failed with ${code}: ${message}` },
+    ...violationsOf(run.error).map((violation) => ({ pointer: violation.path, message: violation.message })),
+  ]
+}
+
+/** Where the output, or the input that the agent failed on, does not match its schema. */
+function violationsOf({ errors, inputErrors }: ExecutionError): Violation[] {
+  return [errors, inputErrors].flatMap((list) => (Array.isArray(list) ? (list as Violation[]) : []))
+}
+
+/** Each error of a tool once: a model may repeat its call. */
+function findToolFailures({ tools = {} }: Expectation, { failedCalls }: CaseRun): Difference[] {
+  const unexpected = failedCalls.filter(({ tool }) => !Object.hasOwn(tools, tool))
+  const messages = unexpected.map(
+    ({ tool, error }) => `the tool ${tool} failed: ${error} (expect.tools: { ${tool}: may-fail } allows it)`,
+  )
+  const missing = Object.entries(tools)
+    .filter(([name, ending]) => ending === 'fails' && !failedCalls.some(({ tool }) => tool === name))
+    .map(([name]) => `expected the tool ${name} to fail, but none of its calls did`)
+  return [...new Set([...messages, ...missing])].map((message) => ({ pointer: '', message }))
 }
 
 function findOutputFailures({ equals, matches, pointers }: Expectation, output: JsonObject): Difference[] {

@@ -9,6 +9,7 @@ import type { Environment } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import type { TestCase } from './case-file.ts'
 import type { Difference } from './differences.ts'
+import { findFailedCalls } from './failed-calls.ts'
 import { type CaseRun, findFailures } from './find-failures.ts'
 import type { Sources } from './recording/sources.ts'
 
@@ -61,10 +62,11 @@ async function runOnce(params: CaseParams): Promise<CaseRun> {
   try {
     const request = await buildRunRequest(version, testCase.input, { useCache: false })
     const options = { ...request.options, model }
-    const { output, error } = await runInProcess(engine, { ...request, options })
-    return { output, error, steps, costUsd: sum(costs) }
+    const { id, output, error } = await runInProcess(engine, { ...request, options })
+    const failedCalls = await findFailedCalls(stores.steps, id)
+    return { output, error, failedCalls, steps, costUsd: sum(costs) }
   } catch (error) {
-    return { output: null, error: toExecutionError(error), steps, costUsd: sum(costs) }
+    return { output: null, error: toExecutionError(error), failedCalls: [], steps, costUsd: sum(costs) }
   }
 }
 

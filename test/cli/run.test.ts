@@ -32,7 +32,9 @@ beforeAll(async () => {
   cli.write(inFolder('slow', code(SLOW)))
   cli.write(inFolder('fails', code("export default () => { throw new Error('No luck.') }\n")))
   cli.write(inFolder('wrong', code('export default () => ({ said: 3 })\n')))
-  cli.write(inFolder('breaks', code("throw new Error('Broken module.')\nexport default () => ({})\n")))
+  // It can be published, because the variable could be set elsewhere.
+  const breaks = "if (!process.env.WORKS) throw new Error('Broken module.')\nexport default () => ({})\n"
+  cli.write(inFolder('breaks', { ...greeter('x', 'env: [WORKS]'), 'agent.ts': breaks }))
   cli.write(
     inFolder(
       'tenant',

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { resolveVersionOf } from '../../../lib/agents/version-cache.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { appendCase } from '../../../local/cases/append-case.ts'
 import { CASES_FILE, parseCases, type TestCase } from '../../../local/cases/case-file.ts'
 import { caseOfExecution, NoCase } from '../../../local/cases/case-of-execution.ts'
+import { type FailedCall, findFailedCalls } from '../../../local/cases/failed-calls.ts'
 import { folderError } from '../../authoring/folder-problems.ts'
 import { UserError } from '../../errors.ts'
 import { withOrganization } from '../../find.ts'
@@ -31,9 +31,9 @@ export function addCasesCommands(program: Command): void {
     .addHelpText('after', formatExamples('cases add 01a2003b-8f87-750a-aa33-59d20cae9811'))
     .action(
       toAction<Options>(async (options, [id = '']) => {
-        const { slug, execution } = await findExecution(id.toLowerCase(), options)
+        const { slug, execution, failedCalls } = await findExecution(id.toLowerCase(), options)
         const folder = options.folder ?? join('agents', slug)
-        const testCase = toCase(execution, options.name)
+        const testCase = toCase(execution, failedCalls, options.name)
         await add(folder, testCase)
         const test = formatCommand({}, `test ${shellQuote(folder)} --case ${shellQuote(testCase.name)}`)
         const text = `Added the case "${testCase.name}" to ${join(folder, CASES_FILE)}.\n\nRun it:  ${test}`
@@ -43,20 +43,25 @@ export function addCasesCommands(program: Command): void {
 }
 
 /** @throws UserError if it does not exist */
-function findExecution(id: string, options: SharedOptions): Promise<{ slug: string; execution: Execution }> {
+function findExecution(
+  id: string,
+  options: SharedOptions,
+): Promise<{ slug: string; execution: Execution; failedCalls: FailedCall[] }> {
   return withOrganization(options, async (stores, organization) => {
     const execution = await stores.executions.get({ organizationId: organization.id, id })
     if (!execution) throw new UserError(`Execution ${id} not found in organization ${organization.name}.`)
-    const version = await resolveVersionOf(stores.agents, execution)
-    if (!version) throw new UserError(`The version of execution ${id} was deleted.`)
-    return { slug: version.slug, execution }
+    // Not its version: `dev` deletes drafts that it replaces.
+    const agent = await stores.agents.get({ organizationId: organization.id, id: execution.agentId })
+    if (!agent) throw new UserError(`The agent of execution ${id} was deleted.`)
+    const failedCalls = await findFailedCalls(stores.steps, id)
+    return { slug: agent.slug, execution, failedCalls }
   })
 }
 
 /** @throws UserError */
-function toCase(execution: Execution, name: string | undefined): TestCase {
+function toCase(execution: Execution, failedCalls: FailedCall[], name: string | undefined): TestCase {
   try {
-    return caseOfExecution(execution, name)
+    return caseOfExecution(execution, failedCalls, name)
   } catch (error) {
     throw error instanceof NoCase ? new UserError(`The execution ${error.message}.`) : error
   }

@@ -85,8 +85,29 @@ describe('dev', () => {
     } finally {
       expect(await dev.stop()).toBe(130)
     }
-    const versions = await cli.json(['versions', 'hello'])
-    expect(versions.every(({ status }: { status: string }) => status === 'DRAFT')).toBe(true)
+    const [draft, ...others] = await cli.json(['versions', 'hello'])
+    expect([draft.status, others]).toEqual(['DRAFT', []])
+  })
+
+  it('deletes no draft of somebody else, and none that was promoted', async () => {
+    cli.write(inFolder('agents/shared', greeter('One')))
+    const other = await cli.json(['publish', 'agents/shared', '--draft'])
+    const versionIds = async () =>
+      (await cli.json(['versions', 'shared'])).map(({ id }: { id: string }) => id)
+    const saveAndStop = async (greeting: string) => {
+      cli.write(inFolder('agents/shared', greeter(greeting)))
+      const dev = develop('agents/shared')
+      await dev.until('Waiting for changes')
+      await dev.stop()
+      return (await versionIds())[0]
+    }
+    const second = await saveAndStop('Two')
+    expect(await versionIds()).toEqual([second, other.versionId])
+    const third = await saveAndStop('Three')
+    expect(await versionIds()).toEqual([third, other.versionId])
+    await cli.json(['promote', 'shared'])
+    const fourth = await saveAndStop('Four')
+    expect(await versionIds()).toEqual([fourth, third, other.versionId])
   })
 
   it('stops a run that takes long when the agent changes', async () => {

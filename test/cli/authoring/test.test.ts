@@ -118,6 +118,19 @@ describe('test', () => {
     expect(stdout).toContain('2 failed, 1 passed.')
   })
 
+  it('prints where an output does not match, as run does', async () => {
+    const cases = '- { name: a, input: { name: Ada } }\n- { name: b, input: { name: {} } }\n'
+    const code = 'export default ({ name }: { name: string }) => ({ said: name.length, more: true })\n'
+    cli.write(inFolder('wrong', withCases(cases, { ...greeter('x'), 'agent.ts': code })))
+    const { stdout } = await cli.run(['test', 'wrong', '--no-types'])
+    expect(stdout).toContain(`✗ a
+    the run failed with OutputSchemaMismatch: The output does not match the output schema.
+    /said must be a string, not a number.
+    /more is not defined in the schema.
+`)
+    expect(stdout).toContain('    /name must be a string, not an object.\n')
+  })
+
   it('counts the steps of a code agent', async () => {
     const code = [
       "import type { Run } from './agent.types.ts'",
@@ -178,6 +191,68 @@ function environmentOf(script: Script) {
 }
 
 const OFFLINE = { DEFAULT_MODEL: '', OPENAI_COMPATIBLE_BASE_URL: '', OPENAI_COMPATIBLE_API_KEY: '' }
+
+describe('a tool that fails', () => {
+  const lookUp = { calls: [{ name: 'look_up', input: { id: 'a' } }] }
+  const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+  const script = [lookUp, lookUp, answer]
+  const headers = { Authorization: `Bearer $\{secret:SHOP_KEY}` }
+  const message = 'the tool look_up failed: Secret SHOP_KEY not found.'
+  const allow = '(expect.tools: { look_up: may-fail } allows it)'
+
+  const write = (folder: string, expect = '') => {
+    const tool = httpTool(server, 'look_up', '/things/{id}')
+    const tools = [{ ...tool, http: { ...tool.http, headers } }]
+    const cases = `- { name: asks, input: { question: Why? }, expect: { equals: { answer: Because. }${expect} } }\n`
+    cli.write(inFolder(folder, { 'agent.md': modelAgent(tools), 'cases.yaml': cases }))
+  }
+
+  it('fails the case once for each error', async () => {
+    write('failing-tool')
+    const { code, stdout } = await cli.run(['test', 'failing-tool'], { environment: environmentOf(script) })
+    expect(code).toBe(1)
+    expect(stdout).toContain(`✗ asks\n    ${message} ${allow}\n\n1 failed, 0 passed.\n`)
+    const environment = { ...environmentOf(script), SHOP_KEY: 'key-of-the-shop' }
+    expect(await cli.json(['test', 'failing-tool'], { environment })).toMatchObject({ passed: 1 })
+  })
+
+  it.each(['may-fail', 'fails'])('passes if expect.tools says %s, also in a replay', async (ending) => {
+    write('allowed', `, tools: { look_up: ${ending} }`)
+    const recorded = ['test', 'allowed', '--record']
+    const report = await cli.json(recorded, { environment: environmentOf(script) })
+    expect(report.cases[0].runs[0].failedCalls).toEqual(
+      Array(2).fill({ tool: 'look_up', error: 'Secret SHOP_KEY not found.' }),
+    )
+    expect(await cli.json(['test', 'allowed', '--replay'], { environment: OFFLINE })).toMatchObject({
+      passed: 1,
+    })
+  })
+
+  it('has to fail if expect.tools says so', async () => {
+    write('required', ', tools: { look_up: fails, other: may-fail }')
+    const environment = { ...environmentOf(script), SHOP_KEY: 'key-of-the-shop' }
+    const { stdout } = await cli.run(['test', 'required'], { environment })
+    expect(stdout).toContain('    expected the tool look_up to fail, but none of its calls did\n')
+  })
+
+  it('fails the case also if an agent that the agent calls uses it', async () => {
+    write('callee')
+    const tools = [{ name: 'ask', agent: 'callee' }]
+    cli.write(inFolder('caller', { 'agent.md': modelAgent(tools, 'Call.'), 'cases.yaml': CASES }))
+    const call = { calls: [{ name: 'ask', input: { question: 'Why?' } }] }
+    const environment = environmentOf([call, ...script, answer])
+    const { stdout } = await cli.run(['test', 'caller'], { environment })
+    expect(stdout).toContain(`    ${message} ${allow}\n`)
+  })
+
+  it('is written with one of two words', async () => {
+    write('misspelled', ', tools: { look_up: mayfail }')
+    const { stderr } = await cli.run(['test', 'misspelled'])
+    expect(stderr).toMatch(
+      /^misspelled\/cases\.yaml:1:\d+: "asks"\.expect\.tools\.look_up: must be one of may-fail, fails/,
+    )
+  })
+})
 
 describe('--record and --replay', () => {
   const lookUp = (id: string) => ({ name: 'look_up', input: { id } })

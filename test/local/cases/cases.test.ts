@@ -159,7 +159,7 @@ function sorted(value: Json): Json {
 }
 
 describe('findFailures', () => {
-  const run = { output: { a: [{ b: 'x' }] }, error: null, steps: 3, costUsd: 0.02 }
+  const run = { output: { a: [{ b: 'x' }] }, error: null, failedCalls: [], steps: 3, costUsd: 0.02 }
 
   it.each([
     [{ maxSteps: 3, maxCostUsd: 0.02 }, []],

@@ -1,0 +1,55 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { deleteDraft } from '../../lib/agents/lifecycle/delete-draft.ts'
+import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
+import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { ServiceError } from '../../lib/core/errors.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import { system } from '../../lib/system.ts'
+import { operatorId } from '../../local/development.ts'
+import { dataFolder } from '../../local/emulators/open-database.ts'
+
+/** The drafts that `dev` has published on this machine, by agent. */
+const STATE_FILE = 'dev-drafts.json'
+
+/** Publishes a draft, and deletes the one that `dev` published before: a draft of somebody else stays. */
+export async function replaceDraft(
+  { agents, executions }: Pick<Stores, 'agents' | 'executions'>,
+  organizationId: string,
+  agent: LoadedAgent,
+): Promise<{ version: Version; isNew: boolean }> {
+  const createdBy = operatorId()
+  const params = { store: agents, system, organizationId, createdBy, agent, draft: true }
+  const { version, isNew } = await publishAgent(params)
+  const { id, agentId } = version
+  const drafts = await readState()
+  const previous = drafts[agentId]
+  if (previous === id) return { version, isNew }
+  const { [agentId]: _, ...others } = drafts
+  await writeState(isNew ? { ...others, [agentId]: id } : others)
+  if (previous !== undefined) {
+    const reference = { store: agents, organizationId, idOrSlug: agentId }
+    // It stays if somebody has promoted it or runs it, and may be deleted already.
+    await deleteDraft({ ...reference, executions, versionId: previous }).catch((error: unknown) => {
+      if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    })
+  }
+  return { version, isNew }
+}
+
+const stateFile = () => join(dataFolder(), STATE_FILE)
+
+/** Empty if the file is missing or invalid: then the last draft stays. */
+async function readState(): Promise<Record<string, string>> {
+  try {
+    return JSON.parse(await readFile(stateFile(), 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
+async function writeState(drafts: Record<string, string>): Promise<void> {
+  await mkdir(dataFolder(), { recursive: true, mode: 0o700 })
+  await writeFile(stateFile(), JSON.stringify(drafts))
+}
