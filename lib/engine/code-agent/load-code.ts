@@ -2,12 +2,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { NO_DEFAULT_EXPORT } from '../../agents/code/code-rules.ts'
 import { AGENT_MEMORY_MB, type Environment, readInteger } from '../../environment.ts'
 import { AgentThread } from './agent-thread.ts'
 import type { ThreadError, ThreadMessage } from './protocol.ts'
 import { DEFAULT_MEMORY_MB } from './run.ts'
 import { openThreadEnvironment } from './thread-environment.ts'
+
+const NO_FUNCTION = 'must default-export a function run(input, context)'
 
 const LOAD_TIMEOUT_MS = 10_000
 
@@ -75,7 +76,7 @@ async function load({
     await writeFile(probe, PROBE)
     const ending = await runProbe(thread, pathToFileURL(probe).href)
     if (isLate) return { message: `does not load within ${timeoutMs / 1_000} seconds`, at: null }
-    if ('isAgent' in ending) return ending.isAgent ? null : { message: NO_DEFAULT_EXPORT, at: null }
+    if ('isAgent' in ending) return ending.isAgent ? null : { message: NO_FUNCTION, at: null }
     const { message, stack } = ending
     const reason = message.replace(/^agent\.ts cannot be loaded: /, '')
     return { message: `cannot be loaded: ${maskText(reason)}`, at: placeIn(stack, root, folder) }
