@@ -23,6 +23,8 @@ try {
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
   if (process.env.npm_lifecycle_event) onParentExit(stop)
+  // A defect that one request meets must not end the others. What they have written is in the table.
+  process.on('uncaughtException', (error) => console.error('Unexpected error:', error))
   // Last: whoever waits for this line may send a signal at once.
   console.log(`ready ${service.url}`)
 } catch (error) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { type Duplex, pipeline, type Readable } from 'node:stream'
+import { type Duplex, pipeline, Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import {
   functionOf,
@@ -39,19 +39,30 @@ export function createGateway({ handlers, authorizer, corsOrigins, onResponse }:
   const options = { handlers, authorizer: cacheAuthorizer(authorizer), corsOrigins }
   // An import of node:http from an ES module also loads Node's fetch: 7 MB.
   const { createServer } = process.getBuiltinModule('node:http')
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
+    // An error that nobody handles would end the process, and with it the requests of all other clients.
+    response.on('error', () => undefined)
+    respond(request, response).catch((error: unknown) => {
+      reportFailure(error)
+      if (!response.writableEnded) response.destroy()
+    })
+  })
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedAt = performance.now()
     const requestId = randomUUID()
-    const result = await handleRequest(request, requestId, options).catch((error: unknown) => {
-      if (!(error instanceof ServiceError)) console.error('The gateway failed:', error)
+    const toProblem = (error: unknown) => {
+      if (!(error instanceof ServiceError)) reportFailure(error)
       return toProblemResult(toServiceError(error), requestId)
-    })
-    const headers = { ...result.headers, ...corsHeaders(corsOrigins, request.headers.origin) }
-    writeResponse(response, { ...result, headers }, requestId)
+    }
+    const result = await handleRequest(request, requestId, options).catch(toProblem)
+    const cors = corsHeaders(corsOrigins, request.headers.origin)
+    const status = writeResponse(response, result, { 'x-amzn-RequestId': requestId, ...cors }, toProblem)
     const [path = ''] = (request.url ?? '').split('?')
     const ms = performance.now() - startedAt
-    onResponse?.({ method: request.method ?? '', path: path.slice(0, 200), status: result.statusCode, ms })
-  })
+    onResponse?.({ method: request.method ?? '', path: path.slice(0, 200), status, ms })
+  }
+
   // Longer than clients keep idle connections, so that the server closes none while a request is on its way.
   server.keepAliveTimeout = 65_000
   server.on('clientError', rejectMalformed)
@@ -99,25 +110,58 @@ function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
   return path
 }
 
-function writeResponse(response: ServerResponse, result: APIGatewayProxyResult, requestId: string): void {
-  for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, String(value))
-  if (typeof result.body !== 'string') {
-    writeStream(response, result, requestId)
-    return
+const reportFailure = (error: unknown) => console.error('The gateway failed:', error)
+
+/**
+ * Responds with the result of a function; if Node does not accept it, for example because of a line break in a header, with
+ * a problem. Returns the status.
+ */
+function writeResponse(
+  response: ServerResponse,
+  result: APIGatewayProxyResult,
+  headers: Record<string, string>,
+  toProblem: (error: unknown) => APIGatewayProxyResult,
+): number {
+  const body = result?.body as unknown as string | Readable
+  try {
+    for (const [name, value] of Object.entries({ ...result.headers, ...headers }))
+      response.setHeader(name, String(value))
+    if (typeof body === 'string') writeText(response, result.statusCode, body)
+    else writeStream(response, result.statusCode, body)
+    return result.statusCode
+  } catch (error) {
+    if (body instanceof Readable) body.destroy()
+    if (response.headersSent) throw error
+    for (const name of response.getHeaderNames()) response.removeHeader(name)
+    return writeResponse(response, toProblem(error), headers, () => {
+      throw error
+    })
   }
-  const body = Buffer.from(result.body)
-  if (result.statusCode !== 204 && result.statusCode !== 304)
-    response.setHeader('Content-Length', body.length)
-  response.writeHead(result.statusCode, { 'x-amzn-RequestId': requestId })
+}
+
+function writeText(response: ServerResponse, status: number, text: string): void {
+  const body = Buffer.from(text)
+  if (status !== 204 && status !== 304) response.setHeader('Content-Length', body.length)
+  response.writeHead(status)
   response.end(body)
 }
 
-/** The stream is destroyed when its client closes the connection. */
-function writeStream(response: ServerResponse, result: APIGatewayProxyResult, requestId: string): void {
-  const stream = result.body as unknown as Readable
-  response.writeHead(result.statusCode, { 'x-amzn-RequestId': requestId })
+/** The stream is destroyed as soon as nobody reads it: its client has closed the connection, or has sent HEAD. */
+function writeStream(response: ServerResponse, status: number, stream: Readable): void {
+  const { socket, method } = response.req
+  stream.on('error', () => undefined)
+  response.writeHead(status)
+  if (socket.destroyed || response.destroyed || method === 'HEAD') {
+    stream.destroy()
+    response.end()
+    return
+  }
   response.flushHeaders()
+  // A response that waits for an earlier one of its connection does not learn that the connection is closed.
+  const stop = () => stream.destroy()
+  socket.once('close', stop)
   pipeline(stream, response, (error) => {
+    socket.off('close', stop)
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') console.error('A stream failed:', error)
   })
 }

@@ -20,7 +20,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer | 'too large'
       if (length > MAX_DRAINED_BYTES) request.destroy()
     })
     request.once('end', () => resolve(length > MAX_BYTES ? 'too large' : Buffer.concat(chunks)))
-    request.once('error', () => resolve('aborted'))
+    request.on('error', () => resolve('aborted'))
     request.once('close', () => resolve('aborted'))
   })
 }

@@ -7,9 +7,11 @@ const DRAIN_MS = 5_000
 /** @throws an Error that names the port when it is in use */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    // Also later, when a connection cannot be accepted: that ends nothing.
+    server.on('error', (error: NodeJS.ErrnoException) => {
       const isInUse = error.code === 'EADDRINUSE'
-      reject(isInUse ? new Error(`Port ${port} on ${host} is in use. Set PORT to another port.`) : error)
+      if (server.listening) console.error('A connection failed:', error)
+      else reject(isInUse ? new Error(`Port ${port} on ${host} is in use. Set PORT to another port.`) : error)
     })
     server.listen(port, host, resolve)
   })

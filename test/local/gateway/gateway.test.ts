@@ -1,0 +1,162 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { toProxyResult } from '../../../lib/http/event.ts'
+import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
+import { createGateway, type GatewayOptions, type Handlers } from '../../../local/gateway/gateway.ts'
+import { closeServer, listen, urlOf } from '../../../local/gateway/server.ts'
+
+const closings: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closings.splice(0)) await close()
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
+
+/** A gateway whose `GET /v1/me` calls this handler, without a token. */
+async function serve(
+  handle: (event: APIGatewayProxyEvent) => unknown,
+  options: Partial<GatewayOptions> = {},
+) {
+  const handlers = {
+    'get-me': async (event) => handle(event),
+    'check-health': async () => toProxyResult({ status: 200, body: { success: true } }),
+  } as Partial<Handlers> as Handlers
+  const policyDocument = { Version: '2012-10-17', Statement: [] }
+  const authorizer = async () => ({ principalId: 'me', policyDocument })
+  const gateway = createGateway({ handlers, authorizer, corsOrigins: [], ...options })
+  await listen(gateway, '127.0.0.1', 0)
+  closings.push(() => closeServer(gateway))
+  const url = urlOf(gateway, '127.0.0.1')
+  return {
+    port: Number(new URL(url).port),
+    get: () => fetch(`${url}/v1/me`, { headers: { Authorization: 'Bearer x' } }),
+    isHealthy: async () => (await fetch(`${url}/v1/healthcheck`)).ok,
+  }
+}
+
+const request = (method = 'GET') => `${method} /v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\n\r\n`
+
+/** Sends text on a connection of its own. */
+async function open(port: number, text: string) {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.write(text)
+  return socket
+}
+
+const endless = () => new Readable({ read() {} })
+
+const INVALID: [string, unknown][] = [
+  ['a header with a line break', { statusCode: 200, headers: { 'X-A': 'a\r\nb' }, body: '' }],
+  [
+    'a header with a line break, and a stream',
+    { statusCode: 200, headers: { 'X-A': '\n' }, body: endless() },
+  ],
+  ['a header without a name', { statusCode: 200, headers: { '': 'a' }, body: '' }],
+  ['a status that is none', { statusCode: 7, headers: {}, body: '' }],
+  ['no body', { statusCode: 200, headers: {} }],
+  ['nothing', undefined],
+]
+
+describe('createGateway', () => {
+  it.each(INVALID)('responds with InternalError when a function returns %s', async (_name, result) => {
+    const log = vi.spyOn(console, 'error').mockReturnValue()
+    const { get, isHealthy } = await serve(() => result)
+    const response = await get()
+    expect([response.status, response.headers.get('x-a')]).toEqual([500, null])
+    expect(await response.json()).toMatchObject({ code: 'InternalError' })
+    expect(log).toHaveBeenCalledOnce()
+    const { body } = (result ?? {}) as { body?: unknown }
+    if (body instanceof Readable) expect(body.destroyed).toBe(true)
+    expect(await isHealthy()).toBe(true)
+  })
+
+  it('responds when what is called after the response throws', async () => {
+    const log = vi.spyOn(console, 'error').mockReturnValue()
+    const onResponse = () => {
+      throw new Error('full disk')
+    }
+    const { get } = await serve(() => toProxyResult({ status: 200, body: { a: 1 } }), { onResponse })
+    expect(await (await get()).json()).toEqual({ a: 1 })
+    expect(log).toHaveBeenCalledOnce()
+  })
+
+  it.each([
+    ['before the response', 'GET', true],
+    ['during the response', 'GET', false],
+    ['after HEAD', 'HEAD', false],
+  ])('destroys the stream of a function when its client has gone: %s', async (_name, method, isEarly) => {
+    const stream = endless()
+    const [called, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { port, isHealthy } = await serve(async ({ headers }) => {
+      called.resolve()
+      if (isEarly) await gone.promise
+      return toProxyResult({ status: 200, stream, headers: { 'X-Host': headers.Host ?? '' } })
+    })
+    const socket = await open(port, request(method))
+    await called.promise
+    if (!isEarly) await once(socket, 'data')
+    socket.destroy()
+    // The gateway has noticed the end of a connection when it responds on a later one.
+    expect(await isHealthy()).toBe(true)
+    gone.resolve()
+    await expect.poll(() => stream.destroyed).toBe(true)
+  })
+
+  it('destroys the streams of requests that wait for an earlier one of their connection', async () => {
+    const streams = [endless(), endless(), endless()]
+    const unused = [...streams]
+    const { port } = await serve(() => toProxyResult({ status: 200, stream: unused.shift() as Readable }))
+    const socket = await open(port, request().repeat(3))
+    await expect.poll(() => unused.length).toBe(0)
+    socket.destroy()
+    await expect.poll(() => streams.map(({ destroyed }) => destroyed)).toEqual([true, true, true])
+  })
+
+  it('survives a stream that fails, also while it is destroyed', async () => {
+    const log = vi.spyOn(console, 'error').mockReturnValue()
+    const gone = Promise.withResolvers<void>()
+    const fails = () => {
+      throw new Error('broken')
+    }
+    let calls = 0
+    const { get, isHealthy, port } = await serve(async () => {
+      if (calls++ === 0) return toProxyResult({ status: 200, stream: new Readable({ read: fails }) })
+      await gone.promise
+      const destroy = (_error: unknown, callback: (error: Error) => void) => callback(new Error('broken'))
+      return toProxyResult({ status: 200, stream: new Readable({ destroy }) })
+    })
+    await expect(get().then((response) => response.text())).rejects.toThrow()
+    const socket = await open(port, request())
+    await expect.poll(() => calls).toBe(2)
+    socket.destroy()
+    expect(await isHealthy()).toBe(true)
+    gone.resolve()
+    expect(await isHealthy()).toBe(true)
+    expect(log).toHaveBeenCalledWith('A stream failed:', expect.anything())
+  })
+})
+
+describe('toEventStreamResponse', () => {
+  it('ends a reader that waits as soon as its client has gone', async () => {
+    vi.stubEnv('RESPONSE_STREAMING', 'local')
+    const ended = Promise.withResolvers<void>()
+    const { port } = await serve(async () =>
+      toProxyResult(
+        await toEventStreamResponse(async function* (signal) {
+          yield [{ kind: 'idle' }]
+          await once(signal, 'abort')
+          ended.resolve()
+        }),
+      ),
+    )
+    const socket = await open(port, request())
+    await once(socket, 'data')
+    socket.destroy()
+    await ended.promise
+  })
+})
