@@ -14,7 +14,7 @@ export type FeedKey = { organizationId: string; id: string }
 export type Position = { number: number; results: number }
 
 /** Steps from a number on, as they were when they were read. */
-type Steps = { items: RecordedStep[]; hasMore: boolean }
+export type Steps = { items: RecordedStep[]; hasMore: boolean }
 
 /** Between two probes of an execution in this process, however many clients read its events. */
 const POLL_MS = 1_000

@@ -3,7 +3,7 @@ import { type ExecutionStatus, isFinal } from '../../core/execution.ts'
 import type { ExecutionEvent } from '../../core/execution-event.ts'
 import { EVENT_IDLE_MS } from '../../core/limits.ts'
 import type { RecordedStep } from '../../core/step.ts'
-import { ExecutionFeed, type FeedKey, type FeedStores } from './execution-feed.ts'
+import { ExecutionFeed, type FeedKey, type FeedStores, type Steps } from './execution-feed.ts'
 
 export type ReadEvents = FeedKey & {
   /** The status that the reader knows. */
@@ -62,6 +62,7 @@ export function openEvents(stores: FeedStores) {
   }
 }
 
+/** @throws an Error when a page that is not the last one has nothing after the steps that the reader has */
 async function* follow(
   feed: ExecutionFeed,
   { id, status: knownStatus, after, maxMs, untilNews = false, signal }: ReadEvents,
@@ -69,19 +70,30 @@ async function* follow(
   const endsAt = performance.now() + maxMs
   const isOver = () => signal.aborted || performance.now() >= endsAt
   let seen = { number: after, results: new Set<string>() }
-  let isFirst = true
+  /** The step that the next page begins with: the last one seen, as long as it may have new results. */
+  let from = after
+  let isBehind = true
+  let page: Promise<Steps> | undefined
   for (;;) {
     const changed = feed.onceChanged()
     const { status } = feed
     if (status === null || isOver()) return
-    if (isFirst || feed.isAheadOf({ number: seen.number, results: seen.results.size })) {
-      const { items, hasMore } = await feed.read(seen.number)
+    const mayHaveMore: boolean =
+      isBehind || feed.isAheadOf({ number: seen.number, results: seen.results.size })
+    const latest: Promise<Steps> | undefined = mayHaveMore ? feed.read(from) : page
+    if (latest && latest !== page) {
+      page = latest
+      const { items, hasMore }: Steps = await latest
       const events = items.flatMap((recorded) => newEvents(recorded, seen))
       const last = items.at(-1)
       if (last) seen = { number: last.step.number, results: new Set(last.results.keys()) }
+      if (hasMore && (!last || last.step.number < from))
+        throw new Error(`The steps of ${id} from ${from} on have no end.`)
+      // A step is written after all results of the one before it.
+      from = hasMore ? seen.number + 1 : Math.max(seen.number, from)
+      isBehind = hasMore
       if (events.length > 0) yield events
       if (untilNews && events.length > 0) return
-      isFirst = hasMore
     } else if (status !== 'IN_PROGRESS') {
       const execution = await feed.getRecord()
       if (!execution || !isFinal(execution)) return
