@@ -61,7 +61,20 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
         </Option>
       )}
       <Option label="Model" name="model" problems={problems}>
-        {(attributes) => <input {...attributes} {...text('model', version?.model ?? 'as in the version')} />}
+        {(attributes) => (
+          <>
+            <input
+              {...attributes}
+              {...text('model', version?.model ?? 'as in the version')}
+              list={`${attributes.id}-models`}
+            />
+            <datalist id={`${attributes.id}-models`}>
+              {limits?.models?.map((model) => (
+                <option key={model} value={model} />
+              ))}
+            </datalist>
+          </>
+        )}
       </Option>
       <Option label="Reasoning" name="reasoning" problems={problems}>
         {(attributes) => (

@@ -49,9 +49,15 @@ export function toParameters(options: RunOptions): Parameters {
   }
 }
 
-/** What is wrong with options, by the name of the parameter. The service checks them too. */
-export function findOptionProblems(options: RunOptions): Partial<Record<keyof RunOptions, string>> {
-  const steps = outside(options.maxAgentSteps, /^\d{1,10}$/, MAX_AGENT_STEPS)
+/**
+ * What is wrong with options, by the name of the parameter. The service checks them too.
+ * @param maxSteps what the version allows
+ */
+export function findOptionProblems(
+  options: RunOptions,
+  maxSteps: number = MAX_AGENT_STEPS.max,
+): Partial<Record<keyof RunOptions, string>> {
+  const steps = outside(options.maxAgentSteps, /^\d{1,10}$/, { ...MAX_AGENT_STEPS, max: maxSteps })
   const tokens = outside(options.maxTokens, /^\d{1,10}$/, MAX_TOKENS)
   const cost = outside(options.maxCostUsd, /^\d{1,9}(\.\d{1,9})?$/, MAX_COST_USD)
   return {

@@ -29,7 +29,7 @@ type Props = {
 
 /** The input and the options of a run. Ctrl+Enter or ⌘+Enter starts it from anywhere in the form. */
 export function TryForm(props: Props) {
-  const { inputSchema, text, options, isRunning, onText, onOptions, onRun } = props
+  const { version, inputSchema, text, options, isRunning, onText, onOptions, onRun } = props
   const mayRun = useScope('run')
   const form = useRef<HTMLFormElement>(null)
   const wantsFocus = useRef(false)
@@ -40,7 +40,10 @@ export function TryForm(props: Props) {
   const check = useCheck({ text, schema: inputSchema, mode })
   const found = attempted ? check.issues : check.issues.filter(({ isMissing }) => !isMissing)
   const issues = mergeIssues(found, props.serverIssues)
-  const problems = { ...props.serverProblems, ...findOptionProblems(options) }
+  const problems = {
+    ...props.serverProblems,
+    ...findOptionProblems(options, version?.execution.maxAgentStepsAllowed),
+  }
   const isAcknowledged = attempted?.text === text && !attempted.isSyntax
 
   async function run(event?: TargetedSubmitEvent<HTMLFormElement>) {
@@ -49,7 +52,7 @@ export function TryForm(props: Props) {
       isRunning ||
       !mayRun ||
       formProblems.length > 0 ||
-      Object.keys(findOptionProblems(options)).length > 0
+      Object.keys(findOptionProblems(options, version?.execution.maxAgentStepsAllowed)).length > 0
     )
       return
     if (!isAcknowledged) {

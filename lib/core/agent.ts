@@ -1,5 +1,6 @@
 import type { TokenLimits } from './access.ts'
 import type { Json, JsonObject } from './json.ts'
+import { MAX_AGENT_STEPS } from './limits.ts'
 
 export type VersionStatus = 'PUBLISHED' | 'DRAFT'
 
@@ -7,7 +8,10 @@ export type VersionStatus = 'PUBLISHED' | 'DRAFT'
 export type ExecutionSettings = {
   useCache: boolean
   cacheTtlSeconds: number | null
-  maxAgentSteps: number
+  /** The default of a run and the most that a call may ask for. Absent: calls choose. */
+  maxAgentSteps?: number | undefined
+  /** Models that a call may choose. Absent: those of the provider of the version's own model. */
+  models?: string[] | undefined
   timeoutSeconds: number | null
   /** The budget of a run; absent or null for no limit. */
   maxTokens?: number | null | undefined
@@ -16,6 +20,12 @@ export type ExecutionSettings = {
   maxParallelToolCalls?: number | undefined
   maxChildren?: number | undefined
 }
+
+/** How many steps a run has by default, and how many a call may ask for. */
+export const stepLimitsOf = ({ maxAgentSteps }: ExecutionSettings): { default: number; max: number } => ({
+  default: maxAgentSteps ?? MAX_AGENT_STEPS.default,
+  max: maxAgentSteps ?? MAX_AGENT_STEPS.max,
+})
 
 /** Limits and parameters of each model response; those that are absent are the provider's. */
 export type ModelSettings = { maxOutputTokens?: number; temperature?: number }

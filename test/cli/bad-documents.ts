@@ -52,11 +52,12 @@ export const badFolders: BadFolder[] = [
       'model: openai/gpt-5',
       'input: {}',
       'tools: [{ name: t, agent: other }]',
-      'execution: { maxTokens: 1000, maxParallelToolCalls: 5, maxChildren: 5 }',
+      'execution: { maxTokens: 1000, maxParallelToolCalls: 5, maxChildren: 5, models: [openai/gpt-5] }',
     ),
     expected: [
       'foo/agent.md:5:1: model: must be omitted: a code agent has no model',
       'foo/agent.md:7:1: tools: must be omitted: a code agent has no model that could call tools',
+      'foo/agent.md:8:72: execution.models: must be omitted: a code agent has no model that a call could override',
       'foo/agent.md:8:31: execution.maxParallelToolCalls: must be omitted: a code agent has no model that could call tools',
       'foo/agent.md:8:56: execution.maxChildren: must be omitted: a code agent has no model that could call tools',
       'foo/agent.md:8:14: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
@@ -109,7 +110,7 @@ export const badFolders: BadFolder[] = [
       `  a: &a { type: string, description: ${'x'.repeat(1900)} }`,
       ...Array.from({ length: 95 }, (_, i) => `  a${i}: *a`),
     ),
-    expected: ['foo/agent.md:1:1: expands to 186555 bytes; the limit is 150000'],
+    expected: ['foo/agent.md:1:1: expands to 186535 bytes; the limit is 150000'],
   },
   {
     name: 'invalid YAML on two lines',
@@ -248,6 +249,13 @@ export const badFolders: BadFolder[] = [
     ),
     expected: [
       'foo/agent.md:7:3: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',
+    ],
+  },
+  {
+    name: 'allowed models with an invalid one',
+    files: withLines('input: {}', 'execution:', '  models:', '    - openai/gpt-5:high', '    - gpt-5'),
+    expected: [
+      'foo/agent.md:9:7: execution.models.1: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
     ],
   },
   {

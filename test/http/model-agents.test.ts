@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
@@ -12,8 +13,11 @@ import { waitForExecution } from '../support/wait-for-execution.ts'
 
 const services = localServices()
 const folder = services.newFolder()
-const SUMMARIZE = '/v1/agents/summarize-text/executions'
-const TRIAGE = '/v1/agents/triage-ticket/executions'
+/** The sample, which uses the default model. */
+const DEFAULT = '/v1/agents/summarize-text/executions'
+/** The samples with a model of the provider that most scripts use: calls may choose another one of it. */
+const SUMMARIZE = '/v1/agents/summarize-scripted/executions'
+const TRIAGE = '/v1/agents/triage-scripted/executions'
 let scripted: ScriptedModel
 let service: Service
 let call: ApiClient
@@ -29,15 +33,27 @@ beforeAll(async () => {
     MODEL_PRICES: '{"openai-compatible/priced*": {"input": 1000, "output": 2000}}',
   })
   call = createLocalClient(service.url, folder)
+  await publishScripted('summarize-text', 'summarize-scripted')
+  await publishScripted('triage-ticket', 'triage-scripted')
 })
 afterAll(() => scripted.stop())
+
+async function publishScripted(sample: string, slug: string) {
+  const text = readFileSync(new URL(`../../agents/${sample}/agent.md`, import.meta.url), 'utf8')
+  const document = text.replace(
+    '---\n',
+    `---\nslug: ${slug}\nmodel: ${scripted.modelFor('openai-compatible', 'own')}\n`,
+  )
+  const { status } = await call('POST', '/v1/agents', { body: { document } })
+  expect([200, 201]).toContain(status)
+}
 
 const summary = { summary: 'Short.', topics: ['brevity'] }
 
 describe('the sample agents', () => {
   it('summarize-text runs synchronously with the default model', async () => {
     scripted.script('default-model', [{ calls: [finalAnswer(summary)] }])
-    const response = await call('POST', SUMMARIZE, { body: { text: 'A long text.' } })
+    const response = await call('POST', DEFAULT, { body: { text: 'A long text.' } })
     expect(response.json).toEqual(summary)
     scripted.assertDone('default-model')
     const record = (await call('GET', response.headers.get('location') ?? '')).json
@@ -65,7 +81,7 @@ describe('the sample agents', () => {
     scripted.assertDone(name)
     expect(ended).toMatchObject({ status: 'SUCCESS', output: triage, steps: 2, source: 'API' })
 
-    const organizationId = (await call('GET', '/v1/agents/triage-ticket')).json.orgId
+    const organizationId = (await call('GET', '/v1/agents/triage-scripted')).json.orgId
     const stored = await executionStore(sharedTable()).get({ organizationId, id: json.id })
     expect(stored?.options).toMatchObject({ useDynamicLearning: true, model: decodeURIComponent(model) })
 
@@ -95,19 +111,19 @@ describe('model=', () => {
     ['best', 'openai-compatible'],
     ['', 'openai-compatible'],
     ['openai/', 'name'],
-    ['anthropic/claude-sonnet-4-5', 'ANTHROPIC_API_KEY'],
+    ['anthropic/claude-sonnet-4-5', 'Allowed models: those of the provider openai.'],
     ['openai/gpt-4o:high', 'reasoning'],
   ]
   it.each(invalid)(
     '%j is rejected with InvalidModelOverride before an execution is created',
     async (model, detail) => {
-      const before = (await call('GET', `${SUMMARIZE}?limit=1`)).text
-      const response = await call('POST', `${SUMMARIZE}?model=${encodeURIComponent(model)}`, {
+      const before = (await call('GET', `${DEFAULT}?limit=1`)).text
+      const response = await call('POST', `${DEFAULT}?model=${encodeURIComponent(model)}`, {
         body: { text: 'x' },
       })
       expect(response.json).toMatchObject({ status: 400, code: 'InvalidModelOverride' })
       expect(response.json.detail).toContain(detail)
-      expect((await call('GET', `${SUMMARIZE}?limit=1`)).text).toBe(before)
+      expect((await call('GET', `${DEFAULT}?limit=1`)).text).toBe(before)
     },
   )
 
@@ -115,7 +131,7 @@ describe('model=', () => {
     const name = `gpt-5-${system.newId()}`
     scripted.script(name, [{ calls: [finalAnswer(summary)] }])
     const model = encodeURIComponent(scripted.modelFor('openai', name, 'low'))
-    const response = await call('POST', `${SUMMARIZE}?model=${model}`, { body: { text: 'x' } })
+    const response = await call('POST', `${DEFAULT}?model=${model}`, { body: { text: 'x' } })
     expect(response.json).toEqual(summary)
     expect(JSON.stringify(scripted.requests(name)[0]?.reasoning)).toContain('low')
   })
@@ -131,6 +147,20 @@ describe('maxAgentSteps', () => {
     })
     expect(response.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'MaxAgentStepsExceeded' } })
     expect(scripted.requests(name)).toHaveLength(1)
+  })
+
+  it.each(['', '&execMode=async'])('is at most that of the version, which says so: %j', async (mode) => {
+    const { json } = await call('POST', `${SUMMARIZE}?maxAgentSteps=6${mode}`, { body: { text: 'x' } })
+    expect(json).toMatchObject({
+      status: 400,
+      code: 'InvalidQueryParameter',
+      errors: [{ path: 'maxAgentSteps', message: expect.stringContaining('at most 5') }],
+    })
+    const [limited] = (await call('GET', '/v1/agents/summarize-text/versions')).json
+    const limits = { maxAgentSteps: 5, maxAgentStepsAllowed: 5, models: null }
+    expect(limited.execution).toMatchObject(limits)
+    const [free] = (await call('GET', '/v1/agents/redact-pii/versions')).json
+    expect(free.execution).toMatchObject({ maxAgentSteps: 100, maxAgentStepsAllowed: 500 })
   })
 })
 
@@ -167,7 +197,7 @@ describe('a budget', () => {
   })
 
   it.each([
-    ['summarize-text', 'model=openai-compatible%2Ffree&maxCostUsd=1', 'maxCostUsd', 'has no price'],
+    ['summarize-scripted', 'model=openai-compatible%2Ffree&maxCostUsd=1', 'maxCostUsd', 'has no price'],
     ['summarize-text', 'maxCostUsd=1', 'maxCostUsd', 'openai/default-model has no price'],
     ['redact-pii', 'maxTokens=5', 'maxTokens', 'is a code agent; it does not accept maxTokens'],
     ['redact-pii', 'maxCostUsd=5', 'maxCostUsd', 'is a code agent; it does not accept maxCostUsd'],

@@ -212,7 +212,7 @@ export type RunParameters = {
   enforceInputSchema?: boolean
   /** Reuse the result of an earlier execution with the same version, tenant and input. Overrides the setting of the version. */
   useCache?: boolean
-  /** The maximum number of steps of the execution. Default: the setting of the version, else 100. */
+  /** The maximum number of steps of the execution. A version that sets it sets the default and the highest value; otherwise, the default is 100. */
   maxAgentSteps?: number
   /** The maximum number of input and output tokens of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts. */
   maxTokens?: number
@@ -224,7 +224,7 @@ export type RunParameters = {
   tenantId?: string
   /** Show the model similar past executions as examples. */
   useDynamicLearning?: boolean
-  /** Overrides the model of the version. Format: `{model}[:{reasoning}]`. */
+  /** Overrides the model of the version. Format: `{model}[:{reasoning}]`. Allowed are the models that the version lists; by default, those of the provider of its own model. */
   model?: string
 }
 
@@ -301,7 +301,12 @@ export type Version = {
   execution: {
     useCache: boolean
     cacheTtlSeconds: number | null
+    /** The default of a run. */
     maxAgentSteps: number
+    /** The highest `maxAgentSteps` that a run may ask for. */
+    maxAgentStepsAllowed: number
+    /** The models that a run may choose. Null: those of the provider of the model of the version, or of the default model. */
+    models: string[] | null
     timeoutSeconds: number | null
     maxTokens: number | null
     maxCostUsd: number | null
@@ -340,7 +345,12 @@ export type VersionDetails = {
   execution: {
     useCache: boolean
     cacheTtlSeconds: number | null
+    /** The default of a run. */
     maxAgentSteps: number
+    /** The highest `maxAgentSteps` that a run may ask for. */
+    maxAgentStepsAllowed: number
+    /** The models that a run may choose. Null: those of the provider of the model of the version, or of the default model. */
+    models: string[] | null
     timeoutSeconds: number | null
     maxTokens: number | null
     maxCostUsd: number | null

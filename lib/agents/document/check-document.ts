@@ -64,6 +64,8 @@ function findConflicts(document: AgentDocument, { hasCode, withCode, withoutCode
   if (code && model) add('model', 'must be omitted: a code agent has no model')
   if (code && tools.length > 0)
     add('tools', 'must be omitted: a code agent has no model that could call tools')
+  if (code && execution.models)
+    add('execution.models', 'must be omitted: a code agent has no model that a call could override')
   for (const limit of ['maxParallelToolCalls', 'maxChildren'] as const) {
     if (code && execution[limit] !== undefined)
       add(`execution.${limit}`, 'must be omitted: a code agent has no model that could call tools')

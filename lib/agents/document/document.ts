@@ -56,6 +56,9 @@ const modelNameSchema = z.string().superRefine((text, context) => {
 /** Output limits of today's models are below a million tokens. */
 const MAX_OUTPUT_TOKENS = 1_000_000
 
+/** Models that calls may choose from. */
+const MAX_MODELS = 50
+
 /** A model with settings; without a name, the default model. */
 export const modelObjectSchema = z.strictObject({
   name: modelNameSchema.optional(),
@@ -87,12 +90,13 @@ export const settingsSchema = z.strictObject({
     .max(365 * DAY_SECONDS)
     .nullable()
     .default(null),
-  maxAgentSteps: z.int().min(MAX_AGENT_STEPS.min).max(MAX_AGENT_STEPS.max).default(MAX_AGENT_STEPS.default),
   timeoutSeconds: z.int().min(1).max(DAY_SECONDS).nullable().default(null),
   // Without a default, so that the digests of documents without a budget stay the same.
   maxTokens: z.int().min(MAX_TOKENS.min).max(MAX_TOKENS.max).nullish(),
   maxCostUsd: z.number().min(MAX_COST_USD.min).max(MAX_COST_USD.max).nullish(),
-  // Without defaults, as above.
+  // Without defaults, as above, and so that what limits callers is only what the document says.
+  maxAgentSteps: z.int().min(MAX_AGENT_STEPS.min).max(MAX_AGENT_STEPS.max).optional(),
+  models: z.array(modelNameSchema).max(MAX_MODELS).optional(),
   maxParallelToolCalls: z.int().min(MAX_PARALLEL_TOOL_CALLS.min).max(MAX_PARALLEL_TOOL_CALLS.max).optional(),
   maxChildren: z.int().min(MAX_CHILDREN.min).max(MAX_CHILDREN.max).optional(),
 })

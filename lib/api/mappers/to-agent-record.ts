@@ -1,4 +1,4 @@
-import type { Agent, Version } from '../../core/agent.ts'
+import { type Agent, stepLimitsOf, type Version } from '../../core/agent.ts'
 import { MAX_CHILDREN, MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../schemas/agent-record.ts'
 
@@ -30,7 +30,9 @@ export function toVersionRecord(version: Version, { retired }: States): VersionR
     maxCostUsd = null,
     maxParallelToolCalls = MAX_PARALLEL_TOOL_CALLS.default,
     maxChildren = MAX_CHILDREN.default,
+    models = null,
   } = version.execution
+  const steps = stepLimitsOf(version.execution)
   return {
     id: version.id,
     documentId: version.agentId,
@@ -45,7 +47,16 @@ export function toVersionRecord(version: Version, { retired }: States): VersionR
     outputSchema: version.outputSchema,
     model: version.model,
     toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
-    execution: { ...version.execution, maxTokens, maxCostUsd, maxParallelToolCalls, maxChildren },
+    execution: {
+      ...version.execution,
+      maxAgentSteps: steps.default,
+      maxAgentStepsAllowed: steps.max,
+      models,
+      maxTokens,
+      maxCostUsd,
+      maxParallelToolCalls,
+      maxChildren,
+    },
     contentHash: version.digest,
     documentHash: version.documentHash ?? null,
     codeHash: version.codeHash ?? null,

@@ -16,7 +16,7 @@ export const runParameters = z.object({
   // Without the default in OpenAPI: generated clients send defaults, which would override the setting of the version.
   maxAgentSteps: describe(
     integer({ min: MAX_AGENT_STEPS.min, max: MAX_AGENT_STEPS.max }),
-    `The maximum number of steps of the execution. Default: the setting of the version, else ${MAX_AGENT_STEPS.default}.`,
+    `The maximum number of steps of the execution. A version that sets it sets the default and the highest value; otherwise, the default is ${MAX_AGENT_STEPS.default}.`,
   ),
   maxTokens: describe(
     integer(MAX_TOKENS),
@@ -37,7 +37,7 @@ export const runParameters = z.object({
   useDynamicLearning: describe(flag(), 'Show the model similar past executions as examples.'),
   model: describe(
     z.optional(z.string()),
-    'Overrides the model of the version. Format: `{model}[:{reasoning}]`.',
+    'Overrides the model of the version. Format: `{model}[:{reasoning}]`. Allowed are the models that the version lists; by default, those of the provider of its own model.',
     { minLength: 1 },
   ),
 })

@@ -46,7 +46,14 @@ const versionFields = z.object({
   execution: z.object({
     useCache: z.boolean(),
     cacheTtlSeconds: z.int().nullable(),
-    maxAgentSteps: z.int(),
+    maxAgentSteps: z.int().meta({ description: 'The default of a run.' }),
+    maxAgentStepsAllowed: z
+      .int()
+      .meta({ description: 'The highest `maxAgentSteps` that a run may ask for.' }),
+    models: z.array(z.string()).nullable().meta({
+      description:
+        'The models that a run may choose. Null: those of the provider of the model of the version, or of the default model.',
+    }),
     timeoutSeconds: z.int().nullable(),
     maxTokens: z.int().nullable(),
     maxCostUsd: z.number().nullable(),

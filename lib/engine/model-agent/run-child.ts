@@ -1,5 +1,5 @@
 import { resolveVersionOf } from '../../agents/version-cache.ts'
-import type { Version } from '../../core/agent.ts'
+import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import {
   CANCELLED,
@@ -63,7 +63,7 @@ export async function runChild(
     tenantId: parent.tenantId,
     input,
     options: {
-      maxAgentSteps: version.execution.maxAgentSteps,
+      maxAgentSteps: stepLimitsOf(version.execution).default,
       model: null,
       useDynamicLearning: false,
       ...toOptions(toBudget(version.execution, share ?? {})),

@@ -1,27 +1,23 @@
 import { resolveVersion } from '../../agents/resolve-version.ts'
 import { type Access, hasScope } from '../../core/access.ts'
-import type { Version } from '../../core/agent.ts'
-import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
+import { stepLimitsOf, type Version } from '../../core/agent.ts'
+import { toBudget, toOptions } from '../../core/budget.ts'
 import { type CacheIdentity, cacheKeyOf } from '../../core/cache-key.ts'
 import {
   AgentArchived,
   Forbidden,
   InputSchemaMismatch,
-  InvalidModelOverride,
-  InvalidQueryParameter,
   type ServiceError,
   VersionRetired,
 } from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import { hashJson } from '../../core/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import { ModelConfigurationError } from '../../core/model.ts'
 import type { AgentStore } from '../../core/ports.ts'
-import { DEFAULT_MODEL } from '../../environment.ts'
-import { checkModel } from '../../models/check-model.ts'
 import { openBody } from '../../schema/adapt/open-body.ts'
 import { assertObject } from '../../schema/assert-object.ts'
 import { adapterOf } from '../compiled-adapter.ts'
+import { checkOverrides, type RunOverrides } from './check-overrides.ts'
 
 /** A validated request to run a version. */
 export type RunRequest = {
@@ -38,18 +34,6 @@ export type RunRequest = {
 
 /** A client's idempotency key, and the hash of everything that must be equal when the key is used again. */
 export type Idempotency = { key: string; requestHash: string }
-
-/** Options of one call that override the version's settings; undefined keeps the version's. */
-export type RunOverrides = {
-  enforceInputSchema?: boolean | undefined
-  maxAgentSteps?: number | undefined
-  maxTokens?: number | undefined
-  maxCostUsd?: number | undefined
-  model?: string | undefined
-  tenantId?: string | undefined
-  useCache?: boolean | undefined
-  useDynamicLearning?: boolean | undefined
-}
 
 type VersionToRun = {
   agents: AgentStore
@@ -91,8 +75,8 @@ function assertMayRunDraft(access: Access): void {
 /**
  * Combines a call's overrides with the version's settings, before anything is recorded.
  * @param body the input; unless in strict mode, also a list or a text that contains it
- * @throws InvalidJson if the body contains no input, InputSchemaMismatch in strict mode, InvalidModelOverride for a code agent or an unusable model,
- * InvalidQueryParameter for a budget that cannot be enforced
+ * @throws InvalidJson if the body contains no input, InputSchemaMismatch in strict mode, InvalidModelOverride for a model that the version does not
+ * allow or that is unusable, InvalidQueryParameter for too many steps and for a budget that cannot be enforced
  */
 export async function buildRunRequest(
   version: Version,
@@ -100,9 +84,8 @@ export async function buildRunRequest(
   overrides: RunOverrides,
   idempotencyKey?: string,
 ): Promise<RunRequest> {
-  if (overrides.model !== undefined) checkModelOverride(version, overrides.model)
   const budget = toBudget(version.execution, overrides)
-  if (budget) await checkBudget(version, overrides, budget)
+  await checkOverrides(version, overrides, budget)
   const opened =
     isJsonObject(body) || overrides.enforceInputSchema ? null : openBody(version.inputSchema, body)
   const input = opened?.input ?? assertObject(body)
@@ -110,7 +93,7 @@ export async function buildRunRequest(
   const { input: adapted, adaptations } = adapterOf(version)(input)
   const tenantId = overrides.tenantId ?? null
   const options = {
-    maxAgentSteps: overrides.maxAgentSteps ?? version.execution.maxAgentSteps,
+    maxAgentSteps: overrides.maxAgentSteps ?? stepLimitsOf(version.execution).default,
     model: overrides.model ?? null,
     useDynamicLearning: overrides.useDynamicLearning ?? false,
     ...toOptions(budget),
@@ -145,31 +128,4 @@ type Identity = Omit<CacheIdentity, 'agentId' | 'versionId'>
 function cacheOf({ agentId, id: versionId, execution }: Version, identity: Identity): Execution['cache'] {
   const key = cacheKeyOf({ agentId, versionId, ...identity })
   return key === null ? null : { key, ttlSeconds: execution.cacheTtlSeconds }
-}
-
-/** @throws InvalidModelOverride before anything is recorded or spent */
-function checkModelOverride(version: Version, model: string): void {
-  if (version.code)
-    throw new InvalidModelOverride(`The agent ${version.slug} is a code agent; it does not accept a model.`)
-  try {
-    checkModel(model, process.env)
-  } catch (error) {
-    throw error instanceof ModelConfigurationError ? new InvalidModelOverride(error.message) : error
-  }
-}
-
-/** The service sees only the spending of models that it calls itself and whose price it knows. @throws InvalidQueryParameter */
-async function checkBudget(version: Version, overrides: RunOverrides, budget: Budget): Promise<void> {
-  if (version.code) {
-    const path = overrides.maxTokens === undefined ? 'maxCostUsd' : 'maxTokens'
-    const message = `The agent ${version.slug} is a code agent; it does not accept ${path}.`
-    throw new InvalidQueryParameter([{ path, message }])
-  }
-  const model = overrides.model ?? version.model ?? process.env[DEFAULT_MODEL]
-  if (budget.maxCostUsd === null || !model) return
-  const { findPrice } = await import('../../models/prices/price-table.ts')
-  if (await findPrice(model, process.env)) return
-  const path = overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd'
-  const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (maxCostUsd). Use maxTokens.`
-  throw new InvalidQueryParameter([{ path, message }])
 }

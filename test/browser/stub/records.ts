@@ -63,6 +63,7 @@ export const aVersionRecord = (overrides: Partial<VersionRecord> = {}): VersionR
   outputSchema: anAgentRecord().outputSchema,
   execution: {
     ...{ useCache: false, cacheTtlSeconds: null, maxAgentSteps: 10, timeoutSeconds: null },
+    ...{ maxAgentStepsAllowed: 10, models: null },
     ...{ maxTokens: null, maxCostUsd: null },
     ...{ maxParallelToolCalls: 20, maxChildren: 32 },
   },

@@ -56,6 +56,12 @@ describe('findOptionProblems', () => {
     expect(isAccepted(options)).toBe(false)
   })
 
+  it('finds more steps than the version allows', () => {
+    const options = { ...NO_OPTIONS, maxAgentSteps: '11' }
+    expect(findOptionProblems(options, 10)).toEqual({ maxAgentSteps: 'Enter an integer from 1 to 10.' })
+    expect(findOptionProblems(options, 11)).toEqual({})
+  })
+
   it.each([
     [{ maxAgentSteps: '500' }],
     [{ maxTokens: '1000000000' }],

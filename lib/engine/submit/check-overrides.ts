@@ -1,0 +1,97 @@
+import { stepLimitsOf, type Version } from '../../core/agent.ts'
+import type { Budget } from '../../core/budget.ts'
+import { InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
+import { ModelConfigurationError } from '../../core/model.ts'
+import { DEFAULT_MODEL } from '../../environment.ts'
+import { checkModel } from '../../models/check-model.ts'
+import { type ModelName, parseModelName } from '../../models/model-name.ts'
+
+/** Options of one call that override the version's settings; undefined keeps the version's. */
+export type RunOverrides = {
+  enforceInputSchema?: boolean | undefined
+  maxAgentSteps?: number | undefined
+  maxTokens?: number | undefined
+  maxCostUsd?: number | undefined
+  model?: string | undefined
+  tenantId?: string | undefined
+  useCache?: boolean | undefined
+  useDynamicLearning?: boolean | undefined
+}
+
+/**
+ * Checks what a call may choose, before anything is recorded or spent: authors limit what their agents may cost.
+ * @param budget of the run; null without one
+ * @throws InvalidModelOverride, InvalidQueryParameter
+ */
+export async function checkOverrides(
+  version: Version,
+  overrides: RunOverrides,
+  budget: Budget | null,
+): Promise<void> {
+  checkSteps(version, overrides)
+  if (overrides.model !== undefined) checkModelOverride(version, overrides.model)
+  if (budget) await checkBudget(version, overrides, budget)
+}
+
+function checkSteps({ slug, execution }: Version, { maxAgentSteps }: RunOverrides): void {
+  const { max } = stepLimitsOf(execution)
+  if (maxAgentSteps === undefined || maxAgentSteps <= max) return
+  const message = `maxAgentSteps must be at most ${max}, the maximum that the agent ${slug} sets.`
+  throw new InvalidQueryParameter([{ path: 'maxAgentSteps', message }])
+}
+
+function checkModelOverride(version: Version, model: string): void {
+  if (version.code)
+    throw new InvalidModelOverride(`The agent ${version.slug} is a code agent; it does not accept a model.`)
+  try {
+    checkAllowed(version, model)
+    checkModel(model, process.env)
+  } catch (error) {
+    throw error instanceof ModelConfigurationError ? new InvalidModelOverride(error.message) : error
+  }
+}
+
+/**
+ * A call may always name the model that it would get anyway. If neither the document nor the service names one, nothing limits
+ * the provider.
+ */
+function checkAllowed({ slug, model, execution: { models } }: Version, text: string): void {
+  const requested = parseModelName(text)
+  const given = model ?? process.env[DEFAULT_MODEL]
+  const own = given ? parseModelName(given) : null
+  if (own && isSameModel(own, requested) && own.reasoning === requested.reasoning) return
+  if (
+    models ? models.some((each) => includes(parseModelName(each), requested)) : isOfProvider(own, requested)
+  )
+    return
+  const allowed = models ? models.join(', ') || 'none but its own' : `those of the provider ${own?.provider}`
+  throw new InvalidModelOverride(
+    `The agent ${slug} does not allow the model ${JSON.stringify(text)}. Allowed models: ${allowed}.`,
+  )
+}
+
+const isSameModel = (a: ModelName, b: ModelName) => a.provider === b.provider && a.model === b.model
+
+/** A listed model without a reasoning level allows every level. */
+const includes = (listed: ModelName, requested: ModelName) =>
+  isSameModel(listed, requested) &&
+  (listed.reasoning === 'default' || listed.reasoning === requested.reasoning)
+
+const isOfProvider = (own: ModelName | null, { provider }: ModelName) =>
+  own === null || own.provider === provider
+
+/** The service sees only the spending of models that it calls itself and whose price it knows. */
+async function checkBudget(version: Version, overrides: RunOverrides, budget: Budget): Promise<void> {
+  if (version.code) {
+    const path = overrides.maxTokens === undefined ? 'maxCostUsd' : 'maxTokens'
+    const message = `The agent ${version.slug} is a code agent; it does not accept ${path}.`
+    throw new InvalidQueryParameter([{ path, message }])
+  }
+  const model = overrides.model ?? version.model ?? process.env[DEFAULT_MODEL]
+  if (budget.maxCostUsd === null || !model) return
+  const { findPrice } = await import('../../models/prices/price-table.ts')
+  if (await findPrice(model, process.env)) return
+  const path = overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd'
+  const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (maxCostUsd). Use maxTokens.`
+  throw new InvalidQueryParameter([{ path, message }])
+}

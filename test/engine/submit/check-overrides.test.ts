@@ -1,0 +1,85 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { ExecutionSettings, Version } from '../../../lib/core/agent.ts'
+import { checkOverrides, type RunOverrides } from '../../../lib/engine/submit/check-overrides.ts'
+
+const SETTINGS = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null }
+
+const aVersion = (execution: Partial<ExecutionSettings> = {}, model: string | null = 'openai/gpt-5') =>
+  ({ slug: 'writer', model, code: false, execution: { ...SETTINGS, ...execution } }) as Version
+
+const check = (version: Version, overrides: RunOverrides) =>
+  checkOverrides(version, overrides, null).then(
+    () => 'ok',
+    ({ name, message }: Error) => `${name}: ${message}`,
+  )
+
+describe('checkOverrides', () => {
+  afterEach(() => void vi.unstubAllEnvs())
+
+  it.each([
+    [undefined, 1, true],
+    [undefined, 500, true],
+    [10, 10, true],
+    [10, 1, true],
+    [10, 11, false],
+    [1, 500, false],
+  ])('maxAgentSteps of the document %s, of the call %i: %s', async (own, maxAgentSteps, isAllowed) => {
+    const result = await check(aVersion(own === undefined ? {} : { maxAgentSteps: own }), { maxAgentSteps })
+    expect(result).toBe(
+      isAllowed
+        ? 'ok'
+        : `InvalidQueryParameter: maxAgentSteps must be at most ${own}, the maximum that the agent writer sets.`,
+    )
+  })
+
+  it.each<[string, string[] | undefined, string | null, string, string]>([
+    ['of the same provider', undefined, 'openai/gpt-5', 'openai/gpt-5-mini:high', 'ok'],
+    ['of another provider', undefined, 'openai/gpt-5', 'anthropic/claude', 'those of the provider openai'],
+    ['of the default model', undefined, null, 'bedrock/claude', 'ok'],
+    [
+      'of another provider than the default',
+      undefined,
+      null,
+      'openai/gpt-5',
+      'those of the provider bedrock',
+    ],
+    ['that is listed', ['anthropic/claude'], 'openai/gpt-5', 'anthropic/claude', 'ok'],
+    ['that is listed, with a level', ['anthropic/claude'], 'openai/gpt-5', 'anthropic/claude:low', 'ok'],
+    ['with the listed level', ['openai/o:low'], 'openai/gpt-5', 'openai/o:low', 'ok'],
+    ['with another level', ['openai/o:low'], 'openai/gpt-5', 'openai/o:high', 'openai/o:low'],
+    ['without the listed level', ['openai/o:low'], 'openai/gpt-5', 'openai/o', 'openai/o:low'],
+    ['that is not listed', ['openai/a', 'openai/b'], 'openai/gpt-5', 'openai/c', 'openai/a, openai/b'],
+    ['of a list without any', [], 'openai/gpt-5', 'openai/gpt-5-mini', 'none but its own'],
+    ['that is its own', [], 'openai/gpt-5:low', 'openai/gpt-5:low', 'ok'],
+    ['that is its own with another level', [], 'openai/gpt-5', 'openai/gpt-5:high', 'none but its own'],
+    ['that differs in case', ['openai/a'], 'openai/gpt-5', 'openai/A', 'openai/a'],
+  ])('a model %s', async (_, models, own, model, expected) => {
+    vi.stubEnv('DEFAULT_MODEL', 'bedrock/nova')
+    for (const name of ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
+      vi.stubEnv(name, 'key')
+    vi.stubEnv('AWS_REGION', 'eu-central-1')
+    const result = await check(aVersion(models ? { models } : {}, own), { model })
+    expect(result).toBe(
+      expected === 'ok'
+        ? 'ok'
+        : `InvalidModelOverride: The agent writer does not allow the model "${model}". Allowed models: ${expected}.`,
+    )
+  })
+
+  it('allows any provider if neither the document nor the service names a model', async () => {
+    vi.stubEnv('DEFAULT_MODEL', undefined)
+    vi.stubEnv('OPENAI_API_KEY', 'key')
+    expect(await check(aVersion({}, null), { model: 'openai/gpt-5' })).toBe('ok')
+  })
+
+  it('names the setting that an allowed model lacks', async () => {
+    vi.stubEnv('ANTHROPIC_API_KEY', undefined)
+    const version = aVersion({}, 'anthropic/claude')
+    expect(await check(version, { model: 'anthropic/other' })).toContain('ANTHROPIC_API_KEY')
+  })
+
+  it('does not tell how the service is configured when a model is not allowed', async () => {
+    vi.stubEnv('ANTHROPIC_API_KEY', undefined)
+    expect(await check(aVersion(), { model: 'anthropic/claude' })).not.toContain('ANTHROPIC_API_KEY')
+  })
+})
