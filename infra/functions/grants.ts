@@ -49,12 +49,12 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'promote-version': { table: ['GetItem', 'UpdateItem'] },
   'retire-version': { table: ['GetItem', 'UpdateItem'] },
   'run-agent': {
-    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-by-status', 'executions-of-agent'],
     queue: ['SendMessage'],
   },
   'serve-mcp': {
-    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: [
       'executions-by-status',
       'executions-of-agent',
@@ -81,7 +81,9 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'stream-events': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'] },
-  'give-feedback': { table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
+  'give-feedback': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
+  },
   'delete-execution': {
     table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
   },
@@ -90,7 +92,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     queue: ['SendMessage'],
   },
   'process-execution': {
-    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-of-agent'],
     queue: ['ChangeMessageVisibility', 'SendMessage'],
   },

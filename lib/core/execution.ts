@@ -254,6 +254,19 @@ export function addUsage(a: Usage, b: Usage): Usage {
 /** To a billionth of a dollar, so that sums show no binary fractions. */
 export const roundDollars = (amount: number): number => Math.round(amount * 1e9) / 1e9
 
+/**
+ * Whether the step limit forced the last response of the run: with a higher limit, which has the same cache key, the result
+ * might be another one.
+ */
+export const hasUsedAllSteps = (
+  { steps }: Pick<Execution, 'steps'>,
+  { maxAgentSteps }: RunOptions,
+): boolean => steps >= maxAgentSteps
+
+/** Whether the feedback says that the output is wrong. */
+export const isRejection = ({ rating, correctedOutput }: Feedback): boolean =>
+  rating === -1 || correctedOutput !== null
+
 export function isFinal(execution: Pick<Execution, 'status'>): boolean {
   return execution.status !== 'IN_PROGRESS'
 }

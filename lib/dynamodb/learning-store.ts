@@ -1,5 +1,5 @@
 import { Unavailable } from '../core/errors.ts'
-import type { Feedback } from '../core/execution.ts'
+import { type Feedback, isRejection } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import {
   BYTES_PER_TOKEN,
@@ -9,10 +9,11 @@ import {
   type LearningStore,
 } from '../core/learning.ts'
 import { parseStoredJson } from '../core/parse-json.ts'
+import { belongsTo } from './cache-store.ts'
 import { isStored } from './cleanup.ts'
 import type { ExecutionItem } from './execution-item.ts'
 import { loadExecution, readRecord } from './load-execution.ts'
-import { agentShard, executionKey } from './table/keys.ts'
+import { agentShard, cacheKey, executionKey } from './table/keys.ts'
 import {
   deletePayload,
   payloadBytes,
@@ -39,6 +40,7 @@ export function learningStore(table: Table): LearningStore {
         const before = (await readRecord(table, id)) as (Item & ExecutionItem) | null
         if (before?.organizationId !== organizationId) return 'missing'
         if (before.status === 'IN_PROGRESS') return 'open'
+        if (isRejection(feedback)) await dropResult(table, before)
         const target = { executionId: id, holder: key, writer: `feedback-${writer}-${tries}`, writtenAt }
         const stored = await storePayload(table, target, feedback)
         const replaced = before.feedback
@@ -72,6 +74,14 @@ export function learningStore(table: Table): LearningStore {
       return toExamples(await table.getMany(ids.map(executionKey), { consistent: true }), scope)
     },
   }
+}
+
+/**
+ * Deletes the cache entry with the result of the execution, which may be the copy of another one. Before the feedback is
+ * written: if that fails, nothing but a cached result is lost.
+ */
+async function dropResult(table: Table, { id, cachedExecutionId, cache }: ExecutionItem): Promise<void> {
+  if (cache) await table.delete(cacheKey(cache.key), belongsTo(cachedExecutionId ?? id))
 }
 
 /** Concurrent feedback is replaced in the order of its revisions, so that each writer deletes what it has replaced. */

@@ -2,7 +2,7 @@ import { toChangedRecord, toExecutionRecord } from '../api/mappers/to-execution-
 import type { ExecutionRecord } from '../api/schemas/execution-record.ts'
 import { type Access, hasScope } from '../core/access.ts'
 import { ServiceError } from '../core/errors.ts'
-import { type Execution, inputErrorsOf, isFinal } from '../core/execution.ts'
+import { type Execution, hasUsedAllSteps, inputErrorsOf, isFinal } from '../core/execution.ts'
 import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HttpResponse } from './event.ts'
 
@@ -76,8 +76,9 @@ export function toExecutionHeaders(execution: Execution, basePath: string): Reco
   }
 }
 
-/** RFC 9211. A result is stored once the execution has succeeded. */
-function toCacheStatus({ cached, status }: Execution): string {
-  if (cached) return 'agent-execution-service; hit'
-  return `agent-execution-service; fwd=miss${status === 'SUCCESS' ? '; stored' : ''}`
+/** RFC 9211. A result is stored once the execution has succeeded, unless the step limit forced it. */
+function toCacheStatus(execution: Execution): string {
+  if (execution.cached) return 'agent-execution-service; hit'
+  const isStored = execution.status === 'SUCCESS' && !hasUsedAllSteps(execution, execution.options)
+  return `agent-execution-service; fwd=miss${isStored ? '; stored' : ''}`
 }

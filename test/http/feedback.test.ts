@@ -43,6 +43,30 @@ describe('PUT feedback', () => {
     expect(list).toContainEqual(json)
   })
 
+  it.each([
+    ['rejects the result', false, { rating: -1 }],
+    ['corrects the result', false, { rating: 1, correctedOutput: { text: 'meant' } }],
+    ['rejects a copy of it', true, { rating: -1 }],
+    ['corrects a copy of it', true, { rating: 1, correctedOutput: { text: 'meant' } }],
+  ])('removes a result from the cache that it %s', async (_, isCopy, feedback) => {
+    const input = { text: randomBytes(9).toString('hex') }
+    const run = async () => {
+      const response = await org.run('echo', input, 'useCache=true')
+      return { id: getExecutionId(response), status: response.headers.get('cache-status') }
+    }
+    const first = await run()
+    const copy = await run()
+    expect([first.status, copy.status].map((status) => status?.split('; ')[1])).toEqual(['fwd=miss', 'hit'])
+    await giveFeedback(first.id, { rating: 1 })
+    expect((await run()).status).toContain('hit')
+    await giveFeedback(isCopy ? copy.id : first.id, feedback)
+    const next = await run()
+    expect(next.status).toContain('fwd=miss; stored')
+    // Feedback on the older result leaves the new one alone.
+    await giveFeedback(first.id, { rating: -1 })
+    expect((await run()).status).toContain('hit')
+  })
+
   it('accepts a rating without correction and note', async () => {
     const id = await createExecution()
     const nothing = { correctedOutput: null, note: null }

@@ -1,4 +1,10 @@
-import { type Execution, type LeasedExecution, NO_USAGE, type Outcome } from '../../core/execution.ts'
+import {
+  type Execution,
+  hasUsedAllSteps,
+  type LeasedExecution,
+  NO_USAGE,
+  type Outcome,
+} from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
@@ -39,19 +45,27 @@ export async function reuseResult({ engine, execution, signal, retry }: Params):
   if (completed === 'IN_PROGRESS') {
     throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: requeueDelay(execution, system.now()) })
   }
-  if (completed?.output && isFresh(completed, execution.cache, system.now()))
-    return reused(leader.id, completed.output)
+  if (completed?.output && isReusable(completed, execution.cache, system.now())) {
+    // Without its entry, the result was rejected, or its execution deleted.
+    const kept = await cache.get({ key, now: system.now() })
+    if (kept?.executionId === leader.id) return reused(leader.id, completed.output)
+  }
   await reserve(leader.id)
   return null
 }
 
 /** If the result could not be stored, it is reused from the record for as long as the cache entry would have lived. */
-const isFresh = ({ finishedAt }: Execution, { ttlSeconds }: CacheSettings, now: number): boolean =>
-  ttlSeconds === null || Date.parse(finishedAt ?? '') + ttlSeconds * 1000 > now
+function isReusable(completed: Execution, { ttlSeconds }: CacheSettings, now: number): boolean {
+  if (hasUsedAllSteps(completed, completed.options)) return false
+  return ttlSeconds === null || Date.parse(completed.finishedAt ?? '') + ttlSeconds * 1000 > now
+}
 
 type CacheSettings = NonNullable<Execution['cache']>
 
-/** Stores the result for later executions with the same cache key; after an error, frees the key. */
+/**
+ * Stores the result for later executions with the same cache key. After an error, and after a last step that the limit forced,
+ * frees the key.
+ */
 export async function storeResult(
   { cache, system }: Engine,
   execution: LeasedExecution,
@@ -60,7 +74,8 @@ export async function storeResult(
   if (!execution.cache || (outcome.status === 'SUCCESS' && outcome.cached)) return
   const { key, ttlSeconds } = execution.cache
   const executionId = execution.id
-  if (outcome.status !== 'SUCCESS') return cache.drop({ key, executionId })
+  if (outcome.status !== 'SUCCESS' || hasUsedAllSteps(outcome, execution.options))
+    return cache.drop({ key, executionId })
   const expiresAt = ttlSeconds === null ? null : system.now() + ttlSeconds * 1000
   await cache.store({ key, executionId, output: outcome.output, expiresAt })
 }

@@ -1,13 +1,26 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
+import { NO_USAGE } from '../../../lib/core/execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
+import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
+import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine.ts'
+import { anExecution, leased, NO_PROGRESS } from '../../support/executions.ts'
+import { aModelAgent } from '../../support/model-agent.ts'
 import { newOrganization, sharedTable } from '../../support/organization.ts'
 
 const MINUTE_MS = 60_000
+const INPUT = { text: 'x' }
+const ONE_STEP = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
+const LEASE = { owner: 'leader', expiresAt: Date.now() + 3_600_000 }
 let version: Version
+const ids = () => ({
+  organizationId: version.organizationId,
+  agentId: version.agentId,
+  versionId: version.id,
+})
 
 beforeAll(async () => {
   version = await (await newOrganization()).publish('echo')
@@ -22,9 +35,9 @@ function runAt(minute: number, key: string, overrides: Partial<Engine> = {}) {
   }
   return runInProcess(engine, {
     version,
-    input: { text: 'x' },
+    input: INPUT,
     tenantId: null,
-    options: { maxAgentSteps: 1, model: null, useDynamicLearning: false },
+    options: ONE_STEP,
     cache: { key, ttlSeconds: 60 },
   })
 }
@@ -41,4 +54,88 @@ describe('reuseResult', () => {
     expect(second).toMatchObject({ status: 'SUCCESS', cached: false })
     expect(await runAt(2, key)).toMatchObject({ cached: true, cachedExecutionId: second.id })
   })
+
+  it.each([
+    ['the result', false],
+    ['a copy of it', true],
+  ])('does not take a result from its record when %s is rejected while it waits', async (_, isCopy) => {
+    const key = system.newId()
+    const engine = engineOn(sharedTable())
+    const leader = anExecution({ ...ids(), input: INPUT, lease: LEASE, cache: { key, ttlSeconds: null } })
+    await engine.executions.create({ execution: leader })
+    await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
+    let looks = 0
+    const getStatus: Engine['executions']['getStatus'] = async (params) => {
+      looks++
+      // The follower learns of the end only after the rejection.
+      return hasRejected ? engine.executions.getStatus(params) : 'IN_PROGRESS'
+    }
+    let hasRejected = false
+    const following = runAt(0, key, { executions: { ...engine.executions, getStatus } })
+    await vi.waitUntil(() => looks > 0, { timeout: 30_000 })
+    const outcome = { status: 'SUCCESS' as const, output: { text: 'wrong' }, ...NO_PROGRESS }
+    const finishedAt = new Date().toISOString()
+    await engine.executions.finish({ execution: leased(leader, LEASE.owner), outcome, finishedAt })
+    const rated = isCopy ? await runAt(0, key) : leader
+    expect(rated.cachedExecutionId).toBe(isCopy ? leader.id : null)
+    const feedback = { rating: -1 as const, correctedOutput: null, note: null }
+    await giveFeedback(engine, { organizationId: version.organizationId, id: rated.id, feedback })
+    hasRejected = true
+    expect(await following).toMatchObject({ cached: false, output: { text: 'x' } })
+  })
+
+  it('does not take a result that used all steps of its run', async () => {
+    const key = system.newId()
+    const engine = engineOn(sharedTable())
+    const leader = anExecution({
+      ...ids(),
+      options: ONE_STEP,
+      lease: LEASE,
+      cache: { key, ttlSeconds: null },
+    })
+    await engine.executions.create({ execution: leader })
+    await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
+    const outcome = { status: 'SUCCESS' as const, output: { text: 'forced' }, ...NO_PROGRESS, steps: 1 }
+    const finishedAt = new Date().toISOString()
+    await engine.executions.finish({ execution: leased(leader, LEASE.owner), outcome, finishedAt })
+    expect(await runAt(0, key)).toMatchObject({ cached: false, output: { text: 'x' } })
+  })
+})
+
+describe('storeResult', () => {
+  it.each([
+    [1, 1, false],
+    [2, 2, false],
+    [1, 2, true],
+  ])(
+    'after %i of %i steps: stores the result: %s, also if another worker ends the run',
+    async (used, maxAgentSteps, isStored) => {
+      const key = system.newId()
+      const engine = engineOn(sharedTable())
+      const agent = await aModelAgent()
+      const options = { maxAgentSteps, model: 'openai-compatible/none', useDynamicLearning: false }
+      const { organizationId, agentId, id: versionId } = agent
+      const cache = { key, ttlSeconds: null }
+      const lease = { owner: 'dead', expiresAt: Date.now() - 1 }
+      const execution = anExecution({ organizationId, agentId, versionId, options, cache, lease })
+      await engine.executions.create({ execution })
+      for (let number = 1; number <= used; number++) {
+        const at = new Date().toISOString()
+        const text = number === used ? '{"answer":"Because."}' : 'Not yet.'
+        const step = {
+          ...{ kind: 'MODEL' as const, number, startedAt: at, finishedAt: at, text, calls: [] },
+          ...{ messages: [], usage: NO_USAGE, stopReason: 'stop' as const },
+        }
+        await engine.steps.append({ executionId: execution.id, owner: 'dead', step, progress: NO_PROGRESS })
+      }
+      const taken = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
+      const claimed = await engine.executions.claim({ id: execution.id, lease: taken, now: Date.now() })
+      if (typeof claimed === 'string') throw new Error(claimed)
+      const environment = { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1' }
+      const result = await attempt({ ...engine, environment }, claimed, agent)
+      expect(result).toMatchObject({ kind: 'completed', execution: { status: 'SUCCESS', steps: used } })
+      const entry = await engine.cache.get({ key, now: Date.now() })
+      expect(entry).toEqual(isStored ? { executionId: execution.id, output: { answer: 'Because.' } } : null)
+    },
+  )
 })

@@ -67,6 +67,7 @@ const learning: Version = {
   code: false,
 }
 const code = `export default async ({ text, ms = 0 }, { step }) => {
+  if (text === 'fail') throw new Error('Failed on request.')
   await new Promise((resolve) => setTimeout(resolve, ms))
   return { text: await step('echo', () => text) }
 }`
@@ -199,6 +200,7 @@ async function invokeAllFunctions() {
   await changeVersions()
   await callTools()
   await learn()
+  await fail()
   await processWithHeartbeat()
   await resume()
   await requeueAndEnd()
@@ -256,6 +258,18 @@ async function learn() {
   const { status, learnedFrom } = await call('get-execution', 200, { id })
   expect([status, learnedFrom.length]).toEqual(['SUCCESS', 1])
   expect(learnedFrom[0] > first).toBe(true)
+}
+
+/** Runs that fail free their cache keys. */
+async function fail() {
+  const query = { useCache: 'true' }
+  const body = { text: 'fail' }
+  await call('run-agent', 500, { query, body })
+  const { id } = await call('run-agent', 202, { query: { ...query, execMode: 'async' }, body })
+  const message = JSON.stringify({ executionId: id, organizationId })
+  await handlers['process-execution'](toSqsEvent({ body: message, receiptHandle: 'r' }), toContext(900_000))
+  const params = { name: version.slug, arguments: body, _meta: { useCache: true } }
+  await call('serve-mcp', 200, modernRequest('tools/call', params))
 }
 
 /** The runner processes an execution with a large input that runs until the next heartbeat. */
