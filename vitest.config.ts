@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { reportersWith } from './test/ci/results.ts'
 
 // Compiling what they import is most of the work of the services and commands that tests start.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url))
@@ -14,6 +15,7 @@ export default defineConfig(({ mode }) => {
   const isFullRun = mode === 'all'
   return {
     test: {
+      reporters: reportersWith('default'),
       include: ['test/**/*.test.ts'],
       exclude: [
         'test/aws/**',

@@ -3,10 +3,12 @@ import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import type { Emulator } from '../../local/emulators/start-emulators.ts'
+import { reportersWith } from '../ci/results.ts'
 import { runCommand } from '../support/run-command.ts'
 import { sdkConfig } from '../support/sdk.ts'
 import { resolveClassPath, startDynamoDBLocal, startElasticMq } from './emulators/java.ts'
 
+const REPORTERS = reportersWith('dot').map((reporter) => `--reporter=${reporter}`)
 const SUITES = ['test/dynamodb', 'test/sqs', 'test/http', 'test/upgrades']
 
 /** Runs the suites of the stores, the queue, the API and upgrades on DynamoDB Local and ElasticMQ. */
@@ -16,7 +18,7 @@ export async function testStoresAndApi(): Promise<void> {
   try {
     const [dynamodb, sqs] = await Promise.all(starting)
     const endpoints = { [DYNAMODB_ENDPOINT]: dynamodb.endpoint, [SQS_ENDPOINT]: sqs.endpoint }
-    await runCommand('npx', ['vitest', 'run', '--reporter=dot', '--silent=passed-only', ...SUITES], endpoints)
+    await runCommand('npx', ['vitest', 'run', ...REPORTERS, '--silent=passed-only', ...SUITES], endpoints)
     await checkUse(dynamodb, sqs)
   } finally {
     for (const started of await Promise.allSettled(starting))

@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config'
+import { reportersWith } from '../ci/results.ts'
 
 /** For the tests of `npm run test:browser`, which need a browser. The other tests leave them out. */
 export default defineConfig({
   test: {
+    reporters: reportersWith('default'),
     include: ['test/browser/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
     env: { POWERTOOLS_LOG_LEVEL: 'WARN' },

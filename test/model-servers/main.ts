@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { reportersWith } from '../ci/results.ts'
 import { hasPython, MIN_PYTHON_MINOR } from '../support/python-environment.ts'
 import { runCommand } from '../support/run-command.ts'
 import { MODEL_REQUESTS } from '../support/scripted-model/keep-request.ts'
@@ -13,7 +14,8 @@ import { serverPython } from './models.ts'
 
 const VALIDATE = fileURLToPath(new URL('validate_requests.py', import.meta.url))
 const SCRIPTED_MODEL = 'test/support/scripted-model/start-scripted-model.ts'
-const vitest = (...args: string[]) => ['vitest', ...args, '--run', '--reporter=dot', '--silent=passed-only']
+const reporters = reportersWith('dot').map((reporter) => `--reporter=${reporter}`)
+const vitest = (...args: string[]) => ['vitest', ...args, '--run', ...reporters, '--silent=passed-only']
 
 if (await hasPython()) {
   await testServers()

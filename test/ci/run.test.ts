@@ -1,0 +1,195 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'aes-ci-'))
+  mkdirSync(join(folder, 'bin'))
+  mkdirSync(join(folder, '.ci'))
+  cpSync(join(ROOT, '.ci/run'), join(folder, '.ci/run'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+})
+
+const environmentWith = (more: Record<string, string> = {}) => ({
+  ...process.env,
+  CHROMIUM: '/bin/true',
+  PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+  ...more,
+})
+
+function writeScript(name: string, text: string): void {
+  writeFileSync(join(folder, name), `#!/usr/bin/env bash\n${text}\n`)
+  chmodSync(join(folder, name), 0o755)
+}
+
+/** Runs `.ci/run` with an `npm` of this text. */
+function runCi(npm: string) {
+  writeScript('bin/npm', npm)
+  const { status, stdout } = spawnSync(join(folder, '.ci/run'), {
+    env: environmentWith(),
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  return { status, lastLine: stdout.split('\n').at(-2), endsWithLine: stdout.endsWith('\n') }
+}
+
+const record = (...lines: string[]) => lines.map((line) => `printf '${line}\\n' >> "$CI_RESULTS"`).join('\n')
+
+describe('.ci/run', () => {
+  it.each([
+    [
+      'adds up what passed',
+      `[ "$1" = ci ] || { ${record('passed\\tlint', 'passed\\ta.test.ts 1 x', 'passed\\ta.test.ts 2 x').replaceAll('\n', '; ')}; }`,
+      { status: 0, lastLine: '3 passed, 0 failed' },
+    ],
+    [
+      'counts a test that ran twice once, as failed if it failed once',
+      `${record('passed\\ta', 'failed\\ta', 'passed\\ta', 'passed\\tb', 'passed\\tb')}\nexit 1`,
+      { status: 1, lastLine: '1 passed, 1 failed' },
+    ],
+    [
+      'keeps the exit code',
+      `${record('passed\\ta', 'failed\\tb', 'failed\\tc')}\nexit 7`,
+      { status: 7, lastLine: '1 passed, 2 failed' },
+    ],
+    [
+      'counts whatever stopped it without a result',
+      `${record('passed\\ta')}\nexit 3`,
+      { status: 3, lastLine: '1 passed, 1 failed' },
+    ],
+    ['says so when nothing ran', 'exit 1', { status: 1, lastLine: '0 passed, 1 failed' }],
+    [
+      'ignores a half-written line',
+      `printf 'pas' >> "$CI_RESULTS"; exit 1`,
+      { status: 1, lastLine: '0 passed, 1 failed' },
+    ],
+    [
+      'ends a line that a check left open',
+      `printf 'no line end'; exit 2`,
+      { status: 2, lastLine: '0 passed, 1 failed' },
+    ],
+  ])('%s', (_, npm, expected) => {
+    expect(runCi(npm)).toEqual({ ...expected, endsWithLine: true })
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('prints the line also when it is stopped by %s', async (signal) => {
+    writeScript('bin/npm', `${record('passed\\ta')}\necho ready\nexec sleep 60`)
+    const child = spawn(join(folder, '.ci/run'), { env: environmentWith(), detached: true })
+    let stdout = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+      // The whole group, as Ctrl-C and CI do.
+      if (text.includes('ready')) process.kill(-(child.pid ?? 0), signal)
+    })
+    const [code] = await once(child, 'close')
+    expect(code).toBeGreaterThan(0)
+    expect(stdout).toMatch(/\n1 passed, 1 failed\n$/)
+  })
+
+  it('prints the line also when Chromium is missing', () => {
+    for (const name of ['awk', 'dirname', 'id', 'mktemp', 'rm'])
+      symlinkSync(`/usr/bin/${name}`, join(folder, 'bin', name))
+    const env = { PATH: join(folder, 'bin') }
+    const { status, stdout } = spawnSync('/bin/bash', [join(folder, '.ci/run')], {
+      env,
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    expect([status, stdout.trim().split('\n').at(-1)]).toEqual([1, '0 passed, 1 failed'])
+  })
+})
+
+/** Runs scripts with `npm run ci`, as a package of these scripts. */
+function runScripts(scripts: Record<string, string>) {
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts }))
+  const results = join(folder, 'results')
+  const args = [join(ROOT, 'test/ci/main.ts'), ...Object.keys(scripts)]
+  const env = environmentWith({ CI_RESULTS: results })
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  return { status, results: readFileSync(results, 'utf8').trimEnd().split('\n') }
+}
+
+describe('npm run ci', () => {
+  it('records scripts, and stops at the first one that fails', () => {
+    expect(runScripts({ lint: 'true', types: 'exit 5', later: 'true' })).toEqual({
+      status: 5,
+      results: ['passed\tnpm run lint', 'failed\tnpm run types'],
+    })
+  })
+
+  it('records a script that records tests only if it fails without a failed test', () => {
+    const passing = `printf 'passed\\ta\\n' >> "$CI_RESULTS"`
+    const failing = `printf 'failed\\tb\\n' >> "$CI_RESULTS"`
+    expect(runScripts({ tests: passing, more: `${failing}; exit 1` })).toEqual({
+      status: 1,
+      results: ['passed\ta', 'failed\tb'],
+    })
+    rmSync(join(folder, 'results'))
+    expect(runScripts({ tests: `${passing}; kill -9 $$` })).toMatchObject({
+      results: ['passed\ta', 'failed\tnpm run tests'],
+    })
+  })
+
+  it('records each test of vitest, files and hooks that fail, and unhandled errors', () => {
+    const tests = {
+      'a.test.ts':
+        "it('passes', () => {}); it('fails', () => { expect(1).toBe(2) }); it.skip('skipped', () => {})",
+      'broken.test.ts': "throw new Error('not loaded')",
+      'hook.test.ts': "beforeAll(() => { throw new Error('hook') }); it('never runs', () => {})",
+      'late.test.ts':
+        "it('passes', () => { setTimeout(() => { throw new Error('late') }) }); it('waits', () => new Promise((done) => setTimeout(done, 50)))",
+    }
+    const tools = "import { beforeAll, expect, it } from 'vitest'\n"
+    const project = mkdtempSync(join(ROOT, 'node_modules/.cache-ci-'))
+    onTestFinished(() => rmSync(project, { recursive: true }))
+    for (const [name, text] of Object.entries(tests)) writeFileSync(join(project, name), tools + text)
+    const results = join(folder, 'results')
+    const reporter = join(ROOT, 'test/ci/results-reporter.ts')
+    const args = [
+      join(ROOT, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--root',
+      project,
+      '--config',
+      'none.ts',
+    ]
+    writeFileSync(join(project, 'none.ts'), 'export default {}\n')
+    const { status } = spawnSync(process.execPath, [...args, `--reporter=${reporter}`], {
+      env: environmentWith({ CI_RESULTS: results }),
+      encoding: 'utf8',
+    })
+    expect(status).toBe(1)
+    const recorded = readFileSync(results, 'utf8').trimEnd().split('\n')
+    const short = recorded.map((line) => line.replace(/ -?[0-9]+(_[0-9]+)+ /, ' '))
+    expect(short.toSorted()).toEqual([
+      'failed\ta.test.ts fails',
+      'failed\tbroken.test.ts',
+      'failed\thook.test.ts',
+      expect.stringMatching(/^failed\tunhandled errors run /),
+      'passed\ta.test.ts passes',
+      'passed\tlate.test.ts passes',
+      'passed\tlate.test.ts waits',
+    ])
+  })
+})
