@@ -10,6 +10,8 @@ export type SharedOptions = { json?: true | undefined; stack?: string | undefine
 
 const MAX_NAME_LENGTH = 100
 const MAX_LIFETIME_DAYS = 3650
+/** Of a token that is created without `--expires`. */
+export const DEFAULT_LIFETIME_DAYS = 90
 const DAY_MS = 24 * 60 * 60 * 1000
 
 export const orgOption = (): Option =>
@@ -87,11 +89,14 @@ export function parseRate(text: string): number {
   )
 }
 
-/** Parses a number of days. Returns milliseconds. */
+/** Parses a number of days, or `never`. Returns milliseconds, infinity for never. */
 export function parseLifetime(text: string): number {
+  if (text === 'never') return Number.POSITIVE_INFINITY
   const days = Number(text)
   if (!/^[0-9]+$/.test(text) || days < 1 || days > MAX_LIFETIME_DAYS) {
-    throw new InvalidArgumentError(`It must be a whole number of days from 1 to ${MAX_LIFETIME_DAYS}.`)
+    throw new InvalidArgumentError(
+      `It must be a whole number of days from 1 to ${MAX_LIFETIME_DAYS}. Use never for a token that does not expire.`,
+    )
   }
   return days * DAY_MS
 }

@@ -13,7 +13,9 @@ const { agents, rates } = openStores()
 
 async function publish({ access, organizationId, body, basePath }: Request<'publish-agent'>) {
   if (process.env[HTTP_PUBLISHING] === 'off')
-    throw new Forbidden('The operator has turned publishing over HTTP off.')
+    throw new Forbidden(
+      'Publishing over HTTP is off. Operators turn it on with the setting httpPublishing=true of the stack; for npm start, by leaving out HTTP_PUBLISHING=off.',
+    )
   const { document, slug = null, code = null, draft = false, message } = parsePublishBody(body)
   const agent = await checkPublishedAgent({ document, slug, code })
   // The agent may not exist: an answer must not tell.

@@ -45,9 +45,9 @@ export const SETTINGS = {
       'Streams responses: synchronous runs can take 270 s (calls of [MCP tools](mcp.md) 45 s) and return large outputs, and events arrive as they happen. When false, API Gateway buffers responses: a synchronous run can take 25 s (20 s), and clients of [events](runs.md#events) reconnect after each part.',
   }),
   httpPublishing: booleanSetting({
-    default: true,
+    default: false,
     description:
-      'Lets tokens with the scope `manage` publish agents over HTTP. What they publish runs with the permissions of the functions and can use every secret of the stack: set it to false if the organizations of the stack do not trust each other. Operators publish with the command line in any case.',
+      'Lets tokens with the scope `manage` publish agents over HTTP. What they publish runs with the permissions of the functions and can use every secret of the stack: leave it off if the organizations of the stack do not trust each other. Operators publish with the command line in any case.',
   }),
   corsOrigins: {
     default: null,

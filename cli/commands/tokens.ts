@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Scope, TokenLimits } from '../../lib/core/access.ts'
+import { SCOPES, type Scope, type TokenLimits } from '../../lib/core/access.ts'
 import type { Token } from '../../lib/core/agent.ts'
 import { agentIdFrom } from '../../lib/core/ids.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
@@ -10,6 +10,7 @@ import { UserError } from '../errors.ts'
 import { findOrganization, readAllPages, withOrganization } from '../find.ts'
 import { formatCommand, formatExamples, textTable } from '../format.ts'
 import {
+  DEFAULT_LIFETIME_DAYS,
   orgOption,
   parseAgents,
   parseAs,
@@ -30,10 +31,13 @@ export function addTokensCommand(program: Command): void {
   addRevokeCommand(tokens)
 }
 
+/** Those that most clients need: they neither delete nor publish. */
+const DEFAULT_SCOPES: Scope[] = ['run', 'read']
+
 type CreateOptions = {
   name: string
-  expires?: number
-  scopes?: Scope[]
+  expires: number
+  scopes: Scope[]
   agents?: string[]
   tenant?: string
   rate?: number
@@ -44,8 +48,18 @@ function addCreateCommand(tokens: Command): void {
     .command('create')
     .description('Create an API token. The token is shown only once.')
     .requiredOption('--name <text>', 'name that identifies the token in lists', parseName)
-    .option('--expires <days>', 'days until the token expires; by default it never does', parseLifetime)
-    .option('--scopes <list>', 'run, read and manage, comma-separated; by default all', parseScopes)
+    .option(
+      '--expires <days>',
+      `days until the token expires, or never (default: ${DEFAULT_LIFETIME_DAYS})`,
+      parseLifetime,
+      parseLifetime(String(DEFAULT_LIFETIME_DAYS)),
+    )
+    .option(
+      '--scopes <list>',
+      `${SCOPES.join(', ')}, comma-separated (default: ${DEFAULT_SCOPES.join()})`,
+      parseScopes,
+      DEFAULT_SCOPES,
+    )
     .option('--agents <list>', 'slugs or IDs of the only agents that it may use', parseAgents)
     .option(
       '--tenant <id>',
@@ -57,21 +71,21 @@ function addCreateCommand(tokens: Command): void {
     .addHelpText(
       'after',
       formatExamples(
-        'tokens create --name ci --expires 90',
+        'tokens create --name ci --scopes run,read,manage --expires 30',
         'tokens create --name acme --scopes run,read --agents triage-ticket --tenant acme --rate 10/s',
       ),
     )
     .action(
       toAction<CreateOptions>((options) =>
         withOrganization(options, async (stores, organization) => {
-          const { scopes = null, agents = null, tenant: tenantId = null, rate = null } = options
+          const { scopes, agents = null, tenant: tenantId = null, rate = null } = options
           const limits: TokenLimits = { scopes, agents, tenantId, rate }
           const { token, text } = newToken({
             system,
             organizationId: organization.id,
             name: options.name,
             createdBy: operatorId(),
-            lifetimeMs: options.expires ?? null,
+            lifetimeMs: Number.isFinite(options.expires) ? options.expires : null,
             ...limits,
           })
           await stores.tokens.create({ token })
@@ -80,6 +94,9 @@ function addCreateCommand(tokens: Command): void {
           const note = [
             `Created token "${name}" for ${organization.name}. It ${expiresAt ? `expires on ${expiresAt}` : 'never expires'}.`,
             `Scopes: ${describeScopes(token)}. Limits: ${describeLimits(token)}.`,
+            ...(scopes === DEFAULT_SCOPES
+              ? ['For more scopes, create one with --scopes run,read,manage.']
+              : []),
             ...missing.map((agent) => `Warning: the organization has no agent ${agent} yet.`),
             'Save it now: it is not shown again. Send it in the header "Authorization: Bearer <token>".',
             `Revoke it: ${formatCommand(options, `tokens revoke ${id}`)}`,

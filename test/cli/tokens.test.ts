@@ -50,6 +50,8 @@ describe('orgs', () => {
   )
 })
 
+const daysUntil = (timestamp: string) => Math.round((Date.parse(timestamp) - Date.now()) / 86_400_000)
+
 describe('tokens', () => {
   it('shows the token once, and never its hash', async () => {
     const created = await cli.json(['tokens', 'create', '--name', 'ci', '--org', org.id])
@@ -58,8 +60,10 @@ describe('tokens', () => {
       token: expect.stringMatching(/^aes_[0-9A-Za-z]{43}$/),
       organizationId: org.id,
       name: 'ci',
-      expiresAt: null,
+      expiresAt: expect.any(String),
+      scopes: ['run', 'read'],
     })
+    expect(daysUntil(created.expiresAt)).toBe(90)
     const { stdout, stderr } = await cli.run(['tokens', 'create', '--name', 'people', '--org', org.id])
     expect(stdout).toMatch(/^aes_[0-9A-Za-z]{43}\n$/)
     expect(stderr).toContain('Save it now: it is not shown again.')
@@ -77,6 +81,18 @@ describe('tokens', () => {
     }
     expect((await cli.json(['tokens', 'list', '--org', org.id]))[0]).not.toHaveProperty('hash')
     expect(await cli.json(['tokens', 'list'])).toEqual([])
+  })
+
+  it('has the scopes run and read and 90 days unless it is created with others', async () => {
+    const create = (...options: string[]) => cli.json(['tokens', 'create', '--name', 'a', ...options])
+    const listed = async () => (await cli.json(['tokens', 'list']))[0]
+    await create()
+    expect(await listed()).toMatchObject({ scopes: ['run', 'read'], expiresAt: expect.any(String) })
+    await create('--scopes', 'run,read,manage', '--expires', 'never')
+    expect(await listed()).toMatchObject({ scopes: ['run', 'read', 'manage'], expiresAt: null })
+    const { stderr } = await cli.run(['tokens', 'create', '--name', 'a'])
+    expect(stderr).toContain('Scopes: run, read.')
+    expect(stderr).toContain('--scopes run,read,manage')
   })
 
   it('sets the expiry to the given number of days', async () => {

@@ -89,14 +89,17 @@ describe('agentMemoryMb', () => {
 })
 
 describe('httpPublishing', () => {
-  it('false turns off the function that publishes, and changes no other', () => {
-    const template = synthesize({ httpPublishing: false })
+  it.each([
+    [{}, ['publish-agent']],
+    [{ httpPublishing: 'true' }, []],
+  ])('turns off the function that publishes, and no other, unless it is true: %j', (context, expected) => {
+    const template = synthesize(context)
     const off = FUNCTION_NAMES.filter(
       (name) =>
         findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment.Variables
           .HTTP_PUBLISHING === 'off',
     )
-    expect(off).toEqual(['publish-agent'])
+    expect(off).toEqual(expected)
   })
 })
 

@@ -13,7 +13,16 @@ export const STACK = 'AgentExecutionService'
 export async function deployStack(folder: string, environment: Record<string, string>): Promise<void> {
   const output = join(folder, 'cdk.out')
   // Moto does not know the attributes of alarms that the dashboard refers to.
-  await cdk(['synth', '--quiet', '--context', 'watching=false', '--output', output])
+  await cdk([
+    'synth',
+    '--quiet',
+    '--context',
+    'watching=false',
+    '--context',
+    'httpPublishing=true',
+    '--output',
+    output,
+  ])
   const file = join(output, `${STACK}.template.json`)
   const template = JSON.parse(await readFile(file, 'utf8')) as Template
   completeMockIntegrations(template)

@@ -19,7 +19,7 @@ type Value = string | { Ref: string } | { 'Fn::FindInMap': [string, { Ref: 'AWS:
 /** The table and the queues on the embedded emulators, and the variables that the template declares. */
 async function deploy(): Promise<Deployment> {
   const folder = mkdtempSync(join(tmpdir(), 'aes-deployed-'))
-  const template = synthesize()
+  const template = synthesize({ httpPublishing: true })
   const [dynamodb, queue] = await Promise.all([startDynamoDB(null), startSqs()])
   await Promise.all([bundleFunctions(join(folder, 'bundles')), provisionTable(dynamodb.endpoint, TABLE)])
   const queues = await provisionQueues(queue.endpoint, TABLE, 60)

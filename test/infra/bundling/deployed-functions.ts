@@ -37,7 +37,8 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
     })
     wait = await publish('wait', deployment.table)
     await publish('redact-pii', deployment.table)
-    await publish('summarize-text', deployment.table)
+    // Calls may choose another model of the provider of this one.
+    await publish('summarize-text', deployment.table, scripted.modelFor('openai-compatible', 'own'))
   })
 
   afterAll(async () => {
@@ -272,10 +273,11 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
   })
 }
 
-async function publish(slug: string, table: Table): Promise<Version> {
+async function publish(slug: string, table: Table, model: string | null = null): Promise<Version> {
   const { agent } = await loadFolder(fileURLToPath(new URL(`../../../agents/${slug}`, import.meta.url)))
   if (!agent) throw new Error(`agents/${slug} is invalid.`)
   const store = agentStore(table)
   const owner = { organizationId, createdBy: organizationId }
-  return (await publishAgent({ store, system, ...owner, agent, draft: false })).version
+  const own = { ...agent, document: { ...agent.document, model } }
+  return (await publishAgent({ store, system, ...owner, agent: own, draft: false })).version
 }
