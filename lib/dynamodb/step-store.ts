@@ -25,6 +25,7 @@ export function stepStore(table: Table): StepStore {
         // Two workers may get different results of the same call.
         writer: randomUUID(),
         writtenAt: Date.parse(result.finishedAt),
+        isPaced: true,
       }
       const content = await storePayload(table, target, result)
       if (await table.put({ ...key, content }, NOT_EXISTS)) return result

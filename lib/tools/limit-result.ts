@@ -1,3 +1,5 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { isWithinDepth, type Json, MAX_JSON_DEPTH } from '../core/json.ts'
 import type { ToolResult } from '../core/model.ts'
 import type { Secrets } from './secrets.ts'
@@ -6,18 +8,41 @@ import { failed, succeeded } from './tool.ts'
 /** Bytes of a result's JSON that the model receives. */
 export const MAX_RESULT_BYTES = 256_000
 
+/** Compressed bytes of a result with its images: it is stored in one partition, and read by every worker of the run. */
+export const MAX_STORED_BYTES = 6_000_000
+
 /** Characters of an error that the model receives. */
 const MAX_ERROR_CHARACTERS = 4_000
 
 const NOTE_BYTES = 200
 
 /**
- * Masks secrets in a result and truncates it; images stay as they are. A value that is too large becomes the start of its JSON text with a note.
- * Masking comes first, because a truncated secret would not be recognized.
+ * Masks secrets in a result and truncates it; images stay as they are, or the call fails. A value that is too large becomes the
+ * start of its JSON text with a note. Masking comes first, because a truncated secret would not be recognized.
  */
-export function limitResult(result: ToolResult, secrets: Pick<Secrets, 'mask' | 'maskText'>): ToolResult {
+export async function limitResult(
+  result: ToolResult,
+  secrets: Pick<Secrets, 'mask' | 'maskText'>,
+): Promise<ToolResult> {
   const { executionId } = result
-  return { ...limitContent(result, secrets), ...(executionId !== undefined && { executionId }) }
+  const limited = await limitStored(limitContent(result, secrets))
+  return { ...limited, ...(executionId !== undefined && { executionId }) }
+}
+
+const compress = promisify(gzip)
+const toMegabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1)
+
+/** Only images can be that large. */
+async function limitStored(result: ToolResult): Promise<ToolResult> {
+  if (!result.ok || !result.images) return result
+  const json = JSON.stringify(result)
+  if (json.length <= MAX_STORED_BYTES) return result
+  const { length } = await compress(json)
+  if (length <= MAX_STORED_BYTES) return result
+  const images = result.images.length === 1 ? 'its image' : `its ${result.images.length} images`
+  return failed(
+    `The result has ${toMegabytes(length)} MB with ${images}, compressed; the limit is ${toMegabytes(MAX_STORED_BYTES)} MB. Request fewer or smaller images.`,
+  )
 }
 
 function limitContent(result: ToolResult, secrets: Pick<Secrets, 'mask' | 'maskText'>): ToolResult {

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Progress } from '../../lib/core/execution.ts'
 import type { CallResult, Step } from '../../lib/core/step.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
+import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { EMULATORS, RACERS, tableOn } from '../support/emulators.ts'
 import { anExecution } from '../support/executions.ts'
@@ -99,5 +101,34 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
         expect(await append(executionId, 3 - Number(!isAppended))).toBe(false)
       }),
     )
+  })
+})
+
+describe('stepStore.appendResult', () => {
+  it('writes large results of one run no faster than its partition can take, and reads them back', async () => {
+    const table = tableOn('dynamodb')
+    const written: { at: number; units: number }[] = []
+    const writeMany: Table['writeMany'] = (writes) => {
+      const bytes = writes.map((write) => ('put' in write ? (write.put.data as Uint8Array).length : 0))
+      written.push({ at: performance.now(), units: bytes.reduce((sum, each) => sum + each, 0) / 1024 })
+      return table.writeMany(writes)
+    }
+    const store = stepStore({ ...table, writeMany })
+    const executionId = system.newId()
+    await store.append({ executionId, owner: 'me', step: stepOf(1), progress: progressAt(1) })
+    const results = ['a', 'b', 'c'].map((callId) => {
+      const value = randomBytes(1_000_000).toString('base64')
+      // Now, because the cleanup of the shared service deletes what has no record after a while.
+      const finishedAt = new Date().toISOString()
+      return { ...result, finishedAt, callId, result: { ok: true as const, value } }
+    })
+    await Promise.all(results.map((each) => store.appendResult({ executionId, number: 1, result: each })))
+    const [recorded] = await store.read({ executionId })
+    for (const each of results) expect(recorded?.results.get(each.callId)).toEqual(each)
+    const units = written.reduce((sum, each) => sum + each.units, 0)
+    expect(units).toBeGreaterThan(2_900)
+    const times = written.map(({ at }) => at)
+    const lastUnits = written.at(-1)?.units ?? 0
+    expect((units - lastUnits) / ((Math.max(...times) - Math.min(...times)) / 1000)).toBeLessThan(1_000)
   })
 })

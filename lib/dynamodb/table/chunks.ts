@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { Key } from './keys.ts'
@@ -9,17 +10,50 @@ const CHUNK_BYTES = 380_000
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
+/**
+ * Write units of paced chunks of one partition in a second. A partition takes 1,000: with chunks of 371 units, that are written
+ * no faster than this, no second has more than two.
+ */
+const PACED_UNITS_PER_SECOND = 700
+const UNIT_BYTES = 1024
+
 type KeyOf = (chunk: number) => Key
 
+/** `isPaced`: spreads the writes over time, together with all others of this process to the same partition. */
+type Options = { isPaced?: boolean | undefined }
+
 /** Writes a text of any length as compressed items. Returns the number of items. */
-export async function writeChunks(table: Table, text: string, keyOf: KeyOf): Promise<number> {
+export async function writeChunks(
+  table: Table,
+  text: string,
+  keyOf: KeyOf,
+  { isPaced = false }: Options = {},
+): Promise<number> {
   const bytes = await compress(text)
-  const chunks = Math.ceil(bytes.length / CHUNK_BYTES)
-  const dataOf = (chunk: number) => bytes.subarray(chunk * CHUNK_BYTES, (chunk + 1) * CHUNK_BYTES)
-  await table.writeMany(
-    Array.from({ length: chunks }, (_, chunk) => ({ put: { ...keyOf(chunk), data: dataOf(chunk) } })),
-  )
-  return chunks
+  const count = Math.ceil(bytes.length / CHUNK_BYTES)
+  const chunks = Array.from({ length: count }, (_, chunk) => ({
+    ...keyOf(chunk),
+    data: bytes.subarray(chunk * CHUNK_BYTES, (chunk + 1) * CHUNK_BYTES),
+  }))
+  if (!isPaced) await table.writeMany(chunks.map((put) => ({ put })))
+  else {
+    for (const put of chunks) {
+      await waitForTurn(put.pk, put.data.length)
+      await table.writeMany([{ put }])
+    }
+  }
+  return count
+}
+
+/** When the paced writes so far have had their time, by partition; on the clock of `performance`. */
+const busyUntil = new Map<string, number>()
+
+async function waitForTurn(pk: string, bytes: number): Promise<void> {
+  const now = performance.now()
+  const at = Math.max(busyUntil.get(pk) ?? now, now)
+  for (const [key, until] of busyUntil) if (until <= now) busyUntil.delete(key)
+  busyUntil.set(pk, at + (bytes / UNIT_BYTES / PACED_UNITS_PER_SECOND) * 1000)
+  if (at > now) await sleep(at - now)
 }
 
 /** @throws MissingChunk */

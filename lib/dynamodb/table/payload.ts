@@ -30,6 +30,8 @@ type Target = {
   writer: string
   /** Milliseconds since the epoch. */
   writtenAt: number
+  /** Whether the chunks are written no faster than their partition can take. */
+  isPaced?: boolean
 }
 
 /**
@@ -38,14 +40,15 @@ type Target = {
  */
 export async function storePayload(
   table: Table,
-  { executionId, holder, writer, writtenAt }: Target,
+  { executionId, holder, writer, writtenAt, isPaced }: Target,
   value: unknown,
 ): Promise<StoredPayload> {
   const json = JSON.stringify(value)
   if (fitsInline(json)) return { json }
   const name = payloadName(holder, writer)
   await scheduleCleanup(table, executionId, name, writtenAt)
-  const chunks = await writeChunks(table, json, (chunk) => payloadKey(executionId, name, chunk))
+  const keyOf = (chunk: number) => payloadKey(executionId, name, chunk)
+  const chunks = await writeChunks(table, json, keyOf, { isPaced })
   return { name, chunks, encoding: 'gzip', bytes: Buffer.byteLength(json) }
 }
 
