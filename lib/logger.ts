@@ -2,3 +2,13 @@ import { Logger } from '@aws-lambda-powertools/logger'
 
 /** Structured logs with ids, outcomes and durations. Inputs, outputs and other content of clients must not be logged. */
 export const logger = new Logger({ serviceName: 'agent-execution-service' })
+
+/** An error as it is logged: without its other properties, which may contain data of clients. */
+export function describeCause(cause: unknown): {
+  name: string
+  message?: string
+  stack?: string | undefined
+} {
+  if (!(cause instanceof Error)) return { name: typeof cause }
+  return { name: cause.name, message: cause.message, stack: cause.stack }
+}

@@ -90,6 +90,7 @@ export type Execution = {
   startedAt: string | null
   finishedAt: string | null
   steps: number
+  /** What its steps have used, with those that could not be stored. */
   usage: Usage
   model: string | null
   options: RunOptions
@@ -98,8 +99,11 @@ export type Execution = {
   feedback: Feedback | null
   /** Number of claims so far. */
   attempts: number
-  /** Claims since the last checkpoint. */
+  /** Claims since the last checkpoint, without those that an outage of the database ended. */
   attemptsSinceProgress: number
+  /** Claims since the last checkpoint that an outage of the database ended, and that lost no step. */
+  outages: number
+  lostSteps: LostStep[]
   /** The retryable error that made the last worker release it. */
   lastError: ExecutionError | null
   lease: Lease | null
@@ -114,7 +118,10 @@ export type Execution = {
   cache: { key: string; ttlSeconds: number | null } | null
 }
 
-/** What the model responses of a run have used so far. */
+/** A computed step that the database did not store, and which attempt computed it. `usage`: of a model response. */
+export type LostStep = { number: number; attempt: number; usage?: Usage }
+
+/** What the stored model responses of a run have used so far. */
 export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'>
 
 /** An execution without its payloads. */
@@ -124,7 +131,7 @@ export type ExecutionSummary = Omit<Execution, 'input' | 'inputAdaptations' | 'o
 export type LeasedExecution = Execution & { lease: Lease }
 
 /** How a run ended. */
-export type Outcome = { logs?: string | null } & (
+export type Outcome = { logs?: string | null; lostSteps?: LostStep[] } & (
   | {
       status: 'SUCCESS'
       output: JsonObject
@@ -204,6 +211,8 @@ export function newExecution(params: NewExecution): Execution {
     feedback: null,
     attempts: lease ? 1 : 0,
     attemptsSinceProgress: lease ? 1 : 0,
+    outages: 0,
+    lostSteps: [],
     lastError: null,
     lease,
     openUntil: now + graceMs,
@@ -249,6 +258,12 @@ export function addUsage(a: Usage, b: Usage): Usage {
   const [first, second] = [a.costUsd, b.costUsd]
   if (first !== undefined && second !== undefined) sum.costUsd = roundDollars(first + second)
   return sum
+}
+
+/** What a run has used: its stored steps, and those that could not be stored. */
+export function totalUsage({ steps, usage }: Pick<Progress, 'steps' | 'usage'>, lost: LostStep[]): Usage {
+  const used = [...(steps > 0 ? [usage] : []), ...lost.flatMap((step) => step.usage ?? [])]
+  return used.length > 0 ? used.reduce(addUsage) : usage
 }
 
 /** To a billionth of a dollar, so that sums show no binary fractions. */

@@ -32,13 +32,13 @@ export function leaseTimes(leaseMs: number = LEASE_MS, backoffMs: number = RETRY
   }
 }
 
-/** Growth from one delivery of a message to the next: five deliveries take a few minutes. */
+/** Growth from one attempt to the next: five attempts take a few minutes. */
 const GROWTH = 3
 const MAX_BACKOFF_MS = 900_000
 
 type Backoff = {
-  /** SQS receive count of the message, from 1. */
-  receiveCount: number
+  /** Which attempt in a row has failed, from 1. */
+  failures: number
   /** Retry-After of the failed dependency, in milliseconds; 0 if it gave none. */
   retryAfterMs: number
   /** Between 0 and 1. */
@@ -51,9 +51,9 @@ type Backoff = {
  */
 export function backoffMs(
   { backoffMs: first }: LeaseTimes,
-  { receiveCount, retryAfterMs, jitter }: Backoff,
+  { failures, retryAfterMs, jitter }: Backoff,
 ): number {
-  const delayMs = first * GROWTH ** (receiveCount - 1) * (0.75 + jitter / 2)
+  const delayMs = first * GROWTH ** (failures - 1) * (0.75 + jitter / 2)
   return Math.min(Math.max(delayMs, retryAfterMs), MAX_BACKOFF_MS)
 }
 

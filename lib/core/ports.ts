@@ -13,7 +13,7 @@ import type {
 } from './execution.ts'
 import type { JsonObject } from './json.ts'
 import type { LearningStore } from './learning.ts'
-import type { Renewal } from './transitions.ts'
+import type { Release, Renewal } from './transitions.ts'
 
 /** The clock (milliseconds since the epoch) and the id generator (UUIDv7). Passed in, so that tests control both. */
 export type System = { now: () => number; newId: () => string }
@@ -139,19 +139,8 @@ export interface ExecutionStore extends LearningStore {
   renew(params: { id: string } & Renewal): Promise<boolean>
   /** Whether the owner has the lease of the open execution: one small read. */
   isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
-  /**
-   * Gives up the lease so that another worker can continue; from `until` on the sweeper re-enqueues the execution.
-   * `error`: the retryable error that caused it. `isCounted`: false if the attempt is not the run's
-   * own failure. Returns false if the owner had lost the lease.
-   */
-  release(params: {
-    id: string
-    owner: string
-    until: number
-    error: ExecutionError | null
-    progress?: Progress | null
-    isCounted?: boolean
-  }): Promise<boolean>
+  /** Gives up the lease so that another worker can continue; false if the owner had lost it. */
+  release(params: { id: string; owner: string } & Release): Promise<boolean>
   /** Ends the execution; null if its worker no longer holds the lease. */
   finish(params: {
     execution: LeasedExecution

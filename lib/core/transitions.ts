@@ -1,4 +1,4 @@
-import type { Execution, ExecutionError, Lease, Outcome, Progress } from './execution.ts'
+import type { Execution, ExecutionError, Lease, LostStep, Outcome, Progress } from './execution.ts'
 import { limitError } from './limit-error.ts'
 import { MAX_ATTEMPTS } from './limits.ts'
 
@@ -27,6 +27,8 @@ export type Changes = Partial<
     | 'lease'
     | 'openUntil'
     | 'attemptsSinceProgress'
+    | 'outages'
+    | 'lostSteps'
     | 'lastError'
     | 'cached'
     | 'cachedExecutionId'
@@ -35,60 +37,85 @@ export type Changes = Partial<
   >
 >
 
-/** A state change: one conditional write that succeeds or fails as a whole. */
-export type Transition = { guard: Guard; set: Changes; claimedAt?: string }
+type Counter = 'attempts' | 'attemptsSinceProgress' | 'outages'
+
+/** A state change: one conditional write that succeeds or fails as a whole. `add` changes counters. */
+export type Transition = {
+  guard: Guard
+  set: Changes
+  add?: Partial<Record<Counter, number>>
+  claimedAt?: string
+}
 
 /** Takes the lease of an execution that no worker holds. `openUntil` is left to the first renewal that needs a later one. */
 export function claim(lease: Lease, now: number): Transition {
-  return { guard: { unleasedAt: now }, set: { lease }, claimedAt: new Date(now).toISOString() }
+  return {
+    guard: { unleasedAt: now },
+    set: { lease },
+    add: { attempts: 1, attemptsSinceProgress: 1 },
+    claimedAt: new Date(now).toISOString(),
+  }
 }
 
 export type Renewal = {
   lease: Lease
   /** When the sweeper checks the execution, if that changes. */
   openUntil?: number
-  /** Resets the counter of attempts without progress. */
+  /** Resets the counters of attempts without progress. */
   progress?: Progress
+  /** The progress was made before this attempt, which therefore counts. */
+  isEarlier?: boolean
   learnedFrom?: string[]
 }
 
 /** Extends the lease. */
-export function renew({ lease, openUntil, progress, learnedFrom }: Renewal): Transition {
+export function renew({ lease, openUntil, progress, isEarlier, learnedFrom }: Renewal): Transition {
   const set = {
     lease,
     ...(openUntil !== undefined && { openUntil }),
-    ...(progress && { ...progress, attemptsSinceProgress: 0, lastError: null }),
+    ...(progress && { ...progress, ...PROGRESSED, lastError: null }),
+    ...(progress && isEarlier && { attemptsSinceProgress: 1 }),
     ...(learnedFrom && { learnedFrom }),
   }
   return { guard: { owner: lease.owner }, set }
 }
 
-type Release = {
+const PROGRESSED = { attemptsSinceProgress: 0, outages: 0 } satisfies Changes
+
+/** What a worker leaves to the next one. */
+export type Release = {
+  /** When the sweeper re-enqueues the execution. */
   until: number
+  /** The error that ended the attempt; null if there is none to show. */
   error: ExecutionError | null
-  /** What this worker has added to. */
+  /** Null if this worker has stored no step. */
   progress?: Progress | null
+  /** All of the run so far. */
+  lostSteps?: LostStep[]
+  /** False if the attempt is not the run's own failure: it waits for another execution, or an outage ended it. */
   isCounted?: boolean
+  /** An attempt that is not counted: the database did not respond. The more of them, the longer the next delay. */
+  isOutage?: boolean
 }
 
-/**
- * Releases the lease so that another worker can continue; from `until` on the sweeper re-enqueues the execution. A run
- * that waits for another execution or for the database has not failed, so its attempts are not counted.
- */
-export function release(owner: string, { until, error, progress, isCounted }: Release): Transition {
+/** Releases the lease so that another worker can continue. */
+export function release(owner: string, params: Release): Transition {
+  const { until, error, progress, lostSteps, isCounted = true, isOutage = false } = params
   const set = {
     lease: null,
     openUntil: until,
     ...(error && { lastError: limitError(error) }),
-    ...progress,
-    ...((isCounted === false || progress) && { attemptsSinceProgress: 0 }),
+    ...(lostSteps && { lostSteps }),
+    ...(progress && { ...progress, ...PROGRESSED }),
   }
-  return { guard: { owner }, set }
+  const uncounted = { attemptsSinceProgress: -1, ...(isOutage && { outages: 1 }) }
+  return { guard: { owner }, set, ...(!isCounted && !progress && { add: uncounted }) }
 }
 
 export function finish(owner: string, outcome: Outcome, finishedAt: string): Transition {
   const error = outcome.status === 'ERROR' ? limitError(outcome.error) : null
-  return { guard: { owner }, set: { output: null, ...outcome, error, finishedAt, ...CLOSED } }
+  const recovered = outcome.status === 'SUCCESS' && { lastError: null }
+  return { guard: { owner }, set: { output: null, ...outcome, error, finishedAt, ...recovered, ...CLOSED } }
 }
 
 /** Ends an execution in ERROR, regardless of its lease; with `unleasedAt`, only if no lease is live. */
@@ -119,13 +146,10 @@ export function isPermitted(execution: Execution, guard: Guard): boolean {
 }
 
 /** The execution after a transition whose guard was checked. */
-export function applyTransition(execution: Execution, { set, claimedAt }: Transition): Execution {
-  const claimed = claimedAt !== undefined && {
-    startedAt: execution.startedAt ?? claimedAt,
-    attempts: execution.attempts + 1,
-    attemptsSinceProgress: execution.attemptsSinceProgress + 1,
-  }
-  return { ...execution, ...set, ...claimed }
+export function applyTransition(execution: Execution, { set, add = {}, claimedAt }: Transition): Execution {
+  const counted = Object.entries(add).map(([name, added]) => [name, execution[name as Counter] + added])
+  const started = claimedAt !== undefined && { startedAt: execution.startedAt ?? claimedAt }
+  return { ...execution, ...set, ...Object.fromEntries(counted), ...started }
 }
 
 export const DEADLINE_EXCEEDED: ExecutionError = {
@@ -134,18 +158,32 @@ export const DEADLINE_EXCEEDED: ExecutionError = {
 }
 
 /** The error of a run whose attempts without progress are used up. */
-export function attemptsExhausted({ lastError }: Execution): ExecutionError {
+export function attemptsExhausted({ lastError }: Pick<Execution, 'lastError'>): ExecutionError {
   return (
     lastError ?? {
       code: 'AttemptsExhausted',
-      message: `${MAX_ATTEMPTS} attempts failed without progress: the worker died each time.`,
+      message: `${MAX_ATTEMPTS} attempts failed without progress: the worker died each time, or the database was not available to it.`,
     }
   )
+}
+
+/** The error of an attempt that computed a step in vain. `reason`: the name of the database's error. */
+export const stepNotStored = ({ number }: LostStep, reason: string): ExecutionError => ({
+  code: 'StepNotStored',
+  message: `Step ${number} was computed, but the database did not store it (${reason}).`,
+  step: number,
+})
+
+/** The error of a run that may lose no further step; null if it may. Progress in between does not help: each one is paid for. */
+export function findExcessiveLoss(lost: LostStep[], lastError: ExecutionError | null): ExecutionError | null {
+  if (lost.length < MAX_ATTEMPTS) return null
+  const message = `${lost.length} attempts each computed a step that was lost. ${lastError?.message ?? ''}`
+  return { code: 'StepNotStored', message: message.trim(), step: lost.at(-1)?.number }
 }
 
 /**
  * Whether a dead-lettered message is replaced by a new one. A message can exceed maxReceiveCount with fewer attempts at its
  * run: the run made progress in between, or workers could not claim it because DynamoDB or Lambda throttled them.
  */
-export const hasAttemptsLeft = ({ attemptsSinceProgress }: Execution): boolean =>
-  attemptsSinceProgress < MAX_ATTEMPTS
+export const hasAttemptsLeft = ({ attemptsSinceProgress, lostSteps }: Execution): boolean =>
+  attemptsSinceProgress < MAX_ATTEMPTS && lostSteps.length < MAX_ATTEMPTS

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type {
-  Execution,
-  ExecutionError,
-  ExecutionSource,
-  ExecutionStatus,
-  ExecutionSummary,
-  Feedback,
-  InputAdaptation,
-  RunOptions,
-  Usage,
+import {
+  type Execution,
+  type ExecutionError,
+  type ExecutionSource,
+  type ExecutionStatus,
+  type ExecutionSummary,
+  type Feedback,
+  type InputAdaptation,
+  type LostStep,
+  type RunOptions,
+  totalUsage,
+  type Usage,
 } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import {
@@ -60,6 +62,10 @@ export type ExecutionItem = {
   revision?: number
   attempts: number
   attemptsSinceProgress: number
+  /** Absent until the first one. */
+  outages?: number
+  /** Absent until the first one; `usage` does not include them. */
+  lostSteps?: LostStep[]
   /** JSON */
   lastError?: string
   leaseOwner?: string
@@ -77,7 +83,7 @@ export type ExecutionItem = {
 
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
   const { id, organizationId, agentId, input, output, error, lastError, lease, ...others } = execution
-  const { inputAdaptations, feedback, ...rest } = others
+  const { inputAdaptations, feedback, outages, lostSteps, ...rest } = others
   const listShard = shardOf(id, LIST_SHARDS)
   const isOpen = execution.status === 'IN_PROGRESS'
   const key = executionKey(id)
@@ -103,6 +109,8 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     feedback: feedback ? await store('feedback', feedback) : undefined,
     error: toJson(error),
     lastError: toJson(lastError),
+    outages: outages || undefined,
+    lostSteps: lostSteps.length > 0 ? lostSteps : undefined,
     leaseOwner: lease?.owner,
     leaseExpiresAt: lease?.expiresAt,
   }
@@ -145,6 +153,8 @@ export const SUMMARY_ATTRIBUTES = [
   'learnedFrom',
   'attempts',
   'attemptsSinceProgress',
+  'outages',
+  'lostSteps',
   'lastError',
   'leaseOwner',
   'leaseExpiresAt',
@@ -193,12 +203,14 @@ export function toSummary(item: ExecutionItem): ExecutionSummary {
     startedAt: item.startedAt ?? null,
     finishedAt: item.finishedAt ?? null,
     steps: item.steps,
-    usage: item.usage,
+    usage: totalUsage(item, item.lostSteps ?? []),
     model: item.model ?? null,
     options: item.options,
     learnedFrom: item.learnedFrom ?? null,
     attempts: item.attempts,
     attemptsSinceProgress: item.attemptsSinceProgress,
+    outages: item.outages ?? 0,
+    lostSteps: item.lostSteps ?? [],
     lastError: item.lastError ? (JSON.parse(item.lastError) as ExecutionError) : null,
     lease:
       item.leaseOwner && item.leaseExpiresAt

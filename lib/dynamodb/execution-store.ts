@@ -105,9 +105,9 @@ export function executionStore(table: Table): ExecutionStore {
         })) ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       // Recorded since the claim.
-      const { learnedFrom = null, steps, usage, model = null } = item as ExecutionItem
+      const { learnedFrom, steps, usage, model, lostSteps } = toSummary(item as ExecutionItem)
       const finished = transitions.applyTransition(execution, transition)
-      return { ...finished, learnedFrom, steps, usage, model }
+      return { ...finished, learnedFrom, steps, usage, model, lostSteps }
     },
 
     async end({ organizationId, id, unleasedAt, ...ending }) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Unavailable } from '../core/errors.ts'
 import type { Progress } from '../core/execution.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../core/step.ts'
 import { hashCallId, probe } from './probe.ts'
@@ -12,9 +13,15 @@ export function stepStore(table: Table): StepStore {
     async append({ executionId, owner, step, progress }) {
       const key = stepKey(executionId, step.number)
       const target = { executionId, holder: key, writer: owner, writtenAt: Date.parse(step.finishedAt) }
-      const content = await storePayload(table, target, step)
-      const written = await table.put({ ...key, owner, content, progress }, NOT_EXISTS)
-      return written || (await table.get(key, { consistent: true }))?.owner === owner
+      const isOwn = async () => (await table.get(key, { consistent: true }))?.owner === owner
+      try {
+        const content = await storePayload(table, target, step)
+        return (await table.put({ ...key, owner, content, progress }, NOT_EXISTS)) || (await isOwn())
+      } catch (error) {
+        // It can be stored although no response arrived.
+        if (error instanceof Unavailable && (await isOwn().catch(() => false))) return true
+        throw error
+      }
     },
 
     async appendResult({ executionId, number, result }) {

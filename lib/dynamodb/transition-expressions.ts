@@ -6,7 +6,7 @@ import type { Change, Condition } from './table/expressions.ts'
 const OPEN_ATTRIBUTES = ['openShard', 'openUntil']
 
 /** The update of a transition, without its guard and its output (which may be stored in chunks). */
-export function toChange({ set, claimedAt }: Transition): Change {
+export function toChange({ set, add, claimedAt }: Transition): Change {
   const { lease, error, lastError, output: _, ...plain } = set
   const values = {
     ...plain,
@@ -21,7 +21,8 @@ export function toChange({ set, claimedAt }: Transition): Change {
     set: withoutNulls(values),
     remove: [...new Set([...cleared, ...removed])],
     ...(set.status === 'ERROR' && { copy: { failedShard: 'agentShard' } }),
-    ...(claimedAt && { setOnce: { startedAt: claimedAt }, add: { attempts: 1, attemptsSinceProgress: 1 } }),
+    ...(claimedAt && { setOnce: { startedAt: claimedAt } }),
+    ...(add && { add }),
   }
 }
 

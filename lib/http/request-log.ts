@@ -1,7 +1,7 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceError } from '../core/errors.ts'
-import { logger } from '../logger.ts'
+import { describeCause, logger } from '../logger.ts'
 import type { ServiceEvent } from './event.ts'
 import { toServiceError } from './problem-details.ts'
 
@@ -64,10 +64,4 @@ async function logServerError(
   logger.error(REQUEST_FAILED, { ...entry, cause: describeCause(cause) })
   const { countServerError } = await import('../metrics.ts')
   countServerError(entry)
-}
-
-/** Leaves out all other properties of the error, which may contain data of clients. */
-function describeCause(cause: unknown) {
-  if (!(cause instanceof Error)) return { name: typeof cause }
-  return { name: cause.name, message: cause.message, stack: cause.stack }
 }

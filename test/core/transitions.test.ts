@@ -16,6 +16,8 @@ const KINDS = [
   'step',
   'finish',
   'release',
+  'wait',
+  'outage',
   'cancel',
   'dead-letter',
   'list',
@@ -37,7 +39,7 @@ describe('isPermitted and applyTransition', () => {
         // An independent model of the rules: who holds the lease, until when, and what is counted.
         let holder: { owner: string; until: number } | null = null
         let final: Execution | null = null
-        let [claims, sinceProgress, firstClaim] = [0, 0, null as string | null]
+        let [claims, sinceProgress, outages, firstClaim] = [0, 0, 0, null as string | null]
         let lastError: unknown = null
 
         let execution = anExecution({ now: START, deadlineMs: DEADLINE_MS })
@@ -71,12 +73,24 @@ describe('isPermitted and applyTransition', () => {
             const progress = { steps: execution.steps + 1, usage: NO_USAGE, model: 'a/b' }
             if (!apply(transitions.renew({ lease, ...(kind === 'step' && { progress }) }), isOwner)) continue
             holder = { owner, until: lease.expiresAt }
-            if (kind === 'step') [sinceProgress, lastError] = [0, null]
+            if (kind === 'step') [sinceProgress, outages, lastError] = [0, 0, null]
           } else if (kind === 'release') {
             if (!apply(transitions.release(owner, { until: now + TIMES.graceMs, error: ERROR }), isOwner))
               continue
             holder = null
             lastError = ERROR
+          } else if (kind === 'wait' || kind === 'outage') {
+            const progress =
+              sinceProgress === 0 ? { steps: execution.steps, usage: NO_USAGE, model: null } : null
+            const uncounted = { isCounted: false, isOutage: kind === 'outage' }
+            const release = { until: now + TIMES.graceMs, error: null, progress, ...uncounted }
+            if (!apply(transitions.release(owner, release), isOwner)) continue
+            holder = null
+            if (progress) [sinceProgress, outages] = [0, 0]
+            else {
+              sinceProgress--
+              if (kind === 'outage') outages++
+            }
           } else if (kind === 'finish') {
             if (apply(transitions.finish(owner, failure(CANCELLED), at), isOwner)) final = execution
           } else if (kind === 'cancel') {
@@ -97,10 +111,12 @@ describe('isPermitted and applyTransition', () => {
             apply(transitions.postpone(listed, { until, now }), execution.openUntil === listed && isUnleased)
           }
           expect(execution).toMatchObject({ attempts: claims, startedAt: firstClaim })
+          expect(execution.attemptsSinceProgress).toBeGreaterThanOrEqual(0)
           if (final === null) {
             expect(execution).toMatchObject({
               status: 'IN_PROGRESS',
               attemptsSinceProgress: sinceProgress,
+              outages,
               lastError,
               finishedAt: null,
             })

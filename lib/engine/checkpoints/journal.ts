@@ -1,4 +1,11 @@
-import { addUsage, type LeasedExecution, NO_USAGE, type Progress } from '../../core/execution.ts'
+import { Unavailable } from '../../core/errors.ts'
+import {
+  addUsage,
+  type LeasedExecution,
+  type LostStep,
+  NO_USAGE,
+  type Progress,
+} from '../../core/execution.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
 import type { LeaseHeartbeat } from './lease-heartbeat.ts'
 import { AttemptStopped, leaseLost } from './stop-reason.ts'
@@ -22,7 +29,7 @@ export type NewStep = Step extends infer S ? (S extends Step ? Omit<S, 'number'>
 /**
  * The checkpoints of one run: those of earlier workers, and those that this one adds. The first step of a worker renews the
  * lease; later ones cost one write each, because nobody else can have the lease before it expires. Heartbeats record the
- * progress in between, and a cancelled run's journal refuses further steps.
+ * progress of steps that are stored, and a cancelled run's journal refuses further steps.
  */
 export class Journal {
   readonly recorded: RecordedStep[]
@@ -33,6 +40,10 @@ export class Journal {
   logs = ''
   /** Model responses in the journal, and their usage. */
   private totals = { steps: 0, usage: NO_USAGE }
+  /** Steps that earlier attempts could not store. */
+  private readonly lostBefore: LostStep[]
+  /** The step that is being stored, or could not be. */
+  private unstored: LostStep | null = null
   private readonly params: Params
   /** Serializes writes in the order of the step numbers. */
   private queue: Promise<unknown> = Promise.resolve()
@@ -41,17 +52,41 @@ export class Journal {
   private constructor(params: Params, recorded: RecordedStep[]) {
     this.params = params
     this.recorded = recorded
-    for (const { step } of recorded) this.count(step)
+    for (const { step } of recorded) this.totals = this.totalsWith(step)
+    const { lostSteps } = params.execution
+    // A write can arrive after its worker has given it up.
+    this.lostBefore = lostSteps.filter(({ number, attempt }) => {
+      const stored = recorded[number - 1]?.step
+      return !stored || attemptOf(stored) !== attempt
+    })
   }
 
   /** Reads the steps of earlier attempts; the first attempt has none to read. */
   static async open(params: Params): Promise<Journal> {
-    const { execution, steps } = params
-    return new Journal(params, execution.attempts > 1 ? await steps.read({ executionId: execution.id }) : [])
+    const { execution, steps, heartbeat } = params
+    const isResumed = execution.attempts > 1
+    const journal = new Journal(params, isResumed ? await steps.read({ executionId: execution.id }) : [])
+    const last = journal.recorded.at(-1)?.step
+    // The worker of the last step died before a heartbeat recorded it: the record still counts its attempt.
+    if (last && execution.attemptsSinceProgress > execution.attempts - attemptOf(last)) {
+      const progress = { ...journal.progress, model: execution.model }
+      if (!(await heartbeat.renew({ progress, isEarlier: true }))) throw leaseLost()
+    }
+    return journal
   }
 
   get progress(): Progress {
     return { ...this.totals, model: this.model }
+  }
+
+  /** Steps of the run that were computed, and are not known to be stored. */
+  get lostSteps(): LostStep[] {
+    return this.unstored ? [...this.lostBefore, this.unstored] : this.lostBefore
+  }
+
+  /** The one of them that this worker has computed. */
+  get lostStep(): LostStep | null {
+    return this.unstored
   }
 
   /** To be called before each step. @throws AttemptStopped `WorkerShuttingDown` or `LeaseLost` */
@@ -63,7 +98,7 @@ export class Journal {
   /** Records the examples of the run before its first step. @throws AttemptStopped `LeaseLost` */
   async recordExamples(ids: string[]): Promise<void> {
     this.assertMayWrite()
-    if (!(await this.params.heartbeat.renew(undefined, ids))) throw leaseLost()
+    if (!(await this.params.heartbeat.renew({ learnedFrom: ids }))) throw leaseLost()
   }
 
   /** @throws AttemptStopped `LeaseLost` */
@@ -99,7 +134,6 @@ export class Journal {
     results.set(result.callId, stored)
   }
 
-  /** The first attempt is not stored: most runs have no other. */
   private get attempt(): { attempt?: number } {
     const { attempts } = this.params.execution
     return attempts > 1 ? { attempt: attempts } : {}
@@ -109,29 +143,40 @@ export class Journal {
     if (this.isClosed || !this.params.heartbeat.isHeld) throw leaseLost()
   }
 
-  private count(step: Step): void {
-    if (step.kind !== 'MODEL') return
+  private totalsWith(step: Step): Journal['totals'] {
+    if (step.kind !== 'MODEL') return this.totals
     const { steps, usage } = this.totals
-    this.totals = { steps: steps + 1, usage: steps === 0 ? step.usage : addUsage(usage, step.usage) }
+    return { steps: steps + 1, usage: steps === 0 ? step.usage : addUsage(usage, step.usage) }
   }
 
-  private async write(step: NewStep): Promise<RecordedStep> {
-    const { steps, execution, heartbeat } = this.params
+  private async write(newStep: NewStep): Promise<RecordedStep> {
+    const { steps, execution, heartbeat, onStep } = this.params
+    const number = this.recorded.length + 1
+    const step = { ...newStep, number, ...this.attempt } as Step
+    const usage = step.kind === 'MODEL' && { usage: step.usage }
+    this.unstored = { number, attempt: execution.attempts, ...usage }
     this.assertMayWrite()
-    const { owner } = execution.lease
-    const recorded: RecordedStep = {
-      step: { ...step, number: this.recorded.length + 1, ...this.attempt } as Step,
-      results: new Map(),
-    }
+    if (!this.hasGrown && !(await heartbeat.renew().catch(ifUnavailable))) throw leaseLost()
+    const totals = this.totalsWith(step)
+    const progress = { ...totals, model: this.model }
+    const { id: executionId, lease } = execution
+    if (!(await steps.append({ executionId, owner: lease.owner, step, progress }))) throw leaseLost()
+    const recorded: RecordedStep = { step, results: new Map() }
     this.recorded.push(recorded)
-    this.count(recorded.step)
-    const { progress } = this
-    if (this.hasGrown) heartbeat.report(progress)
-    else if (!(await heartbeat.renew(progress))) throw leaseLost()
-    const params = { executionId: execution.id, owner, step: recorded.step, progress }
-    if (!(await steps.append(params))) throw leaseLost()
+    this.totals = totals
+    this.unstored = null
     this.hasGrown = true
-    this.params.onStep?.(execution, recorded.step)
+    heartbeat.report(progress)
+    onStep?.(execution, step)
     return recorded
   }
+}
+
+/** The first attempt is not stored: most runs have no other. */
+const attemptOf = ({ attempt = 1 }: Step): number => attempt
+
+/** The lease is held until it expires, also if it cannot be renewed. The step must not be lost for that. */
+function ifUnavailable(error: unknown): true {
+  if (error instanceof Unavailable) return true
+  throw error
 }

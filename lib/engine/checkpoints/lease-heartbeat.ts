@@ -1,6 +1,7 @@
 import type { LeasedExecution, Progress } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { ExecutionStore, System } from '../../core/ports.ts'
+import type { Renewal } from '../../core/transitions.ts'
 
 type Params = {
   executions: Pick<ExecutionStore, 'isLeasedBy' | 'renew'>
@@ -60,7 +61,7 @@ export class LeaseHeartbeat {
   }
 
   /** Extends the lease; false once it is lost. @throws Unavailable; the lease is then unchanged */
-  async renew(progress?: Progress, learnedFrom?: string[]): Promise<boolean> {
+  async renew(recorded: Pick<Renewal, 'progress' | 'isEarlier' | 'learnedFrom'> = {}): Promise<boolean> {
     if (this.lost.aborted) return false
     const { executions, system, times, execution } = this.params
     const now = system.now()
@@ -70,15 +71,14 @@ export class LeaseHeartbeat {
       id: execution.id,
       lease: { owner: execution.lease.owner, expiresAt },
       ...(openUntil && { openUntil }),
-      ...(progress && { progress }),
-      ...(learnedFrom && { learnedFrom }),
+      ...recorded,
     })
     if (!isRenewed) this.loss.abort()
     else if (!this.lost.aborted) {
       this.renewedAt = now
       this.expiresAt = expiresAt
       this.openUntil = openUntil ?? this.openUntil
-      if (progress === this.unrecorded) this.unrecorded = null
+      if (recorded.progress === this.unrecorded) this.unrecorded = null
       this.stopAtExpiry()
     }
     return isRenewed && !this.lost.aborted
@@ -106,7 +106,8 @@ export class LeaseHeartbeat {
   private async beat(): Promise<void> {
     const { system, times, onHeartbeat } = this.params
     const isFresh = system.now() - this.renewedAt < times.heartbeatMs / 2
-    const isRenewed = isFresh || (await this.renew(this.unrecorded ?? undefined).catch(() => false))
+    const recorded = this.unrecorded ? { progress: this.unrecorded } : {}
+    const isRenewed = isFresh || (await this.renew(recorded).catch(() => false))
     if (isRenewed) await onHeartbeat?.().catch(() => undefined)
   }
 

@@ -9,13 +9,15 @@ export type StopReason =
   | { kind: 'WorkerShuttingDown' }
   /** Another execution is computing the same result; check again after `delayMs`. */
   | { kind: 'WaitingForResult'; delayMs: number }
-  /** Not the run's fault: it is retried until its deadline. */
-  | { kind: 'DatabaseUnavailable' }
+  /** Not the run's fault: it is retried until its deadline, unless it loses steps. `reason`: the name of the database's error. */
+  | { kind: 'DatabaseUnavailable'; reason: string }
   /**
    * A model or a tool server failed in a way that may succeed later. `error` ends the execution if it never does;
    * `retryAfterMs` is the dependency's Retry-After.
    */
   | { kind: 'RetryableError'; error: ExecutionError; retryAfterMs: number | null }
+  /** A defect, or a permission that is missing. */
+  | { kind: 'UnexpectedError'; error: ExecutionError }
 
 /** Thrown through a run to stop its attempt. */
 export class AttemptStopped extends Interruption {

@@ -10,7 +10,7 @@ import {
   toBudget,
   toSpending,
 } from '../../core/budget.ts'
-import type { Execution, ExecutionError } from '../../core/execution.ts'
+import type { Execution, ExecutionError, LostStep } from '../../core/execution.ts'
 import type { ToolCall } from '../../core/model.ts'
 import type { RecordedStep, Step } from '../../core/step.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
@@ -22,25 +22,24 @@ type Params = {
   engine: Engine
   execution: Execution
   version: Version
-  journal: { readonly recorded: RecordedStep[] }
+  journal: { readonly recorded: RecordedStep[]; readonly lostSteps: LostStep[] }
 }
 
 /**
  * The budget of a run, which includes what the agents spend that it calls as tools. All spending derives from the journals
- * of the run and of these agents, so that no worker starts from zero, and no write is needed to count it.
+ * of the run and of these agents, so that no worker starts from zero, and no write is needed to count it. What could not be
+ * stored in a journal is in the record.
  */
 export class RunBudget {
   private readonly params: Params
   private readonly budget: Budget
   /** Of the first steps, in order; a chain, because parallel calls ask at the same time. */
-  private counted: Promise<{ steps: number; spent: Spending }> = Promise.resolve({
-    steps: 0,
-    spent: NO_SPENDING,
-  })
+  private counted: Promise<{ steps: number; spent: Spending }>
 
   private constructor(params: Params, budget: Budget) {
     this.params = params
     this.budget = budget
+    this.counted = Promise.resolve({ steps: 0, spent: lostSpending(params.journal.lostSteps) })
   }
 
   /** Null for a run without a limit. */
@@ -104,8 +103,14 @@ async function readSpending(engine: Engine, key: { organizationId: string; id: s
     resolveVersionOf(engine.agents, execution),
     engine.steps.read({ executionId: key.id }),
   ])
-  return spendingOf(engine, execution, version, recorded)
+  return addSpending(
+    await spendingOf(engine, execution, version, recorded),
+    lostSpending(execution.lostSteps),
+  )
 }
+
+const lostSpending = (lost: LostStep[]): Spending =>
+  lost.map(({ usage }) => (usage ? toSpending(usage) : NO_SPENDING)).reduce(addSpending, NO_SPENDING)
 
 const ownSpending = (step: Step): Spending => (step.kind === 'MODEL' ? toSpending(step.usage) : NO_SPENDING)
 

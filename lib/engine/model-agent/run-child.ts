@@ -106,7 +106,7 @@ async function runToEnd(
       const result = await runLeased(engine, attempt, leased, child)
       if (result.kind === 'completed') return result.execution
       if (result.kind === 'released') {
-        const backoff = { receiveCount: ++releases, retryAfterMs: result.delayMs, jitter: Math.random() }
+        const backoff = { failures: ++releases, retryAfterMs: result.delayMs, jitter: Math.random() }
         notBefore = system.now() + backoffMs(times, backoff)
       }
     }

@@ -1,17 +1,14 @@
 import type { Version } from '../../core/agent.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
 import type { Example } from '../../core/learning.ts'
-import { ModelConfigurationError, ModelError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { openModel } from '../../models/open-model.ts'
 import { findPrice } from '../../models/prices/price-table.ts'
 import { withCost } from '../../models/prices/with-cost.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { openTools } from '../../tools/open-tools.ts'
-import { ToolError } from '../../tools/tool.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
-import { retryableError } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { RunBudget } from './run-budget.ts'
@@ -29,7 +26,10 @@ type Params = {
   attempt: RunAttempt
 }
 
-/** Opens a version's model and tools, and runs the step loop. Imported on demand, because it loads the SDKs. */
+/**
+ * Opens a version's model and tools, and runs the step loop. Imported on demand, because it loads the SDKs.
+ * @throws ModelConfigurationError, ModelError, ToolError, AttemptStopped, Unavailable
+ */
 export async function runModelVersion(params: Params): Promise<Outcome> {
   const { engine, execution, version, journal, signal, retry, attempt } = params
   const { environment = process.env } = engine
@@ -39,44 +39,34 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     const message = 'The agent names no model and DEFAULT_MODEL is not set.'
     return failure({ code: 'ModelNotConfigured', message })
   }
+  const budget = RunBudget.of({ engine, execution, version, journal })
+  const price = await findPrice(name, environment)
+  if (budget?.isInDollars && !price) {
+    const message = `The run has a budget in US dollars (maxCostUsd), but the model ${name} has no price.`
+    return failure({ code: 'ModelNotConfigured', message })
+  }
+  const model = withCost(await open.model(name, environment, { settings: version.modelSettings }), price)
+  const tools = await open.tools(version.tools as ToolDocument[], {
+    environment,
+    ...subAgents(engine, execution, { attempt, budget, version, journal }),
+  })
   try {
-    const budget = RunBudget.of({ engine, execution, version, journal })
-    const price = await findPrice(name, environment)
-    if (budget?.isInDollars && !price) {
-      const message = `The run has a budget in US dollars (maxCostUsd), but the model ${name} has no price.`
-      return failure({ code: 'ModelNotConfigured', message })
-    }
-    const model = withCost(await open.model(name, environment, { settings: version.modelSettings }), price)
-    const tools = await open.tools(version.tools as ToolDocument[], {
-      environment,
-      ...subAgents(engine, execution, { attempt, budget, version, journal }),
+    return await runStepLoop({
+      execution,
+      version,
+      model,
+      tools,
+      journal,
+      budget,
+      examples: await examplesOf(params),
+      checkOutput: outputValidatorOf(version),
+      system: engine.system,
+      signal,
+      retry,
+      retryDelayMs: timesOf(engine).retryDelayMs,
     })
-    try {
-      return await runStepLoop({
-        execution,
-        version,
-        model,
-        tools,
-        journal,
-        budget,
-        examples: await examplesOf(params),
-        checkOutput: outputValidatorOf(version),
-        system: engine.system,
-        signal,
-        retry,
-        retryDelayMs: timesOf(engine).retryDelayMs,
-      })
-    } finally {
-      await tools.close()
-    }
-  } catch (error) {
-    if (error instanceof ModelConfigurationError)
-      return failure({ code: 'ModelNotConfigured', message: error.message })
-    if (!(error instanceof ToolError || error instanceof ModelError)) throw error
-    const code = error instanceof ToolError ? 'ToolUnavailable' : 'ModelUnavailable'
-    const executionError = { code, message: error.message }
-    if (error.isTransient && retry.mode === 'requeue') throw retryableError(executionError)
-    return failure(executionError)
+  } finally {
+    await tools.close()
   }
 }
 

@@ -71,7 +71,7 @@ async function runUntil(
 ): Promise<Execution> {
   const result = await attempt(engine, execution, version, { deadline })
   if (result.kind === 'completed') return result.execution
-  if (result.kind === 'released') await enqueue(engine, execution)
+  if (result.kind === 'released') await enqueue(engine, execution, result.delayMs)
   return readAgain(engine, execution)
 }
 
@@ -93,8 +93,13 @@ async function readAgain({ executions }: Engine, execution: Execution): Promise<
 }
 
 /** Best effort: the sweeper enqueues what could not be sent. */
-async function enqueue({ queue }: SubmitEngine, { id, organizationId, tenantId }: Execution): Promise<void> {
-  await queue.send({ executionId: id, organizationId, tenantId }).catch(() => undefined)
+async function enqueue(
+  { queue }: SubmitEngine,
+  { id, organizationId, tenantId }: Execution,
+  delayMs = 0,
+): Promise<void> {
+  const delay = delayMs > 0 && { delayMs }
+  await queue.send({ executionId: id, organizationId, tenantId, ...delay }).catch(() => undefined)
 }
 
 /**

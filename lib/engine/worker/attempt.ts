@@ -1,22 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pRetry from 'p-retry'
 import type { Version } from '../../core/agent.ts'
 import { Unavailable, WriteRejected } from '../../core/errors.ts'
-import {
-  type Execution,
-  type ExecutionError,
-  failure,
-  type LeasedExecution,
-  type Outcome,
-} from '../../core/execution.ts'
-import { backoffMs } from '../../core/lease-times.ts'
+import { type Execution, failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
+import { findExcessiveLoss } from '../../core/transitions.ts'
 import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
-import { AttemptStopped, type StopReason } from '../checkpoints/stop-reason.ts'
+import { AttemptStopped, retryableError } from '../checkpoints/stop-reason.ts'
 import { onceCompleted } from '../completion-events.ts'
-import { type Engine, isoNow, timesOf } from '../engine.ts'
-import { reuseResult, storeResult } from './single-flight.ts'
+import { type Engine, timesOf } from '../engine.ts'
+import { reuseResult } from './single-flight.ts'
+import { stopAttempt } from './stop-attempt.ts'
+import { type AttemptResult, endOf, type Run, writeOutcome } from './write-outcome.ts'
 
 export type AttemptOptions = {
   /** Called with each heartbeat. */
@@ -26,25 +23,11 @@ export type AttemptOptions = {
   retry?: RetryPolicy | undefined
 }
 
-/**
- * The result of one worker's attempt. `lost`: another worker has the lease, or the execution is final. `released`: the
- * lease is free for the next worker; `progressed`: this one stored a step; `hasFailed`: after a retryable error.
- */
-export type AttemptResult =
-  | { kind: 'completed'; execution: Execution }
-  | { kind: 'lost' }
-  | { kind: 'released'; progressed: boolean; hasFailed: boolean; delayMs: number }
-
 /** The state of an attempt while it runs. */
-type Attempt = {
-  engine: Engine
-  execution: LeasedExecution
+type Attempt = Run & {
   version: Version
   heartbeat: LeaseHeartbeat
   deadline: WorkerDeadline | undefined
-  retry: RetryPolicy
-  /** Null until it is open. */
-  journal: Journal | null
 }
 
 /** One worker's attempt at an execution whose lease it holds: to the end, or as far as this worker gets. */
@@ -61,15 +44,15 @@ export async function attempt(
   const ignore = onceCompleted(execution.id, () => heartbeat.check().catch(() => undefined))
   try {
     if (!(await heartbeat.start())) return { kind: 'lost' }
-    const outcome = await runUntilDeadline(current).catch(toRejection)
-    const completed = await finish(current, outcome).catch((error) => finish(current, toRejection(error)))
-    if (!completed) return { kind: 'lost' }
-    // Best effort: waiting executions also find the result in the record.
-    await storeResult(engine, execution, outcome).catch(() => undefined)
-    return { kind: 'completed', execution: completed }
+    let outcome = await runUntilDeadline(current).catch(toRejection)
+    const completed = await finish(current, outcome).catch((error) => {
+      outcome = toRejection(error)
+      return finish(current, outcome)
+    })
+    return completed ? endOf(current, completed, outcome) : { kind: 'lost' }
   } catch (error) {
-    if (heartbeat.lost.aborted) return { kind: 'lost' }
-    return await stop(current, stopReasonOf(error))
+    heartbeat.stop()
+    return heartbeat.lost.aborted ? { kind: 'lost' } : await stopAttempt(current, error)
   } finally {
     ignore()
     heartbeat.stop()
@@ -82,82 +65,54 @@ function toRejection(error: unknown): Outcome {
   return failure({ code: 'AgentFailed', message: error.message })
 }
 
-/** With what the journal knows of the run, however it ended. */
-function withJournal(outcome: Outcome, journal: Journal | null): Outcome {
-  if (!journal) return outcome
-  const { logs, progress } = journal
-  const { model, ...counts } = progress
-  const recorded = { ...counts, ...(model !== null && { model }) }
-  return { ...(outcome.status === 'ERROR' && recorded), ...outcome, ...(logs && { logs }) }
-}
+/** Interval of the retries of a final write, and how long one may take after the worker's time is up. */
+const FINISH_RETRY_MS = 500
+const FINISH_GRACE_MS = 2_000
 
-/** @throws the error if it is not a reason to stop, but a defect */
-function stopReasonOf(error: unknown): StopReason {
-  if (error instanceof AttemptStopped) return error.reason
-  if (error instanceof Unavailable) return { kind: 'DatabaseUnavailable' }
-  throw error
-}
-
-async function stop(current: Attempt, reason: StopReason): Promise<AttemptResult> {
-  switch (reason.kind) {
-    case 'LeaseLost':
-      return { kind: 'lost' }
-    case 'WorkerShuttingDown':
-      return release(current, { delayMs: 0, error: null })
-    case 'WaitingForResult':
-      return release(current, { delayMs: reason.delayMs, error: null, isCounted: false })
-    case 'DatabaseUnavailable':
-      return release(current, { delayMs: retryDelay(current, null), error: null, isCounted: false })
-    case 'RetryableError':
-      return release(current, { delayMs: retryDelay(current, reason.retryAfterMs), error: reason.error })
+/**
+ * Null if the lease is lost. A result is not discarded because the database is unavailable for a moment: the write is retried
+ * for as long as a lease lasts, unless the worker's time or the execution's is up before.
+ * @throws Unavailable or AttemptStopped then
+ */
+async function finish(current: Attempt, outcome: Outcome): Promise<Execution | null> {
+  const { engine, execution } = current
+  const { system } = engine
+  const stop = stopSignalOf(current)
+  const abort = onceAborted(stop)
+  const giveUpAt = Math.min(system.now() + timesOf(engine).leaseMs, execution.deadlineAt)
+  const isInTime = () => !stop.aborted && system.now() + FINISH_RETRY_MS < giveUpAt
+  try {
+    return await Promise.race([
+      pRetry(() => writeOutcome(current, outcome), {
+        retries: Number.POSITIVE_INFINITY,
+        factor: 1,
+        minTimeout: FINISH_RETRY_MS,
+        shouldRetry: ({ error }) => error instanceof Unavailable && isInTime(),
+      }),
+      abort.happened.then(async () => {
+        await sleep(FINISH_GRACE_MS, undefined, { ref: false })
+        throw new Unavailable(new Error('The final write did not finish in time.'))
+      }),
+    ])
+  } catch (error) {
+    throw error instanceof Unavailable ? outcomeNotStored(current, outcome, error) : error
+  } finally {
+    abort.ignore()
   }
 }
 
-/** A run that has progressed since its message was received starts its backoff again. */
-function retryDelay({ engine, retry, journal }: Attempt, retryAfterMs: number | null): number {
-  if (retry.mode === 'inline') return 0
-  return backoffMs(timesOf(engine), {
-    receiveCount: journal?.hasGrown ? 1 : retry.receiveCount,
-    retryAfterMs: retryAfterMs ?? 0,
-    jitter: Math.random(),
-  })
+/**
+ * The next worker derives the outcome of a model agent from its journal, and a shared one from the cache. Any other one it has
+ * to compute again, which counts.
+ */
+function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavailable): unknown {
+  if (outcome.status === 'SUCCESS' && (!version.code || outcome.cached)) return cause
+  const message = 'The agent returned its output, but the database did not store it.'
+  return retryableError(outcome.status === 'ERROR' ? outcome.error : { code: 'OutputNotStored', message })
 }
 
-type Release = { delayMs: number; error: ExecutionError | null; isCounted?: boolean }
-
-/** Best effort: a lease that is not released expires. */
-async function release(
-  { engine, execution, heartbeat, journal }: Attempt,
-  { delayMs, error, isCounted = true }: Release,
-): Promise<AttemptResult> {
-  heartbeat.stop()
-  const { executions, system } = engine
-  const { id, lease } = execution
-  const until = system.now() + delayMs + timesOf(engine).graceMs
-  const progress = journal?.hasGrown ? journal.progress : null
-  await executions
-    .release({ id, owner: lease.owner, until, error, progress, isCounted })
-    .catch(() => undefined)
-  return { kind: 'released', progressed: journal?.hasGrown ?? false, hasFailed: error !== null, delayMs }
-}
-
-const FINISH_RETRY_MS = 500
-
-/** Null if the lease is lost. A result is not discarded because the database is unavailable: the write is retried while the lease lasts. */
-async function finish(
-  { engine, execution, heartbeat, journal }: Attempt,
-  result: Outcome,
-): Promise<Execution | null> {
-  const outcome = withJournal(result, journal)
-  const finishedAt = isoNow(engine.system)
-  return pRetry(() => engine.executions.finish({ execution, outcome, finishedAt }), {
-    retries: Number.POSITIVE_INFINITY,
-    factor: 1,
-    minTimeout: FINISH_RETRY_MS,
-    signal: heartbeat.lost,
-    shouldRetry: ({ error }) => error instanceof Unavailable,
-  })
-}
+const stopSignalOf = ({ heartbeat, deadline }: Attempt): AbortSignal =>
+  deadline ? AbortSignal.any([heartbeat.lost, deadline.stop]) : heartbeat.lost
 
 /** The run's outcome, or ERROR `TimedOut`. @throws AttemptStopped when the worker has to stop first */
 async function runUntilDeadline(current: Attempt): Promise<Outcome> {
@@ -165,7 +120,7 @@ async function runUntilDeadline(current: Attempt): Promise<Outcome> {
   const limit = timeLimit(execution, version)
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), limit.endsAt - engine.system.now())
-  const stopSignal = deadline ? AbortSignal.any([heartbeat.lost, deadline.stop]) : heartbeat.lost
+  const stopSignal = stopSignalOf(current)
   const signal = AbortSignal.any([stopSignal, timeout.signal])
   const abort = onceAborted(signal)
   try {
@@ -178,6 +133,8 @@ async function runUntilDeadline(current: Attempt): Promise<Outcome> {
       onStep: engine.onStep,
     })
     current.journal = journal
+    const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
+    if (excess) return failure(excess)
     const running = run(current, journal, signal)
     // It may reject after it was abandoned below, when nobody awaits it.
     running.catch(() => undefined)
@@ -204,21 +161,23 @@ function timeLimit({ startedAt, createdAt, deadlineAt }: Execution, { execution 
   return { endsAt, seconds: Math.round((endsAt - since) / 1000) }
 }
 
-async function run(
-  { engine, execution: recorded, version, retry }: Attempt,
-  journal: Journal,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function run(current: Attempt, journal: Journal, signal: AbortSignal): Promise<Outcome> {
+  const { engine, execution: recorded, version, retry } = current
   const reused = await reuseResult({ engine, execution: recorded, signal, retry })
   if (reused) return reused
   const execution = await withAdaptedInput(recorded, version)
   // Loaded on demand: the thread pool, or the SDKs of models and tools.
-  if (version.code) {
-    const { runCodeVersion } = await import('../code-agent/run.ts')
-    return runCodeVersion({ engine, execution, version, journal, signal })
+  try {
+    if (version.code) {
+      const { runCodeVersion } = await import('../code-agent/run.ts')
+      return await runCodeVersion({ engine, execution, version, journal, signal })
+    }
+    const { runModelVersion } = await import('../model-agent/run.ts')
+    return await runModelVersion({ engine, execution, version, journal, signal, retry, attempt })
+  } catch (error) {
+    const { toOutcome } = await import('./known-errors.ts')
+    return toOutcome(error, retry)
   }
-  const { runModelVersion } = await import('../model-agent/run.ts')
-  return runModelVersion({ engine, execution, version, journal, signal, retry, attempt })
 }
 
 /** The record keeps the input as sent; what the agent receives is derived from it and the version. */

@@ -67,9 +67,9 @@ describe('a retryable error', () => {
   })
 
   it('of the database requeues the run however often it happens', async () => {
-    const { execution, stored } = await queued(() => answer)
-    const append = () => Promise.reject(new Unavailable(new Error('throttled')))
-    const failing = { ...engine, steps: { ...engine.steps, append } }
+    const { execution, stored } = await queued((_, n) => (n === 0 ? lookup : answer), await aToolAgent())
+    const appendResult = () => Promise.reject(new Unavailable(new Error('throttled')))
+    const failing = { ...engine, steps: { ...engine.steps, appendResult } }
     for (let n = 0; n <= MAX_ATTEMPTS; n++) {
       const message = aMessage(1)
       expect(await processMessage(failing, execution.id, message)).toBe('processed')

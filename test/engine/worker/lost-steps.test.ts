@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { Unavailable } from '../../../lib/core/errors.ts'
+import { isFinal, type RunOptions } from '../../../lib/core/execution.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
+import type { ExecutionStore } from '../../../lib/core/ports.ts'
+import type { StepStore } from '../../../lib/core/step.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { NEVER } from '../../../lib/engine/checkpoints/deadline.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { sweep } from '../../../lib/engine/maintenance/sweep.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { startFaultyRelay } from '../../infra/monitoring/faulty-relay.ts'
+import { engineOn } from '../../support/engine.ts'
+import { anExecution } from '../../support/executions.ts'
+import { aModelAgent, finalAnswer } from '../../support/model-agent.ts'
+import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import type { Script } from '../../support/scripted-model/turn.ts'
+import { aMessage, answer, lookup, startTestEngine } from '../../support/test-engine.ts'
+
+const { engine: shared, aToolAgent, stop } = await startTestEngine()
+const scripted = await startScriptedModel()
+let relay: Awaited<ReturnType<typeof startFaultyRelay>>
+/** Its database is behind the relay. */
+let relayed: Engine
+beforeAll(async () => {
+  relay = await startFaultyRelay(inject('dynamodb'))
+  const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: relay.url })
+  relayed = { ...engineOn(table), environment: scripted.environmentFor(), times: TIMES }
+})
+afterAll(async () => {
+  relay.stop()
+  await scripted.stop()
+  await stop()
+})
+
+/** A final write is retried for as long as a lease lasts. */
+const TIMES = { ...leaseTimes(1_500), retryDelayMs: 1 }
+const DEADLINE_MS = 1_200_000
+const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
+const TOKENS = 60
+const wrongAnswer = {
+  calls: [finalAnswer({ wrong: true })],
+  usage: { inputTokens: TOKENS, outputTokens: 0 },
+}
+
+/** A queued run, and a function that delivers its messages until it ends, as the queue and the sweeper would. */
+async function queued(script: Script, budget: Partial<RunOptions> = {}, version = aModelAgent()) {
+  const { organizationId, agentId, id: versionId } = await version
+  const name = system.newId()
+  scripted.script(name, script)
+  const model = scripted.modelFor('openai-compatible', name)
+  const options = { maxAgentSteps: 100, model, useDynamicLearning: false, ...budget }
+  const input = { question: 'Why?' }
+  const given = { organizationId, agentId, versionId, input, options, deadlineMs: DEADLINE_MS }
+  const execution = anExecution(given)
+  await shared.executions.create({ execution })
+  const stored = async () => {
+    const found = await shared.executions.get(execution)
+    if (!found) throw new Error('The execution does not exist.')
+    return found
+  }
+  const deliver = async (engine: Engine) => {
+    let laterMs = 0
+    const delays: number[] = []
+    const clock = { ...system, now: () => Date.now() + laterMs }
+    for (let receiveCount = 1; laterMs < DEADLINE_MS; receiveCount++) {
+      const { message, sent } = aMessage(receiveCount)
+      const later = { ...engine, system: clock }
+      const result = await processMessage(later, execution.id, { message })
+      if (isFinal(await stored())) return delays
+      const delayMs = typeof result === 'string' ? (sent[0]?.delayMs ?? TIMES.graceMs) : result.retryInMs
+      delays.push(delayMs)
+      laterMs += delayMs + 1
+    }
+    await sweepAlone(shared, clock.now)
+    return delays
+  }
+  const sweepAlone = async ({ executions, steps }: Engine, now: () => number) => {
+    const { id, tenantId, createdAt, deadlineAt, openUntil } = await stored()
+    const stale = [{ id, organizationId, tenantId, createdAt, deadlineAt, openUntil: openUntil ?? 0 }]
+    const listed = { ...executions, listStale: async () => stale.splice(0) }
+    const { queue } = aMessage().message
+    await sweep({ executions: listed, steps, queue, system: { ...system, now }, times: TIMES })
+  }
+  return { execution, stored, deliver, requests: () => scripted.requests(name).length }
+}
+
+type Write = keyof Pick<ExecutionStore, 'claim' | 'renew' | 'release' | 'finish'> | keyof StepStore
+type Schedule = (call: number) => boolean
+
+/** An engine whose nth call of one of these operations fails if the schedule says so: before or after the write. */
+function failing(operations: Write[], fails: Schedule, isWritten = false): Engine {
+  let calls = 0
+  const wrap = <Store extends object>(store: Store): Store =>
+    Object.fromEntries(
+      Object.entries(store).map(([name, operation]) => {
+        if (!operations.includes(name as Write)) return [name, operation]
+        const wrapped = async (params: unknown) => {
+          if (!fails(calls++)) return operation(params)
+          if (isWritten) await operation(params)
+          throw new Unavailable(Object.assign(new Error('Slow down.'), { name: 'ThrottlingException' }))
+        }
+        return [name, wrapped]
+      }),
+    ) as Store
+  const { executions, steps } = shared
+  const environment = { ...scripted.environmentFor(), MODEL_PRICES }
+  return { ...shared, environment, times: TIMES, executions: wrap(executions), steps: wrap(steps) }
+}
+
+const always: Schedule = () => true
+const times =
+  (n: number): Schedule =>
+  (call) =>
+    call < n
+const everySecond: Schedule = (call) => call % 2 === 0
+
+describe('a run whose steps are not stored', () => {
+  it('ends after MAX_ATTEMPTS lost responses, with the reason and what they used', async () => {
+    const { stored, deliver, requests } = await queued(() => wrongAnswer)
+    const delays = await deliver(failing(['append'], always))
+    expect(requests()).toBe(MAX_ATTEMPTS)
+    expect(await stored()).toMatchObject({
+      status: 'ERROR',
+      steps: 0,
+      usage: { inputTokens: MAX_ATTEMPTS * TOKENS },
+      error: { code: 'StepNotStored', step: 1, message: expect.stringContaining('ThrottlingException') },
+    })
+    for (const [index, delayMs] of delays.entries())
+      if (index > 0) expect(delayMs).toBeGreaterThan(1.5 * (delays[index - 1] ?? 0))
+  })
+
+  it.each([{ maxTokens: 1.5 * TOKENS }, { maxCostUsd: 1.5 * TOKENS * 0.00001 }])(
+    'counts them in its budget: %j',
+    async (budget) => {
+      const { stored, deliver, requests } = await queued(() => wrongAnswer, budget)
+      await deliver(failing(['append'], always))
+      expect(requests()).toBe(2)
+      expect(await stored()).toMatchObject({
+        error: { code: 'BudgetExceeded', spent: { tokens: 2 * TOKENS } },
+        usage: { inputTokens: 2 * TOKENS },
+      })
+    },
+  )
+
+  it('ends although it stores others in between', async () => {
+    const { stored, deliver, requests } = await queued(() => lookup, {}, aToolAgent())
+    await deliver(failing(['append'], everySecond))
+    const { steps, error } = await stored()
+    expect(error?.code).toBe('StepNotStored')
+    expect(steps).toBe(MAX_ATTEMPTS - 1)
+    expect(requests()).toBe(MAX_ATTEMPTS + steps)
+  })
+
+  it('does not count a step that is stored although no response arrives', async () => {
+    const { stored, deliver, requests } = await queued(
+      (_, index) => (index < 2 * MAX_ATTEMPTS ? lookup : answer),
+      {},
+      aToolAgent(),
+    )
+    await deliver(failing(['append'], always, true))
+    const { status, usage, steps, lostSteps } = await stored()
+    expect({ status, steps, lostSteps }).toEqual({
+      status: 'SUCCESS',
+      steps: 2 * MAX_ATTEMPTS + 1,
+      lostSteps: [],
+    })
+    expect(requests()).toBe(steps)
+    expect(usage.inputTokens).toBe(10 * steps)
+  })
+
+  it('ends if not even the releases are stored', async () => {
+    const { stored, deliver, requests } = await queued(() => wrongAnswer)
+    await deliver(failing(['append', 'release'], always))
+    expect(requests()).toBe(MAX_ATTEMPTS)
+    expect(await stored()).toMatchObject({ status: 'ERROR', error: { code: 'AttemptsExhausted' } })
+  })
+
+  it('counts the step that is being stored when its worker has to stop', async () => {
+    const { execution, stored } = await queued(() => wrongAnswer)
+    const abort = new AbortController()
+    const append = () => {
+      abort.abort()
+      return new Promise<never>(() => undefined)
+    }
+    const engine = { ...failing([], always), steps: { ...shared.steps, append } }
+    const deadline = { drain: NEVER, stop: abort.signal }
+    await processMessage(engine, execution.id, { message: aMessage().message, deadline })
+    expect(await stored()).toMatchObject({
+      status: 'IN_PROGRESS',
+      lease: null,
+      usage: { inputTokens: TOKENS },
+      lostSteps: [{ number: 1, attempt: 1 }],
+    })
+  })
+
+  it('of code ends, too', async () => {
+    const code = `export default async (_, { step }) => ({ answer: await step('paid', () => 'x') })`
+    const version = await aModelAgent({ code: true }, { code })
+    const { stored, deliver } = await queued([], {}, Promise.resolve(version))
+    await deliver(failing(['append'], always))
+    expect(await stored()).toMatchObject({ attempts: MAX_ATTEMPTS, error: { code: 'StepNotStored' } })
+  })
+})
+
+describe('an outage without a lost step', () => {
+  it.each<Write>(['appendResult', 'read'])('of %s is retried until the deadline', async (operation) => {
+    const version = aToolAgent()
+    const { stored, deliver, requests } = await queued([lookup], {}, version)
+    const isSecondAttempt = operation === 'read' ? { message: aMessage().message } : null
+    if (isSecondAttempt) {
+      const drained = { drain: AbortSignal.abort(), stop: NEVER }
+      await processMessage(failing([], always), (await stored()).id, {
+        ...isSecondAttempt,
+        deadline: drained,
+      })
+    }
+    const delays = await deliver(failing([operation], always))
+    expect(requests()).toBeLessThanOrEqual(1)
+    expect(await stored()).toMatchObject({ status: 'ERROR', error: { code: 'DeadlineExceeded' } })
+    expect(delays.length).toBeGreaterThanOrEqual(MAX_ATTEMPTS)
+    expect(delays.at(-1)).toBeGreaterThan(20 * (delays[0] ?? 0))
+  })
+
+  it('ends when the database is available again, however often it was not', async () => {
+    const { stored, deliver } = await queued((_, index) => (index === 0 ? lookup : answer), {}, aToolAgent())
+    await deliver(failing(['appendResult'], times(MAX_ATTEMPTS + 1)))
+    expect(await stored()).toMatchObject({ status: 'SUCCESS', lastError: null })
+  })
+})
+
+describe('any run with a budget', () => {
+  const operations: Write[][] = [
+    ['append'],
+    ['appendResult'],
+    ['renew'],
+    ['release'],
+    ['claim'],
+    ['finish'],
+    ['append', 'release'],
+    ['append', 'renew', 'release'],
+    ['append', 'appendResult', 'renew', 'release', 'claim', 'finish'],
+  ]
+  const schedules: [string, Schedule][] = [
+    ['always', always],
+    ['every second time', everySecond],
+    ...[1, 2, 4, 6].map((n): [string, Schedule] => [`${n} times`, times(n)]),
+  ]
+  const cases = operations.flatMap((names) => schedules.map(([when, fails]) => ({ names, when, fails })))
+
+  it.concurrent.each(cases)(
+    'ends within it when $names fails $when',
+    async ({ names, fails }) => {
+      const maxTokens = 3.5 * TOKENS
+      const usage = wrongAnswer.usage
+      const script: Script = (_, index) => (index % 2 === 0 ? { ...lookup, usage } : wrongAnswer)
+      const { stored, deliver, requests } = await queued(script, { maxTokens }, aToolAgent())
+      await deliver(failing(names, fails))
+      const { status, error, steps, usage: recorded } = await stored()
+      expect(status, JSON.stringify(error)).toBe('ERROR')
+      expect(requests()).toBeLessThanOrEqual(MAX_ATTEMPTS + steps)
+      expect(requests() * TOKENS).toBeLessThan(maxTokens + MAX_ATTEMPTS * TOKENS)
+      const isKnown = !names.includes('release')
+      if (isKnown) expect(recorded.inputTokens).toBe(requests() * TOKENS)
+    },
+    120_000,
+  )
+})
+
+describe('a table', () => {
+  const throttled = { status: 400, code: 'com.amazonaws.dynamodb.v20120810#ThrottlingException' }
+  const denied = { status: 400, code: 'com.amazon.coral.service#AccessDeniedException' }
+
+  it.each([
+    ['throttles', throttled, 'ThrottlingException'],
+    ['refuses', denied, 'AccessDeniedException'],
+  ])(
+    'that %s steps ends a run after MAX_ATTEMPTS responses',
+    async (_, fault, reason) => {
+      const { execution, stored, deliver, requests } = await queued(() => wrongAnswer)
+      relay.setRule((operation, body) =>
+        operation === 'PutItem' && body.includes(execution.id) && body.includes('STEP#') ? fault : undefined,
+      )
+      await deliver(relayed)
+      relay.setRule(() => undefined)
+      expect(requests()).toBe(MAX_ATTEMPTS)
+      const { error, usage } = await stored()
+      expect(error).toMatchObject({ code: 'StepNotStored', message: expect.stringContaining(reason) })
+      expect(usage.inputTokens).toBe(MAX_ATTEMPTS * TOKENS)
+    },
+    120_000,
+  )
+})
