@@ -1,3 +1,4 @@
+import { mayTeach } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { giveFeedback } from '../lib/engine/learning/feedback.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -12,7 +13,10 @@ async function putFeedback(request: Request<'give-feedback'>) {
   const { access, organizationId, body } = request
   const id = await resolveExecutionId(executions, request)
   const feedback = parseFeedback(body)
-  const execution = await giveFeedback({ agents, executions, system }, { organizationId, id, feedback })
+  const execution = await giveFeedback(
+    { agents, executions, system },
+    { organizationId, id, feedback, isReview: mayTeach(access) },
+  )
   return toChangeResponse(execution, access)
 }
 

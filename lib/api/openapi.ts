@@ -82,9 +82,10 @@ function tagOf({ path, legacy }: Route): string {
   return path.startsWith('/v1/agent') ? 'agents' : 'service'
 }
 
-function describeToken(scope: Scope | 'any', allTenants = false): string {
+function describeToken(scope: Scope | Scope[] | 'any', allTenants = false): string {
   if (scope === 'any') return 'Each tool needs a token with its scope.'
-  return `Needs a token with the scope \`${scope}\`${allTenants ? ' that is not bound to a tenant' : ''}.`
+  const scopes = [scope].flat().map((name) => `\`${name}\``)
+  return `Needs a token with the scope ${scopes.join(' or ')}${allTenants ? ' that is not bound to a tenant' : ''}.`
 }
 
 function toResponses({ responses }: Operation) {

@@ -38,8 +38,8 @@ export type Operation = {
   page?: { otherPaths: readonly string[] }
 } & (
   | { /** Requires no token. */ public: true }
-  /** The scope that a token needs. With `any`, the function decides by what is requested. */
-  | { scope: Scope | 'any'; public?: never }
+  /** The scope that a token needs, or scopes of which it needs one. With `any`, the function decides by what is requested. */
+  | { scope: Scope | Scope[] | 'any'; public?: never }
 )
 
 /** The name of a schema in `parameters/parameter-schemas.ts`. */
@@ -325,7 +325,7 @@ export const operations = {
     method: 'PUT',
     path: '/v1/agent_executions/{executionId}/feedback',
     summary: 'Rate or correct the result of an execution',
-    scope: 'run',
+    scope: ['run', 'review', 'manage'],
     body: 'FeedbackBody',
     responses: changedExecutionResponse,
     errors: [

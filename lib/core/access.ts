@@ -1,8 +1,11 @@
 import { Forbidden } from './errors.ts'
 import { agentIdFrom } from './ids.ts'
 
-/** `read`: GET routes. `run`: start and cancel executions, and give feedback. `manage`: everything else. */
-export const SCOPES = ['run', 'read', 'manage'] as const
+/**
+ * `read`: GET routes. `run`: start and cancel executions, and give feedback. `review`: give feedback that runs learn from.
+ * `manage`: everything else.
+ */
+export const SCOPES = ['run', 'read', 'manage', 'review'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** What a token is restricted to. Null: no restriction. */
@@ -46,11 +49,17 @@ export function mayUseAgent(access: Access, idOrSlug: string): boolean {
 export const hasScope = ({ scopes }: Pick<Access, 'scopes'>, scope: Scope): boolean =>
   scopes === null || scopes.includes(scope)
 
-/** @throws Forbidden */
-export function assertScope(access: Pick<Access, 'scopes'>, scope: Scope): void {
-  if (hasScope(access, scope)) return
+/** Whether runs learn from the feedback that a token gives. */
+export const mayTeach = (access: Pick<Access, 'scopes'>): boolean =>
+  hasScope(access, 'review') || hasScope(access, 'manage')
+
+/** @param needed one of them is enough @throws Forbidden */
+export function assertScope(access: Pick<Access, 'scopes'>, ...needed: Scope[]): void {
+  if (needed.some((scope) => hasScope(access, scope))) return
   const { scopes } = access
-  throw new Forbidden(`This request needs a token with the scope ${scope}. Yours has: ${scopes?.join(', ')}.`)
+  throw new Forbidden(
+    `This request needs a token with the scope ${needed.join(' or ')}. Yours has: ${scopes?.join(', ')}.`,
+  )
 }
 
 /**

@@ -50,6 +50,8 @@ export type Version = {
   model: string | null
   /** Absent if the document has none. They also apply to a model that overrides this one. */
   modelSettings?: ModelSettings
+  /** Absent where only reviews teach. */
+  learning?: { feedback: 'all' }
   /** As declared in the document. */
   tools: Json[]
   code: boolean

@@ -27,16 +27,27 @@ export const EXAMPLES_TOKENS = 2_000
 /** Estimate in UTF-8 bytes: characters that take more bytes also take more tokens. */
 export const BYTES_PER_TOKEN = 4
 
+/** Whose feedback teaches: that of tokens with the scope `review` or `manage` (the default), or that of all tokens. */
+export type Teachers = 'reviewers' | 'all'
+
 export interface LearningStore {
-  /** Replaces earlier feedback. Chunks of a large correction are stored under `writer`, a name used only once. */
+  /**
+   * Replaces earlier feedback; a review goes on teaching until another one replaces it. Chunks of a large correction are
+   * stored under `writer`, a name used only once.
+   */
   giveFeedback(params: {
     organizationId: string
     id: string
     feedback: Feedback
+    /** Whether it teaches where only reviews do. Default: true. */
+    isReview?: boolean
     writer: string
   }): Promise<Execution | 'missing' | 'open'>
-  /** Of the newest `limit` executions, those whose output or correction is small enough for an example. */
-  listExamples(params: LearningScope & { limit: number }): Promise<Example[]>
+  /**
+   * Of the newest `limit` executions, those whose output or correction is small enough for an example. Feedback that does not
+   * teach counts as none.
+   */
+  listExamples(params: LearningScope & { limit: number; teachers?: Teachers }): Promise<Example[]>
   /** The executions of `ids` that still exist, in that order. */
-  getExamples(params: LearningScope & { ids: string[] }): Promise<Example[]>
+  getExamples(params: LearningScope & { ids: string[]; teachers?: Teachers }): Promise<Example[]>
 }

@@ -58,6 +58,10 @@ export type ExecutionItem = {
   feedback?: StoredPayload
   /** The writer of `feedback`, so that a write whose response was lost is recognized. */
   feedbackBy?: string
+  /** Whether `feedback` was given by a token that may not teach. */
+  feedbackIsNoReview?: boolean
+  /** The last review, if `feedback` is a later one that is none. */
+  review?: StoredPayload
   /** Counts changes of a final record. */
   revision?: number
   attempts: number
@@ -124,8 +128,11 @@ export const statusKey = (
 
 /** Whether an item of the execution refers to the payload with this name. */
 export function refersTo(item: Item | null, name: string): boolean {
-  const { input, output, inputAdaptations, feedback, content } = item ?? {}
-  const payloads = [input, output, inputAdaptations, feedback, content] as ({ name?: string } | undefined)[]
+  const { input, output, inputAdaptations, feedback, review, content } = item ?? {}
+  const payloads = [input, output, inputAdaptations, feedback, review, content] as (
+    | { name?: string }
+    | undefined
+  )[]
   return payloads.some((payload) => payload?.name === name)
 }
 

@@ -7,6 +7,7 @@ import {
   type Example,
   type LearningScope,
   type LearningStore,
+  type Teachers,
 } from '../core/learning.ts'
 import { parseStoredJson } from '../core/parse-json.ts'
 import { belongsTo } from './cache-store.ts'
@@ -33,7 +34,7 @@ const QUERY_LIMIT = 250
 /** Feedback on executions, and the executions that runs learn from. */
 export function learningStore(table: Table): LearningStore {
   return {
-    async giveFeedback({ organizationId, id, feedback, writer }) {
+    async giveFeedback({ organizationId, id, feedback, isReview = true, writer }) {
       const key = executionKey(id)
       const writtenAt = Date.parse(feedback.updatedAt)
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
@@ -43,14 +44,23 @@ export function learningStore(table: Table): LearningStore {
         if (isRejection(feedback)) await dropResult(table, before)
         const target = { executionId: id, holder: key, writer: `feedback-${writer}-${tries}`, writtenAt }
         const stored = await storePayload(table, target, feedback)
-        const replaced = before.feedback
-        if (replaced && 'name' in replaced) await scheduleCleanup(table, id, replaced.name, writtenAt)
         const { revision = 0 } = before
-        const set = { feedback: stored, feedbackBy: writer, revision: revision + 1 }
-        const updated = await table.update(key, { set, condition: isAtRevision(revision) })
+        const isOverReview = !isReview && before.feedback !== undefined && !before.feedbackIsNoReview
+        const replaced = [isOverReview ? [] : before.feedback, isReview ? before.review : []].flat()
+        for (const payload of replaced)
+          if (payload && 'name' in payload) await scheduleCleanup(table, id, payload.name, writtenAt)
+        const set = {
+          feedback: stored,
+          feedbackBy: writer,
+          feedbackIsNoReview: !isReview,
+          revision: revision + 1,
+          ...(isOverReview && { review: before.feedback }),
+        }
+        const remove = isReview ? ['review'] : []
+        const updated = await table.update(key, { set, remove, condition: isAtRevision(revision) })
         const item = updated ?? (await readRecord(table, id))
         if (!item || item.feedbackBy === writer) {
-          await deletePayload(table, id, item ? replaced : stored)
+          for (const payload of item ? replaced : [stored]) await deletePayload(table, id, payload)
           return (item && (await loadExecution(table, item))) ?? 'missing'
         }
         await deletePayload(table, id, stored)
@@ -58,7 +68,7 @@ export function learningStore(table: Table): LearningStore {
       throw new Unavailable(new Error(`The feedback of ${id} changed ${MAX_TRIES} times.`))
     },
 
-    async listExamples({ limit, ...scope }) {
+    async listExamples({ limit, teachers, ...scope }) {
       const { items } = await listRecords(table, {
         index: 'executions-of-agent',
         shard: (shard) => agentShard(scope.agentId, shard),
@@ -67,11 +77,12 @@ export function learningStore(table: Table): LearningStore {
         limit,
         after: null,
       })
-      return toExamples(items, scope)
+      return toExamples(items, scope, teachers)
     },
 
-    async getExamples({ ids, ...scope }) {
-      return toExamples(await table.getMany(ids.map(executionKey), { consistent: true }), scope)
+    async getExamples({ ids, teachers, ...scope }) {
+      const items = await table.getMany(ids.map(executionKey), { consistent: true })
+      return toExamples(items, scope, teachers)
     },
   }
 }
@@ -97,20 +108,23 @@ const isOfTenant = ({ tenantId }: LearningScope): Condition => ({
   ...(tenantId !== null && { values: { tenantId } }),
 })
 
-function toExamples(items: Item[], scope: LearningScope): Example[] {
-  return items.flatMap((item) => toExample(item as ExecutionItem, scope) ?? [])
+function toExamples(items: Item[], scope: LearningScope, teachers: Teachers | undefined): Example[] {
+  return items.flatMap((item) => toExample(item as ExecutionItem, scope, teachers) ?? [])
 }
 
 /** Null if the execution has no output, is outside the scope or is too large. Does not read chunks: these are too large. */
 function toExample(
   item: ExecutionItem,
   { organizationId, agentId, tenantId }: LearningScope,
+  teachers: Teachers = 'reviewers',
 ): Example | null {
   const isInScope =
     item.organizationId === organizationId && item.agentId === agentId && (item.tenantId ?? null) === tenantId
   if (!isInScope || item.deleted || item.status === 'IN_PROGRESS') return null
-  if (item.feedback && !('json' in item.feedback)) return null
-  const feedback = item.feedback ? (parseStoredJson(item.feedback.json) as unknown as Feedback) : null
+  const review = item.review ?? (item.feedbackIsNoReview ? undefined : item.feedback)
+  const stored = teachers === 'all' ? item.feedback : review
+  if (stored && !('json' in stored)) return null
+  const feedback = stored ? (parseStoredJson(stored.json) as unknown as Feedback) : null
   const input = parseIfSmall(item.input, parseStoredJson)
   const output = feedback?.correctedOutput ?? parseIfSmall(item.output, JSON.parse)
   if (!input || !output) return null

@@ -82,7 +82,7 @@ export function endpoint<Name extends OperationName>(
   if (!operation.public) {
     if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)
     handler.use(identity()).use(rateLimit(rates))
-    if (operation.scope !== 'any') handler.use(requireScope(operation.scope))
+    if (operation.scope !== 'any') handler.use(requireScope(...[operation.scope].flat()))
     if (operation.allTenants) handler.use(requireAllTenants())
   }
   handler.use(encoding())

@@ -3,9 +3,9 @@ import { assertAllTenants, assertScope, mayUseAgent, resolveTenant, type Scope }
 import { AgentNotFound, Unauthorized } from '../core/errors.ts'
 import type { ServiceEvent } from './event.ts'
 
-/** Rejects tokens without the scope of the operation. */
-export function requireScope(scope: Scope): MiddlewareObj<ServiceEvent> {
-  return { before: ({ event }) => assertScope(accessOf(event), scope) }
+/** Rejects tokens without a scope of the operation. */
+export function requireScope(...scopes: Scope[]): MiddlewareObj<ServiceEvent> {
+  return { before: ({ event }) => assertScope(accessOf(event), ...scopes) }
 }
 
 /** Rejects tokens that are bound to a tenant. */

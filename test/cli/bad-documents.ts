@@ -53,11 +53,13 @@ export const badFolders: BadFolder[] = [
       'input: {}',
       'tools: [{ name: t, agent: other }]',
       'execution: { maxTokens: 1000, maxParallelToolCalls: 5, maxChildren: 5, models: [openai/gpt-5] }',
+      'learning: { feedback: all }',
     ),
     expected: [
       'foo/agent.md:5:1: model: must be omitted: a code agent has no model',
       'foo/agent.md:7:1: tools: must be omitted: a code agent has no model that could call tools',
       'foo/agent.md:8:72: execution.models: must be omitted: a code agent has no model that a call could override',
+      'foo/agent.md:9:1: learning: must be omitted: a code agent does not learn',
       'foo/agent.md:8:31: execution.maxParallelToolCalls: must be omitted: a code agent has no model that could call tools',
       'foo/agent.md:8:56: execution.maxChildren: must be omitted: a code agent has no model that could call tools',
       'foo/agent.md:8:14: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
@@ -168,6 +170,14 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
+    name: 'invalid learning',
+    files: withLines('input: {}', 'learning: { feedback: mine, feedbak: all }'),
+    expected: [
+      'foo/agent.md:6:13: learning.feedback: must be one of reviewed, all, not "mine"',
+      'foo/agent.md:6:29: learning.feedbak: unknown field; did you mean "feedback"?',
+    ],
+  },
+  {
     name: 'an invalid model',
     files: withLines(
       'input: {}',
@@ -271,7 +281,7 @@ export const badFolders: BadFolder[] = [
     expected: [
       'foo/agent.md:5:1: inputs: unknown field; did you mean "input"?',
       'foo/agent.md:7:14: execution.useCach: unknown field; did you mean "useCache"?',
-      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, code, env, execution',
+      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, code, env, execution, learning',
     ],
   },
   {

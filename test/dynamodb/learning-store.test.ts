@@ -42,8 +42,10 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
     await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
     return execution
   }
-  const give = ({ organizationId, id }: Execution, overrides: Partial<Feedback> = {}) =>
-    store.giveFeedback({ organizationId, id, feedback: feedbackOf(overrides), writer: system.newId() })
+  const give = ({ organizationId, id }: Execution, overrides: Partial<Feedback> = {}, isReview = true) => {
+    const feedback = feedbackOf(overrides)
+    return store.giveFeedback({ organizationId, id, feedback, isReview, writer: system.newId() })
+  }
   const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
   const chunksOf = async ({ id }: Execution) => {
     const { items } = await table.query({
@@ -107,6 +109,20 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       await store.delete({ ...execution, now: Date.now() })
       expect(await chunksOf(execution)).toBe(0)
     })
+
+    it('keeps the chunks of a review that other feedback follows, until the next review', async () => {
+      const execution = await finished({})
+      await give(execution, { correctedOutput: LARGE })
+      const chunks = await chunksOf(execution)
+      await give(execution, {}, false)
+      expect(await chunksOf(execution)).toBe(chunks)
+      await give(execution, { correctedOutput: LARGE }, false)
+      expect(await chunksOf(execution)).toBe(2 * chunks)
+      await give(execution, {}, false)
+      expect(await chunksOf(execution)).toBe(chunks)
+      await give(execution)
+      expect(await chunksOf(execution)).toBe(0)
+    })
   })
 
   describe('renew', () => {
@@ -168,6 +184,42 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
           isCorrected: false,
           rating: null,
         },
+      ])
+    })
+
+    it('shows feedback that is no review only where all feedback teaches', async () => {
+      const scope = aScope()
+      const execution = await finished(scope)
+      const shown = async () => {
+        const examples = (teachers: 'reviewers' | 'all') =>
+          store.listExamples({ ...scope, limit: 10, teachers })
+        const [byDefault] = await store.getExamples({ ...scope, ids: [execution.id] })
+        const [[reviewed], [all]] = [await examples('reviewers'), await examples('all')]
+        expect(byDefault).toEqual(reviewed)
+        return [reviewed, all].map((example) => [example?.output.text, example?.rating])
+      }
+      await give(execution, { rating: -1, correctedOutput: { text: 'mine' } }, false)
+      expect(await shown()).toEqual([
+        ['out', null],
+        ['mine', -1],
+      ])
+      await give(execution, { rating: 1, correctedOutput: { text: 'right' } })
+      expect(await shown()).toEqual([
+        ['right', 1],
+        ['right', 1],
+      ])
+      for (const text of ['mine', 'again']) {
+        await give(execution, { rating: -1, correctedOutput: { text } }, false)
+        expect((await store.get(execution))?.feedback?.correctedOutput).toEqual({ text })
+        expect(await shown()).toEqual([
+          ['right', 1],
+          [text, -1],
+        ])
+      }
+      await give(execution, { rating: -1 })
+      expect(await shown()).toEqual([
+        ['out', -1],
+        ['out', -1],
       ])
     })
 

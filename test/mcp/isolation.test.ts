@@ -4,7 +4,16 @@ import { type ApiClient, getExecutionId } from '../support/client.ts'
 import { newOrganization, type TestOrganization } from '../support/organization.ts'
 import { modernRequest, parseMessages } from './messages.ts'
 
-const COLUMNS = ['run', 'read', 'manage', 'same limits', 'other tenant', 'other agent', 'other org'] as const
+const COLUMNS = [
+  'run',
+  'read',
+  'manage',
+  'review',
+  'same limits',
+  'other tenant',
+  'other agent',
+  'other org',
+] as const
 type Column = (typeof COLUMNS)[number]
 
 /** `hidden`: not listed, and unknown when called. `missing`: the resource does not exist. `none`: an empty list. */
@@ -15,11 +24,11 @@ type Expected = 'ok' | 'hidden' | 'missing' | 'none' | 'denied'
  * tenant `acme`, or asks for an execution of both.
  */
 const MATRIX: Record<string, Expected[]> = {
-  //                      run       read      manage    same  tenant     agent      org
-  echo: [/*           */ 'ok', 'hidden', 'hidden', 'ok', 'denied', 'hidden', 'hidden'],
-  get_execution: [/*  */ 'hidden', 'ok', 'hidden', 'ok', 'missing', 'missing', 'missing'],
-  cancel_execution: [/**/ 'ok', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
-  list_executions: [/**/ 'hidden', 'ok', 'hidden', 'ok', 'denied', 'none', 'none'],
+  //                      run       read      manage    review    same  tenant     agent      org
+  echo: [/*           */ 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'denied', 'hidden', 'hidden'],
+  get_execution: [/*  */ 'hidden', 'ok', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
+  cancel_execution: [/**/ 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
+  list_executions: [/**/ 'hidden', 'ok', 'hidden', 'hidden', 'ok', 'denied', 'none', 'none'],
 }
 
 let org: TestOrganization
@@ -33,6 +42,7 @@ beforeAll(async () => {
     run: await org.withLimits({ scopes: ['run'] }),
     read: await org.withLimits({ scopes: ['read'] }),
     manage: await org.withLimits({ scopes: ['manage'] }),
+    review: await org.withLimits({ scopes: ['review'] }),
     'same limits': await org.withLimits({ agents: ['counted', 'echo'], tenantId: 'acme', rate: 1_000 }),
     'other tenant': await org.withLimits({ tenantId: 'globex' }),
     'other agent': await org.withLimits({ agents: ['counted'] }),

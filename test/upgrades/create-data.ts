@@ -62,7 +62,12 @@ export async function createData(engine: SubmitEngine & Stores, scripted: Script
   const accept = async (text: string) => submitAsync(engine, await buildRunRequest(measure, { text }, {}))
   const input = parseJson(request.json) as JsonObject
   const rate = (id: string, correctedOutput: JsonObject | null) =>
-    giveFeedback(engine, { organizationId, id, feedback: { rating: 1, note: 'Good.', correctedOutput } })
+    giveFeedback(engine, {
+      organizationId,
+      id,
+      feedback: { rating: 1, note: 'Good.', correctedOutput },
+      isReview: true,
+    })
 
   const success = await run(input, request.overrides, request.idempotencyKey)
   const cached = await run(input, request.overrides)

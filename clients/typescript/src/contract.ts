@@ -163,7 +163,7 @@ export type Me = {
   organizationId: string
   tokenId: string
   /** read: GET routes. run: start and cancel executions, and give feedback. manage: everything else. */
-  scopes: ('run' | 'read' | 'manage')[]
+  scopes: ('run' | 'read' | 'manage' | 'review')[]
   /** IDs or slugs of the agents that the token may use. Null for all of them. */
   agents: string[] | null
   /** The tenant to which the token is bound. Null if it is not. */
@@ -296,6 +296,10 @@ export type Version = {
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
+  learning: {
+    /** Whose feedback runs with dynamic learning learn from: that of tokens with the scope `review` or `manage`, or that of all tokens. */
+    feedback: 'reviewed' | 'all'
+  }
   /** The names of the tools that the document declares. */
   toolNames: string[]
   execution: {
@@ -340,6 +344,10 @@ export type VersionDetails = {
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
+  learning: {
+    /** Whose feedback runs with dynamic learning learn from: that of tokens with the scope `review` or `manage`, or that of all tokens. */
+    feedback: 'reviewed' | 'all'
+  }
   /** The names of the tools that the document declares. */
   toolNames: string[]
   execution: {

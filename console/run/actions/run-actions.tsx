@@ -17,7 +17,7 @@ type Props = {
 /** What can be done with a run in its state and with the scopes of the token. */
 export function RunActions({ run, onChange, onDelete }: Props) {
   const [opened, setOpened] = useState<'cancel' | 'delete' | 'feedback' | null>(null)
-  const [mayRun, mayManage] = [useScope('run'), useScope('manage')]
+  const [mayRun, mayManage, mayReview] = [useScope('run'), useScope('manage'), useScope('review')]
   const slug = useAgents()?.get(run.documentId)?.slug ?? run.documentId
   const isOpen = run.status === 'IN_PROGRESS'
   const close = () => setOpened(null)
@@ -28,7 +28,7 @@ export function RunActions({ run, onChange, onDelete }: Props) {
           Run again…
         </a>
       )}
-      {mayRun && !isOpen && (
+      {(mayRun || mayManage || mayReview) && !isOpen && (
         <button type="button" onClick={() => setOpened('feedback')}>
           {run.feedback ? 'Change feedback…' : 'Give feedback…'}
         </button>

@@ -56,7 +56,7 @@ const invalid = (message: string): CheckedDocument => ({
 
 /** A code agent has code and no model settings; a model agent has instructions and no code. */
 function findConflicts(document: AgentDocument, { hasCode, withCode, withoutCode }: DocumentSource) {
-  const { code, model, tools, instructions, execution } = document
+  const { code, model, tools, instructions, execution, learning } = document
   const conflicts: { field: string; message: string }[] = []
   const add = (field: string, message: string) => void conflicts.push({ field, message })
   if (code && !hasCode) add('code', `is true, but ${withoutCode}`)
@@ -66,6 +66,7 @@ function findConflicts(document: AgentDocument, { hasCode, withCode, withoutCode
     add('tools', 'must be omitted: a code agent has no model that could call tools')
   if (code && execution.models)
     add('execution.models', 'must be omitted: a code agent has no model that a call could override')
+  if (code && learning) add('learning', 'must be omitted: a code agent does not learn')
   for (const limit of ['maxParallelToolCalls', 'maxChildren'] as const) {
     if (code && execution[limit] !== undefined)
       add(`execution.${limit}`, 'must be omitted: a code agent has no model that could call tools')

@@ -101,6 +101,8 @@ export const settingsSchema = z.strictObject({
   maxChildren: z.int().min(MAX_CHILDREN.min).max(MAX_CHILDREN.max).optional(),
 })
 
+export const learningSchema = z.strictObject({ feedback: z.enum(['reviewed', 'all']).optional() })
+
 /** The front matter of an `agent.md`. */
 export const documentSchema = z.strictObject({
   title: z.string().trim().min(1).max(200),
@@ -116,6 +118,7 @@ export const documentSchema = z.strictObject({
   code: z.boolean().default(false),
   env: z.array(z.string().regex(ENV_NAME, ENV_NAME_ERROR)).max(MAX_ENV_NAMES).default([]),
   execution: settingsSchema.prefault({}),
+  learning: learningSchema.optional(),
 })
 
 /** The contents of an `agent.md`: the front matter with its defaults, and the instructions. */

@@ -95,6 +95,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     inputSchema: document.input,
     outputSchema: document.output,
     ...toModel(document.model),
+    ...(document.learning?.feedback === 'all' && { learning: { feedback: 'all' } }),
     tools: document.tools as unknown as Json[],
     code: document.code,
     env: document.env,

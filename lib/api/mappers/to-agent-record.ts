@@ -46,6 +46,7 @@ export function toVersionRecord(version: Version, { retired }: States): VersionR
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
     model: version.model,
+    learning: { feedback: version.learning?.feedback ?? 'reviewed' },
     toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
     execution: {
       ...version.execution,

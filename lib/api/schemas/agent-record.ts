@@ -42,6 +42,12 @@ const versionFields = z.object({
   inputSchema: declaredSchema,
   outputSchema: declaredSchema,
   model: z.string().nullable(),
+  learning: z.object({
+    feedback: z.enum(['reviewed', 'all']).meta({
+      description:
+        'Whose feedback runs with dynamic learning learn from: that of tokens with the scope `review` or `manage`, or that of all tokens.',
+    }),
+  }),
   toolNames: z.array(z.string()).meta({ description: 'The names of the tools that the document declares.' }),
   execution: z.object({
     useCache: z.boolean(),

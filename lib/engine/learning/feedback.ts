@@ -13,7 +13,13 @@ import { outputValidatorOf } from '../compiled-schemas.ts'
 import type { Engine } from '../engine.ts'
 
 type Parts = Pick<Engine, 'agents' | 'executions' | 'system'>
-type Params = { organizationId: string; id: string; feedback: Omit<Feedback, 'updatedAt'> }
+type Params = {
+  organizationId: string
+  id: string
+  feedback: Omit<Feedback, 'updatedAt'>
+  /** Whether it comes from a token that may teach. */
+  isReview: boolean
+}
 
 /**
  * Sets the feedback of a final execution, replacing earlier feedback.
@@ -21,7 +27,7 @@ type Params = { organizationId: string; id: string; feedback: Omit<Feedback, 'up
  */
 export async function giveFeedback(
   parts: Parts,
-  { organizationId, id, feedback }: Params,
+  { organizationId, id, feedback, isReview }: Params,
 ): Promise<Execution> {
   const { executions, system } = parts
   if (feedback.correctedOutput) await checkCorrection(parts, { organizationId, id }, feedback.correctedOutput)
@@ -30,6 +36,7 @@ export async function giveFeedback(
     organizationId,
     id,
     feedback: { ...feedback, updatedAt },
+    isReview,
     writer: system.newId(),
   })
   if (result === 'missing') throw new ExecutionNotFound()
@@ -39,7 +46,7 @@ export async function giveFeedback(
 
 async function checkCorrection(
   { agents, executions }: Parts,
-  { organizationId, id }: Omit<Params, 'feedback'>,
+  { organizationId, id }: Pick<Params, 'organizationId' | 'id'>,
   output: JsonObject,
 ): Promise<void> {
   const execution = await executions.get({ organizationId, id })

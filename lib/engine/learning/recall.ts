@@ -1,5 +1,5 @@
 import type { Execution } from '../../core/execution.ts'
-import { type Example, MAX_CANDIDATES } from '../../core/learning.ts'
+import { type Example, MAX_CANDIDATES, type Teachers } from '../../core/learning.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import type { Adapter } from '../../schema/adapt/adapt-input.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
@@ -11,6 +11,7 @@ type Params = {
   execution: Execution
   journal: Pick<Journal, 'recordExamples' | 'recorded'>
   checkOutput: Validator
+  teachers: Teachers
   /** Adapter of the version that runs: example inputs are shown as it would receive them. */
   adapt: Adapter
 }
@@ -21,9 +22,9 @@ type Params = {
  * @throws AttemptStopped `LeaseLost`
  */
 export async function recallExamples(params: Params): Promise<Example[]> {
-  const { executions, execution, journal, checkOutput, adapt } = params
+  const { executions, execution, journal, checkOutput, adapt, teachers } = params
   const { organizationId, agentId, tenantId, learnedFrom } = execution
-  const learner = { organizationId, agentId, tenantId }
+  const learner = { organizationId, agentId, tenantId, teachers }
   const adapted = (examples: Example[]) =>
     examples.map((example) => ({ ...example, input: adapt(example.input).input }))
   if (learnedFrom) return adapted(await executions.getExamples({ ...learner, ids: learnedFrom }))

@@ -20,10 +20,11 @@ export class History {
   private readonly model: Model
   private readonly checkOutput: Validator
 
-  constructor(model: Model, checkOutput: Validator, input: Json) {
+  /** @param input the text of the first message */
+  constructor(model: Model, checkOutput: Validator, input: string) {
     this.model = model
     this.checkOutput = checkOutput
-    this.messages = [model.userMessage(JSON.stringify(input))]
+    this.messages = [model.userMessage(input)]
   }
 
   add(recorded: RecordedModelStep): void {

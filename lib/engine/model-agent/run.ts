@@ -79,5 +79,6 @@ async function examplesOf({ engine, execution, version, journal }: Params): Prom
   ])
   const { executions } = engine
   const [checkOutput, adapt] = [outputValidatorOf(version), adapterOf(version)]
-  return recallExamples({ executions, execution, journal, checkOutput, adapt })
+  const teachers = version.learning?.feedback === 'all' ? 'all' : 'reviewers'
+  return recallExamples({ executions, execution, journal, checkOutput, adapt, teachers })
 }

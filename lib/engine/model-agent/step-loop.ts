@@ -10,7 +10,7 @@ import type { Journal } from '../checkpoints/journal.ts'
 import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
 import { retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
-import { examplesPrompt } from '../learning/prompt.ts'
+import { inputMessage } from '../learning/prompt.ts'
 import { answerInstructions, chooseAnswerMode } from './answer-mode.ts'
 import { callKeyOf } from './call-key.ts'
 import { checkAnswer, finalAnswerTool, isFinalAnswer, outputOf } from './final-answer.ts'
@@ -47,7 +47,7 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
   const { journal, checkOutput, execution, model, tools, retry } = params
   journal.model = model.name
   const steps = journal.recorded as RecordedModelStep[]
-  const history = new History(model, checkOutput, execution.input)
+  const history = new History(model, checkOutput, inputMessage(execution.input, params.examples))
   const hasTools = tools.declarations.length > 0 || !model.answerModes.includes('json')
   const { maxAgentSteps } = execution.options
   const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
@@ -79,18 +79,14 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
 }
 
 function toRequest(params: Params, history: History, isLastStep: boolean): ModelRequest {
-  const { version, model, tools, examples, signal } = params
+  const { version, model, tools, signal } = params
   const { messages, hasAnsweredInText, truncated } = history
   const hasTools = tools.declarations.length > 0
   const answerMode = chooseAnswerMode(model, { hasTools, hasAnsweredInText, isLastStep })
   const declarations = answerMode === 'json' ? [] : tools.declarations
   const truncatedAfter = truncated.at(-1)?.usage.outputTokens
   return {
-    instructions: [
-      version.instructions,
-      ...examplesPrompt(examples),
-      answerInstructions(answerMode, version.outputSchema),
-    ].join('\n\n'),
+    instructions: [version.instructions, answerInstructions(answerMode, version.outputSchema)].join('\n\n'),
     messages,
     tools: [...declarations, finalAnswerTool(version.outputSchema)],
     answerMode,

@@ -10,6 +10,7 @@ const aVersion = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
     retiredAt: null,
     model: 'openai/gpt-5',
     modelSettings: null,
+    learning: { feedback: 'reviewed' },
     toolNames: [],
     tools: [],
   },

@@ -16,7 +16,7 @@ export const VERSION_ID = idOf(3)
 export const aMe = () => ({
   organizationId: ORGANIZATION_ID,
   tokenId: idOf(4),
-  scopes: ['run', 'read', 'manage'],
+  scopes: ['run', 'read', 'manage', 'review'],
   agents: null,
   tenantId: null,
   rate: null,
@@ -56,6 +56,7 @@ export const aVersionRecord = (overrides: Partial<VersionRecord> = {}): VersionR
     createdAt: timeOf(0),
     retiredAt: null,
     model: 'openai/gpt-5-mini',
+    learning: { feedback: 'reviewed' },
     toolNames: [],
   },
   ...{ contentHash: 'a'.repeat(64), documentHash: 'b'.repeat(64), codeHash: null },

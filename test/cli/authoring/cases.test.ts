@@ -40,7 +40,8 @@ async function correct(
   const database = await openDatabase('command', { DATA_DIR: cli.dataDir })
   const stores = openStores(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint }))
   try {
-    await giveFeedback({ ...stores, system }, { organizationId: DEVELOPMENT_ORGANIZATION.id, id, feedback })
+    const given = { organizationId: DEVELOPMENT_ORGANIZATION.id, id, feedback, isReview: true }
+    await giveFeedback({ ...stores, system }, given)
   } finally {
     await database.stop()
   }

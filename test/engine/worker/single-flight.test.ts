@@ -79,7 +79,8 @@ describe('reuseResult', () => {
     const rated = isCopy ? await runAt(0, key) : leader
     expect(rated.cachedExecutionId).toBe(isCopy ? leader.id : null)
     const feedback = { rating: -1 as const, correctedOutput: null, note: null }
-    await giveFeedback(engine, { organizationId: version.organizationId, id: rated.id, feedback })
+    const { organizationId } = version
+    await giveFeedback(engine, { organizationId, id: rated.id, feedback, isReview: true })
     hasRejected = true
     expect(await following).toMatchObject({ cached: false, output: { text: 'x' } })
   })

@@ -10,41 +10,50 @@ const ABSENT = 'absent'
 type Expected = number | typeof ABSENT
 
 /** Columns of the matrix: the token that asks for an execution of the tenant `acme` by the agent `echo`, or for its agent. */
-const COLUMNS = ['run', 'read', 'manage', 'same limits', 'other tenant', 'other agent', 'other org'] as const
+const COLUMNS = [
+  'run',
+  'read',
+  'manage',
+  'review',
+  'same limits',
+  'other tenant',
+  'other agent',
+  'other org',
+] as const
 type Column = (typeof COLUMNS)[number]
 
 /**
- * Written by hand, from the rules in docs/runs.md and not from the code. `run`, `read` and `manage`: a token with this scope
+ * Written by hand, from the rules in docs/runs.md and not from the code. `run`, `read`, `manage` and `review`: a token with this scope
  * alone, otherwise unlimited. The others have all scopes.
  */
 const MATRIX: Partial<Record<OperationName, Expected[]>> = {
-  //                       run  read manage same tenant  agent   org
-  'check-health': [/*    */ 200, 200, 200, 200, 200, 200, 200],
-  'get-openapi-document': [200, 200, 200, 200, 200, 200, 200],
-  'get-me': [/*          */ 403, 200, 403, 200, 200, 200, 200],
+  //                       run  read manage review same tenant agent org
+  'check-health': [/*    */ 200, 200, 200, 200, 200, 200, 200, 200],
+  'get-openapi-document': [200, 200, 200, 200, 200, 200, 200, 200],
+  'get-me': [/*          */ 403, 200, 403, 403, 200, 200, 200, 200],
   // Tools have a matrix of their own: test/mcp/isolation.test.ts.
-  'serve-mcp': [/*       */ 200, 200, 200, 200, 200, 200, 200],
-  'list-agents': [/*     */ 403, 200, 403, 200, 200, ABSENT, ABSENT],
-  'get-agent': [/*       */ 403, 200, 403, 200, 200, 404, 404],
-  'list-versions': [/*   */ 403, 200, 403, 200, 200, 404, 404],
+  'serve-mcp': [/*       */ 200, 200, 200, 200, 200, 200, 200, 200],
+  'list-agents': [/*     */ 403, 200, 403, 403, 200, 200, ABSENT, ABSENT],
+  'get-agent': [/*       */ 403, 200, 403, 403, 200, 200, 404, 404],
+  'list-versions': [/*   */ 403, 200, 403, 403, 200, 200, 404, 404],
   // What belongs to all tenants is not for tokens that are bound to one.
-  'publish-agent': [/*   */ 403, 403, 200, 403, 403, 403, 200],
-  'archive-agent': [/*   */ 403, 403, 200, 403, 403, 404, 404],
-  'restore-agent': [/*   */ 403, 403, 200, 403, 403, 404, 404],
-  'get-version': [/*     */ 403, 200, 403, 403, 403, 404, 404],
-  'delete-version': [/*  */ 403, 403, 204, 403, 403, 404, 404],
-  'promote-version': [/* */ 403, 403, 200, 403, 403, 404, 404],
-  'retire-version': [/*  */ 403, 403, 200, 403, 403, 404, 404],
-  'unretire-version': [/**/ 403, 403, 200, 403, 403, 404, 404],
-  'run-agent': [/*       */ 200, 403, 403, 200, 403, 404, 404],
-  'list-agent-executions': [403, 200, 403, 200, 403, 404, 404],
-  'list-executions': [/* */ 403, 200, 403, 200, 403, ABSENT, ABSENT],
-  'get-execution': [/*   */ 403, 200, 403, 200, 404, 404, 404],
-  'list-steps': [/*      */ 403, 200, 403, 200, 404, 404, 404],
-  'stream-events': [/*   */ 403, 200, 403, 200, 404, 404, 404],
-  'delete-execution': [/**/ 403, 403, 204, 204, 404, 404, 404],
-  'cancel-execution': [/**/ 200, 403, 403, 200, 404, 404, 404],
-  'give-feedback': [/*   */ 200, 403, 403, 200, 404, 404, 404],
+  'publish-agent': [/*   */ 403, 403, 200, 403, 403, 403, 403, 200],
+  'archive-agent': [/*   */ 403, 403, 200, 403, 403, 403, 404, 404],
+  'restore-agent': [/*   */ 403, 403, 200, 403, 403, 403, 404, 404],
+  'get-version': [/*     */ 403, 200, 403, 403, 403, 403, 404, 404],
+  'delete-version': [/*  */ 403, 403, 204, 403, 403, 403, 404, 404],
+  'promote-version': [/* */ 403, 403, 200, 403, 403, 403, 404, 404],
+  'retire-version': [/*  */ 403, 403, 200, 403, 403, 403, 404, 404],
+  'unretire-version': [/**/ 403, 403, 200, 403, 403, 403, 404, 404],
+  'run-agent': [/*       */ 200, 403, 403, 403, 200, 403, 404, 404],
+  'list-agent-executions': [403, 200, 403, 403, 200, 403, 404, 404],
+  'list-executions': [/* */ 403, 200, 403, 403, 200, 403, ABSENT, ABSENT],
+  'get-execution': [/*   */ 403, 200, 403, 403, 200, 404, 404, 404],
+  'list-steps': [/*      */ 403, 200, 403, 403, 200, 404, 404, 404],
+  'stream-events': [/*   */ 403, 200, 403, 403, 200, 404, 404, 404],
+  'delete-execution': [/**/ 403, 403, 204, 403, 204, 404, 404, 404],
+  'cancel-execution': [/**/ 200, 403, 403, 403, 200, 404, 404, 404],
+  'give-feedback': [/*   */ 200, 403, 200, 200, 200, 404, 404, 404],
 }
 
 const DOCUMENT = `---
@@ -61,6 +70,8 @@ const REQUESTS: Partial<
   Record<OperationName, { query?: string; body?: object; headers?: Record<string, string> }>
 > = {
   'serve-mcp': modernRequest('tools/list'),
+  // More than a page: requests that change an agent have one each.
+  'list-agents': { query: '?limit=100' },
   'publish-agent': { body: { document: DOCUMENT } },
   'run-agent': { query: '?tenantId=acme', body: { text: 'x' } },
   'list-agent-executions': { query: '?tenantId=acme' },
@@ -86,6 +97,7 @@ beforeAll(async () => {
     run: await org.withLimits({ scopes: ['run'] }),
     read: await org.withLimits({ scopes: ['read'] }),
     manage: await org.withLimits({ scopes: ['manage'] }),
+    review: await org.withLimits({ scopes: ['review'] }),
     'same limits': await org.withLimits({
       scopes: ['manage', 'run', 'read'],
       agents: ['counted', 'echo'],
