@@ -1,5 +1,6 @@
 """Runs of agents with the client that openapi-python-client generates: waiting, safe retries, and errors by their code."""
 
+import inspect
 import random
 import time
 import uuid
@@ -16,11 +17,17 @@ from agent_execution_service_client.types import Response
 MAX_ATTEMPTS = 5
 RETRYABLE_STATUSES = (408, 429, 502, 503)
 WAIT_SECONDS = 20  # The service accepts at most 25.
+UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)  # What the generated client raises for a strange body.
 TIMEOUT = httpx.Timeout(10, read=300)  # A synchronous run can take 270 seconds.
 
 
 class AgentError(Exception):
-    """An error of the service. Branch on `code`; the text is for people. `problem` has all members (RFC 9457)."""
+    """
+    An error of the service. Branch on `code`; the text is for people. `problem` has all members (RFC 9457).
+
+    Two codes are of this module, with the reason in `__cause__`: ConnectionFailed (no response) and UnexpectedResponse (not what
+    the service sends, for example the page of a proxy).
+    """
 
     def __init__(self, problem: dict[str, Any]):
         super().__init__(f"{problem['code']}: {problem['detail']}")
@@ -46,19 +53,22 @@ def run(client: AuthenticatedClient, agent: str, input: Any, **parameters: Any) 
 
 def start(client: AuthenticatedClient, agent: str, input: Any, **parameters: Any) -> Execution:
     """Start an asynchronous run and return its execution at once."""
-    return Execution.from_dict(_post(client, agent, input, RunAgentExecMode.ASYNC, parameters))
+    record = _post(client, agent, input, RunAgentExecMode.ASYNC, parameters)
+    try:
+        return Execution.from_dict(record)
+    except UNREADABLE as error:  # Also a cached execution, whose status is 200, is not checked before.
+        raise _unexpected(error) from error
 
 
 def wait(client: AuthenticatedClient, execution_id: UUID | str) -> Any:
     """Wait until an execution is final and return its output. Raise AgentError if it ended in ERROR."""
     id = UUID(str(execution_id))
     while True:
-        execution = _send(lambda: get_execution.sync_detailed(id, client=client, prefer=f"wait={WAIT_SECONDS}"))
+        execution = _send(get_execution.sync_detailed, id, client=client, prefer=f"wait={WAIT_SECONDS}")
         if execution["status"] == "SUCCESS":
             return execution["output"]
         if execution["status"] == "ERROR":
-            error = execution["error"]
-            raise AgentError({"code": "ExecutionFailed", "status": 500, "detail": error["message"], "error": error})
+            raise _execution_failed(execution)
 
 
 def _post(
@@ -67,26 +77,61 @@ def _post(
     """All attempts have one idempotency key, so that they lead to one execution."""
     options = {"idempotency_key": str(uuid.uuid4()), **parameters}
     body = RunAgentBody.from_dict(input)
-    return _send(lambda: run_agent.sync_detailed(agent, client=client, body=body, exec_mode=mode, **options))
+    return _send(run_agent.sync_detailed, agent, client=client, body=body, exec_mode=mode, **options)
 
 
-def _send(request: Callable[[], Response[Any]]) -> Any:
+def _execution_failed(execution: dict[str, Any]) -> AgentError:
+    """The error that a synchronous run responds with."""
+    error = execution["error"]
+    members = {"detail": error["message"], "executionId": execution["id"], "error": error}
+    errors = error.get("errors" if error["code"] == "AgentFailed" else "inputErrors")
+    if errors:  # The agent failed on input that does not match its schema.
+        return AgentError({"code": "InputSchemaMismatch", "status": 422, "errors": errors, **members})
+    return AgentError({"code": "ExecutionFailed", "status": 500, **members})
+
+
+def _send(operation: Callable[..., Response[Any]], *args: Any, **parameters: Any) -> Any:
     """Repeat a request after broken connections and responses that ask for it."""
+    inspect.signature(operation).bind(*args, **parameters)  # An unknown parameter is a TypeError of the caller.
     for attempt in range(1, MAX_ATTEMPTS + 1):
+        failure: AgentError
+        cause: Exception | None = None
         retry_after = 0.0
         try:
-            response = request()
+            response = operation(*args, **parameters)
             parsed = response.parsed
-            code = parsed.code if isinstance(parsed, Problem) else None
-            if attempt == MAX_ATTEMPTS or not (response.status_code in RETRYABLE_STATUSES or code == "InternalError"):
-                break
-            retry_after = float(response.headers.get("Retry-After", 0))
-        except (httpx.TransportError, ValueError):  # A proxy can respond with something else than JSON.
-            if attempt == MAX_ATTEMPTS:
-                raise
+            if parsed is not None and not isinstance(parsed, Problem):
+                return parsed.to_dict()
+            failure = _to_error(response)
+            if response.status_code not in RETRYABLE_STATUSES and failure.code != "InternalError":
+                raise failure
+            retry_after = _seconds(response.headers.get("Retry-After", ""))
+        except httpx.RequestError as error:
+            failure = _client_error("ConnectionFailed", f"The request got no complete response: {error}")
+            cause = error
+        except UNREADABLE as error:
+            failure = _unexpected(error)
+            cause = error
+        if attempt == MAX_ATTEMPTS:
+            raise failure from cause
         time.sleep(retry_after + random.random() * 0.1 * 2**attempt)
-    if parsed is None:
-        raise AgentError({"code": "UnexpectedResponse", "status": response.status_code, "detail": "No problem details."})
-    if isinstance(parsed, Problem):
-        raise AgentError(parsed.to_dict())
-    return parsed.to_dict()
+    raise AssertionError("unreachable")
+
+
+def _to_error(response: Response[Any]) -> AgentError:
+    if isinstance(response.parsed, Problem):
+        return AgentError(response.parsed.to_dict())
+    return _client_error("UnexpectedResponse", "The response has no problem details.", int(response.status_code))
+
+
+def _unexpected(error: Exception) -> AgentError:
+    return _client_error("UnexpectedResponse", f"The response is not one of the service: {error!r}")
+
+
+def _client_error(code: str, detail: str, status: int = 0) -> AgentError:
+    return AgentError({"code": code, "status": status, "detail": detail})
+
+
+def _seconds(retry_after: str) -> float:
+    """The service sends whole seconds; what is in between may send a date."""
+    return float(retry_after) if retry_after.isdigit() else 0.0

@@ -34,6 +34,8 @@ type Members = {
   ExecutionFailed: WithFailedExecution
   /** The deadline of the call has passed. `executionId`: what it was waiting for, if that is known. */
   ClientTimeout: { readonly executionId?: string }
+  /** `executionId`: of the execution whose stream had an unreadable event. */
+  UnexpectedResponse: { readonly executionId?: string }
 }
 
 /** Codes of this client, for calls that the service did not answer. */

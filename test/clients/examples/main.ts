@@ -4,7 +4,7 @@
  */
 import { strictEqual } from 'node:assert'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -29,6 +29,20 @@ idempotency: same execution true
 error: 422 InputSchemaMismatch at /content, /contents
 `
 
+const HOSTILE = `\
+page: UnexpectedResponse
+null: UnexpectedResponse
+list: UnexpectedResponse returned {}
+text: UnexpectedResponse
+object: UnexpectedResponse
+half: ConnectionFailed
+problem: UnexpectedResponse
+proxy: UnexpectedResponse
+nothing: ConnectionFailed
+garbage: ConnectionFailed
+parameter: got an unexpected keyword argument 'unknown'
+`
+
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'aes-examples-'))
 const service = await startService({ dataDir: join(folder, 'data'), environment: { DEV_TOKEN: TOKEN } })
@@ -47,8 +61,17 @@ async function checkPython(): Promise<void> {
   await checkTypes('examples/python/agent_types.py', '--python')
   const { commandOf, sources } = await preparePython(folder, service.url)
   await checkExample('Python', commandOf('python'), ['-B', 'example.py'], sources)
+  await checkHostileResponses(commandOf('python'), sources)
   await checkPythonTypes(commandOf('mypy'), sources)
   console.log('Python types: ok')
+}
+
+/** No exception of a library reaches the caller of `runs.py`. */
+async function checkHostileResponses(python: string, sources: string): Promise<void> {
+  cpSync(join(ROOT, 'test/clients/examples/hostile.py'), join(sources, 'hostile.py'))
+  const { stdout } = await run(python, ['-B', 'hostile.py'], { cwd: sources, timeout: TIMEOUT_MS })
+  strictEqual(stdout, HOSTILE, 'errors of runs.py')
+  console.log('Python errors: ok')
 }
 
 async function checkTypes(file: string, ...options: string[]): Promise<void> {

@@ -41,6 +41,35 @@ describe('stream', () => {
     })
   })
 
+  it.each([
+    ['text', 'Bad Gateway'],
+    ['half of an object', '{"number": 2, "te'],
+    ['another JSON value', 'null'],
+    ['nothing', ''],
+  ])('rejects with an error of its own when the data of an event is %s', async (_, data) => {
+    const broken = `id: 2\nevent: step\ndata: ${data}\n\n`
+    const { client, requests } = await scriptedService([
+      events([status('IN_PROGRESS'), step(1), broken], 'stay', HEADERS),
+    ])
+    const seen: string[] = []
+    const error = await (async () => {
+      for await (const event of stream(client)) seen.push(nameOf(event))
+    })().catch((thrown: unknown) => thrown)
+    expect(seen).toEqual(['IN_PROGRESS', 'step 1'])
+    expect(error).toBeInstanceOf(AgentError)
+    expect(error).toMatchObject({ code: 'UnexpectedResponse', status: 200, executionId: ID })
+    expect((error as AgentError).detail).toBe(
+      `The data of the event "step 2" is not a JSON object. It begins with: ${data}`,
+    )
+    expect(requests).toHaveLength(1)
+  })
+
+  it('ignores events that it does not know, whatever their data', async () => {
+    const parts = ['event: ping\ndata: now\n\n', 'data: hello\n\n', status('SUCCESS'), done]
+    const { client } = await scriptedService([events(parts)])
+    expect(await readAll(stream(client))).toEqual(['SUCCESS', 'done'])
+  })
+
   it.each(['break', 'end'] as const)(
     'continues after the last step when the stream should %s, with each event once',
     async (then) => {

@@ -4,7 +4,7 @@ import type { Connection } from '../http/request.ts'
 import { backoffMs } from '../http/retry.ts'
 import { sleep, watch } from '../http/watchdog.ts'
 import type { Execution, Step, ToolCall } from '../records.ts'
-import { EventParser } from './sse.ts'
+import { EventParser, type SentEvent } from './sse.ts'
 
 /** What happens in an execution. `tool`: the result of a tool call of the step with this number. `done` is the last event. */
 export type ExecutionEvent<Output = Record<string, unknown>> =
@@ -33,8 +33,9 @@ export async function* readEvents<Output>(
     const parser = new EventParser()
     for await (const part of readText(await open(position), call)) {
       for (const sent of parser.push(part)) {
+        if (!EVENTS.has(sent.event)) continue
         failures = 0
-        const event = { event: sent.event, data: parse(sent.data) } as ExecutionEvent<Output>
+        const event = parseEvent<Output>(sent, parse, call)
         if (event.event === 'step') position = sent.id ?? position
         if (event.event === 'status') call.executionId ??= event.data.id
         if (isNew(event, Number(sent.id))) yield event
@@ -47,6 +48,35 @@ export async function* readEvents<Output>(
   }
   const detail = `The stream of events broke ${maxRetries + 1} times in a row without an event.`
   throw new AgentError({ code: 'ConnectionFailed', detail })
+}
+
+/** Others are of a later version of the service, or of something in between. */
+const EVENTS = new Set<string>(['status', 'step', 'tool', 'done'] satisfies ExecutionEvent['event'][])
+
+const MAX_QUOTED_CHARACTERS = 80
+
+/** @throws AgentError `UnexpectedResponse` if the data is not a JSON object */
+function parseEvent<Output>(
+  { event, id, data: text }: SentEvent,
+  parse: Connection['parse'],
+  { executionId }: Call,
+): ExecutionEvent<Output> {
+  let cause: unknown
+  try {
+    const data: unknown = parse(text)
+    if (typeof data === 'object' && data !== null) return { event, data } as ExecutionEvent<Output>
+  } catch (error) {
+    cause = error
+  }
+  const name = `${event}${id === undefined ? '' : ` ${id}`}`
+  const detail = `The data of the event "${name}" is not a JSON object. It begins with: ${text.slice(0, MAX_QUOTED_CHARACTERS)}`
+  const fields = {
+    code: 'UnexpectedResponse',
+    status: 200,
+    detail,
+    ...(executionId !== undefined && { executionId }),
+  }
+  throw new AgentError(fields, cause)
 }
 
 /** Whether the reader does not have an event yet: a stream that continues repeats the status and the results of the last step. */
