@@ -10,12 +10,17 @@ const MAX_SOCKETS = 256
 /** Connections that a burst needed are closed when nobody uses them for this long. */
 const IDLE_SOCKET_MS = 60_000
 
+type HandlerOptions = { idleSocketMs?: number; socketPath?: string | undefined }
+
 /**
  * A request handler that ends an attempt when no response, or no further part of it, arrives within `timeoutMs`.
  * https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-reusing-connections.html
  */
-export function createRequestHandler(timeoutMs: number, idleSocketMs = IDLE_SOCKET_MS): NodeHttpHandler {
-  const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: idleSocketMs }
+export function createRequestHandler(
+  timeoutMs: number,
+  { idleSocketMs = IDLE_SOCKET_MS, socketPath }: HandlerOptions = {},
+): NodeHttpHandler {
+  const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: idleSocketMs, socketPath }
   return new NodeHttpHandler({
     httpAgent: agent,
     httpsAgent: agent,
@@ -26,22 +31,45 @@ export function createRequestHandler(timeoutMs: number, idleSocketMs = IDLE_SOCK
   })
 }
 
-/** Shared by all clients of the process. Its idle sockets do not keep the process running. */
-const requestHandler = createRequestHandler(REQUEST_TIMEOUT_MS)
+/** Precedes the path of a socket that an emulator listens on, in place of a port that web pages could reach. */
+const UNIX = 'unix:'
+
+/** The path of the socket; undefined for an http or https endpoint. */
+export const socketPathOf = (endpoint: string): string | undefined =>
+  endpoint.startsWith(UNIX) ? endpoint.slice(UNIX.length) : undefined
+
+export const toSocketEndpoint = (path: string): string => `${UNIX}${path}`
+
+/** Shared by all clients of the process, by the path of a socket. Their idle sockets do not keep the process running. */
+const requestHandlers = new Map<string | undefined, NodeHttpHandler>([
+  [undefined, createRequestHandler(REQUEST_TIMEOUT_MS)],
+])
+
+/** For the process that runs an emulator: its clients call this function instead of the socket. */
+export function handleInProcess(endpoint: string, handle: NodeHttpHandler['handle']): void {
+  requestHandlers.set(socketPathOf(endpoint), Object.assign(new NodeHttpHandler(), { handle }))
+}
+
+function requestHandlerOf(socketPath: string | undefined): NodeHttpHandler {
+  const handler = requestHandlers.get(socketPath) ?? createRequestHandler(REQUEST_TIMEOUT_MS, { socketPath })
+  requestHandlers.set(socketPath, handler)
+  return handler
+}
 
 /**
  * Settings of every AWS SDK client. Without an endpoint the SDK finds region, credentials and endpoint as usual.
  * @param endpoint of an emulator
  */
 export function clientConfig(endpoint?: string) {
+  const socketPath = socketPathOf(endpoint ?? '')
   return {
-    requestHandler,
+    requestHandler: requestHandlerOf(socketPath),
     maxAttempts: MAX_ATTEMPTS,
     // The standard mode has a retry quota: while a service is down, most calls are not retried.
     retryMode: 'standard',
     userAgentAppId: 'agent-execution-service',
     ...(endpoint && {
-      endpoint,
+      endpoint: socketPath ? 'http://localhost' : endpoint,
       region: 'local',
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     }),

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadPublishedCodeWith } from '../lib/agents/lifecycle/check-published-agent.ts'
@@ -15,7 +14,7 @@ import {
 } from '../lib/environment.ts'
 import { onRunEnqueued } from '../lib/sqs/run-queue.ts'
 import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
-import { dataFolder, openDatabase } from './emulators/open-database.ts'
+import { createDataFolder, dataFolder, openDatabase } from './emulators/open-database.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision.ts'
 import { type Emulator, startSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
@@ -73,7 +72,7 @@ export async function runService(environment: Environment, print: (line: string)
     if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
-    await mkdir(folder, { recursive: true })
+    await createDataFolder(folder)
     await saveModelSettings(folder, environment)
     const token = await ensureDevelopmentToken(tokens, folder, devToken)
     const published = await publishFolder(agents, AGENTS, join(folder, 'published.json'))
@@ -143,5 +142,5 @@ function exampleCommand(url: string, token: string): string {
 
 async function openQueues(environment: Environment): Promise<Emulator> {
   const endpoint = environment[SQS_ENDPOINT]
-  return endpoint ? { name: endpoint, endpoint, stop: async () => undefined } : startSqs()
+  return endpoint ? { name: endpoint, endpoint, stop: async () => undefined } : startSqs({ isPrivate: true })
 }

@@ -146,7 +146,7 @@ describe('createRequestHandler', () => {
   it('closes a connection that is idle, not one that waits for a response', async () => {
     const slow: Responder = (response) => setTimeout(() => response.end('{}'), 100)
     const { url, requests } = await startStub(slow)
-    const requestHandler = createRequestHandler(5_000, 20)
+    const requestHandler = createRequestHandler(5_000, { idleSocketMs: 20 })
     const client = new DynamoDBClient({ ...clientConfig(url), requestHandler })
     await client.send(new ListTablesCommand({}))
     const [request] = requests

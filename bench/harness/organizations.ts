@@ -33,7 +33,7 @@ export async function startWithExecutions(
     }
   }
   const isImported = await importItems(workspace, folder, storeAll)
-  const service = await startService(workspace, { folder })
+  const service = await startService(workspace, { folder, hasPort: true })
   if (!isImported) await storeAll(service.table)
   const ready = organizations.map(async (organization): Promise<Organization> => {
     return { ...organization, ...(await publishAgent(workspace, service.table, organization.id)) }

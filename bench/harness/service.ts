@@ -10,6 +10,7 @@ import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { openDatabase } from '../../local/emulators/open-database.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { startDynamoDB } from '../../local/emulators/start-emulators.ts'
 import type { ReadyProcess } from '../../test/support/ready-process.ts'
 import { startChild } from './child-process.ts'
 import { type Call, call, type Response } from './client.ts'
@@ -25,22 +26,36 @@ export type Service = ReadyProcess & {
   request: (method: Call['method'], path: string, options: RequestOptions) => Promise<Response>
 }
 
-type Options = { folder?: string; environment?: Record<string, string>; npm?: boolean }
+type Options = {
+  folder?: string
+  environment?: Record<string, string>
+  npm?: boolean
+  /** The database listens on a port, for a floor or a meter, which is faster than the socket of the service. */
+  hasPort?: boolean
+}
 
 /** Starts the local service on an embedded store, as `npm start` does; with `npm`, through `npm start` itself. */
 export async function startService(workspace: Workspace, options: Options = {}): Promise<Service> {
   const folder = options.folder ?? (await workspace.createFolder())
+  const database = options.hasPort ? await startDynamoDB(folder) : null
+  if (database) workspace.onCleanUp(database.stop)
+  const endpoints = database && { [DYNAMODB_ENDPOINT]: database.endpoint }
   const environment = {
     PORT: '0',
     DATA_DIR: folder,
     DEV_TOKEN: TOKEN,
     // npm sets it too; the service then exits with its parent, even when that is killed.
     npm_lifecycle_event: 'start',
+    ...endpoints,
     ...options.environment,
   }
   const command = options.npm ? { command: 'npm', args: ['start'] } : { args: ['local/start.mjs'] }
   const child = await startChild(workspace, { ...command, environment })
-  const { endpoint } = await openDatabase('command', { DATA_DIR: folder, ...options.environment })
+  const { endpoint } = await openDatabase('command', {
+    DATA_DIR: folder,
+    ...endpoints,
+    ...options.environment,
+  })
   const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint })
   return {
     ...child,

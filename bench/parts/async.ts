@@ -25,7 +25,7 @@ type Throughput = { accepted: number; finished: number }
 /** Asynchronous no-op runs per second, compared with two processes that only write, send, receive, update and delete. */
 export async function async({ workspace, quick, log }: PartContext): Promise<PartResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
-  const service = await startService(workspace)
+  const service = await startService(workspace, { hasPort: true })
   const { agentId } = await publish(workspace, service.table, NO_OP)
   const { dynamodbEndpoint } = service
   const floor = await startChild(workspace, { args: [FLOOR_SERVER, dynamodbEndpoint, agentId] })

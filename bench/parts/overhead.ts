@@ -23,7 +23,7 @@ type Loads = Record<(typeof NAMES)[number], Load[]>
 /** The cost of a no-op run, compared with a server that only does the same reads and writes. */
 export async function overhead({ workspace, quick, log }: PartContext): Promise<PartResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
-  const service = await startService(workspace)
+  const service = await startService(workspace, { hasPort: true })
   const { agentId } = await publish(workspace, service.table, NO_OP)
   const floor = await startChild(workspace, { args: [FLOOR_SERVER, service.dynamodbEndpoint, agentId] })
   const { fillCache, ...runs } = noOpRuns(service)

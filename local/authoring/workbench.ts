@@ -10,7 +10,7 @@ import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION, operatorId } from '../development.ts'
 import { LOCAL_TABLE, provisionTable } from '../emulators/provision.ts'
-import { startDynamoDB } from '../emulators/start-emulators.ts'
+import { startEmbeddedDynamoDB } from '../emulators/start-emulators.ts'
 
 /** A table in memory, on which an agent can run without being published. `close` leaves nothing behind. */
 export type Workbench = { stores: Stores; close: () => Promise<void> }
@@ -26,7 +26,7 @@ export class InvalidCallee extends Error {
 }
 
 export async function openWorkbench(): Promise<Workbench> {
-  const emulator = await startDynamoDB(null)
+  const emulator = await startEmbeddedDynamoDB(null)
   try {
     await provisionTable(emulator.endpoint, LOCAL_TABLE)
     const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: emulator.endpoint })

@@ -1,6 +1,7 @@
-import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { socketPathOf } from '../../lib/aws-sdk.ts'
 
 /** The process that has a data folder's database open. */
 export type LockHolder = {
@@ -20,14 +21,13 @@ export type DatabaseLock = {
 const MAX_START_MS = 15_000
 
 /**
- * Locks a data folder for this process: two emulators must not open the same files.
+ * Locks a data folder for this process: two emulators must not open the same files. Only its owner can read the lock.
  * @returns the lock, or the live process that holds it
  */
 export async function acquireLock(
   folder: string,
   { isShortLived }: { isShortLived: boolean },
 ): Promise<DatabaseLock | LockHolder> {
-  await mkdir(folder, { recursive: true })
   const file = join(folder, 'store.lock')
   for (;;) {
     const lock = await createLock(file, { pid: process.pid, isShortLived, endpoint: null })
@@ -42,7 +42,7 @@ export async function acquireLock(
 
 /** Null if the file exists. */
 async function createLock(file: string, initial: LockHolder): Promise<DatabaseLock | null> {
-  const handle = await open(file, 'wx').catch((error: NodeJS.ErrnoException) => {
+  const handle = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
     return null
   })
@@ -104,9 +104,10 @@ function parseHolder(text: string): LockHolder | null {
 
 /** Does not wait for a response: an emulator may be busy. */
 function acceptsConnections(endpoint: string): Promise<boolean> {
-  const { hostname, port } = new URL(endpoint)
+  const path = socketPathOf(endpoint)
+  if (!path) return Promise.resolve(false)
   return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname)
+    const socket = connect(path)
     const settle = (isOpen: boolean) => {
       socket.destroy()
       resolve(isOpen)

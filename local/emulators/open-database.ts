@@ -1,10 +1,44 @@
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DYNAMODB_ENDPOINT, type Environment } from '../../lib/environment.ts'
 import { acquireLock, type DatabaseLock } from './database-lock.ts'
 import { LOCAL_TABLE, provisionTable } from './provision.ts'
-import { createPing, type Emulator, startDynamoDB } from './start-emulators.ts'
+import { createPing, type Emulator, startEmbeddedDynamoDB } from './start-emulators.ts'
 
 export const dataFolder = (environment: Environment = process.env): string => environment.DATA_DIR || '.local'
+
+const MODE = 0o700
+const STICKY = 0o1000
+
+/**
+ * Creates the data folder, which only its owner can open, as is an older one then. A folder that many users share, such as
+ * /tmp, keeps its mode.
+ * @throws an Error that names the folder
+ */
+export async function createDataFolder(folder: string): Promise<void> {
+  try {
+    await createFolder(resolve(folder))
+    const { mode, uid } = await stat(folder)
+    if (uid === process.getuid?.() && !(mode & STICKY)) await chmod(folder, MODE)
+  } catch (error) {
+    throw cannotWrite(folder, error as Error)
+  }
+}
+
+/** With `recursive`, Node tries forever in a folder that refuses with ENOENT, as /proc does. */
+async function createFolder(path: string): Promise<void> {
+  if (existsSync(path)) return
+  const parent = dirname(path)
+  if (parent !== path) await createFolder(parent)
+  await mkdir(path, { mode: MODE }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+}
+
+const cannotWrite = (folder: string, cause: Error): Error =>
+  new Error(`Cannot write the data folder ${folder} (DATA_DIR): ${cause.message}`, { cause })
 
 /** Longer than a CLI command uses the database, and than a service takes to stop. */
 const MAX_WAIT_MS = 20_000
@@ -46,9 +80,10 @@ async function connect(endpoint: string): Promise<Database> {
 async function openFolder(isCommand: boolean, folder: string): Promise<Database> {
   const startedAt = performance.now()
   const waitedMs = () => performance.now() - startedAt
+  await createDataFolder(folder)
   for (;;) {
     const lock = await acquireLock(folder, { isShortLived: isCommand }).catch((cause: Error) => {
-      throw new Error(`Cannot write the data folder ${folder} (DATA_DIR): ${cause.message}`, { cause })
+      throw cannotWrite(folder, cause)
     })
     if ('release' in lock) return startOn(folder, lock)
     const { pid, endpoint, isShortLived } = lock
@@ -67,7 +102,7 @@ async function openFolder(isCommand: boolean, folder: string): Promise<Database>
 
 async function startOn(folder: string, lock: DatabaseLock): Promise<Database> {
   try {
-    const emulator = await startDynamoDB(folder)
+    const emulator = await startEmbeddedDynamoDB(folder)
     await lock.update({ endpoint: emulator.endpoint })
     return {
       name: `${folder} (${emulator.name})`,

@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import pRetry from 'p-retry'
 import { clientConfig } from '../../lib/aws-sdk.ts'
+import { startDynoxideProcess } from './dynoxide-process.ts'
+import { closeNow, listenPrivately, serveDynamoDB } from './private-socket.ts'
 import { spawnEmulator } from './spawn-emulator.ts'
 
 /** A running emulator. `stop` keeps the stored data. */
@@ -13,7 +15,31 @@ export type Emulator = { name: string; endpoint: string; stop: () => Promise<voi
 const require = createRequire(import.meta.url)
 
 /**
- * Starts the embedded DynamoDB: dynoxide where its binary is installed (linux-x64), otherwise dynalite.
+ * Starts the embedded DynamoDB: dynoxide where its binary is installed (linux-x64), otherwise dynalite. No port is open:
+ * web pages can reach every port of this machine.
+ * @param folder where the data is stored; null to keep it in memory
+ */
+export async function startEmbeddedDynamoDB(folder: string | null): Promise<Emulator> {
+  const binary = findDynoxide()
+  return binary ? startEmbeddedDynoxide(binary, folder) : startDynalite(folder, { isPrivate: true })
+}
+
+async function startEmbeddedDynoxide(binary: string, folder: string | null): Promise<Emulator> {
+  const file = folder && databaseFile(folder)
+  const { call, stop } = await startDynoxideProcess(binary, file).catch(({ message }: Error) => {
+    throw cannotOpen(file ?? 'in memory', message.replace(/^error: /i, '').trim())
+  })
+  try {
+    const { endpoint, close } = await serveDynamoDB(call)
+    return { name: 'dynoxide', endpoint, stop: () => close().then(stop) }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/**
+ * Starts the same emulators on a port, which is open to every process and web page of this machine: for tests and benchmarks.
  * @param folder where the data is stored; null to keep it in memory
  */
 export async function startDynamoDB(folder: string | null): Promise<Emulator> {
@@ -64,22 +90,27 @@ async function startDynoxide(binary: string, folder: string | null): Promise<Emu
   return { name: 'dynoxide', endpoint, stop }
 }
 
-export async function startDynalite(folder: string | null): Promise<Emulator> {
+type Transport = { /** On a socket of this user instead of a port. */ isPrivate?: boolean }
+
+export async function startDynalite(
+  folder: string | null,
+  { isPrivate = false }: Transport = {},
+): Promise<Emulator> {
   const dynalite = require('dynalite') as (options: object) => Server
   const path = folder && join(folder, 'dynalite')
   if (path) await checkLevelDatabase(path)
   const server = dynalite({ createTableMs: 0, ...(path && { path }) })
+  const { endpoint, close } = isPrivate ? await listenPrivately(server) : await listenOnPort(server)
+  return { name: 'dynalite', endpoint, stop: close }
+}
+
+async function listenOnPort(server: Server) {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
   })
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const stop = () =>
-    new Promise<void>((resolve) => {
-      server.closeAllConnections()
-      server.close(() => resolve())
-    })
-  return { name: 'dynalite', endpoint, stop }
+  const { port } = server.address() as AddressInfo
+  return { endpoint: `http://127.0.0.1:${port}`, close: () => closeNow(server) }
 }
 
 /** dynalite does not report that it cannot open its database: no request gets a response then. */
@@ -101,11 +132,12 @@ const cannotOpen = (path: string, reason: string): Error =>
  * Starts the embedded SQS, in memory. The sweeper enqueues again what was queued when it stopped. `startFauxqs` is not
  * used, because it ignores its option `host` and listens on all addresses.
  */
-export async function startSqs(): Promise<Emulator> {
+export async function startSqs({ isPrivate = false }: Transport = {}): Promise<Emulator> {
   const { buildApp } = await import('fauxqs')
   const app = buildApp({ logger: false })
-  const endpoint = await app.listen({ port: 0, host: '127.0.0.1' })
-  return { name: 'fauxqs', endpoint, stop: async () => app.close() }
+  await app.ready()
+  const { endpoint, close } = await (isPrivate ? listenPrivately : listenOnPort)(app.server)
+  return { name: 'fauxqs', endpoint, stop: () => close().then(() => app.close()) }
 }
 
 /** A call that throws the SDK's error when no DynamoDB responds at the endpoint. */

@@ -6,7 +6,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
-import { clientConfig, createRequestHandler } from '../../lib/aws-sdk.ts'
+import { clientConfig, createRequestHandler, socketPathOf } from '../../lib/aws-sdk.ts'
 import { parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { createDeleter } from './deleter.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -40,7 +40,7 @@ const MAX_HELD = 10_000
 export function startPoller({ endpoint, queueUrl, handler, concurrency, onError }: Options) {
   const client = new SQSClient({
     ...clientConfig(endpoint),
-    requestHandler: createRequestHandler(TIMEOUT_MS),
+    requestHandler: createRequestHandler(TIMEOUT_MS, { socketPath: socketPathOf(endpoint) }),
   })
   const stopping = new AbortController()
   const inProcess = new Set<Promise<void>>()

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { startDynalite, startDynamoDB } from '../../local/emulators/start-emulators.ts'
+import { startDynalite, startEmbeddedDynamoDB } from '../../local/emulators/start-emulators.ts'
 import { startService } from '../support/service.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'aes-start-'))
@@ -40,6 +40,13 @@ describe('npm start', () => {
     )
   })
 
+  // Node's recursive mkdir never returns there.
+  it.runIf(process.platform === 'linux')('names a data folder that cannot be created', async () => {
+    await expect(startService({ dataDir: '/proc/none/data' })).rejects.toThrow(
+      'Cannot write the data folder /proc/none/data (DATA_DIR): ENOENT',
+    )
+  })
+
   it('stops on SIGTERM when its data folder was deleted', async () => {
     const dataDir = newFolder()
     const service = await startService({ dataDir })
@@ -72,7 +79,7 @@ describe('a corrupt database', () => {
       const folder = newFolder()
       writeFileSync(join(folder, 'dynoxide.sqlite'), 'not a database')
       await failsAtOnce(
-        startDynamoDB(folder),
+        startEmbeddedDynamoDB(folder),
         /Cannot open the database \S+\/dynoxide\.sqlite: .*not a valid SQLite database/,
       )
     },

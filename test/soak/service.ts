@@ -51,8 +51,7 @@ export async function startSoakService() {
       /** What each process holds once its garbage is collected. The runner must have been started. */
       async sample(): Promise<ProcessSample[]> {
         const heaps = await Promise.all(inspectorUrls(service.output()).map(collectGarbage))
-        const shells = await childrenOf(service.pid, 'dynoxide')
-        const databases = (await Promise.all(shells.map((shell) => childrenOf(shell, 'dynoxide')))).flat()
+        const databases = await childrenOf(service.pid, 'dynoxide')
         const sampleOf = (process: string, pid: number): ProcessSample => ({
           process,
           heapMiB: heaps.find((heap) => heap?.pid === pid)?.heapMiB ?? 0,

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
+
+/** The answer of DynamoDB: its status, and its body as JSON text. */
+export type Answer = { status: number; body: string }
+
+export type DynoxideProcess = {
+  /** Calls an operation of DynamoDB, for example `PutItem`. @throws an Error with code ECONNRESET when dynoxide has exited */
+  call: (operation: string, input: object) => Promise<Answer>
+  stop: () => Promise<void>
+}
+
+/** What dynoxide answers (JSON-RPC 2.0; https://modelcontextprotocol.io). */
+type Message = {
+  id?: number
+  result?: { content?: { text: string }[]; isError?: boolean }
+  error?: { message: string }
+}
+
+const MAX_ERROR_CHARACTERS = 2_000
+const PROTOCOL_VERSION = '2025-06-18'
+
+/**
+ * Starts dynoxide without a port: over HTTP it answers every web page and accepts any signature. Its standard input and
+ * output speak MCP, whose tools are the operations of DynamoDB. It exits when its standard input closes, which happens
+ * however this process dies.
+ * @param file where the data is stored; null to keep it in memory
+ * @throws an Error with what dynoxide has written to standard error when it exits instead
+ */
+export async function startDynoxideProcess(binary: string, file: string | null): Promise<DynoxideProcess> {
+  const child = spawn(binary, ['mcp', ...(file ? ['--db-path', file] : [])], {
+    stdio: 'pipe',
+    // A separate process group: an interrupt from the terminal must not stop the database before the service.
+    detached: true,
+  })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-MAX_ERROR_CHARACTERS)
+  })
+  // Writing to a process that has exited.
+  child.stdin.on('error', () => undefined)
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', ({ message }) => resolve(message))
+    child.once('close', () => resolve(errors))
+  })
+
+  const waiting = new Map<number, { resolve: (message: Message) => void; reject: (error: Error) => void }>()
+  let isOpen = true
+  void exited.then(() => {
+    isOpen = false
+    for (const { reject } of waiting.values()) reject(exitedError())
+    waiting.clear()
+  })
+  onLine(child.stdout, (line) => {
+    const message = JSON.parse(line) as Message
+    waiting.get(message.id ?? -1)?.resolve(message)
+    waiting.delete(message.id ?? -1)
+  })
+
+  let lastId = 0
+  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const request = (method: string, params: object): Promise<Message> =>
+    new Promise((resolve, reject) => {
+      if (!isOpen) return reject(exitedError())
+      const id = ++lastId
+      waiting.set(id, { resolve, reject })
+      send({ id, method, params })
+    })
+
+  const database = {
+    call: async (operation: string, input: object) =>
+      toAnswer(await request('tools/call', toToolCall(operation, input))),
+    stop: async () => {
+      child.stdin.end()
+      await exited
+    },
+  }
+  const clientInfo = { name: 'agent-execution-service', version: '1' }
+  const initialize = { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo }
+  await request('initialize', initialize).catch(async () => {
+    throw new Error(await exited)
+  })
+  send({ method: 'notifications/initialized' })
+  return database
+}
+
+/** Not `readline`, which also splits at U+2028 and U+2029, which JSON may contain. */
+function onLine(stream: Readable, listener: (line: string) => void): void {
+  let parts: string[] = []
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    const [rest = '', ...lines] = text.split('\n').reverse()
+    for (const line of lines.reverse()) {
+      listener(parts.join('') + line)
+      parts = []
+    }
+    parts.push(rest)
+  })
+}
+
+const exitedError = () => Object.assign(new Error('dynoxide has exited.'), { code: 'ECONNRESET' })
+
+const toSnakeCase = (name: string) => name.replace(/(?<!^)[A-Z]/g, '_$&').toLowerCase()
+
+/** The tool is the operation in snake case, and so are the names of its arguments, but not those inside them. */
+function toToolCall(operation: string, input: object) {
+  const members = Object.entries(input).map(([name, value]) => [toSnakeCase(name), value])
+  const raw = operation === 'DescribeTable' ? { raw: true } : {}
+  return { name: toSnakeCase(operation), arguments: { ...raw, ...Object.fromEntries(members) } }
+}
+
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html */
+function toAnswer({ result, error }: Message): Answer {
+  const text = result?.content?.[0]?.text ?? ''
+  if (!error && !result?.isError) return { status: 200, body: text }
+  const { error_type: type = 'ValidationException', message = error?.message ?? text } = parseError(text)
+  const status = type === 'InternalServerError' ? 500 : 400
+  return { status, body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message }) }
+}
+
+function parseError(text: string): { error_type?: string; message?: string } {
+  try {
+    return JSON.parse(text) as { error_type?: string; message?: string }
+  } catch {
+    return {}
+  }
+}

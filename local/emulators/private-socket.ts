@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import type { NodeHttpHandler } from '@smithy/node-http-handler'
+import { handleInProcess, toSocketEndpoint } from '../../lib/aws-sdk.ts'
+import type { DynoxideProcess } from './dynoxide-process.ts'
+
+export type Listening = { endpoint: string; close: () => Promise<void> }
+
+/**
+ * Listens on a socket that only this user can open. Not in the data folder: the path of a socket has at most 103 characters.
+ */
+export async function listenPrivately(server: Server): Promise<Listening> {
+  // The mode of the folder is 0700.
+  const folder = process.platform === 'win32' ? null : await mkdtemp(join(tmpdir(), 'aes-'))
+  const path = folder ? join(folder, 'socket') : `\\\\.\\pipe\\aes-${randomUUID()}`
+  const remove = async () => {
+    if (folder) await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return { endpoint: toSocketEndpoint(path), close: () => closeNow(server).then(remove) }
+}
+
+export function closeNow(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((resolve) => server.close(() => resolve()))
+}
+
+/** Serves a database to the other processes of this user on a socket, and to the SDK's clients of this one without it. */
+export async function serveDynamoDB(call: DynoxideProcess['call']): Promise<Listening> {
+  const answer = (headers: Headers, body: string) =>
+    call(String(headers['x-amz-target']).replace(/^.*\./, ''), JSON.parse(body) as object)
+
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    const { status, body } = await answer(request.headers, String(await buffer(request)))
+    response.writeHead(status, { 'Content-Type': CONTENT_TYPE, 'Content-Length': Buffer.byteLength(body) })
+    response.end(body)
+  }
+  const { createServer } = process.getBuiltinModule('node:http')
+  const server = createServer((request, response) => {
+    response.on('error', () => undefined)
+    respond(request, response).catch(() => response.destroy())
+  })
+  // As long as clients keep connections that they do not use.
+  server.keepAliveTimeout = 65_000
+  const listening = await listenPrivately(server)
+  handleInProcess(listening.endpoint, async ({ headers, body }) => {
+    const { status, body: text } = await answer(headers, Buffer.from(body as Uint8Array).toString())
+    const response = {
+      statusCode: status,
+      headers: { 'content-type': CONTENT_TYPE },
+      body: Buffer.from(text),
+    }
+    return { response } as unknown as Awaited<ReturnType<NodeHttpHandler['handle']>>
+  })
+  return listening
+}
+
+type Headers = Record<string, string | string[] | undefined>
+
+const CONTENT_TYPE = 'application/x-amz-json-1.0'

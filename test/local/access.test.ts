@@ -1,0 +1,90 @@
+import { chmodSync, statSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createLocalClient } from '../support/client.ts'
+import { isLoopback, listeningSockets } from '../support/listening-sockets.ts'
+import { localServices } from '../support/local-services.ts'
+import type { Service } from '../support/service.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
+
+const services = localServices()
+
+/** Starts the service and its runner. */
+async function start(folder: string, environment: Record<string, string> = {}): Promise<Service> {
+  const service = await services.start(folder, environment)
+  const call = createLocalClient(service.url, folder)
+  const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
+  expect(await waitForExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
+  return service
+}
+
+// Reads the sockets from /proc.
+describe.runIf(process.platform === 'linux')('HOST', () => {
+  it.each([
+    ['127.0.0.1', true],
+    ['0.0.0.0', false],
+  ])('%s: nothing but the gateway listens on a port', async (HOST, isLocal) => {
+    const service = await start(services.newFolder(), { HOST })
+    const sockets = listeningSockets(service.pid)
+    expect(sockets.map(({ port }) => port)).toEqual([Number(new URL(service.url).port)])
+    expect(sockets.map(({ address }) => isLoopback(address))).toEqual([isLocal])
+    await service.stop()
+  })
+})
+
+describe('the data of npm start', () => {
+  const folder = services.newFolder()
+  let service: Service
+  beforeAll(async () => {
+    chmodSync(folder, 0o755)
+    service = await start(folder)
+  })
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+  it('is in a folder that only its owner can open, also one of an earlier start', () => {
+    expect(modeOf(folder)).toBe('700')
+    expect(modeOf(join(folder, 'store.lock'))).toBe('600')
+    expect(modeOf(join(folder, 'dev-token'))).toBe('600')
+  })
+
+  const SIGNATURE =
+    'AWS4-HMAC-SHA256 Credential=local/20261123/local/dynamodb/aws4_request, SignedHeaders=host, Signature=00'
+
+  it.each([
+    ['DynamoDB', 'DynamoDB_20120810.Scan', { TableName: 'agent-execution-service' }],
+    ['DynamoDB', 'DynamoDB_20120810.ListTables', {}],
+    ['SQS', 'AmazonSQS.ListQueues', {}],
+  ])('is not shown to a page that forges a request to %s', async (_, target, body) => {
+    const { hostname, port, host } = new URL(service.url)
+    for (const Host of [host, 'localhost', 'evil.example', `evil.example:${port}`]) {
+      const headers = {
+        Host,
+        Origin: 'https://evil.example',
+        Authorization: SIGNATURE,
+        'X-Amz-Target': target,
+      }
+      const [status, allowed, text] = await new Promise<(string | number | undefined)[]>((resolve, reject) =>
+        request({
+          hostname,
+          port,
+          method: 'POST',
+          path: '/',
+          headers: { ...headers, 'Content-Type': 'text/plain' },
+        })
+          .once('response', async (response) =>
+            resolve([
+              response.statusCode,
+              response.headers['access-control-allow-origin'],
+              await readText(response),
+            ]),
+          )
+          .once('error', reject)
+          .end(JSON.stringify(body)),
+      )
+      expect([status, allowed]).toEqual([expect.toBeOneOf([401, 403, 404, 405]), undefined])
+      expect(JSON.parse(String(text))).toMatchObject({ code: expect.any(String) })
+    }
+  })
+})

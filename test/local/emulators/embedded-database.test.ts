@@ -1,0 +1,276 @@
+import { statSync } from 'node:fs'
+import { request } from 'node:http'
+import { dirname } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
+import {
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  DeleteItemCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  ListTablesCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
+  UpdateTableCommand,
+} from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clientConfig, createRequestHandler, isRetryable, socketPathOf } from '../../../lib/aws-sdk.ts'
+import {
+  type Emulator,
+  findDynoxide,
+  startDynalite,
+  startDynamoDB,
+  startEmbeddedDynamoDB,
+  startSqs,
+} from '../../../local/emulators/start-emulators.ts'
+
+const TableName = 'embedded'
+const KEY_SCHEMA = [
+  { AttributeName: 'pk', KeyType: 'HASH' as const },
+  { AttributeName: 'sk', KeyType: 'RANGE' as const },
+]
+const STRINGS = ['pk', 'sk', 'Key'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const }))
+const indexOf = (name: string) => ({
+  IndexName: name,
+  KeySchema: [{ AttributeName: 'Key', KeyType: 'HASH' as const }],
+  Projection: { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: ['TableName'] },
+})
+const key = (sk: string) => ({ pk: { S: 'a' }, sk: { S: sk } })
+/** Names and values that a translation could confuse with members of a request. */
+const ITEM = {
+  ...key('1'),
+  Key: { S: 'index' },
+  TableName: { M: { Item: { S: '"quotes" \u2028 \u2029 \n é 🦊' }, FooBar: { L: [{ NULL: true }] } } },
+  number: { N: '12345678901234567890.123' },
+  bytes: { B: new Uint8Array([0, 255, 10]) },
+}
+const large = (sk: string) => ({ PutRequest: { Item: { ...key(sk), text: { S: 'x'.repeat(380_000) } } } })
+
+type Send = (client: DynamoDBClient) => Promise<object>
+const COMMANDS: [string, Send][] = [
+  [
+    'CreateTable',
+    (client) =>
+      client.send(
+        new CreateTableCommand({
+          TableName,
+          BillingMode: 'PAY_PER_REQUEST',
+          AttributeDefinitions: STRINGS,
+          KeySchema: KEY_SCHEMA,
+          GlobalSecondaryIndexes: [indexOf('by-key')],
+        }),
+      ),
+  ],
+  [
+    'UpdateTable',
+    (client) =>
+      client.send(
+        new UpdateTableCommand({
+          TableName,
+          AttributeDefinitions: STRINGS,
+          GlobalSecondaryIndexUpdates: [{ Create: indexOf('also-by-key') }],
+        }),
+      ),
+  ],
+  ['DescribeTable', (client) => client.send(new DescribeTableCommand({ TableName }))],
+  ['ListTables', (client) => client.send(new ListTablesCommand({}))],
+  ['PutItem', (client) => client.send(new PutItemCommand({ TableName, Item: ITEM }))],
+  [
+    'GetItem',
+    (client) => client.send(new GetItemCommand({ TableName, Key: key('1'), ConsistentRead: true })),
+  ],
+  ['GetItem of nothing', (client) => client.send(new GetItemCommand({ TableName, Key: key('none') }))],
+  [
+    'a condition that fails',
+    (client) =>
+      client.send(
+        new PutItemCommand({ TableName, Item: ITEM, ConditionExpression: 'attribute_not_exists(pk)' }),
+      ),
+  ],
+  ['an invalid item', (client) => client.send(new PutItemCommand({ TableName, Item: { pk: { S: 'a' } } }))],
+  [
+    'a table that does not exist',
+    (client) => client.send(new GetItemCommand({ TableName: 'none', Key: key('1') })),
+  ],
+  [
+    'UpdateItem',
+    (client) =>
+      client.send(
+        new UpdateItemCommand({
+          TableName,
+          Key: key('1'),
+          UpdateExpression: 'SET #Key.#Item = :Value ADD counter :one REMOVE bytes',
+          ExpressionAttributeNames: { '#Key': 'TableName', '#Item': 'Item' },
+          ExpressionAttributeValues: { ':Value': { S: 'new' }, ':one': { N: '1' } },
+          ReturnValues: 'ALL_NEW',
+        }),
+      ),
+  ],
+  [
+    'BatchWriteItem',
+    (client) =>
+      client.send(
+        new BatchWriteItemCommand({
+          RequestItems: {
+            [TableName]: [...['2', '3', '4', '5'].map(large), { DeleteRequest: { Key: key('9') } }],
+          },
+        }),
+      ),
+  ],
+  [
+    'BatchGetItem',
+    (client) =>
+      client.send(
+        new BatchGetItemCommand({
+          RequestItems: {
+            [TableName]: {
+              Keys: [key('1'), key('none')],
+              ConsistentRead: true,
+              ProjectionExpression: '#Key',
+              ExpressionAttributeNames: { '#Key': 'TableName' },
+            },
+          },
+        }),
+      ),
+  ],
+  [
+    'Query of more than 1 MB',
+    (client) =>
+      client.send(
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+          ExpressionAttributeValues: { ':pk': { S: 'a' }, ':from': { S: '1' }, ':to': { S: '9' } },
+          ConsistentRead: true,
+        }),
+      ),
+  ],
+  [
+    'Query of an index',
+    (client) =>
+      client.send(
+        new QueryCommand({
+          TableName,
+          IndexName: 'by-key',
+          Select: 'COUNT',
+          KeyConditionExpression: '#Key = :key',
+          ExpressionAttributeNames: { '#Key': 'Key' },
+          ExpressionAttributeValues: { ':key': { S: 'index' } },
+        }),
+      ),
+  ],
+  [
+    'Query after a key, backwards',
+    (client) =>
+      client.send(
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk',
+          FilterExpression: 'attribute_exists(#Text)',
+          ExpressionAttributeNames: { '#Text': 'text' },
+          ExpressionAttributeValues: { ':pk': { S: 'a' } },
+          ExclusiveStartKey: key('3'),
+          ScanIndexForward: false,
+          Limit: 1,
+        }),
+      ),
+  ],
+  ['Scan', (client) => client.send(new ScanCommand({ TableName, Select: 'COUNT' }))],
+  [
+    'DeleteItem',
+    (client) => client.send(new DeleteItemCommand({ TableName, Key: key('1'), ReturnValues: 'ALL_OLD' })),
+  ],
+]
+
+/** What a command returns, or the error that it throws, without times and ids. */
+async function outcomeOf(send: Send, client: DynamoDBClient): Promise<unknown> {
+  const outcome = await send(client).catch((error: Error) => ({ name: error.name, message: error.message }))
+  return JSON.parse(
+    JSON.stringify(outcome, (name, value) =>
+      /^(\$metadata|CreationDateTime|TableId|IndexStatus)$/.test(name) ? undefined : value,
+    ),
+  )
+}
+
+// The embedded database is dynalite elsewhere.
+describe.runIf(findDynoxide())('startEmbeddedDynamoDB', () => {
+  let open: Emulator
+  let embedded: Emulator
+  let clients: Record<'port' | 'process' | 'socket', DynamoDBClient>
+  beforeAll(async () => {
+    open = await startDynamoDB(null)
+    embedded = await startEmbeddedDynamoDB(null)
+    const socketPath = socketPathOf(embedded.endpoint)
+    clients = {
+      port: new DynamoDBClient(clientConfig(open.endpoint)),
+      process: new DynamoDBClient(clientConfig(embedded.endpoint)),
+      // As in another process.
+      socket: new DynamoDBClient({
+        ...clientConfig(embedded.endpoint),
+        requestHandler: createRequestHandler(10_000, { socketPath }),
+      }),
+    }
+  })
+  afterAll(() => Promise.all([open.stop(), embedded.stop()]))
+
+  it.each(COMMANDS)('answers as dynoxide does on a port: %s', async (name, send) => {
+    expect(await outcomeOf(send, clients.process)).toEqual(await outcomeOf(send, clients.port))
+    if (/^(Get|List|Query|Scan|Describe|a |an )/.test(name))
+      expect(await outcomeOf(send, clients.socket)).toEqual(await outcomeOf(send, clients.port))
+  })
+
+  it('answers concurrent requests of both ways', async () => {
+    const put = (client: DynamoDBClient, sk: string) =>
+      client.send(new PutItemCommand({ TableName, Item: { ...key(sk), text: { S: sk.repeat(1_000) } } }))
+    const numbers = Array.from({ length: 100 }, (_, i) => String(i))
+    await Promise.all(numbers.map((n, i) => put(i % 2 ? clients.process : clients.socket, `many-${n}`)))
+    const read = numbers.map(async (n) => {
+      const { Item } = await clients.socket.send(new GetItemCommand({ TableName, Key: key(`many-${n}`) }))
+      return Item?.text?.S?.slice(0, `many-${n}`.length)
+    })
+    expect(await Promise.all(read)).toEqual(numbers.map((n) => `many-${n}`))
+  })
+
+  it('throws a retryable error when it has stopped', async () => {
+    const stopped = await startEmbeddedDynamoDB(null)
+    await stopped.stop()
+    const error = await new DynamoDBClient(clientConfig(stopped.endpoint))
+      .send(new ListTablesCommand({}))
+      .catch((e) => e)
+    expect(isRetryable(error)).toBe(true)
+  })
+})
+
+describe('private emulators', () => {
+  it.each([
+    ['the embedded database', () => startEmbeddedDynamoDB(null)],
+    ['dynalite', () => startDynalite(null, { isPrivate: true })],
+    ['fauxqs', () => startSqs({ isPrivate: true })],
+  ])(
+    '%s listens on a socket in a folder that only its owner can open, which its end removes',
+    async (_, start) => {
+      const emulator = await start()
+      const path = socketPathOf(emulator.endpoint) ?? ''
+      expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
+      // Some response: the protocol is that of HTTP.
+      const response = await new Promise<string>((resolve, reject) =>
+        request({
+          socketPath: path,
+          path: '/',
+          headers: { 'x-amz-target': 'DynamoDB_20120810.ListTables' },
+          method: 'POST',
+        })
+          .once('response', (message) => resolve(readText(message)))
+          .once('error', reject)
+          .end('{}'),
+      )
+      expect(response).not.toBe('')
+      await emulator.stop()
+      expect(() => statSync(dirname(path))).toThrow('ENOENT')
+    },
+  )
+})
