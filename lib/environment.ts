@@ -33,7 +33,7 @@ export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
 /** An integer: days after which executions are deleted. They are kept if it is absent. */
 export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
 
-/** Heap limit of a code agent's thread. */
+/** Limit of the heap, and of the buffers, of a code agent's thread. */
 export const AGENT_MEMORY_MB = 'AGENT_MEMORY_MB'
 
 /** `{provider}/{model}` of agents without a model. */

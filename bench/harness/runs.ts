@@ -37,12 +37,19 @@ type NoOpRuns = Record<'sync' | 'cached' | 'async' | 'accept' | 'read', Operatio
 
 /** The no-op agent in a warm thread, as the engine runs it, without the rest of a run: what isolation adds. */
 export function isolatedCall(): Operation {
-  const codeFile = `data:text/javascript,${encodeURIComponent('export default ({ text }) => ({ text })')}`
-  const task = { codeFile, input: OUTPUT, executionId: '', tenantId: null, storedSteps: [] }
+  const url = `data:text/javascript,${encodeURIComponent('export default ({ text }) => ({ text })')}`
+  const key = { version: 'bench', tenantId: null, environment: '' }
+  const task = {
+    code: { url, sha256: null },
+    input: OUTPUT,
+    executionId: '',
+    tenantId: null,
+    storedSteps: [],
+  }
   return timed(
     () =>
       new Promise<void>((resolve) => {
-        void withThread('bench', { environment: {}, memoryMb: 64 }, (thread) =>
+        void withThread(key, { environment: {}, memoryMb: 64 }, (thread) =>
           thread.execute(task, ({ type }) => {
             if (type === 'result') resolve()
           }),

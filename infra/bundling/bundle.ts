@@ -27,19 +27,10 @@ export const BUNDLE_OPTIONS = {
 } satisfies BuildOptions
 
 const THREAD_ENTRY = fileURLToPath(new URL('../../lib/engine/code-agent/thread-entry.ts', import.meta.url))
-const TINYPOOL_WORKER = fileURLToPath(new URL('entry/worker.js', import.meta.resolve('tinypool')))
 
-/** The two files that run in a code agent's thread; the second is where tinypool looks for it, and CommonJS. */
-const bundleThread = (outdir: string) => [
-  build({ ...BUNDLE_OPTIONS, entryPoints: [{ in: THREAD_ENTRY, out: 'thread-entry' }], outdir }),
-  build({
-    ...BUNDLE_OPTIONS,
-    format: 'cjs',
-    outExtension: {},
-    entryPoints: [{ in: TINYPOOL_WORKER, out: 'entry/worker' }],
-    outdir,
-  }),
-]
+/** What runs in a code agent's thread. */
+const bundleThread = (outdir: string) =>
+  build({ ...BUNDLE_OPTIONS, entryPoints: [{ in: THREAD_ENTRY, out: 'thread-entry' }], outdir })
 
 /** The words that misspelled names are compared with. The module that reads them expects them next to itself. */
 const copyWords = (outdir: string) =>
@@ -78,7 +69,7 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
         chunkNames: 'chunk-[hash]',
       }),
     ),
-    ...AGENT_FUNCTIONS.flatMap((name) => bundleThread(join(folder, name))),
+    ...AGENT_FUNCTIONS.map((name) => bundleThread(join(folder, name))),
     ...ADAPTING_FUNCTIONS.map((name) => copyWords(join(folder, name))),
   ])
   const consoleFiles = await buildConsole(join(folder, 'serve-console', 'console'), { quality: 11 })

@@ -9,6 +9,9 @@ export const MAX_PARALLEL_TOOL_CALLS = { min: 1, max: 100, default: 20 } as cons
 /** Executions that the tool calls of one run start. */
 export const MAX_CHILDREN = { min: 1, max: 500, default: 32 } as const
 
+/** `context.step` calls of a code agent's run, in all attempts. */
+export const MAX_CODE_STEPS = 10_000
+
 /** The budget of a run: input and output tokens, and US dollars. */
 export const MAX_TOKENS = { min: 1, max: 1_000_000_000 } as const
 export const MAX_COST_USD = { min: 0.000_001, max: 1_000_000 } as const

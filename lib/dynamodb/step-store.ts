@@ -46,9 +46,12 @@ export function stepStore(table: Table): StepStore {
     },
 
     async close({ executionId }) {
-      for (;;) {
+      for (let previous = -1; ; ) {
         const { number, progress, isClosed } = await readLast(table, executionId)
         if (isClosed) return progress
+        // Something else has the key after the last step.
+        if (number <= previous) throw new Error(`The journal of ${executionId} cannot be closed.`)
+        previous = number
         if (await table.put({ ...stepKey(executionId, number + 1), isEnd: true }, NOT_EXISTS)) return progress
       }
     },

@@ -1,6 +1,13 @@
-import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
-import Tinypool from 'tinypool'
-import type { ThreadMessage, ThreadTask, WorkerMessage } from './protocol.ts'
+import { setFlagsFromString } from 'node:v8'
+import { Worker } from 'node:worker_threads'
+import {
+  memoryExceeded,
+  type ThreadMessage,
+  type ThreadState,
+  type ThreadTask,
+  type WorkerMessage,
+} from './protocol.ts'
+import { watchMemory } from './thread-memory.ts'
 
 /** Beside this file; the bundles of functions have it as `thread-entry.mjs`. */
 const ENTRY = new URL(`./thread-entry.${import.meta.url.endsWith('.ts') ? 'ts' : 'mjs'}`, import.meta.url)
@@ -9,53 +16,68 @@ const ENTRY = new URL(`./thread-entry.${import.meta.url.endsWith('.ts') ? 'ts' :
 const { NODE_COMPILE_CACHE } = process.env
 const COMPILE_CACHE = NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}
 
+/** V8 takes three times the size of a semi-space. Its default of 192 MB would not count as part of the limit. */
+const MAX_YOUNG_GENERATION_MB = 24
+
+// With this flag, which Lambda sets, V8 ignores the limits of threads: https://github.com/nodejs/node/issues/43991
+// The heap of this thread exists, and keeps the flag's limit.
+setFlagsFromString('--max-old-space-size=0')
+
 export type ThreadOptions = {
   /** All that the agent sees of the environment. */
   environment: Record<string, string>
   memoryMb: number
 }
 
-const ignore = () => undefined
-
 /** A thread died, or did something that ends it. */
 export class ThreadDied extends Error {}
 
+type Run = {
+  onMessage: (message: ThreadMessage) => void
+  resolve: (isClean: boolean) => void
+  reject: (error: ThreadDied) => void
+}
+
 /** One worker thread that runs code of one version, one run at a time. */
 export class AgentThread {
-  private readonly pool: Tinypool
-  private readonly memoryMb: number
-  private readonly channel = new MessageChannel()
-  private readonly connected: Promise<void>
-  private onMessage: (message: ThreadMessage) => void = ignore
+  readonly memoryMb: number
+  /** Heap and buffers after the last run. */
+  bytes = 0
   isDestroyed = false
+  /** When it began to execute its present run, or to check what that left behind. */
+  busySince = 0
+  /** Resolves as soon as the thread can execute a run: true; or has failed to start, so that `execute` throws: false. */
+  readonly whenStarted: Promise<boolean>
+  private readonly worker: Worker
+  /** Processes that the agent has started. */
+  private readonly children = new Set<number>()
+  private run: Run | null = null
+  private failure: ThreadDied | null = null
 
   constructor({ environment, memoryMb }: ThreadOptions) {
     this.memoryMb = memoryMb
-    this.pool = new Tinypool({
-      filename: ENTRY.href,
-      minThreads: 1,
-      maxThreads: 1,
+    this.worker = new Worker(ENTRY, {
       env: { ...COMPILE_CACHE, ...environment },
       execArgv: [],
-      // With these, the thread's event loop would not turn between runs, and closed handles would never be freed.
-      useAtomics: false,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      resourceLimits: {
+        maxOldGenerationSizeMb: memoryMb,
+        maxYoungGenerationSizeMb: MAX_YOUNG_GENERATION_MB,
+      },
     })
-    // Of a thread without a task. The pool would replace it by one that is not connected.
-    this.pool.on('error', () => this.destroy())
-    const { port1, port2 } = this.channel
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.whenStarted = promise
+    this.worker
+      .on('message', (message: ThreadMessage | ThreadState) => {
+        if (message.type === 'started') resolve(true)
+        else this.receive(message)
+      })
+      .on('error', (error: NodeJS.ErrnoException) => this.fail(error))
+      .once('exit', () => {
+        resolve(false)
+        this.end()
+      })
     // A thread without a run must not keep the process running.
-    port1.on('message', (message) => this.onMessage(message)).unref()
-    this.connected = this.pool.run(port2, { name: 'connect', transferList: [port2] })
-    this.connected.catch(() => undefined)
-  }
-
-  /** Resolves as soon as the thread can execute a run: true; or has failed to start, so that `execute` throws: false. */
-  whenStarted(): Promise<boolean> {
-    return this.connected.then(
-      () => true,
-      () => false,
-    )
+    this.worker.unref()
   }
 
   /**
@@ -64,41 +86,76 @@ export class AgentThread {
    * @throws ThreadDied
    */
   async execute(task: ThreadTask, onMessage: (message: ThreadMessage) => void): Promise<boolean> {
-    this.onMessage = onMessage
+    if (this.isDestroyed) throw this.failure ?? new ThreadDied('The thread of the agent has ended.')
+    const unwatch = watchMemory(this)
+    this.worker.ref()
     try {
-      await this.connected
-      return await this.pool.run(task)
-    } catch (error) {
-      throw this.toThreadDied(error as NodeJS.ErrnoException)
+      return await new Promise((resolve, reject) => {
+        this.run = { onMessage, resolve, reject }
+        this.busySince = performance.now()
+        this.send({ type: 'run', task })
+      })
     } finally {
-      this.receiveQueued()
+      unwatch()
+      this.worker.unref()
       // A warm thread must not keep the payloads of its last run in memory.
-      this.onMessage = ignore
+      this.run = null
     }
   }
 
   send(message: WorkerMessage): void {
-    this.channel.port1.postMessage(message)
+    this.worker.postMessage(message)
+  }
+
+  async measureMemory(): Promise<{ heap: number; external: number }> {
+    const { used_heap_size, external_memory } = await this.worker.getHeapStatistics()
+    return { heap: used_heap_size, external: external_memory }
+  }
+
+  async endForMemory(): Promise<void> {
+    this.failure ??= new ThreadDied(memoryExceeded(this.memoryMb))
+    await this.destroy()
   }
 
   async destroy(): Promise<void> {
     this.isDestroyed = true
-    this.channel.port1.close()
-    await this.pool.destroy()
+    await this.worker.terminate()
   }
 
-  /** The pool may report the end of a task before the last messages of the thread have been received. */
-  private receiveQueued(): void {
-    const { port1 } = this.channel
-    for (let sent = receiveMessageOnPort(port1); sent; sent = receiveMessageOnPort(port1))
-      this.onMessage(sent.message)
+  private receive(message: ThreadMessage | Exclude<ThreadState, { type: 'started' }>): void {
+    switch (message.type) {
+      case 'free':
+        this.bytes = message.bytes
+        this.run?.resolve(message.isClean)
+        return
+      case 'child':
+        if (message.isRunning) this.children.add(message.pid)
+        else this.children.delete(message.pid)
+        return
+      default:
+        if (message.type === 'result') this.busySince = performance.now()
+        this.run?.onMessage(message)
+    }
   }
 
-  private toThreadDied(error: NodeJS.ErrnoException): ThreadDied {
+  private fail(error: NodeJS.ErrnoException): void {
     const isOutOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-    const message = isOutOfMemory
-      ? `The agent exceeded its memory limit of ${this.memoryMb} MB.`
-      : error.message
-    return new ThreadDied(message, { cause: error })
+    const message = isOutOfMemory ? memoryExceeded(this.memoryMb) : error.message
+    this.failure ??= new ThreadDied(message, { cause: error })
+  }
+
+  /** After all messages of the thread have been received. */
+  private end(): void {
+    this.isDestroyed = true
+    for (const pid of this.children) killQuietly(pid)
+    this.run?.reject(this.failure ?? new ThreadDied('The thread of the agent has ended.'))
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended.
   }
 }

@@ -1,17 +1,26 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { chmodSync, rmSync } from 'node:fs'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { LRUCache } from 'lru-cache'
 import type { Version } from '../../core/agent.ts'
 import type { AgentStore } from '../../core/ports.ts'
+import type { CodeFile } from './protocol.ts'
 
-const files = new LRUCache<string, Promise<string | null>>({ max: 200 })
-let directory: string | undefined
+const MAX_FILES = 200
 
-/** The file URL of a version's bundled module, read and written once per process; null if the version has no code. */
-export function codeFileOf(store: AgentStore, { agentId, id }: Version): Promise<string | null> {
+const files = new LRUCache<string, Promise<CodeFile | null>>({
+  max: MAX_FILES,
+  dispose: (writing) => void writing.then(remove, () => undefined),
+})
+/** Private temporary folders, one for each version, removed at the latest when the process exits. */
+const folders = new Set<string>()
+process.once('exit', removeAll)
+
+/** The file of a version's bundled module, read and written once per process; null if the version has no code. */
+export function codeFileOf(store: AgentStore, { agentId, id }: Version): Promise<CodeFile | null> {
   const known = files.get(id)
   if (known) return known
   const writing = writeCode(store, agentId, id)
@@ -20,20 +29,37 @@ export function codeFileOf(store: AgentStore, { agentId, id }: Version): Promise
   return writing
 }
 
-async function writeCode(store: AgentStore, agentId: string, versionId: string): Promise<string | null> {
-  const code = await store.getCode({ agentId, versionId })
-  if (code === null) return null
-  const file = join(temporaryDirectory(), `${versionId}.mjs`)
-  await writeFile(file, code)
-  return pathToFileURL(file).href
+/** Another file is written for the next run. */
+export function forgetCodeFile({ id }: Version): void {
+  files.delete(id)
 }
 
-/** A private temporary folder, removed when the process exits. */
-function temporaryDirectory(): string {
-  if (!directory) {
-    const created = mkdtempSync(join(tmpdir(), 'agent-code-'))
-    process.once('exit', () => rmSync(created, { recursive: true, force: true }))
-    directory = created
+async function writeCode(store: AgentStore, agentId: string, versionId: string): Promise<CodeFile | null> {
+  const code = await store.getCode({ agentId, versionId })
+  if (code === null) return null
+  const folder = await mkdtemp(join(tmpdir(), 'agent-code-'))
+  folders.add(folder)
+  const file = join(folder, `${versionId}.mjs`)
+  await writeFile(file, code, { mode: 0o400 })
+  await chmod(folder, 0o500)
+  return { url: pathToFileURL(file).href, sha256: createHash('sha256').update(code).digest('hex') }
+}
+
+async function remove(file: CodeFile | null): Promise<void> {
+  if (!file) return
+  const folder = dirname(fileURLToPath(file.url))
+  folders.delete(folder)
+  await chmod(folder, 0o700).catch(() => undefined)
+  await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+}
+
+function removeAll(): void {
+  for (const folder of folders) {
+    try {
+      chmodSync(folder, 0o700)
+      rmSync(folder, { recursive: true, force: true })
+    } catch {
+      // Another process has removed it.
+    }
   }
-  return directory
 }

@@ -88,7 +88,7 @@ async function load({
 }
 
 /** Whether the code exports an agent, or the first error. */
-async function runProbe(thread: AgentThread, codeFile: string): Promise<{ isAgent: boolean } | ThreadError> {
+async function runProbe(thread: AgentThread, url: string): Promise<{ isAgent: boolean } | ThreadError> {
   let ending: { isAgent: boolean } | ThreadError | undefined
   const receive = (message: ThreadMessage) => {
     if (message.type === 'crashed') ending ??= message.error
@@ -97,7 +97,8 @@ async function runProbe(thread: AgentThread, codeFile: string): Promise<{ isAgen
     if (result.type === 'failed') ending ??= result.error
     if (result.type === 'returned') ending ??= JSON.parse(result.json) as { isAgent: boolean }
   }
-  const task = { codeFile, input: '{}', executionId: '', tenantId: null, storedSteps: [] }
+  const code = { url, sha256: null }
+  const task = { code, input: '{}', executionId: '', tenantId: null, storedSteps: [] }
   try {
     await thread.execute(task, receive)
   } catch (error) {

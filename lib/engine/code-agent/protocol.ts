@@ -1,6 +1,6 @@
 /** One run, as sent to an agent thread. JSON travels as text: it is copied once, and keeps its digits. */
 export type ThreadTask = {
-  codeFile: string
+  code: CodeFile
   input: string
   executionId: string
   tenantId: string | null
@@ -8,7 +8,15 @@ export type ThreadTask = {
   storedSteps: [name: string, json: string][]
 }
 
-export type ThreadError = { message: string; stack: string | null }
+/** A bundled module, and the SHA-256 of its content in hex; null if it need not be verified. */
+export type CodeFile = { url: string; sha256: string | null }
+
+export type ThreadError = {
+  message: string
+  stack: string | null
+  /** Of the execution's error; default: `AgentFailed`. */
+  code?: string
+}
 
 /** From the thread to the worker. */
 export type ThreadMessage =
@@ -22,8 +30,17 @@ export type ThreadMessage =
   /** An exception outside of the run's own promise, or `process.exit`: the thread has to be terminated. */
   | { type: 'crashed'; error: ThreadError }
 
+/** From the thread to the worker, about itself. */
+export type ThreadState =
+  | { type: 'started' }
+  /** After a run. `isClean`: it left nothing behind, so that the thread can be used again; `bytes`: heap and buffers. */
+  | { type: 'free'; isClean: boolean; bytes: number }
+  /** A child process of the agent has started or ended. A negative id is that of its process group. */
+  | { type: 'child'; pid: number; isRunning: boolean }
+
 /** From the worker to the thread. */
 export type WorkerMessage =
+  | { type: 'run'; task: ThreadTask }
   | { type: 'begin-step'; id: number }
   | { type: 'step-stored'; id: number }
   | { type: 'abort' }
@@ -34,3 +51,8 @@ export type RunResult =
   /** The value cannot be an output; `code` and `message` are those of the execution's error. */
   | { type: 'invalid'; code: 'OutputSchemaMismatch' | 'OutputTooLarge'; message: string }
   | { type: 'failed'; error: ThreadError }
+  /** The file is missing or has other content. Nothing of it was loaded. */
+  | { type: 'code-changed' }
+
+export const memoryExceeded = (memoryMb: number): string =>
+  `The agent exceeded its memory limit of ${memoryMb} MB.`

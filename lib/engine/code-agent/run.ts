@@ -2,14 +2,15 @@ import type { Version } from '../../core/agent.ts'
 import type { Violation } from '../../core/errors.ts'
 import { type ExecutionError, failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
 import type { Json } from '../../core/json.ts'
+import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
 import { logger } from '../../logger.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'
 import type { Engine } from '../engine.ts'
 import type { AgentThread } from './agent-thread.ts'
-import { codeFileOf } from './code-file.ts'
-import type { RunResult, ThreadError, ThreadMessage } from './protocol.ts'
+import { codeFileOf, forgetCodeFile } from './code-file.ts'
+import type { CodeFile, RunResult, ThreadError, ThreadMessage } from './protocol.ts'
 import { openThreadEnvironment } from './thread-environment.ts'
 import { withThread } from './thread-pool.ts'
 import { validateOutput } from './validate-output.ts'
@@ -25,6 +26,8 @@ type Params = {
 /** After an abort, how long the agent's own cleanup may take before its thread is terminated. */
 const ABORT_GRACE_MS = 200
 export const DEFAULT_MEMORY_MB = 512
+/** How often the code of a version is written for one run. */
+const MAX_LOADS = 3
 
 /**
  * Runs a code agent in a thread of its own, so that nothing it does stops this worker or another run. Whatever goes
@@ -33,18 +36,33 @@ export const DEFAULT_MEMORY_MB = 512
  */
 export async function runCodeVersion(params: Params): Promise<Outcome> {
   const { engine, version } = params
-  const codeFile = await codeFileOf(engine.agents, version)
-  if (codeFile === null) return failure({ code: 'AgentFailed', message: 'The version has no code.' })
   const { environment = process.env } = engine
-  const { variables, maskText } = await openThreadEnvironment(version, environment)
+  const { variables, hash, maskText } = await openThreadEnvironment(version, environment)
   const memoryMb = readInteger(AGENT_MEMORY_MB, DEFAULT_MEMORY_MB, environment)
-  const key = `${version.organizationId}/${version.id}`
-  return new Promise((resolve, reject) => {
-    void withThread(key, { environment: variables, memoryMb }, (thread) =>
-      new ThreadRun(params, maskText, { resolve, reject }).execute(thread, codeFile),
-    )
-  })
+  const key = {
+    version: `${version.organizationId}/${version.id}`,
+    tenantId: params.execution.tenantId,
+    environment: hash,
+  }
+  for (let attempts = 1; ; attempts++) {
+    const code = await codeFileOf(engine.agents, version)
+    if (code === null) return failure({ code: 'AgentFailed', message: 'The version has no code.' })
+    try {
+      return await new Promise<Outcome>((resolve, reject) => {
+        void withThread(key, { environment: variables, memoryMb }, (thread) =>
+          new ThreadRun(params, maskText, { resolve, reject }).execute(thread, code),
+        )
+      })
+    } catch (error) {
+      if (!(error instanceof CodeChanged) || attempts === MAX_LOADS) throw error
+      logger.warn('The code of an agent was changed after it was stored.', { versionId: version.id })
+      forgetCodeFile(version)
+    }
+  }
 }
+
+/** The file of the version's code is not as this process wrote it. */
+class CodeChanged extends Error {}
 
 type Settle = { resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
 
@@ -53,15 +71,18 @@ class ThreadRun {
   private readonly params: Params
   private readonly maskText: (text: string) => string
   private readonly settle: Settle
+  /** Of all attempts, and those in progress. */
+  private steps: number
 
   constructor(params: Params, maskText: (text: string) => string, settle: Settle) {
     this.params = params
     this.maskText = maskText
     this.settle = settle
+    this.steps = params.journal.recorded.length
   }
 
   /** Whether the thread can be used again. */
-  async execute(thread: AgentThread, codeFile: string): Promise<boolean> {
+  async execute(thread: AgentThread, code: CodeFile): Promise<boolean> {
     const { execution, journal, signal } = this.params
     if (signal.aborted) return false
     const abort = () => {
@@ -71,7 +92,7 @@ class ThreadRun {
     signal.addEventListener('abort', abort, { once: true })
     try {
       const task = {
-        codeFile,
+        code,
         input: JSON.stringify(execution.input),
         executionId: execution.id,
         tenantId: execution.tenantId,
@@ -100,6 +121,8 @@ class ThreadRun {
     switch (message.type) {
       case 'step':
         journal.assertMayBegin()
+        this.steps += 1
+        if (this.steps > MAX_CODE_STEPS) return this.stopForSteps(thread)
         return thread.send({ type: 'begin-step', id: message.id })
       case 'step-result': {
         const { id, name, json, startedAt } = message
@@ -118,12 +141,19 @@ class ThreadRun {
     }
   }
 
+  private stopForSteps(thread: AgentThread): Promise<void> {
+    const message = `The agent began more than ${MAX_CODE_STEPS} steps.`
+    this.fail({ code: 'MaxAgentStepsExceeded', message, stack: null })
+    return thread.destroy()
+  }
+
   private complete(result: RunResult): void {
-    if (result.type === 'failed') this.fail(result.error)
+    if (result.type === 'code-changed') this.settle.reject(new CodeChanged())
+    else if (result.type === 'failed') this.fail(result.error)
     else this.settle.resolve(this.toOutcome(result))
   }
 
-  private toOutcome(result: Exclude<RunResult, { type: 'failed' }>): Outcome {
+  private toOutcome(result: Extract<RunResult, { type: 'returned' | 'invalid' }>): Outcome {
     const outcome =
       result.type === 'invalid'
         ? failure({ code: result.code, message: result.message })
@@ -139,14 +169,14 @@ class ThreadRun {
     return inputValidatorOf(version)(execution.input)
   }
 
-  private fail({ message, stack }: ThreadError): void {
+  private fail({ code = 'AgentFailed', message, stack }: ThreadError): void {
     const { execution, version } = this.params
     const frames = framesOf(stack)
     const at = frames[0]
     logger.warn('agent failed', { executionId: execution.id, versionId: version.id, frames })
     const violations = this.findInputErrors()
     const error: ExecutionError = {
-      code: 'AgentFailed',
+      code,
       message: this.maskText(message),
       ...(at && { at, stack: frames.join('\n') }),
       ...(violations.length > 0 && { errors: violations }),
@@ -161,7 +191,7 @@ const MAX_FRAMES = 10
 function framesOf(stack: string | null): string[] {
   const frames = (stack ?? '').split('\n').flatMap((line) => {
     const [, name, location] = /^\s+at (?:(.+?) \()?(?:file:\/\/)?(.+?:\d+:\d+)\)?$/.exec(line) ?? []
-    if (!location || location.startsWith('node:') || /thread-entry|\/tinypool\//.test(location)) return []
+    if (!location || location.startsWith('node:') || /\/thread-[a-z]+\.(ts|mjs):/.test(location)) return []
     const file = location.replace(/^.*\/agent-code-[^/]+\//, '')
     return [name ? `${file} (${name})` : file]
   })

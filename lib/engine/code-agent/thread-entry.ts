@@ -1,17 +1,41 @@
-/** Runs in an agent thread, and loads nothing but Node: it executes one run per task, and reports to its worker. */
-import { setSourceMapsSupport } from 'node:module'
+/** Runs in an agent thread, and loads nothing but Node: it executes one run at a time, and reports to its worker. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { setSourceMapsSupport, syncBuiltinESMExports } from 'node:module'
 import { constants, setPriority } from 'node:os'
-import { inspect, promisify } from 'node:util'
-import type { MessagePort } from 'node:worker_threads'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { getHeapStatistics } from 'node:v8'
+import { parentPort, resourceLimits } from 'node:worker_threads'
 import { MAX_PAYLOAD_BYTES } from '../../core/limits.ts'
-import type { RunResult, ThreadError, ThreadMessage, ThreadTask, WorkerMessage } from './protocol.ts'
+import {
+  type CodeFile,
+  memoryExceeded,
+  type RunResult,
+  type ThreadMessage,
+  type ThreadState,
+  type ThreadTask,
+  type WorkerMessage,
+} from './protocol.ts'
 import { captureConsole } from './thread-console.ts'
+import { describe } from './thread-errors.ts'
+import { guardProcess } from './thread-guards.ts'
 import { watchThread } from './thread-state.ts'
+import { byteLength, openSteps } from './thread-steps.ts'
+import { clearTimers, keepTimers, watchTimers } from './thread-timers.ts'
 
 type Run = (input: unknown, context: object) => unknown
+type CurrentRun = { steps: ReturnType<typeof openSteps>; abort: AbortController }
 
-/** Taken before an agent can replace `setImmediate`. */
+const port = parentPort
+if (!port) throw new Error('This module is the entry of an agent thread.')
+const post = (message: ThreadMessage | ThreadState) => port.postMessage(message)
+/** Taken before an agent can replace them. */
 const nextTurn = promisify(setImmediate)
+const endThread = process.exit
+
+const MEMORY_MB = resourceLimits.maxOldGenerationSizeMb ?? 0
 
 setSourceMapsSupport(true, { nodeModules: true, generatedCode: false })
 
@@ -24,36 +48,36 @@ if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BEL
 
 let agent: Promise<Run> | undefined
 let watch: ReturnType<typeof watchThread> | undefined
-let port: MessagePort | undefined
-let abort = new AbortController()
-let hasCrashed = false
-/** Steps that wait for the worker, by id. Ids are unique in the thread. */
-const waiting = new Map<number, () => void>()
-let lastId = 0
+let current: CurrentRun | null = null
+/** Whose asynchronous work is executing. That of an earlier run must not count as the present one's. */
+const runs = new AsyncLocalStorage<CurrentRun>()
+let isDamaged = false
 
-const post = (message: ThreadMessage) => port?.postMessage(message)
-const takeLogs = captureConsole((text) => post({ type: 'log', text }))
-
-/** Opens the way to the worker, before the first run. */
-export function connect(opened: MessagePort): void {
-  port = opened
-  port.on('message', (message: WorkerMessage) => {
-    if (message.type === 'abort') return abort.abort()
-    waiting.get(message.id)?.()
-    waiting.delete(message.id)
-  })
-}
-
-/** In a thread, `process.exit` would end the thread without a report. */
-process.exit = ((code?: number | string | null) => {
-  crash(new Error(`The agent called process.exit(${code ?? ''}).`))
-  throw new Error('process.exit is not available to agents.')
-}) as typeof process.exit
-
+const takeLogs = captureConsole(
+  (text) => post({ type: 'log', text }),
+  () => current !== null && runs.getStore() === current,
+)
+const children = guardProcess({
+  endRun: crash,
+  onChild: (pid, isRunning) => post({ type: 'child', pid, isRunning }),
+})
+watchTimers()
+syncBuiltinESMExports()
 process.on('uncaughtException', crash)
 
+port.on('message', (message: WorkerMessage) => {
+  if (message.type === 'run') void execute(message.task)
+  else if (message.type === 'abort') current?.abort.abort()
+  else current?.steps.resume(message.id)
+})
+post({ type: 'started' })
+
 function crash(error: unknown): void {
-  hasCrashed = true
+  isDamaged = true
+  const from = runs.getStore()
+  if (!current) endThread(1)
+  // What an earlier run left behind must not end this one, which is the thread's last.
+  if (from && from !== current) return
   postLogs()
   post({ type: 'crashed', error: describe(error) })
 }
@@ -63,30 +87,56 @@ function postLogs(): void {
   if (text) post({ type: 'log', text })
 }
 
-/** Whether the run left the thread as it found it. The worker has the result before that is checked. */
-export default async function execute(task: ThreadTask): Promise<boolean> {
-  if (!port) throw new Error('The thread is not connected to its worker.')
-  abort = new AbortController()
-  const { step, close } = openSteps(task)
-  const result = await run(task, { signal: abort.signal, step })
+/** The worker has the result before the thread checks whether the run left it as it was. */
+async function execute(task: ThreadTask): Promise<void> {
+  const steps = openSteps(task.storedSteps, post)
+  const run = { steps, abort: new AbortController() }
+  current = run
+  const returned = await runs.run(run, () => callAgent(task, run))
   // Node reports unhandled rejections and exceptions of the agent first.
   await nextTurn()
-  close()
+  const { external, bytes } = measureMemory()
+  const isTooLarge = external > MEMORY_MB * 2 ** 20
+  const result: RunResult = isTooLarge
+    ? { type: 'failed', error: { message: memoryExceeded(MEMORY_MB), stack: null } }
+    : returned
+  steps.close()
   postLogs()
+  current = null
   post({ type: 'result', result })
-  return result.type === 'returned' && !hasCrashed && (watch?.isClean() ?? false)
+  const hasTimersOrChildren = clearTimers() || children.size > 0
+  const isClean =
+    result.type === 'returned' && !isDamaged && !hasTimersOrChildren && (watch?.isClean() ?? false)
+  post({ type: 'free', isClean, bytes })
 }
 
-async function run(task: ThreadTask, context: object): Promise<RunResult> {
+function measureMemory() {
+  const { total_heap_size: heap } = getHeapStatistics()
+  const { external, arrayBuffers } = process.memoryUsage()
+  // Shared buffers are in the second only.
+  const outside = Math.max(external, arrayBuffers)
+  return { external: outside, bytes: heap + outside }
+}
+
+async function callAgent(task: ThreadTask, { steps, abort }: CurrentRun): Promise<RunResult> {
   try {
-    agent ??= load(task.codeFile)
+    if (!agent && !(await isIntact(task.code))) return { type: 'code-changed' }
+    agent ??= load(task.code.url)
     const call = await agent
     watch ??= watchThread()
-    const { executionId, tenantId } = task
-    return toResult(await call(JSON.parse(task.input), { executionId, tenantId, ...context }))
+    const { executionId, tenantId, input } = task
+    const context = { executionId, tenantId, signal: abort.signal, step: steps.step }
+    return toResult(await call(JSON.parse(input), context))
   } catch (error) {
     return { type: 'failed', error: describe(error) }
   }
+}
+
+/** Agents share a file system, so that one may have replaced the code of another. */
+async function isIntact({ url, sha256 }: CodeFile): Promise<boolean> {
+  if (sha256 === null) return true
+  const content = await readFile(fileURLToPath(url)).catch(() => null)
+  return content !== null && createHash('sha256').update(content).digest('hex') === sha256
 }
 
 async function load(file: string): Promise<Run> {
@@ -96,41 +146,8 @@ async function load(file: string): Promise<Run> {
     throw error
   })
   if (typeof module.default !== 'function') throw new Error('agent.ts does not default-export a function.')
+  keepTimers()
   return module.default as Run
-}
-
-/** The steps of one run. A step that is still going on when the run ends never settles: nobody stores it. */
-function openSteps({ storedSteps }: ThreadTask) {
-  const stored = new Map(storedSteps)
-  const used = new Set<string>()
-  let isOver = false
-  const request = (id: number, message: ThreadMessage) =>
-    new Promise<void>((resolve) => {
-      if (isOver) return
-      waiting.set(id, resolve)
-      post(message)
-    })
-
-  async function step(name: string, compute: () => unknown): Promise<unknown> {
-    if (typeof name !== 'string' || name === '')
-      throw new TypeError('A step name must be a non-empty string.')
-    if (used.has(name))
-      throw new Error(`The step name "${name}" is used twice in this run; step names must be unique.`)
-    used.add(name)
-    const known = stored.get(name)
-    if (known !== undefined) return JSON.parse(known)
-    const id = ++lastId
-    await request(id, { type: 'step', id, name })
-    const startedAt = Date.now()
-    const json = JSON.stringify((await compute()) ?? null)
-    await request(id, { type: 'step-result', id, name, json, startedAt })
-    return JSON.parse(json)
-  }
-  const close = () => {
-    isOver = true
-    waiting.clear()
-  }
-  return { step, close }
 }
 
 /** Serialized here, so that a value of any size, or with a slow `toJSON`, does not block the worker. */
@@ -144,29 +161,8 @@ function toResult(returned: unknown): RunResult {
   }
   if (json === undefined)
     return { type: 'invalid', code: 'OutputSchemaMismatch', message: 'The output must be a JSON object.' }
-  const bytes = json.length > MAX_PAYLOAD_BYTES ? json.length : Buffer.byteLength(json)
+  const bytes = byteLength(json)
   if (bytes <= MAX_PAYLOAD_BYTES) return { type: 'returned', json }
   const message = `The output has ${bytes} bytes; the limit is ${MAX_PAYLOAD_BYTES}.`
   return { type: 'invalid', code: 'OutputTooLarge', message }
 }
-
-const MAX_TEXT = 4_000
-
-function describe(error: unknown): ThreadError {
-  if (!(error instanceof Error)) {
-    const text = typeof error === 'string' ? error : inspect(error)
-    return { message: text.slice(0, MAX_TEXT), stack: null }
-  }
-  return {
-    message: String(error.message).slice(0, MAX_TEXT),
-    stack: framesIn(error),
-  }
-}
-
-/** Without the message, which may be of any length. */
-const framesIn = ({ stack }: Error): string =>
-  String(stack ?? '')
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .join('\n')
-    .slice(0, MAX_TEXT)

@@ -1,140 +1,173 @@
 import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import { AgentThread, type ThreadOptions } from './agent-thread.ts'
+import { PROCESS_MEMORY } from './thread-memory.ts'
+
+const MB = 2 ** 20
+/** Of a thread that loaded a small agent, outside of its heap and in total. */
+const BARE_BYTES = 8 * MB
+const THREAD_BYTES = 16 * MB
 
 /** Threads that run at the same time in this process, and of one version; further runs wait. */
-const MAX_RUNNING = 128
+const MAX_RUNNING = Math.max(8, Math.min(128, Math.floor(PROCESS_MEMORY / 2 / THREAD_BYTES)))
 const MAX_RUNNING_OF_VERSION = 32
-/** Warm threads without a run, of all versions together. */
-const MAX_IDLE = 64
+/** What warm threads without a run may take, of all versions together. The newest stays in any case. */
+const MAX_IDLE_BYTES = Math.min(PROCESS_MEMORY / 8, 256 * MB)
 const IDLE_MS = 20_000
 /**
- * How long a run waits for a busy thread of its version before a further one starts. A start takes about as long, all of it
- * processor time, and most runs less than 1 ms: a run that ends usually frees its thread sooner.
+ * A further thread starts when every thread has been busy with its present run for this long. A start takes about as long,
+ * all of it processor time, and most runs less than 1 ms: a run that ends usually frees its thread sooner.
  */
 const START_AFTER_MS = 50
-/** Threads of one version that start at the same time. */
-const MAX_STARTING_OF_VERSION = availableParallelism()
+/** Threads that start at the same time for the same runs. */
+const MAX_STARTING = availableParallelism()
+
+/** Whose runs may share a thread: those of one version, tenant and environment. */
+export type ThreadKey = {
+  /** Organization and version. */
+  version: string
+  tenantId: string | null
+  /** A hash of what the agent sees of the environment. */
+  environment: string
+}
 
 /** Runs something, and returns whether the thread can be used again. */
 type Use = (thread: AgentThread) => Promise<boolean>
-type IdleThread = { key: string; thread: AgentThread; timer: NodeJS.Timeout }
+type IdleThread = { key: string; thread: AgentThread; bytes: number; timer: NodeJS.Timeout }
 
-/** A run that waits for a thread; overdue after `START_AFTER_MS`. */
-type WaitingRun = { take: (thread: AgentThread) => void; isOverdue: boolean }
-/** A version with runs, or with threads that start. `busy` threads start or run. */
-type ActiveVersion = {
+/** Runs of one key. */
+type Group = {
   key: string
   options: ThreadOptions
-  limit: ReturnType<typeof pLimit>
+  runs: number
   /** Oldest first. */
-  waiting: WaitingRun[]
-  busy: number
+  waiting: ((thread: AgentThread) => void)[]
+  /** Threads with a run. */
+  busy: Set<AgentThread>
   starting: number
+  /** Threads to start as soon as others have started. */
+  planned: number
+  timer: NodeJS.Timeout | undefined
 }
 
 /** Oldest first. */
 const idle: IdleThread[] = []
 const limit = pLimit(MAX_RUNNING)
-const versions = new Map<string, ActiveVersion>()
+const versionLimits = new Map<string, ReturnType<typeof pLimit>>()
+const groups = new Map<string, Group>()
 
-/**
- * Calls `use` with a thread that no other run uses: a warm one that ran the same version before, or a new one.
- * @param key organization and version
- */
-export async function withThread(key: string, options: ThreadOptions, use: Use): Promise<void> {
-  const version = versions.get(key) ?? {
+/** Calls `use` with a thread that no other run uses: a warm one that ran with the same key before, or a new one. */
+export async function withThread(key: ThreadKey, options: ThreadOptions, use: Use): Promise<void> {
+  const versionLimit = versionLimits.get(key.version) ?? pLimit(MAX_RUNNING_OF_VERSION)
+  versionLimits.set(key.version, versionLimit)
+  await versionLimit(() => limit(() => useThread(openGroup(key, options), use)))
+  if (versionLimit.activeCount + versionLimit.pendingCount === 0) versionLimits.delete(key.version)
+}
+
+function openGroup({ version, tenantId, environment }: ThreadKey, options: ThreadOptions): Group {
+  const key = JSON.stringify([version, tenantId, environment, options.memoryMb])
+  const known = groups.get(key)
+  if (known) return known
+  const group: Group = {
     key,
     options,
-    limit: pLimit(MAX_RUNNING_OF_VERSION),
+    runs: 0,
     waiting: [],
-    busy: 0,
+    busy: new Set(),
     starting: 0,
+    planned: 0,
+    timer: undefined,
   }
-  version.options = options
-  versions.set(key, version)
-  await version.limit(() => limit(() => useThread(version, use)))
-  forgetInactive(version)
+  groups.set(key, group)
+  return group
 }
 
-function forgetInactive({ key, limit: { activeCount, pendingCount }, starting }: ActiveVersion): void {
-  if (activeCount + pendingCount + starting === 0) versions.delete(key)
-}
-
-async function useThread(version: ActiveVersion, use: Use): Promise<void> {
-  const thread = takeIdle(version) ?? (await nextThread(version))
+async function useThread(group: Group, use: Use): Promise<void> {
+  group.runs += 1
+  const thread = takeIdle(group) ?? (await nextThread(group))
+  group.busy.add(thread)
   const isReusable = await use(thread).catch(() => false)
-  if (isReusable) offer(version, thread)
-  else discard(version, thread)
+  group.busy.delete(thread)
+  group.runs -= 1
+  if (isReusable) offer(group, thread)
+  else discard(group, thread)
+  forgetInactive(group)
 }
 
-/** The first thread of the version that is free: that of a run that ends, or a new one. */
-function nextThread(version: ActiveVersion): Promise<AgentThread> {
+function forgetInactive({ key, runs, starting }: Group): void {
+  if (runs + starting === 0) groups.delete(key)
+}
+
+/** The first thread of the group that is free: that of a run that ends, or a new one. */
+function nextThread(group: Group): Promise<AgentThread> {
   return new Promise((resolve) => {
-    const run: WaitingRun = { take, isOverdue: false }
-    const timer = setTimeout(() => {
-      run.isOverdue = true
-      startThreads(version)
-    }, START_AFTER_MS)
-    function take(thread: AgentThread) {
-      clearTimeout(timer)
-      resolve(thread)
-    }
-    version.waiting.push(run)
-    startThreads(version)
+    group.waiting.push(resolve)
+    if (group.busy.size + group.starting === 0) startThreads(group, 1)
+    checkLater(group)
   })
 }
 
-function startThreads(version: ActiveVersion): void {
-  const { waiting, options } = version
-  const wanted =
-    version.busy > 0 ? waiting.filter(({ isOverdue }) => isOverdue).length : Math.min(1, waiting.length)
-  while (version.starting < Math.min(wanted, MAX_STARTING_OF_VERSION)) {
-    version.busy += 1
-    version.starting += 1
-    const thread = new AgentThread(options)
-    void thread.whenStarted().then((hasStarted) => {
-      version.starting -= 1
+/** After the events that wait: those of a busy main thread may be the ends of runs. */
+function checkLater(group: Group): void {
+  group.timer ??= setTimeout(() => setImmediate(check, group), START_AFTER_MS)
+}
+
+function check(group: Group): void {
+  group.timer = undefined
+  if (group.waiting.length === 0) return
+  const now = performance.now()
+  const areAllBusy = [...group.busy].every(({ busySince }) => now - busySince >= START_AFTER_MS)
+  if (areAllBusy && group.starting === 0) startThreads(group, Math.max(group.busy.size, 1))
+  checkLater(group)
+}
+
+/** Starts threads, as many at a time as can start at full speed, for runs that wait. */
+function startThreads(group: Group, count: number): void {
+  group.planned = Math.min(count, group.waiting.length)
+  while (group.planned > 0 && group.starting < MAX_STARTING) {
+    group.planned -= 1
+    group.starting += 1
+    const thread = new AgentThread(group.options)
+    void thread.whenStarted.then((hasStarted) => {
+      group.starting -= 1
       // A run reports that its thread could not be started.
-      if (hasStarted || waiting.length > 0) offer(version, thread)
-      else discard(version, thread)
-      startThreads(version)
-      forgetInactive(version)
+      if (hasStarted || group.waiting.length > 0) offer(group, thread)
+      startThreads(group, group.planned)
+      forgetInactive(group)
     })
   }
 }
 
 /** Gives the thread to the run that waits longest, or keeps it warm. */
-function offer(version: ActiveVersion, thread: AgentThread): void {
-  const run = version.waiting.shift()
-  if (run) {
-    run.take(thread)
-  } else {
-    version.busy -= 1
-    keep(version.key, thread)
-  }
+function offer(group: Group, thread: AgentThread): void {
+  const take = group.waiting.shift()
+  if (take) take(thread)
+  else keep(group.key, thread)
 }
 
-function discard(version: ActiveVersion, thread: AgentThread): void {
-  version.busy -= 1
+function discard(group: Group, thread: AgentThread): void {
   void thread.destroy()
-  startThreads(version)
+  if (group.busy.size + group.starting === 0) startThreads(group, 1)
 }
 
-function takeIdle(version: ActiveVersion): AgentThread | undefined {
-  const index = idle.findLastIndex(({ key, thread }) => key === version.key && !thread.isDestroyed)
+function takeIdle({ key }: Group): AgentThread | undefined {
+  const index = idle.findLastIndex((entry) => entry.key === key && !entry.thread.isDestroyed)
   if (index === -1) return undefined
   const [entry] = idle.splice(index, 1)
   clearTimeout(entry?.timer)
-  version.busy += 1
   return entry?.thread
 }
 
 function keep(key: string, thread: AgentThread): void {
-  const entry = { key, thread, timer: setTimeout(() => endIdle(entry), IDLE_MS).unref() }
+  const timer = setTimeout(() => endIdle(entry), IDLE_MS).unref()
+  const entry = { key, thread, bytes: BARE_BYTES + thread.bytes, timer }
   idle.push(entry)
-  const [oldest] = idle
-  if (idle.length > MAX_IDLE && oldest) endIdle(oldest)
+  let total = idle.reduce((sum, { bytes }) => sum + bytes, 0)
+  while (total > MAX_IDLE_BYTES && idle.length > 1) {
+    const [oldest] = idle as [IdleThread]
+    total -= oldest.bytes
+    endIdle(oldest)
+  }
 }
 
 function endIdle(entry: IdleThread): void {

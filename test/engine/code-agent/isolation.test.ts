@@ -3,16 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import type { Engine } from '../../../lib/engine/engine.ts'
-import { attempt } from '../../../lib/engine/worker/attempt.ts'
-import { engineOn } from '../../support/engine.ts'
-import { anExecution, leased } from '../../support/executions.ts'
-import { newOrganization, sharedTable } from '../../support/organization.ts'
+import { newOrganization } from '../../support/organization.ts'
+import { runHostile } from './run-hostile.ts'
 
-const engine: Engine = {
-  ...engineOn(sharedTable()),
-  environment: { AGENT_MEMORY_MB: '64', TZ: 'UTC', SECRET_KEY: 'sk-of-the-shop' },
-}
 let version: Version
 
 beforeAll(async () => {
@@ -23,16 +16,7 @@ let ticks = 0
 const ticking = setInterval(() => ticks++, 5)
 afterAll(() => clearInterval(ticking))
 
-/** The execution as it ended, in a single attempt of this process. */
-async function run(how: string, overrides: Partial<Version> = {}) {
-  const { organizationId, agentId, id: versionId } = version
-  const lease = { owner: 'this', expiresAt: Date.now() + 60_000 }
-  const execution = anExecution({ organizationId, agentId, versionId, input: { how }, lease })
-  await engine.executions.create({ execution })
-  const result = await attempt(engine, leased(execution, lease.owner), { ...version, ...overrides })
-  if (result.kind !== 'completed') throw new Error(`The attempt ended as ${result.kind}.`)
-  return result.execution
-}
+const run = (how: string, overrides: Partial<Version> = {}) => runHostile({ ...version, ...overrides }, how)
 
 const within = (timeoutSeconds: number) => ({ execution: { ...version.execution, timeoutSeconds } })
 

@@ -12,6 +12,7 @@ import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine.ts'
 import { anExecution, leased } from '../../support/executions.ts'
 import { newOrganization, sharedTable } from '../../support/organization.ts'
+import { runHostile } from './run-hostile.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-code-steps-'))
 const table = sharedTable()
@@ -105,5 +106,81 @@ describe('context.step', () => {
     await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
     expect(await attempt(engine, execution, version)).toEqual({ kind: 'lost' })
     expect(await engine.steps.read({ executionId: execution.id })).toEqual([])
+  })
+})
+
+describe('the result of a step', () => {
+  let hostile: Version
+  beforeAll(async () => {
+    hostile = await (await newOrganization()).publish('hostile')
+  })
+
+  it.each([
+    ['function', 'has the type function, which is not JSON.'],
+    ['symbol', 'has the type symbol, which is not JSON.'],
+    ['toJSON of nothing', 'has the type object, which is not JSON.'],
+    ['bigint', 'cannot be serialized as JSON: Do not know how to serialize a BigInt'],
+    ['bigint inside', 'cannot be serialized as JSON: Do not know how to serialize a BigInt'],
+    ['circular', 'cannot be serialized as JSON: Converting circular structure to JSON'],
+    ['getter that throws', 'cannot be serialized as JSON: not readable'],
+    ['toJSON that throws a symbol', 'cannot be serialized as JSON: Symbol(x)'],
+    ['deep', 'is nested deeper than 100 levels.'],
+    ['very deep', 'is nested deeper than 100 levels.'],
+  ])('that is not JSON ends the run with the name of the step: %s', async (text, problem) => {
+    const { status, attempts, error } = await runHostile(hostile, 'return from a step', { text })
+    expect({ status, attempts, code: error?.code }).toEqual({
+      status: 'ERROR',
+      attempts: 1,
+      code: 'AgentFailed',
+    })
+    expect(error?.message).toContain(`The result of the step "load orders" ${problem}`)
+    expect(error?.at).toMatch(/^agent\.ts:\d+/)
+  })
+
+  it.each([
+    ['7 MB', 7_000_002],
+    ['4 MB of 3 bytes each', 6_300_002],
+  ])('that is larger than an output may be ends the run: %s', async (text, bytes) => {
+    expect((await runHostile(hostile, 'return from a step', { text })).error).toMatchObject({
+      code: 'OutputTooLarge',
+      message: `The result of the step "load orders" has ${bytes} bytes; the limit is 6000000.`,
+    })
+  })
+
+  it.each([
+    ['undefined', 'null'],
+    ['as deep as allowed', `${'['.repeat(100)}null${']'.repeat(100)}`],
+  ])('may be: %s', async (text, result) => {
+    expect((await runHostile(hostile, 'return from a step', { text })).output).toEqual({ result })
+  })
+
+  it.each(['function', '7 MB'])(
+    'that cannot be stored is an error that the agent may handle: %s',
+    async (text) => {
+      expect((await runHostile(hostile, 'catch the error of a step', { text })).output).toEqual({
+        result: 'caught',
+      })
+    },
+  )
+
+  it('needs a function that computes it', async () => {
+    const { error } = await runHostile(hostile, 'step without a function')
+    expect(error?.message).toBe('The step "load orders" needs a function as its second argument.')
+  })
+
+  it('is one of at most 10,000', async () => {
+    expect(await runHostile(hostile, 'steps at once', { text: '10001' })).toMatchObject({
+      status: 'ERROR',
+      error: { code: 'MaxAgentStepsExceeded', message: 'The agent began more than 10000 steps.' },
+    })
+  })
+})
+
+it('an error that throws when it is read ends the run', async () => {
+  const hostile = await (await newOrganization()).publish('hostile')
+  const { error } = await runHostile(hostile, 'throw what cannot be read')
+  expect(error).toMatchObject({
+    code: 'AgentFailed',
+    message: 'The agent threw a value that cannot be read.',
   })
 })

@@ -1,0 +1,106 @@
+import { ChildProcess } from 'node:child_process'
+import os from 'node:os'
+import workerThreads, { threadId } from 'node:worker_threads'
+
+type Options = {
+  /** Ends the run with an error. */
+  endRun: (error: Error) => void
+  onChild: (pid: number, isRunning: boolean) => void
+}
+
+/**
+ * Replaces what would reach beyond the thread: into this process, other threads, and the time after the run. It prevents
+ * accidents, and is not a sandbox.
+ * @returns ids of the child processes that run
+ */
+export function guardProcess({ endRun, onChild }: Options): ReadonlySet<number> {
+  const children = watchChildren(onChild)
+  const refuse = (what: string) => {
+    throw new Error(`${what} is not available to agents.`)
+  }
+  const end = (call: string, what: string) => {
+    endRun(new Error(`The agent called ${call}.`))
+    refuse(what)
+  }
+  const { kill } = process
+  Object.assign(process, {
+    // In a thread, it would end the thread without a report.
+    exit: (code?: unknown) => end(`process.exit(${code ?? ''})`, 'process.exit'),
+    abort: () => end('process.abort()', 'process.abort'),
+    kill: (pid: number, signal?: string | number) => {
+      if (signal === 0 || children.has(Math.abs(pid))) return kill(pid, signal)
+      if (pid === process.pid) end('process.kill(process.pid)', 'process.kill for the own process')
+      return refuse('process.kill for other processes than those that the agent has started')
+    },
+  })
+  os.setPriority = () => refuse('os.setPriority')
+  Object.assign(workerThreads, {
+    parentPort: null,
+    postMessageToThread: () => refuse('postMessageToThread'),
+  })
+  separateChannels()
+  separateLocks()
+  return children
+}
+
+function watchChildren(onChild: Options['onChild']): Set<number> {
+  const running = new Set<number>()
+  const prototype = ChildProcess.prototype as unknown as {
+    spawn: (options: { detached?: boolean }) => unknown
+  }
+  const { spawn } = prototype
+  prototype.spawn = function (this: ChildProcess, options) {
+    const result = spawn.call(this, options)
+    const { pid } = this
+    if (pid === undefined) return result
+    const id = options.detached && process.platform !== 'win32' ? -pid : pid
+    running.add(pid)
+    onChild(id, true)
+    this.once('exit', () => {
+      running.delete(pid)
+      onChild(id, false)
+    })
+    return result
+  }
+  return running
+}
+
+/** Names of this thread's channels and locks are those of no other thread. */
+const PREFIX = `thread ${threadId}: `
+
+function separateChannels(): void {
+  const { BroadcastChannel } = workerThreads
+  const separate = class extends BroadcastChannel {
+    constructor(name: string) {
+      super(`${PREFIX}${name}`)
+    }
+  }
+  Object.defineProperty(separate, 'name', { value: 'BroadcastChannel' })
+  workerThreads.BroadcastChannel = separate
+  Object.defineProperty(globalThis, 'BroadcastChannel', { value: separate })
+}
+
+type Locks = { request: (name: string, ...rest: unknown[]) => Promise<unknown> }
+
+/** Without loading `navigator`, which few agents use. */
+function separateLocks(): void {
+  const get = Object.getOwnPropertyDescriptor(globalThis, 'navigator')?.get
+  if (!get) return
+  let isSeparate = false
+  Object.defineProperty(globalThis, 'navigator', {
+    configurable: true,
+    enumerable: true,
+    get: () => {
+      const navigator = get.call(globalThis) as { locks?: Locks }
+      if (!isSeparate && navigator.locks) {
+        const { locks } = navigator
+        const { request } = locks
+        Object.defineProperty(locks, 'request', {
+          value: (name: string, ...rest: unknown[]) => request.call(locks, `${PREFIX}${name}`, ...rest),
+        })
+      }
+      isSeparate = true
+      return navigator
+    },
+  })
+}

@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
+import { newOrganization } from '../../support/organization.ts'
+import { runHostile } from './run-hostile.ts'
+
+const EXCEEDED = 'The agent exceeded its memory limit of 64 MB.'
+
+describe('the memory limit of a code agent', () => {
+  let version: Version
+  beforeAll(async () => {
+    version = await (await newOrganization()).publish('hostile')
+  })
+
+  it.each([
+    ['heap', undefined],
+    ['buffers', '200'],
+    ['buffers in a busy loop', undefined],
+    ['one large buffer', '500'],
+    ['shared buffers', '200'],
+  ])('ends a run with too many: %s', async (how, text) => {
+    const { error } = await runHostile(version, how, { ...(text && { text }) })
+    expect(error).toMatchObject({ code: 'AgentFailed', message: EXCEEDED })
+    expect((await runHostile(version, 'runs of thread')).output).toEqual({ result: '1' })
+  })
+
+  it.each(['buffers', 'shared buffers'])('permits %s below it', async (how) => {
+    const { status } = await runHostile(version, how, { text: '40', tenantId: how })
+    expect(status).toBe('SUCCESS')
+  })
+
+  it('does not count what the agent no longer needs', async () => {
+    const { error, output } = await runHostile(version, 'buffers as garbage', { text: '1000' })
+    expect({ error, output }).toEqual({ error: null, output: { result: `${1_000 * 2 ** 20}` } })
+  })
+})
+
+describe('the memory limit with the flags of Lambda', () => {
+  const FLAGS = ['--expose-gc', '--max-semi-space-size=51', '--max-old-space-size=921']
+  const PROCESS = fileURLToPath(new URL('agent-process.ts', import.meta.url))
+
+  async function runIn(memoryMb: number, source: string, environment: Record<string, string> = {}) {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [...FLAGS, PROCESS, String(memoryMb), source],
+      { env: environment },
+    )
+    return JSON.parse(stdout)
+  }
+
+  it.each([
+    [
+      'the heap',
+      'const kept = []; export default () => { for (;;) kept.push({ a: Math.random(), b: [1, 2] }) }',
+    ],
+    ['buffers', 'const kept = []; export default () => { for (;;) kept.push(Buffer.alloc(2 ** 20, 1)) }'],
+    [
+      'buffers of an agent that waits',
+      `const kept = []; export default async () => {
+        for (;;) { kept.push(Buffer.alloc(2 ** 20, 1)); await new Promise((resolve) => setTimeout(resolve, 1)) }
+      }`,
+    ],
+    [
+      'heap and buffers together',
+      `const kept = []; export default () => {
+        for (let n = 0; n < 90; n++) kept.push(Buffer.alloc(2 ** 20, 1))
+        for (;;) kept.push(new Array(1_000).fill(Math.random()))
+      }`,
+    ],
+  ])('holds for %s', async (_, source) => {
+    const { failure, peakMb } = await runIn(100, source)
+    expect(failure).toBe('The agent exceeded its memory limit of 100 MB.')
+    expect(peakMb).toBeLessThan(600)
+  })
+
+  it('ends the run before the memory of the function is exhausted', async () => {
+    const source = `const kept = []; export default async () => {
+      for (;;) { kept.push(new Uint8Array(new SharedArrayBuffer(2 ** 20)).fill(1)); await new Promise((resolve) => setTimeout(resolve, 1)) }
+    }`
+    const { failure, peakMb } = await runIn(100, source, { AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '400' })
+    expect(failure).toBe('The agent exceeded its memory limit of 100 MB.')
+    expect(peakMb).toBeLessThan(600)
+  })
+
+  it('permits what is below it', async () => {
+    const source = 'export default () => ({ bytes: Buffer.alloc(80 * 2 ** 20, 1).length })'
+    expect(await runIn(100, source)).toMatchObject({ failure: null, ended: { type: 'result' } })
+  })
+})
