@@ -1,5 +1,5 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
-import { MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
+import { LARGE_BODY_MB_PER_MINUTE, MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
 import {
   booleanSetting,
@@ -75,6 +75,13 @@ export const SETTINGS = {
     default: MAX_OPEN_EXECUTIONS,
     max: 9_999_999,
     description: 'Maximum executions in progress per organization. Further runs get 429.',
+  }),
+  largeBodyMbPerMinute: integerSetting({
+    default: LARGE_BODY_MB_PER_MINUTE,
+    min: 6,
+    max: 100_000,
+    description:
+      'Megabytes per minute that an organization may send in request bodies of more than 256 kB. Further ones get 429.',
   }),
   throttlingRate: integerSetting({
     default: 1_000,

@@ -30,6 +30,9 @@ export const RETRY_BACKOFF_MS = 'RETRY_BACKOFF_MS'
 /** Maximum number of open executions of an organization. */
 export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
 
+/** An integer: megabytes per minute of an organization in large bodies of requests. */
+export const LARGE_BODY_MB_PER_MINUTE = 'LARGE_BODY_MB_PER_MINUTE'
+
 /** An integer: days after which executions are deleted. They are kept if it is absent. */
 export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
 

@@ -23,6 +23,7 @@ import {
   DEFAULT_MODEL,
   EXECUTION_RETENTION_DAYS,
   HTTP_PUBLISHING,
+  LARGE_BODY_MB_PER_MINUTE,
   MAX_OPEN_EXECUTIONS,
   METRICS_NAMESPACE,
   MODEL_PRICES,
@@ -110,6 +111,7 @@ const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof M
 function createEnvironment(name: FunctionName, { table, queue, settings, defaultModel }: FunctionProps) {
   const { corsOrigins, responseStreaming, maxOpenExecutions, executionRetentionDays, agentMemoryMb } =
     settings
+  const hasBody = operationsOf(name).some((each) => getOperation(each).body)
   const deadlines = DEADLINES[name]
   return {
     [TABLE_NAME]: table.tableName,
@@ -130,6 +132,7 @@ function createEnvironment(name: FunctionName, { table, queue, settings, default
     ...(operationsOf(name).length > 0 && corsOrigins && { [CORS_ORIGINS]: corsOrigins }),
     ...(operationsOf(name).some((each) => getOperation(each).streams) &&
       responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
+    ...(hasBody && { [LARGE_BODY_MB_PER_MINUTE]: String(settings.largeBodyMbPerMinute) }),
     ...(deadlines && {
       [MAX_OPEN_EXECUTIONS]: String(maxOpenExecutions),
       [SYNC_DEADLINE_SECONDS]: String(deadlines[responseStreaming ? 'streamed' : 'buffered'] / 1000),

@@ -1,3 +1,5 @@
+import { LARGE_BODY_BYTES } from './limits.ts'
+
 /**
  * One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header. In a text
  * that the body contains, `line` is counted from 1, and `field` is a dotted path.
@@ -261,6 +263,17 @@ export class TooManyOpenRequests extends ServiceError {
     super('TooManyRequests', `${detail} Close one, or retry when one has ended.`, {
       headers: { 'Retry-After': '5' },
     })
+  }
+}
+
+/** The organization has sent too much in large bodies within this minute. */
+export class LargeBodyLimitExceeded extends ServiceError {
+  constructor({ maxMegabytes, retryAfterSeconds }: { maxMegabytes: number; retryAfterSeconds: number }) {
+    super(
+      'TooManyRequests',
+      `Your organization is limited to ${maxMegabytes} MB per minute in request bodies of more than ${LARGE_BODY_BYTES / 1000} kB. Retry in ${retryAfterSeconds} s.`,
+      { headers: { 'Retry-After': String(retryAfterSeconds) } },
+    )
   }
 }
 

@@ -70,5 +70,11 @@ export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
 /** Default limit of open executions per organization. */
 export const MAX_OPEN_EXECUTIONS = 1_000
 
+/** Bodies of requests above this size, in bytes, count towards the limit of their organization. */
+export const LARGE_BODY_BYTES = 256_000
+
+/** Default of that limit, in megabytes per minute: about 1,000 write units of the table in each second. */
+export const LARGE_BODY_MB_PER_MINUTE = 60
+
 /** `Retry-After` of a running execution, in seconds. */
 export const RETRY_AFTER_SECONDS = 1

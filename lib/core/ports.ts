@@ -44,6 +44,8 @@ export interface TokenStore {
 export interface RateStore {
   /** Counts a request of a token in a second (since the epoch). Returns the number of requests in it so far. */
   count(params: { tokenId: string; second: number }): Promise<number>
+  /** Adds bytes to those of an organization in a minute (since the epoch). Returns their sum so far. */
+  addBytes(params: { organizationId: string; minute: number; bytes: number }): Promise<number>
 }
 
 /** `agentIds`: 50 at most; null for all agents of the organization. `archived`: also lists archived agents. */

@@ -15,7 +15,7 @@ import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
 import { queryParameters, requestHeaders } from './parameters.ts'
 import { problemDetails } from './problem-details.ts'
-import { rateLimit } from './rate-limit.ts'
+import { largeBodyLimit, rateLimit } from './rate-limit.ts'
 import { requestLog } from './request-log.ts'
 import { requireAllTenants, requireScope, restrictParameters } from './restrictions.ts'
 
@@ -84,6 +84,7 @@ export function endpoint<Name extends OperationName>(
     handler.use(identity()).use(rateLimit(rates))
     if (operation.scope !== 'any') handler.use(requireScope(...[operation.scope].flat()))
     if (operation.allTenants) handler.use(requireAllTenants())
+    if (operation.body) handler.use(largeBodyLimit(rates))
   }
   handler.use(encoding())
   // Links to pages can carry parameters of whoever sent them.

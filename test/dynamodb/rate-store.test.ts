@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { rateStore } from '../../lib/dynamodb/rate-store.ts'
-import { rateKey } from '../../lib/dynamodb/table/keys.ts'
+import { largeBodiesKey, rateKey } from '../../lib/dynamodb/table/keys.ts'
 import { system } from '../../lib/system.ts'
 import { EMULATORS, race, tableOn } from '../support/emulators.ts'
 
@@ -22,6 +22,17 @@ describe.each(EMULATORS)('rateStore on %s', (emulator) => {
     expect(await rates.count({ tokenId, second: SECOND + 1 })).toBe(1)
     expect(await rates.count({ tokenId: other, second: SECOND })).toBe(1)
     expect(await rates.count({ tokenId, second: SECOND })).toBe(2)
+  })
+
+  it('adds the bytes of concurrent requests, per organization and minute', async () => {
+    const [organizationId, other] = [system.newId(), system.newId()]
+    const minute = SECOND / 60
+    const sums = await race(() => rates.addBytes({ organizationId, minute, bytes: 1_000_000 }))
+    expect(sums.sort((a, b) => a - b)).toEqual(sums.map((_, i) => (i + 1) * 1_000_000))
+    expect(await rates.addBytes({ organizationId, minute: minute + 1, bytes: 5 })).toBe(5)
+    expect(await rates.addBytes({ organizationId: other, minute, bytes: 7 })).toBe(7)
+    const item = await table.get(largeBodiesKey(organizationId, minute), { consistent: true })
+    expect(item?.ttl).toBe(SECOND + 120)
   })
 
   it('lets DynamoDB delete a counter a minute later', async () => {

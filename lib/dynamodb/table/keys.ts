@@ -27,6 +27,12 @@ export const rateKey = (tokenId: string, second: number): Key => ({
   sk: 'RATE',
 })
 
+/** The bytes in large bodies of an organization in a minute. */
+export const largeBodiesKey = (organizationId: string, minute: number): Key => ({
+  pk: `${RATE_PREFIX}${organizationId}#MINUTE#${minute}`,
+  sk: 'RATE',
+})
+
 export const agentKey = (id: string): Key => ({ pk: `AGENT#${id}`, sk: 'AGENT' })
 export const versionKey = (agentId: string, id: string): Key => ({
   pk: `AGENT#${agentId}`,

@@ -1,0 +1,85 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { UNLIMITED } from '../../lib/core/access.ts'
+import { LARGE_BODY_BYTES, MAX_PAYLOAD_BYTES } from '../../lib/core/limits.ts'
+import type { RateStore } from '../../lib/core/ports.ts'
+import type { ServiceEvent } from '../../lib/http/event.ts'
+import { largeBodyLimit } from '../../lib/http/rate-limit.ts'
+import { system } from '../../lib/system.ts'
+import { newOrganization, type TestOrganization } from '../support/organization.ts'
+
+/** A store whose counters begin at `sum`, and what was added to them. */
+function counting(sum = 0) {
+  const added: number[] = []
+  const rates: RateStore = {
+    count: () => Promise.reject(new Error('No request of this test has a rate.')),
+    addBytes: async ({ bytes }) => {
+      added.push(bytes)
+      return sum + added.reduce((total, each) => total + each, 0)
+    },
+  }
+  const before = largeBodyLimit(rates).before as (request: { event: ServiceEvent }) => Promise<void>
+  const access = { ...UNLIMITED, organizationId: system.newId(), tokenId: system.newId() }
+  const send = (body: string | null, isBase64Encoded = false) =>
+    before({ event: { body, isBase64Encoded, access } as ServiceEvent })
+  return { added, send }
+}
+
+describe('largeBodyLimit', () => {
+  it('makes no request for small bodies, and none for those that are too large to be accepted', async () => {
+    const { added, send } = counting(1e12)
+    await send(null)
+    await send('x'.repeat(LARGE_BODY_BYTES))
+    await send('ä'.repeat(LARGE_BODY_BYTES / 2))
+    await send(Buffer.alloc(LARGE_BODY_BYTES).toString('base64'), true)
+    await send('x'.repeat(MAX_PAYLOAD_BYTES + 1))
+    expect(added).toEqual([])
+  })
+
+  it('counts the bytes of others, however they are encoded', async () => {
+    const { added, send } = counting()
+    await send('x'.repeat(LARGE_BODY_BYTES + 1))
+    await send('ä'.repeat(LARGE_BODY_BYTES / 2 + 1))
+    await send(Buffer.alloc(LARGE_BODY_BYTES + 3).toString('base64'), true)
+    expect(added).toEqual([1, 2, 3].map((more) => LARGE_BODY_BYTES + more))
+  })
+
+  it('makes no further request in a minute that is used up', async () => {
+    const { added, send } = counting(60_000_000)
+    const error = { code: 'TooManyRequests', status: 429 }
+    for (let n = 0; n < 50; n++) await expect(send('x'.repeat(1_000_000))).rejects.toMatchObject(error)
+    // Two, if a minute has begun in between.
+    expect(added.length).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('a request with a large body', () => {
+  let org: TestOrganization
+  let other: TestOrganization
+  beforeAll(async () => {
+    org = await newOrganization()
+    other = await newOrganization()
+  })
+
+  it.each([
+    ['POST', '/v1/agents/none/executions?execMode=async'],
+    ['PUT', '/v1/agent_executions/none/feedback'],
+    ['POST', '/v1/mcp'],
+  ])('is 429 once its organization has sent too many in a minute: %s %s', async (method, path) => {
+    const body = { text: 'x'.repeat(5_900_000) }
+    const send = (by: TestOrganization, text = body.text) => by.call(method, path, { body: { text } })
+    const statuses: number[] = []
+    for (let n = 0; n < 30 && statuses.at(-1) !== 429; n++) statuses.push((await send(org)).status)
+    // At most twice, if a minute has begun in between.
+    expect(statuses.filter((status) => status !== 429).length).toBeLessThanOrEqual(20)
+    const limited = await send(org)
+    if (limited.status === 429) {
+      expect(limited.json).toMatchObject({ code: 'TooManyRequests' })
+      expect(limited.json.detail).toContain('60 MB per minute in request bodies of more than 256 kB')
+      expect(Number(limited.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+      expect(Number(limited.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    }
+    expect(statuses.at(-1)).toBe(429)
+    expect((await send(org, 'small')).status).not.toBe(429)
+    expect((await send(other)).status).not.toBe(429)
+  })
+})
