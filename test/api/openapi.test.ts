@@ -24,6 +24,16 @@ describe('openapi.json', () => {
     expect(validator.version).toBe('3.1')
   })
 
+  it('declares integers as such: a number with an enum becomes Java that does not compile', () => {
+    const enums: { type: string; enum: unknown[] }[] = []
+    JSON.stringify(written, (_, value) => {
+      if (Array.isArray(value?.enum)) enums.push(value)
+      return value
+    })
+    const ofIntegers = enums.filter(({ enum: values }) => values.every(Number.isInteger))
+    expect(ofIntegers.map(({ type }) => type)).toEqual(['integer', 'integer'])
+  })
+
   it('describes exactly the routes of the API', () => {
     const described = Object.entries(written.paths).flatMap(([path, methods]) =>
       Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),

@@ -5,7 +5,7 @@ const jsonObject = z.record(z.string(), z.unknown())
 
 const feedbackRecord = z
   .object({
-    rating: z.literal([1, -1]),
+    rating: z.literal([1, -1]).meta({ type: 'integer' }),
     correctedOutput: jsonObject.nullable(),
     note: z.string().nullable(),
     updatedAt: z.iso.datetime(),

@@ -10,7 +10,7 @@ export const feedbackBody = z
   .strictObject({
     rating: z
       .literal([1, -1], { error: 'must be 1 or -1' })
-      .check(z.describe('1 for a good result, -1 for a bad one.')),
+      .check(z.meta({ description: '1 for a good result, -1 for a bad one.', type: 'integer' })),
     correctedOutput: z
       .nullish(z.record(z.string(), z.unknown(), { error: OUTPUT_ERROR }))
       .check(z.describe('The correct output. It must match the output schema of the version that ran.')),

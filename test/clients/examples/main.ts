@@ -1,6 +1,6 @@
 /**
  * `npm run examples`: runs the examples against a service and checks what they print, that their types are up to date, and,
- * in Python, with mypy. Skips Python where it is missing or too old.
+ * in Python, with mypy. Compiles clients that are generated for Java and Go. Skips what needs a program that is missing.
  */
 import { strictEqual } from 'node:assert'
 import { execFile } from 'node:child_process'
@@ -12,6 +12,7 @@ import { promisify } from 'node:util'
 import { hasPython } from '../../support/python-environment.ts'
 import { startService } from '../../support/service.ts'
 import { checkPythonTypes } from './check-python-types.ts'
+import { compileGeneratedClients } from './generated-clients.ts'
 import { preparePython } from './prepare-python.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -52,6 +53,7 @@ try {
   await checkExample('TypeScript', process.execPath, [join(ROOT, 'examples/typescript/example.ts')])
   if (await hasPython(MIN_PYTHON_MINOR)) await checkPython()
   else console.log(`Python: skipped, it needs Python 3.${MIN_PYTHON_MINOR} with venv`)
+  await compileGeneratedClients(folder)
 } finally {
   await service.stop()
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
