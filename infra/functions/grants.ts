@@ -1,10 +1,16 @@
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
-import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
+import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { getOperation, operationsOf } from '../../lib/api/routes.ts'
-import { RATE_PREFIX, TOKEN_PREFIX } from '../../lib/dynamodb/table/keys.ts'
+import {
+  AGENT_PREFIX,
+  ORGANIZATION_PREFIX,
+  RATE_PREFIX,
+  TOKEN_ID_PREFIX,
+  TOKEN_PREFIX,
+} from '../../lib/dynamodb/table/keys.ts'
 import type { IndexName } from '../../lib/dynamodb/table/schema.ts'
-import type { FunctionName } from './function-settings.ts'
+import { AGENT_FUNCTIONS, type FunctionName } from './function-settings.ts'
 
 export type TableAction =
   | 'BatchGetItem'
@@ -112,6 +118,31 @@ export function getUpdatedPrefix(name: FunctionName): string | null {
   return operationsOf(name).some((each) => !getOperation(each).public) ? RATE_PREFIX : null
 }
 
+/** Of the partition keys of items that say who may do what, and what agents do. */
+export const PROTECTED_PREFIXES = [ORGANIZATION_PREFIX, TOKEN_PREFIX, TOKEN_ID_PREFIX, AGENT_PREFIX]
+
+const WRITES: TableAction[] = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem']
+
+/**
+ * The code of an agent can use the role of its function. It must not create tokens with it, nor replace other agents. Only writes
+ * are denied: partition keys of indexes begin with the same prefixes. A write has the keys of all its items, and one is enough.
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html
+ */
+function denyProtectedWrites(role: Role, table: Table): void {
+  role.addToPolicy(
+    new PolicyStatement({
+      effect: Effect.DENY,
+      actions: WRITES.map((action) => `dynamodb:${action}`),
+      resources: [table.tableArn],
+      conditions: {
+        'ForAnyValue:StringLike': {
+          'dynamodb:LeadingKeys': PROTECTED_PREFIXES.map((prefix) => `${prefix}*`),
+        },
+      },
+    }),
+  )
+}
+
 /** Allows the actions of the grant on the table, the indexes and the queue, what `getUpdatedPrefix` says, and nothing else. */
 export function applyGrant(
   role: Role,
@@ -142,4 +173,5 @@ export function applyGrant(
     indexes.map((index) => `${table.tableArn}/index/${index}`),
   )
   allow('sqs', queueActions, [queue.queueArn])
+  if (AGENT_FUNCTIONS.includes(name)) denyProtectedWrites(role, table)
 }

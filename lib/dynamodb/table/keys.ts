@@ -10,16 +10,19 @@ export const STATUS_SHARDS = 16
 export const OPEN_SHARDS = 64
 export const CLEANUP_SHARDS = 8
 
-export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' })
-
-/** Also in the policies that let functions update only these items. */
+/** Also in the policies that let functions write only some items, or all except some. */
+export const ORGANIZATION_PREFIX = 'ORG#'
+export const AGENT_PREFIX = 'AGENT#'
 export const TOKEN_PREFIX = 'TOKEN#'
+export const TOKEN_ID_PREFIX = 'TOKEN-ID#'
 export const RATE_PREFIX = 'RATE#'
+
+export const organizationKey = (id: string): Key => ({ pk: `${ORGANIZATION_PREFIX}${id}`, sk: 'ORG' })
 
 export const tokenKey = (hash: string): Key => ({ pk: `${TOKEN_PREFIX}${hash}`, sk: 'TOKEN' })
 
 /** The item has the token's hash: operators revoke a token by its id. */
-export const tokenIdKey = (id: string): Key => ({ pk: `TOKEN-ID#${id}`, sk: 'TOKEN-ID' })
+export const tokenIdKey = (id: string): Key => ({ pk: `${TOKEN_ID_PREFIX}${id}`, sk: 'TOKEN-ID' })
 
 /** The requests of a token in a second. */
 export const rateKey = (tokenId: string, second: number): Key => ({
@@ -33,14 +36,14 @@ export const largeBodiesKey = (organizationId: string, minute: number): Key => (
   sk: 'RATE',
 })
 
-export const agentKey = (id: string): Key => ({ pk: `AGENT#${id}`, sk: 'AGENT' })
+export const agentKey = (id: string): Key => ({ pk: `${AGENT_PREFIX}${id}`, sk: 'AGENT' })
 export const versionKey = (agentId: string, id: string): Key => ({
-  pk: `AGENT#${agentId}`,
+  pk: `${AGENT_PREFIX}${agentId}`,
   sk: `${VERSION_PREFIX}${id}`,
 })
 export const VERSION_PREFIX = 'VERSION#'
 export const codeKey = (agentId: string, versionId: string, chunk: number): Key => ({
-  pk: `AGENT#${agentId}`,
+  pk: `${AGENT_PREFIX}${agentId}`,
   sk: `CODE#${versionId}#${padded(chunk)}`,
 })
 

@@ -8,6 +8,8 @@ export type Calls = {
   updated: string[]
   indexes: string[]
   queue: string[]
+  /** Prefixes of the partition keys of all items that were written, in whatever way. */
+  written: string[]
 }
 
 /**
@@ -22,6 +24,7 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
       updated: new Set(),
       indexes: new Set(),
       queue: new Set(),
+      written: new Set(),
     }
     callsByName.set(name, calls)
     return calls
@@ -32,7 +35,9 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
     const [service = '', action = ''] = String(request.headers['x-amz-target']).split('.')
     const calls = getCalls(request.url?.split('/')[1] ?? '')
     const isQueue = service === 'AmazonSQS'
-    const { IndexName, Key } = JSON.parse(body.toString())
+    const parameters = JSON.parse(body.toString())
+    const { IndexName, Key } = parameters
+    for (const key of writtenKeys(action, parameters)) calls.written.add(key.replace(/#.*/s, '#'))
     const prefix = [TOKEN_PREFIX, RATE_PREFIX].find((text) => Key?.pk?.S.startsWith(text))
     if (isQueue) calls.queue.add(action)
     else if (action === 'Query' && IndexName) calls.indexes.add(IndexName)
@@ -53,12 +58,13 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
   return {
     endpointOf: (name: string) => `http://127.0.0.1:${port}/${name}`,
     callsOf: (name: string): Calls => {
-      const { table, updated, indexes, queue } = getCalls(name)
+      const { table, updated, indexes, queue, written } = getCalls(name)
       return {
         table: [...table].sort(),
         updated: [...updated],
         indexes: [...indexes].sort(),
         queue: [...queue].sort(),
+        written: [...written].sort(),
       }
     },
     stop: () => stop(server),
@@ -68,4 +74,15 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
 function stop(server: Server): Promise<void> {
   server.closeAllConnections()
   return new Promise((resolve) => server.close(() => resolve()))
+}
+
+type Parameters = ReturnType<typeof JSON.parse>
+
+/** The partition keys of the items that a request to DynamoDB writes. */
+function writtenKeys(action: string, { Item, Key, RequestItems = {} }: Parameters): string[] {
+  if (action === 'PutItem') return [Item.pk.S]
+  if (action === 'UpdateItem' || action === 'DeleteItem') return [Key.pk.S]
+  if (action !== 'BatchWriteItem') return []
+  const requests = Object.values<Parameters[]>(RequestItems).flat()
+  return requests.map(({ PutRequest, DeleteRequest }) => (PutRequest?.Item ?? DeleteRequest.Key).pk.S)
 }

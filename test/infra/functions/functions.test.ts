@@ -26,7 +26,8 @@ const toArray = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [val
 
 /** Every permission of a function, as "action on resource", and "of KEY*" for items whose key begins with it. */
 const findPermissions = (name: string): string[] =>
-  statementsOf(name).flatMap(({ Action, Resource, Condition }) => {
+  statementsOf(name).flatMap(({ Effect, Action, Resource, Condition }) => {
+    if (Effect === 'Deny') return []
     const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']
     const suffix = keys ? ` of ${keys}` : ''
     return toArray(Action).flatMap((action) =>
@@ -158,7 +159,8 @@ describe('the permissions of a function', () => {
   })
 
   it.each(FUNCTION_NAMES)('have no wildcards except those for agents: %s', (name) => {
-    expect(statementsOf(name).every(({ Effect }) => Effect === 'Allow')).toBe(true)
+    const denials = statementsOf(name).filter(({ Effect }) => Effect !== 'Allow')
+    expect(denials).toHaveLength(AGENT_FUNCTIONS.includes(name) ? 1 : 0)
     // X-Ray actions do not support resource-level permissions.
     const wildcards = findPermissions(name).filter(
       (permission) =>
@@ -177,5 +179,43 @@ describe('the permissions of a function', () => {
     const recorded = name === 'authorize-request' ? 'TOKEN#*' : 'RATE#*'
     const writes = findDataPermissions(name).filter((text) => /Put|Update|Delete|Write|Send/.test(text))
     expect(writes).toEqual(isPublic ? [] : [`dynamodb:UpdateItem on ${tableId} of ${recorded}`])
+  })
+})
+
+/** Whether the policy of a function allows a request to the table with these partition keys, as IAM evaluates it. */
+function isAllowed(name: FunctionName, action: string, keys: string[]): boolean {
+  const isLike = (key: string, pattern: string) => key.startsWith(pattern.replace(/\*$/, ''))
+  const applies = ({ Action, Resource, Condition = {} }: Statement) => {
+    const known = ['ForAllValues:StringLike', 'ForAnyValue:StringLike']
+    expect(known).toEqual(expect.arrayContaining(Object.keys(Condition)))
+    const [all, any] = known.map((operator) => Condition[operator]?.['dynamodb:LeadingKeys'])
+    return (
+      toArray(Action).includes(`dynamodb:${action}`) &&
+      toArray(Resource).some((resource) => renderArn(resource) === tableId) &&
+      (!all || keys.every((key) => toArray(all).some((pattern) => isLike(key, pattern)))) &&
+      (!any || keys.some((key) => toArray(any).some((pattern) => isLike(key, pattern))))
+    )
+  }
+  const effects = statementsOf(name)
+    .filter(applies)
+    .map(({ Effect }) => Effect)
+  return effects.includes('Allow') && !effects.includes('Deny')
+}
+
+describe.each(AGENT_FUNCTIONS)('the policy of %s, whose process runs the code of agents,', (name) => {
+  const PROTECTED = ['TOKEN#hash', 'TOKEN-ID#id', 'ORG#id', 'AGENT#id']
+
+  it.each(PROTECTED)('allows no write of %s, also not in a batch with other items', (key) => {
+    for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
+      for (const keys of [[key], ['EXEC#id', key], [key, 'EXEC#id']])
+        expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+  })
+
+  it('allows the writes of runs, and reads', () => {
+    const { table } = GRANTS[name]
+    for (const action of table)
+      for (const key of ['EXEC#id', 'CACHE#key', 'IDEMPOTENCY#id', 'RATE#id#1'])
+        expect(isAllowed(name, action, [key, key]), action).toBe(true)
+    expect(isAllowed(name, 'GetItem', ['AGENT#id'])).toBe(true)
   })
 })

@@ -5,8 +5,12 @@ import { pathToFileURL } from 'node:url'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bundleFunctions } from '../../../infra/bundling/bundle.ts'
-import { FUNCTION_NAMES, type FunctionName } from '../../../infra/functions/function-settings.ts'
-import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
+import {
+  AGENT_FUNCTIONS,
+  FUNCTION_NAMES,
+  type FunctionName,
+} from '../../../infra/functions/function-settings.ts'
+import { GRANTS, getUpdatedPrefix, PROTECTED_PREFIXES } from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
@@ -367,6 +371,12 @@ describe('GRANTS', () => {
       indexes: [...indexes].sort(),
       queue: [...queue].sort(),
     }
-    expect(recorder.callsOf(name)).toEqual(granted)
+    expect(recorder.callsOf(name)).toMatchObject(granted)
+  })
+
+  it.each(AGENT_FUNCTIONS)('deny %s only writes that it does not make', (name) => {
+    const { written } = recorder.callsOf(name)
+    expect(written).toEqual(expect.arrayContaining(['EXEC#']))
+    expect(PROTECTED_PREFIXES.filter((prefix) => written.includes(prefix))).toEqual([])
   })
 })
