@@ -21,13 +21,16 @@ export const ENQUEUE_FAILURES = 'EnqueueFailures'
 /** Requests that ended in `InternalError` or `Unavailable`. Published without a dimension. */
 export const SERVER_ERRORS = 'ServerErrors'
 
+/** Attempts at a run since its last step, or that lost a step. Published without a dimension, by each but the first. */
+export const REPEATED_ATTEMPTS = 'RepeatedAttempts'
+
 /** A cancelled execution has the status ERROR, but is not a failure to investigate. */
 export const OUTCOMES = ['SUCCESS', 'ERROR', 'CANCELLED'] as const
 type MetricOutcome = (typeof OUTCOMES)[number]
 
 /**
- * The store, publishing metrics of every execution that it finishes if the environment has a `METRICS_NAMESPACE`. When
- * the response to a write is lost, the metrics of that execution are too.
+ * The store, publishing metrics of every execution that it finishes, and of claims that repeat an attempt, if the environment has a
+ * `METRICS_NAMESPACE`. When the response to a write is lost, the metrics of that execution are too.
  */
 export function measured(executions: ExecutionStore, environment: Environment = process.env): ExecutionStore {
   const namespace = environment[METRICS_NAMESPACE]
@@ -43,6 +46,11 @@ export function measured(executions: ExecutionStore, environment: Environment = 
       const isNew = await executions.create(params)
       if (isNew) publish(params.execution)
       return isNew
+    },
+    async claim(params) {
+      const claimed = await executions.claim(params)
+      if (typeof claimed !== 'string') countAttempts(claimed, environment)
+      return claimed
     },
     finish: async (params) => publish(await executions.finish(params)),
     end: async (params) => publish(await executions.end(params)),
@@ -65,11 +73,17 @@ export function countServerError(
   count(SERVER_ERRORS, { requestId, operation, errorCode: code }, environment)
 }
 
-function count(name: string, metadata: Record<string, string>, environment: Environment): void {
+function countAttempts(execution: Execution, environment: Environment): void {
+  const { id: executionId, organizationId, attemptsSinceProgress, outages, lostSteps } = execution
+  const attempts = Math.max(attemptsSinceProgress + outages, lostSteps.length + 1)
+  if (attempts > 1) count(REPEATED_ATTEMPTS, { executionId, organizationId }, environment, attempts)
+}
+
+function count(name: string, metadata: Record<string, string>, environment: Environment, value = 1): void {
   const namespace = environment[METRICS_NAMESPACE]
   if (!namespace) return
   const metrics = createMetrics(namespace)
-  metrics.addMetric(name, 'Count', 1)
+  metrics.addMetric(name, 'Count', value)
   metrics.addDimensions({})
   for (const [key, value] of Object.entries(metadata)) metrics.addMetadata(key, value)
   metrics.publishStoredMetrics()

@@ -7,7 +7,7 @@ import { runInProcess } from '../lib/engine/submit/submit.ts'
 import { countServerError, measured, SERVER_ERRORS, UNITS } from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
 import { EMF_SCHEMA } from './support/emf-schema.ts'
-import { anExecution, leased } from './support/executions.ts'
+import { anExecution, leased, NO_PROGRESS } from './support/executions.ts'
 import { aModelAgent } from './support/model-agent.ts'
 import { sharedTable } from './support/organization.ts'
 
@@ -137,6 +137,32 @@ describe('measured', () => {
     expect(documents()).toEqual([])
     await store.finish({ ...finish, execution: leased(execution, lease.owner) })
     expect(documents()).toMatchObject([{ executionId: execution.id, Outcome: 'SUCCESS', Steps: 3 }])
+  })
+
+  it('publishes how often a run was attempted without progress, from the second attempt on', async () => {
+    const store = measuredStore()
+    const execution = anExecution()
+    await store.create({ execution })
+    const { id, organizationId } = execution
+    const claim = async () => {
+      const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
+      await store.claim({ id, lease, now: Date.now() })
+      return { id, owner: lease.owner, until: Date.now(), error: null }
+    }
+    await store.release(await claim())
+    expect(documents()).toEqual([])
+    await store.release({ ...(await claim()), isCounted: false, isOutage: true })
+    const waiting = await claim()
+    await store.release({ ...waiting, isCounted: false })
+    const lost = [1, 2, 3].map((attempt) => ({ number: 1, attempt }))
+    await store.release({ ...(await claim()), progress: NO_PROGRESS, lostSteps: lost })
+    await claim()
+    expect(documents().map((document) => document.RepeatedAttempts)).toEqual([2, 3, 3, 4])
+    const [document] = documents()
+    expect(isEmf(document), JSON.stringify(isEmf.errors)).toBe(true)
+    const { _aws, ...members } = document
+    expect(_aws.CloudWatchMetrics[0].Dimensions).toEqual([[]])
+    expect(members).toEqual({ RepeatedAttempts: 2, executionId: id, organizationId })
   })
 
   it('publishes once for an execution that is cancelled', async () => {

@@ -19,6 +19,7 @@ import {
   executionMetric,
   PERIOD,
   readLatencyMetric,
+  repeatedAttemptsMetric,
   serverErrorRate,
   THROTTLED_REQUESTS,
 } from './metrics.ts'
@@ -56,6 +57,9 @@ const MAX_THROTTLED_REQUESTS = 100
 
 /** A message stays in the queue while its execution runs. Beyond the maximum run time of a runner, messages wait. */
 const MAX_QUEUE_WAIT = Duration.minutes(5)
+
+/** One or two are repeated when a worker dies or a model is unavailable for a moment. */
+const MAX_REPEATED_ATTEMPTS = 3
 
 const MAX_ERROR_PERCENT = 20
 /** With fewer executions in the period, a single failure would raise the alarm. */
@@ -126,6 +130,12 @@ function executionAlarms({ queue, deadLetterQueue, functions }: MonitoredResourc
       description: 'Messages of executions exceeded maxReceiveCount.',
       metric: deadLetterMetric(deadLetterQueue),
       threshold: 0,
+    },
+    {
+      name: 'RepeatedAttempts',
+      description: `An execution needs more than ${MAX_REPEATED_ATTEMPTS} attempts without progress, which can be paid for.`,
+      metric: repeatedAttemptsMetric(),
+      threshold: MAX_REPEATED_ATTEMPTS,
     },
     {
       name: 'ExecutionErrorRate',

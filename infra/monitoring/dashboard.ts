@@ -19,6 +19,7 @@ import {
   executionMetric,
   PERIOD,
   readLatencyMetric,
+  repeatedAttemptsMetric,
   THROTTLED_REQUESTS,
   throttleMetric,
 } from './metrics.ts'
@@ -120,6 +121,7 @@ const queueGraphs = ({ queue, deadLetterQueue }: DashboardProps) =>
     [
       'Dead letters and messages not sent',
       [deadLetterMetric(deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],
+      [repeatedAttemptsMetric()],
     ],
   )
 

@@ -4,7 +4,7 @@ import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
-import { type OUTCOMES, SERVER_ERRORS, type UNITS } from '../../lib/metrics.ts'
+import { type OUTCOMES, REPEATED_ATTEMPTS, SERVER_ERRORS, type UNITS } from '../../lib/metrics.ts'
 
 /** `METRICS_NAMESPACE` of the functions is the same. */
 export const NAMESPACE = Aws.STACK_NAME
@@ -40,6 +40,16 @@ export const executionMetric = (
 /** The sum of a metric of the service that has no dimensions. */
 export const countMetric = (metricName: string, label?: string): Metric =>
   new Metric({ namespace: NAMESPACE, metricName, statistic: 'Sum', period: PERIOD, ...(label && { label }) })
+
+/** The most attempts at a run without progress. */
+export const repeatedAttemptsMetric = (): Metric =>
+  new Metric({
+    namespace: NAMESPACE,
+    metricName: REPEATED_ATTEMPTS,
+    statistic: 'Maximum',
+    period: PERIOD,
+    label: 'attempts of a run without progress, maximum',
+  })
 
 /** The time that functions take to read, in milliseconds. */
 export const readLatencyMetric = (statistic: string): Metric =>

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tokenKey } from '../../../lib/dynamodb/table/keys.ts'
 import { hashToken } from '../../../lib/tokens/token.ts'
 import { getExecutionId } from '../../support/client.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 import { synthesize } from '../synthesize.ts'
 import { evaluateAlarms } from './evaluate-alarms.ts'
 import type { Fault } from './faulty-relay.ts'
@@ -170,7 +171,7 @@ describe('the alarms', () => {
 describe('the alarms, with a short lease and few open executions', () => {
   let service: MonitoredService
   beforeAll(async () => {
-    service = await start({ LEASE_SECONDS: '1', MAX_OPEN_EXECUTIONS: '2' })
+    service = await start({ LEASE_SECONDS: '1', RETRY_BACKOFF_MS: '10', MAX_OPEN_EXECUTIONS: '2' })
   })
 
   it('report a sweep that cannot send', async () => {
@@ -183,6 +184,25 @@ describe('the alarms, with a short lease and few open executions', () => {
     }
     const observation = await observe(scenario, { untilSweepFails: true })
     expect(findAlarms(observation)).toEqual(['EnqueueFailures', 'SweepFailures'])
+  })
+
+  it('report runs whose steps the table does not store', async () => {
+    const { call, observe, table } = service
+    const path = '/v1/agents/three-steps/executions?execMode=async'
+    const observation = await observe(async () => {
+      table.setRule((operation, body) =>
+        operation === 'PutItem' && body.includes('"STEP#')
+          ? databaseError('ProvisionedThroughputExceededException')
+          : undefined,
+      )
+      const log = join(folders[0] ?? '', 'steps')
+      const execution = getExecutionId(await call('POST', path, { body: { log } }))
+      await waitUntil(
+        async () => (await call('GET', `/v1/agent_executions/${execution}`)).json.status === 'ERROR',
+        { what: 'the end of the run', limitMs: 60_000 },
+      )
+    })
+    expect(findAlarms(observation)).toEqual(['RepeatedAttempts'])
   })
 
   it('report throttled requests', async () => {

@@ -11,7 +11,7 @@ import { STACK_NAME } from './evaluate-alarms.ts'
 import { startFaultyRelay } from './faulty-relay.ts'
 import type { Observation } from './observed-metrics.ts'
 
-const AGENTS = ['echo', 'failing', 'wait']
+const AGENTS = ['echo', 'failing', 'three-steps', 'wait']
 const MAX_LOG_DELAY_MS = 20_000
 
 /** A local service with metrics on, between it and its emulators a relay each, and clients of one organization. */

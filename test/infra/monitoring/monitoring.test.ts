@@ -39,6 +39,7 @@ describe('the alarms', () => {
       QueueAge: ['ApproximateAgeOfOldestMessage'],
       RunnerErrors: ['Errors'],
       DeadLetters: ['NumberOfMessagesReceived', 'ApproximateNumberOfMessagesVisible'],
+      RepeatedAttempts: ['RepeatedAttempts'],
       ExecutionErrorRate: ['Runs', 'Runs'],
       SweepFailures: ['Errors'],
       SweeperNotRunning: ['Invocations'],
