@@ -18,7 +18,7 @@ export const UNITS = {
 /** Messages that SQS did not accept. Published without a dimension. */
 export const ENQUEUE_FAILURES = 'EnqueueFailures'
 
-/** Requests that ended in `InternalError` or `Unavailable`. Published without a dimension. */
+/** Requests that ended in `InternalError` or `Unavailable`, and attempts at a run that failed unexpectedly. Published without a dimension. */
 export const SERVER_ERRORS = 'ServerErrors'
 
 /** Attempts at a run since its last step, or that lost a step. Published without a dimension, by each but the first. */
@@ -71,6 +71,14 @@ export function countServerError(
   environment: Environment = process.env,
 ): void {
   count(SERVER_ERRORS, { requestId, operation, errorCode: code }, environment)
+}
+
+/** Counts an attempt at a run that failed because of the service: its request, if there is one, ends in `ExecutionFailed`. */
+export function countFailedAttempt(
+  { executionId, organizationId }: Pick<QueuedExecution, 'executionId' | 'organizationId'>,
+  environment: Environment = process.env,
+): void {
+  count(SERVER_ERRORS, { executionId, organizationId, errorCode: 'InternalError' }, environment)
 }
 
 function countAttempts(execution: Execution, environment: Environment): void {

@@ -28,6 +28,8 @@ type Attempt = Run & {
   version: Version
   heartbeat: LeaseHeartbeat
   deadline: WorkerDeadline | undefined
+  /** The lease is lost, or the worker's time is up. */
+  stop: AbortSignal
 }
 
 /** One worker's attempt at an execution whose lease it holds: to the end, or as far as this worker gets. */
@@ -39,7 +41,8 @@ export async function attempt(
 ): Promise<AttemptResult> {
   const { executions, system } = engine
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
-  const current: Attempt = { engine, execution, version, heartbeat, deadline, retry, journal: null }
+  const stop = deadline ? AbortSignal.any([heartbeat.lost, deadline.stop]) : heartbeat.lost
+  const current: Attempt = { engine, execution, version, heartbeat, deadline, stop, retry, journal: null }
   // A run that is cancelled in this process stops at once, not at its next heartbeat.
   const ignore = onceCompleted(execution.id, () => heartbeat.check().catch(() => undefined))
   try {
@@ -75,9 +78,8 @@ const FINISH_GRACE_MS = 2_000
  * @throws Unavailable or AttemptStopped then
  */
 async function finish(current: Attempt, outcome: Outcome): Promise<Execution | null> {
-  const { engine, execution } = current
+  const { engine, execution, stop } = current
   const { system } = engine
-  const stop = stopSignalOf(current)
   const abort = onceAborted(stop)
   const giveUpAt = Math.min(system.now() + timesOf(engine).leaseMs, execution.deadlineAt)
   const isInTime = () => !stop.aborted && system.now() + FINISH_RETRY_MS < giveUpAt
@@ -111,17 +113,13 @@ function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavail
   return retryableError(outcome.status === 'ERROR' ? outcome.error : { code: 'OutputNotStored', message })
 }
 
-const stopSignalOf = ({ heartbeat, deadline }: Attempt): AbortSignal =>
-  deadline ? AbortSignal.any([heartbeat.lost, deadline.stop]) : heartbeat.lost
-
 /** The run's outcome, or ERROR `TimedOut`. @throws AttemptStopped when the worker has to stop first */
 async function runUntilDeadline(current: Attempt): Promise<Outcome> {
-  const { engine, execution, version, heartbeat, deadline } = current
+  const { engine, execution, version, heartbeat, deadline, stop } = current
   const limit = timeLimit(execution, version)
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), limit.endsAt - engine.system.now())
-  const stopSignal = stopSignalOf(current)
-  const signal = AbortSignal.any([stopSignal, timeout.signal])
+  const signal = AbortSignal.any([stop, timeout.signal])
   const abort = onceAborted(signal)
   try {
     const journal = await Journal.open({
@@ -141,7 +139,7 @@ async function runUntilDeadline(current: Attempt): Promise<Outcome> {
     return await Promise.race([
       running,
       abort.happened.then((): Outcome => {
-        if (stopSignal.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
+        if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
         return timedOut(limit.seconds)
       }),
     ])

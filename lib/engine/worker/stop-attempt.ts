@@ -9,7 +9,7 @@ import { type AttemptResult, endOf, lostStepsOf, type Run, writeOutcome } from '
 
 /** Releases a run whose attempt stopped before it had an outcome, or ends it if no other attempt may follow. Never throws. */
 export async function stopAttempt(run: Run, cause: unknown): Promise<AttemptResult> {
-  const reason = toStopReason(run, cause)
+  const reason = await toStopReason(run, cause)
   if (reason.kind === 'LeaseLost') return { kind: 'lost' }
   const error = findFinalError(run, reason)
   if (!error) return release(run, reason)
@@ -19,10 +19,13 @@ export async function stopAttempt(run: Run, cause: unknown): Promise<AttemptResu
   return completed ? endOf(run, completed, outcome) : { kind: 'lost' }
 }
 
-function toStopReason({ execution: { id, organizationId } }: Run, cause: unknown): StopReason {
+async function toStopReason({ execution }: Run, cause: unknown): Promise<StopReason> {
   if (cause instanceof AttemptStopped) return cause.reason
   if (cause instanceof Unavailable) return { kind: 'DatabaseUnavailable', reason: nameOf(cause.cause) }
-  logger.error('attempt failed', { executionId: id, organizationId, cause: describeCause(cause) })
+  const ids = { executionId: execution.id, organizationId: execution.organizationId }
+  logger.error('attempt failed', { ...ids, cause: describeCause(cause) })
+  const { countFailedAttempt } = await import('../../metrics.ts')
+  countFailedAttempt(ids)
   return { kind: 'UnexpectedError', error: unexpectedError(cause) }
 }
 

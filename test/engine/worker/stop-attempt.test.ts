@@ -138,10 +138,13 @@ describe('a final write that keeps failing', () => {
 describe('an unexpected exception', () => {
   it('releases a queued run counted, with an error that is safe to show, and logs the cause', async () => {
     const error = vi.spyOn(logger, 'error').mockImplementation(() => undefined)
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    vi.stubEnv('METRICS_NAMESPACE', 'test')
     const { execution, stored } = await queued([])
     const failing = withStores({ steps: { read: broken }, executions: {} })
     const opening = { ...failing, openModel: broken as never }
     expect(await processMessage(opening, execution.id, aMessage())).toHaveProperty('retryInMs')
+    expect(write.mock.calls.join()).toContain('"ServerErrors":1')
     const { lease, attemptsSinceProgress, lastError } = await stored()
     expect({ lease, attemptsSinceProgress }).toEqual({ lease: null, attemptsSinceProgress: 1 })
     expect(lastError).toMatchObject({ code: 'InternalError', message: expect.stringContaining('TypeError') })
