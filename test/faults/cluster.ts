@@ -1,23 +1,40 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { DYNAMODB_ENDPOINT, QUEUE_URL, SQS_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
+import {
+  DYNAMODB_ENDPOINT,
+  LEASE_SECONDS,
+  QUEUE_URL,
+  RETRY_BACKOFF_MS,
+  SQS_ENDPOINT,
+  TABLE_NAME,
+} from '../../lib/environment.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues, provisionTable } from '../../local/emulators/provision.ts'
 import { freePort, startDynamoDB, startSqs } from '../../local/emulators/start-emulators.ts'
 import { createClient } from '../support/client.ts'
 import { createOrganization } from '../support/create-organization.ts'
+import { sdkConfig } from '../support/sdk.ts'
+import { createOutages } from './database/outages.ts'
+import { targetFaults } from './database/targeted-faults.ts'
+import { monitorWrites } from './database/write-monitor.ts'
 import { startFaultProxy } from './fault-proxy.ts'
+import { ECHO_AGENT } from './load/hang-ups.ts'
 import { startModelAndTools } from './load/model-and-tools.ts'
-import { loadFixture, loadModelAgent, publishAgents } from './load/publish-agents.ts'
-import { CODE_AGENT, HOSTILE_AGENT } from './load/workload.ts'
-import { superviseRunner } from './processes/supervised-runner.ts'
+import { CODE_AGENT, HOSTILE_AGENT, TIMED_AGENT } from './load/planned-run.ts'
+import { loadFixture, loadModelAgents, publishAgents } from './load/publish-agents.ts'
+import { withQueueTimeout } from './processes/queue-settings.ts'
+import { type SupervisedRunner, superviseRunner } from './processes/supervised-runner.ts'
 import { type SupervisedService, superviseService } from './processes/supervised-service.ts'
-import { monitorWrites } from './write-monitor.ts'
 
-const SERVICES = ['a', 'b']
-const EXTRA_RUNNERS = 2
+/** As the clients of the proxies are named. */
+const SERVICES = ['service-a', 'service-b']
+const RUNNERS = ['runner-a', 'runner-b']
 const HOSTILE_TIMEOUT_SECONDS = 2
+const TIMED_TIMEOUT_SECONDS = 15
+/** The first delay of a retry. SQS counts in seconds: five attempts take about 15 s instead of four minutes. */
+const FIRST_BACKOFF_MS = '200'
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>
 
@@ -40,6 +57,12 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     stops.push(() => rmSync(folder, { recursive: true, force: true }))
     const [dynamodb, sqs] = [await started(startDynamoDB(null)), await started(startSqs())]
     const monitor = monitorWrites()
+    const services = new Map<string, SupervisedService>()
+    const runners = new Map<string, SupervisedRunner>()
+    const timing = { seed, leaseMs: leaseSeconds * 1000 }
+    const kill = (client: string) => services.get(client)?.kill('runner') ?? runners.get(client)?.kill()
+    const targeted = targetFaults({ ...timing, kill })
+    const outages = createOutages(timing)
     const proxies = {
       dynamodb: await started(
         startFaultProxy({
@@ -48,9 +71,18 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
           seed,
           rate: 0,
           onExchange: monitor.onExchange,
+          inject: (request) => outages.inject(request) ?? targeted.inject(request),
         }),
       ),
-      sqs: await started(startFaultProxy({ target: sqs.endpoint, kind: 'sqs', seed, rate: 0 })),
+      sqs: await started(
+        startFaultProxy({
+          target: sqs.endpoint,
+          kind: 'sqs',
+          seed,
+          rate: 0,
+          rewrite: withQueueTimeout(leaseSeconds),
+        }),
+      ),
     }
     const models = await started(startModelAndTools())
 
@@ -59,38 +91,44 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     const { id: organizationId, token } = await createOrganization(table)
     const hostile = await loadFixture(HOSTILE_AGENT)
     hostile.document.execution.timeoutSeconds = HOSTILE_TIMEOUT_SECONDS
-    const agents = [await loadFixture(CODE_AGENT), hostile, loadModelAgent(models)]
+    const timed = await loadFixture(CODE_AGENT)
+    Object.assign(timed.document, { slug: TIMED_AGENT })
+    timed.document.execution.timeoutSeconds = TIMED_TIMEOUT_SECONDS
+    const fixtures = await Promise.all([CODE_AGENT, ECHO_AGENT].map(loadFixture))
+    const agents = [...fixtures, hostile, timed, ...loadModelAgents(models)]
     await publishAgents(table, organizationId, agents)
 
     const environment = {
       ...models.environment,
-      [DYNAMODB_ENDPOINT]: proxies.dynamodb.url,
       [SQS_ENDPOINT]: proxies.sqs.url,
-      LEASE_SECONDS: String(leaseSeconds),
+      [LEASE_SECONDS]: String(leaseSeconds),
+      [RETRY_BACKOFF_MS]: FIRST_BACKOFF_MS,
       AGENT_MEMORY_MB: '64',
       // As npm sets it for its scripts: the services then exit with the harness, even when it is killed.
       npm_lifecycle_event: 'test:faults',
     }
-    const services: SupervisedService[] = []
     for (const name of SERVICES) {
       const port = String(await freePort())
+      const endpoint = await proxies.dynamodb.urlFor(name)
       const service = superviseService({
         dataDir: join(folder, name),
-        environment: { ...environment, PORT: port },
+        environment: { ...environment, PORT: port, [DYNAMODB_ENDPOINT]: endpoint },
       })
       stops.push(service.stop)
-      services.push(service)
+      services.set(name, service)
     }
-    await Promise.all(services.map((service) => service.ready()))
-    const queues = await provisionQueues(proxies.sqs.url, LOCAL_QUEUE, leaseSeconds + 1)
-    const runners = Array.from({ length: EXTRA_RUNNERS }, () =>
-      superviseRunner({
-        deadLetters: queues.deadLetters,
-        environment: { ...environment, [TABLE_NAME]: LOCAL_TABLE, [QUEUE_URL]: queues.runs },
-      }),
-    )
-    stops.push(() => Promise.all(runners.map((runner) => runner.stop())))
+    await Promise.all([...services.values()].map((service) => service.ready()))
+    const queues = await provisionQueues(proxies.sqs.url, LOCAL_QUEUE, leaseSeconds)
+    for (const name of RUNNERS) {
+      const endpoint = await proxies.dynamodb.urlFor(name)
+      const queue = { [QUEUE_URL]: queues.runs, [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint }
+      const runner = superviseRunner({ environment: { ...environment, ...queue } })
+      stops.push(runner.stop)
+      runners.set(name, runner)
+    }
 
+    const messages = new SQSClient(sdkConfig(sqs.endpoint))
+    stops.push(() => messages.destroy())
     const log = join(folder, 'steps.log')
     return {
       endpoint: dynamodb.endpoint,
@@ -98,18 +136,25 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
       organizationId,
       proxies,
       monitor,
+      outages,
+      targeted,
       models,
-      services,
-      runners,
-      clients: services.map(({ url }) => createClient(url, token)),
+      /** Puts a message into the run queue. */
+      sendMessage: (MessageBody: string) =>
+        messages.send(new SendMessageCommand({ QueueUrl: queues.runs, MessageBody })).catch(() => undefined),
+      services: [...services.values()],
+      runners: [...runners.values()],
+      token,
+      clients: [...services.values()].map(({ url }) => createClient(url, token)),
       /** The file in which the code agent logs each step that it computes. */
       log,
       computedSteps: () => readLines(log),
       kills() {
-        const gateways = services.reduce((sum, { counts }) => sum + counts.gatewayKills, 0)
+        const ofServices = [...services.values()].map(({ counts }) => counts)
+        const gateways = ofServices.reduce((sum, { gatewayKills }) => sum + gatewayKills, 0)
         const ofRunners =
-          services.reduce((sum, { counts }) => sum + counts.runnerKills, 0) +
-          runners.reduce((sum, { counts }) => sum + counts.kills, 0)
+          ofServices.reduce((sum, { runnerKills }) => sum + runnerKills, 0) +
+          [...runners.values()].reduce((sum, { counts }) => sum + counts.kills, 0)
         return { gateways, runners: ofRunners, all: gateways + ofRunners }
       },
       stop,

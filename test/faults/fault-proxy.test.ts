@@ -10,7 +10,14 @@ import { LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts
 import { startSqs } from '../../local/emulators/start-emulators.ts'
 import { sharedTable } from '../support/organization.ts'
 import { sdkConfig } from '../support/sdk.ts'
-import { type Fault, type FaultProxy, faultSchedule, startFaultProxy } from './fault-proxy.ts'
+import {
+  type Fault,
+  type FaultProxy,
+  faultSchedule,
+  type Injection,
+  type ProxyRequest,
+  startFaultProxy,
+} from './fault-proxy.ts'
 
 type Kind = 'dynamodb' | 'sqs'
 
@@ -125,6 +132,69 @@ describe.each([
       expect(proxy.counts.requests).toBe(2)
     },
   )
+})
+
+describe('startFaultProxy with rules', () => {
+  const onItem = (request: ProxyRequest) => request.operation === 'UpdateItem'
+  const proxyFor = async (options: Partial<Parameters<typeof startFaultProxy>[0]>) => {
+    const proxy = await startFaultProxy({
+      target: inject('dynamodb'),
+      kind: 'dynamodb',
+      seed: 0,
+      rate: 0,
+      ...options,
+    })
+    stops.push(proxy.stop)
+    return proxy
+  }
+
+  it.each<[Injection, unknown, number]>([
+    ['throttle', 'ProvisionedThroughputExceededException', 0],
+    ['reject', 'ValidationException', 0],
+    ['drop', 'ECONNRESET', 0],
+    ['cut', 'ECONNRESET', 1],
+  ])('injects "%s" into the requests that a rule selects', async (injection, returned, applied) => {
+    const proxy = await proxyFor({ inject: (request) => (onItem(request) ? injection : null) })
+    expect(await increment(proxy)).toEqual({ returned, applied })
+    await openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url }).ping()
+    expect(proxy.counts).toMatchObject({ requests: 2, failed: 0 })
+  })
+
+  it('leaves a request without a response until its client gives up', async () => {
+    const received = Promise.withResolvers<void>()
+    const proxy = await proxyFor({
+      inject: () => {
+        received.resolve()
+        return 'hang'
+      },
+    })
+    const giveUp = new AbortController()
+    const response = fetch(proxy.url, { method: 'POST', body: '{}', signal: giveUp.signal })
+    await received.promise
+    giveUp.abort()
+    await expect(response).rejects.toThrow('aborted')
+    expect(proxy.counts).toMatchObject({ requests: 1, failed: 0 })
+  })
+
+  it('tells clients apart by their URL', async () => {
+    const clients: string[] = []
+    const proxy = await proxyFor({
+      inject: ({ client }) => {
+        clients.push(client)
+        return null
+      },
+    })
+    for (const url of [await proxy.urlFor('runner-a'), proxy.url])
+      await openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: url }).ping()
+    expect(clients).toEqual(['runner-a', ''])
+  })
+
+  it('changes the body of a request, whatever its length', async () => {
+    const proxy = await proxyFor({
+      rewrite: ({ body }) => Buffer.from(body.toString().replace('"N":"1"', '"N":"10000"')),
+    })
+    expect(await increment(proxy)).toEqual({ returned: 10_000, applied: 10_000 })
+  })
 })
 
 describe('startFaultProxy for the service', () => {

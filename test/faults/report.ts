@@ -1,11 +1,16 @@
 import type { Cluster } from './cluster.ts'
-import { type Evidence, repeatedResponses } from './verify-runs.ts'
+import { RUN_FAULTS, type RunFault } from './database/targeted-faults.ts'
+import { isChild } from './load/model-runs.ts'
+import type { Evidence } from './verify/verify-runs.ts'
+import { repeatedResponses } from './verify/verify-spending.ts'
 
 export type Report = { problems: string[]; figures: [name: string, value: number | string][] }
 
 type Measured = {
   /** How many requests of clients failed, by error code. */
   clientErrors: Record<string, number>
+  /** How many clients closed their connection, by the moment. */
+  hangUps: Record<string, number>
   seconds: { faults: number; settling: number }
 }
 
@@ -14,7 +19,7 @@ const MAX_PROBLEMS = 25
 export function figuresOf(
   cluster: Cluster,
   evidence: Evidence,
-  { clientErrors, seconds }: Measured,
+  { clientErrors, hangUps, seconds }: Measured,
 ): Report['figures'] {
   const { observations, records, modelRequests, toolCalls, kills } = evidence
   const { services, monitor, proxies } = cluster
@@ -22,7 +27,10 @@ export function figuresOf(
     services.reduce((total, { counts }) => total + select(counts), 0)
   const computed = cluster.computedSteps()
   const idempotencyKeys = new Set(toolCalls.map(({ key }) => key)).size
-  const markers = new Set(records.map(({ input }) => input.marker)).size
+  const planned = records.filter(({ input }) => input.marker !== undefined)
+  const markers = new Set(planned.map(({ input }) => input.marker)).size
+  const batches = cluster.runners.flatMap((runner) => runner.batches)
+  const several = batches.filter(({ invalid, valid }) => invalid + valid > 1)
   const errors = records.flatMap(({ error }) => (error ? [error.code] : []))
   const countByStatus = (status: string) => records.filter((record) => record.status === status).length
 
@@ -31,7 +39,9 @@ export function figuresOf(
     ['accepted', observations.filter(({ executionId }) => executionId !== null).length],
     ['deleted', observations.filter(({ isDeleted }) => isDeleted).length],
     ['executions', records.length],
-    ['duplicates', records.length - markers],
+    ['  of agents called as tools', planned.filter(({ input }) => isChild(String(input.marker))).length],
+    ['  of clients that hung up', records.length - planned.length],
+    ['duplicates', planned.length - markers],
     ['hostile', observations.filter(({ run }) => run.kind === 'hostile').length],
     ['SUCCESS', countByStatus('SUCCESS')],
     ...tally(errors).map(([code, count]): [string, number] => [`ERROR ${code}`, count]),
@@ -43,8 +53,17 @@ export function figuresOf(
     ['runners paused', sum(({ pauses }) => pauses)],
     ['service starts', sum(({ starts }) => starts)],
     ['  failed', sum(({ failedStarts }) => failedStarts)],
+    ['outages', evidence.outages],
+    ...RUN_FAULTS.map((fault): [string, string] => {
+      const requests = cluster.targeted.counts[fault]
+      return [`"${fault}"`, [`${requests} requests`, ...endsOf(fault, evidence)].join(', ')]
+    }),
+    ['batches of several messages', several.length],
+    ['  with an invalid one', several.filter(({ invalid }) => invalid > 0).length],
+    ...Object.entries(hangUps).map(([moment, count]): [string, number] => [`hung up ${moment}`, count]),
     ['model requests', [...modelRequests.values()].reduce((total, requests) => total + requests, 0)],
     ['  repeated', repeatedResponses(modelRequests.values())],
+    ['  tokens', [...evidence.tokens.values()].reduce((total, tokens) => total + tokens, 0)],
     ['tool calls', toolCalls.length],
     ['  repeated', toolCalls.length - idempotencyKeys],
     ['code steps computed', computed.length],
@@ -66,6 +85,17 @@ export function figuresOf(
     ['seconds with faults', seconds.faults.toFixed(1)],
     ['seconds to settle', seconds.settling.toFixed(1)],
   ]
+}
+
+/** How the runs with a fault have ended. */
+function endsOf(fault: RunFault, { observations, stored }: Evidence): string[] {
+  return observations
+    .filter(({ run }) => run.fault === fault)
+    .map(({ executionId }) => {
+      const execution = executionId === null ? undefined : stored.get(executionId)
+      if (!execution) return 'nothing stored'
+      return `${execution.error?.code ?? execution.status} after ${execution.attempts} attempts`
+    })
 }
 
 function tally(names: string[]): [string, number][] {

@@ -2,14 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
-import type { ApiResponse } from '../support/client.ts'
+import { type ApiResponse, getNextLink } from '../support/client.ts'
+import { seededRandom } from '../support/random.ts'
 import { type Cluster, startCluster } from './cluster.ts'
-import { findRemains } from './find-remains.ts'
-import { type Observation, requestRun } from './load/run-client.ts'
-import { type PlannedRun, planRuns } from './load/workload.ts'
+import { startHangUps } from './load/hang-ups.ts'
+import { isChild } from './load/model-runs.ts'
+import type { Observation } from './load/run-client.ts'
+import { type RunLoad, startLoad } from './load/start-load.ts'
+import { planRuns } from './load/workload.ts'
+import { watchGateways } from './processes/gateway-watch.ts'
 import { startKiller } from './processes/killer.ts'
+import { batchProblems, INVALID_MESSAGE } from './processes/queue-settings.ts'
 import { figuresOf, type Report } from './report.ts'
-import { type Evidence, verifyRuns } from './verify-runs.ts'
+import { findRemains } from './verify/find-remains.ts'
+import { type Evidence, verifyRuns } from './verify/verify-runs.ts'
 
 export type FaultOptions = {
   seed: number
@@ -29,11 +35,9 @@ export type FaultOptions = {
   signal?: AbortSignal
 }
 
-/** Concurrent runs. */
-const CLIENTS = 32
-/** Concurrent runs of the model agent: few, so that a kill repeats less than one model response on average. */
-const MODEL_CLIENTS = 6
 const PROGRESS_MS = 5_000
+/** Between two messages that cannot be processed. */
+const MESSAGE_MS = 700
 const CHECK_MS = 500
 
 /** Default of `settleMs`. */
@@ -45,28 +49,21 @@ export const settleMsFor = (leaseSeconds: number) => (10 * leaseSeconds + 15) * 
  * which process is killed, the order of the runs), but not the timing of the operating system.
  */
 export async function runFaults(options: FaultOptions): Promise<Report> {
-  const { seed, killEveryMs, rate } = options
   const startedAt = performance.now()
   const cluster = await startCluster(options)
+  const runs = planRuns({ ...options, log: cluster.log })
+  cluster.targeted.plan(runs)
+  const watch = watchGateways(cluster.services)
   let progress: NodeJS.Timeout | undefined
   try {
-    const load = startLoad(cluster, planRuns({ ...options, log: cluster.log }), options.signal)
+    const load = startLoad(cluster, runs, options.signal)
     progress = setInterval(() => options.onProgress?.(load.progress()), PROGRESS_MS)
-    for (const proxy of Object.values(cluster.proxies)) proxy.setRate(rate)
-    const killer = startKiller(cluster.services, cluster.runners, {
-      seed,
-      everyMs: killEveryMs,
-      leaseMs: options.leaseSeconds * 1000,
-    })
-    try {
-      await Promise.race([load.accepted, sleep(options.limitMs, undefined, { ref: false })])
-    } finally {
-      await killer.stop()
-      for (const proxy of Object.values(cluster.proxies)) proxy.setRate(0)
-    }
+    const hangUps = await withFaults(cluster, load, options)
     const settlingAt = performance.now()
     const observations = await settle(load, options.settleMs)
+    await watch.stop()
     await Promise.all(cluster.services.map((service) => service.ready()))
+    await waitForOthers(cluster, options.settleMs)
     const seconds = {
       faults: (settlingAt - startedAt) / 1000,
       settling: (performance.now() - settlingAt) / 1000,
@@ -74,21 +71,65 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
     const evidence = await collectEvidence(cluster, observations)
     return {
       problems: [
+        ...watch.problems,
         ...load.problems,
         ...verifyRuns(evidence),
         ...(await clusterProblems(cluster)),
         ...(await findRemains(cluster, observations)),
       ],
-      figures: figuresOf(cluster, evidence, { clientErrors: load.errors, seconds }),
+      figures: figuresOf(cluster, evidence, { clientErrors: load.errors, hangUps, seconds }),
     }
   } finally {
     clearInterval(progress)
+    await watch.stop()
     await cluster.stop()
   }
 }
 
+/** Kills processes, injects faults, sends invalid messages and hangs up until all runs are accepted. @returns how often clients hung up */
+async function withFaults(cluster: Cluster, load: RunLoad, options: FaultOptions) {
+  const { services, runners, proxies, outages, token } = cluster
+  const { seed, rate, limitMs, killEveryMs, leaseSeconds } = options
+  for (const proxy of Object.values(proxies)) proxy.setRate(rate)
+  const killer = startKiller(services, runners, {
+    seed,
+    everyMs: killEveryMs,
+    leaseMs: leaseSeconds * 1000,
+    progress: load.count,
+  })
+  const hangUps = startHangUps({
+    urls: services.map(({ url }) => url) as [string, ...string[]],
+    token,
+    random: seededRandom(seed, 'hang-ups'),
+    executionId: load.lastExecutionId,
+  })
+  const messages = setInterval(() => void cluster.sendMessage(INVALID_MESSAGE), MESSAGE_MS)
+  outages.start()
+  try {
+    await Promise.race([load.accepted, sleep(limitMs, undefined, { ref: false })])
+  } finally {
+    clearInterval(messages)
+    await outages.stop()
+    await hangUps.stop()
+    await killer.stop()
+    for (const proxy of Object.values(proxies)) proxy.setRate(0)
+  }
+  return hangUps.counts
+}
+
+/** Runs of clients that hung up are observed by nobody. */
+async function waitForOthers({ clients }: Cluster, limitMs: number): Promise<void> {
+  const endsAt = performance.now() + limitMs
+  const path = '/v1/agent_executions?status=IN_PROGRESS&limit=1'
+  while (performance.now() < endsAt) {
+    const response = await clients[0]?.('GET', path).catch(() => null)
+    if (response?.status === 200 && response.json.length === 0) return
+    await sleep(CHECK_MS)
+  }
+}
+
 /** Waits for as long as runs keep becoming final, however many are left and however slow the machine. */
-async function settle(load: ReturnType<typeof startLoad>, settleMs: number): Promise<Observation[]> {
+async function settle(load: RunLoad, settleMs: number): Promise<Observation[]> {
   let seen = -1
   let limit: NodeJS.Timeout | undefined
   const check = setInterval(() => {
@@ -105,65 +146,19 @@ async function settle(load: ReturnType<typeof startLoad>, settleMs: number): Pro
   }
 }
 
-function startLoad(cluster: Cluster, runs: PlannedRun[], signal?: AbortSignal) {
-  const errors: Record<string, number> = {}
-  const problems: string[] = []
-  const observations: Observation[] = []
-  const aborting = new AbortController()
-  const aborted = signal ? AbortSignal.any([signal, aborting.signal]) : aborting.signal
-  const allAccepted = Promise.withResolvers<void>()
-  let accepted = 0
-
-  const work = async (queue: PlannedRun[]) => {
-    for (let run = queue.shift(); run; run = queue.shift()) {
-      const observation = await requestRun({
-        run,
-        clients: cluster.clients,
-        count: (error) => {
-          errors[error] = (errors[error] ?? 0) + 1
-        },
-        reportProblem: (problem) => problems.push(problem),
-        onAccepted: () => {
-          accepted++
-          if (accepted === runs.length) allAccepted.resolve()
-        },
-        signal: aborted,
-      })
-      observations.push(observation)
-    }
-  }
-  const modelRuns = runs.filter((run) => run.kind === 'model')
-  const codeRuns = runs.filter((run) => run.kind !== 'model')
-  const workers = [
-    ...Array.from({ length: MODEL_CLIENTS }, () => work(modelRuns)),
-    ...Array.from({ length: CLIENTS - MODEL_CLIENTS }, () => work(codeRuns)),
-  ]
-  const done = Promise.all(workers).then(() => observations)
-
-  return {
-    errors,
-    problems,
-    /** Every run has been accepted or aborted. */
-    accepted: Promise.race([allAccepted.promise, done]),
-    done,
-    abort: () => aborting.abort(),
-    finals: () => observations.length,
-    progress: () =>
-      `${accepted} of ${runs.length} accepted, ${observations.length} final, ${cluster.kills().all} kills`,
-  }
-}
-
 async function collectEvidence(cluster: Cluster, observations: Observation[]): Promise<Evidence> {
-  const { table, organizationId, models } = cluster
+  const { table, organizationId, models, outages } = cluster
   const executions = executionStore(table)
+  const records = await listAll(cluster)
+  const children = records.filter(({ input }) => isChild(String(input.marker)))
   const stored: Evidence['stored'] = new Map()
-  for (const { executionId: id } of observations) {
+  for (const id of [...observations.map(({ executionId }) => executionId), ...children.map(({ id }) => id)]) {
     const execution = id === null ? null : await executions.get({ organizationId, id })
     if (execution) stored.set(execution.id, execution)
   }
-  const { modelRequests, toolCalls } = models
-  const kills = cluster.kills().all
-  return { observations, records: await listAll(cluster), stored, modelRequests, toolCalls, kills }
+  const { modelRequests, toolCalls, tokens } = models
+  const counts = { kills: cluster.kills().all, outages: outages.count() }
+  return { observations, records, stored, modelRequests, tokens, toolCalls, ...counts }
 }
 
 /** Every execution of the organization, from the paginated API of one service. */
@@ -174,15 +169,26 @@ async function listAll({ clients }: Cluster): Promise<ExecutionRecord[]> {
     const response: ApiResponse | undefined = await clients[0]?.('GET', path)
     if (response?.status !== 200) throw new Error(`Listing the executions failed: ${response?.text}`)
     records.push(...response.json)
-    path = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1]
+    path = getNextLink(response)
   }
   return records
 }
 
 /** Problems that the parts of the cluster have found, the harness's own included. */
-async function clusterProblems({ monitor, endpoint, models, services, proxies }: Cluster): Promise<string[]> {
+async function clusterProblems({
+  monitor,
+  endpoint,
+  models,
+  services,
+  runners,
+  proxies,
+}: Cluster): Promise<string[]> {
   await monitor.compareWithTable(endpoint, LOCAL_TABLE)
-  const problems = [...services.flatMap((service) => service.problems), ...monitor.problems]
+  const problems = [
+    ...services.flatMap((service) => service.problems),
+    ...monitor.problems,
+    ...batchProblems(runners.flatMap(({ batches }) => batches)),
+  ]
   try {
     models.assertValidRequests()
   } catch (error) {

@@ -5,8 +5,8 @@ import { type LoadedAgent, loadFolder } from '../../../lib/agents/load-folder.ts
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
-import type { ModelAndTools } from './model-and-tools.ts'
-import { MODEL_AGENT } from './workload.ts'
+import { DELEGATE, type ModelAndTools } from './model-and-tools.ts'
+import { DELEGATING_AGENT, MODEL_AGENT, SCREENSHOT_AGENT } from './planned-run.ts'
 
 const FIXTURES = new URL('../../fixtures/agents/', import.meta.url)
 
@@ -26,14 +26,23 @@ export async function loadFixture(slug: string): Promise<LoadedAgent> {
 }
 
 /** The model agent that runs on the scripted model and calls its tool. */
-export function loadModelAgent(models: ModelAndTools): Agent {
-  const { document } = parseDocument(modelAgent(models), MODEL_AGENT)
-  if (!document) throw new Error('The model agent of the harness is invalid.')
-  return { document, code: null }
-}
+export const loadModelAgent = (models: ModelAndTools): Agent =>
+  toAgent(MODEL_AGENT, models, [lookUp(models, 'look_up', 'values')])
 
-const modelAgent = ({ model, toolHost }: ModelAndTools) => `---
-title: Looking up
+/** All agents that run on the scripted model. */
+export const loadModelAgents = (models: ModelAndTools): Agent[] => [
+  loadModelAgent(models),
+  toAgent(DELEGATING_AGENT, models, [`  - { name: ${DELEGATE}, agent: ${MODEL_AGENT} }`]),
+  toAgent(SCREENSHOT_AGENT, models, [
+    lookUp(models, 'look_up', 'values'),
+    lookUp(models, 'take_screenshot', 'screenshots'),
+  ]),
+]
+
+function toAgent(slug: string, { model }: ModelAndTools, tools: string[]): Agent {
+  const { document } = parseDocument(
+    `---
+title: Adding up
 description: Looks values up and adds them up.
 model: ${model}
 input:
@@ -44,13 +53,21 @@ output:
   marker: { type: string, description: The marker of the input. }
   total: { type: integer, description: The sum of the values. }
 tools:
-  - name: look_up
-    description: Looks a value up.
+${tools.join('\n')}
+---
+Look the values up and add them up.
+`,
+    slug,
+  )
+  if (!document) throw new Error(`The agent ${slug} of the harness is invalid.`)
+  return { document, code: null }
+}
+
+/** A tool that requests `/{kind}/…` from the server of the tools. */
+const lookUp = ({ toolHost }: ModelAndTools, name: string, kind: string) => `  - name: ${name}
+    description: Looks one of the ${kind} up.
     input:
       marker: { type: string, description: Identifies the run. }
       step: { type: integer, description: The number of the model response. }
       call: { type: integer, description: The number of the call in this response. }
-    http: { method: GET, url: "http://${toolHost}/{marker}/{step}/{call}", allowedHosts: ["${toolHost}"] }
----
-Look the values up and add them up.
-`
+    http: { method: GET, url: "http://${toolHost}/${kind}/{marker}/{step}/{call}", allowedHosts: ["${toolHost}"] }`

@@ -3,7 +3,8 @@ import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.
 import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
 import type { JsonObject } from '../../../lib/core/json.ts'
 import type { ApiClient, ApiResponse } from '../../support/client.ts'
-import type { PlannedRun } from './workload.ts'
+import { type EventLog, readEvents } from './event-reader.ts'
+import type { PlannedRun } from './planned-run.ts'
 
 /** What the client saw of its run. */
 export type Observation = {
@@ -16,17 +17,21 @@ export type Observation = {
   final: ExecutionRecord | null
   /** Whether the client deleted it. */
   isDeleted: boolean
+  /** Null for a run whose events nobody reads. */
+  events: EventLog | null
 }
 
 type Params = {
   run: PlannedRun
   /** One client per service: a failed request is retried on the next. */
   clients: ApiClient[]
+  /** The same for streams of events. */
+  streams: { urls: string[]; token: string }
   /** Counts failed requests by error code. */
   count: (error: string) => void
   /** Reports a response that no client should ever get. */
   reportProblem: (problem: string) => void
-  onAccepted: () => void
+  onAccepted: (executionId: string | null) => void
   signal: AbortSignal
 }
 
@@ -46,19 +51,26 @@ export async function requestRun(params: Params): Promise<Observation> {
     statuses: [],
     final: null,
     isDeleted: false,
+    events: null,
   }
   await submit(params, observed)
-  onAccepted()
+  onAccepted(observed.executionId)
   if (!observed.executionId) return observed
   const path = `/v1/agent_executions/${observed.executionId}`
+  const { streams, signal } = params
+  const reading =
+    run.kind === 'screenshots'
+      ? readEvents({ ...streams, executionId: observed.executionId, signal })
+      : Promise.resolve(null)
   await poll(params, observed, path)
+  observed.events = await reading
   if (run.isDeleted && observed.final) await deleteRun(params, observed, path)
   return observed
 }
 
 async function submit(params: Params, observed: Observation): Promise<void> {
   const { run, reportProblem } = params
-  const path = `/v1/agents/${run.slug}/executions?execMode=${run.mode}&useCache=${run.useCache}`
+  const path = `/v1/agents/${run.slug}/executions?execMode=${run.mode}&useCache=${run.useCache}${run.maxTokens === null ? '' : `&maxTokens=${run.maxTokens}`}`
   const options = { body: run.input, headers: { 'Idempotency-Key': run.marker } }
   const response = await withRetry(params, (call) => call('POST', path, options))
   if (!response) return

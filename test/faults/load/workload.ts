@@ -1,9 +1,7 @@
 import { type Random, seededRandom } from '../../support/random.ts'
-
-/** Slugs of the agents that the harness publishes. */
-export const CODE_AGENT = 'marked-steps'
-export const MODEL_AGENT = 'looking-up'
-export const HOSTILE_AGENT = 'hostile'
+import { faultsFor, faultyRun } from './faulty-runs.ts'
+import { modelRun, withBudget } from './model-runs.ts'
+import { codeRun, HOSTILE_AGENT, KILLED, KINDS, type PlannedRun } from './planned-run.ts'
 
 type HostileRun = [how: string, code: string]
 
@@ -19,51 +17,20 @@ const HOSTILE: [HostileRun, ...HostileRun[]] = [
   ['500 kB error', 'AgentFailed'],
 ]
 
-/** One run to request. `marker` identifies it everywhere: in its input and as its idempotency key. */
-export type PlannedRun = {
-  index: number
-  marker: string
-  kind: (typeof KINDS)[number]
-  mode: 'async' | 'sync'
-  slug: string
-  input: Record<string, string | number>
-  /** The expected output; null if the run must fail. */
-  output: { marker: string; total: number; padding?: string } | null
-  /** Error codes that it may end with. */
-  errors: string[]
-  useCache: boolean
-  /** Whether the client deletes it as soon as it is final. */
-  isDeleted: boolean
-}
-
-export type ModelInput = { marker: string; steps: number; parallel: number }
-
-/** The result of a tool call; the model adds them up. */
-export const toolValue = (step: number, call: number) => 10 * step + call
-
-/** Kinds of runs, by frequency. */
-const KINDS = [
-  ...(['instant', 'instant', 'instant', 'steps', 'steps', 'steps', 'slow', 'slow'] as const),
-  ...(['large', 'model', 'model', 'hostile'] as const),
-] as const
-
 /** Payloads of this size, which does not compress well, are stored in several items. */
 const PADDING_BYTES = 400_000
 const DELETED_SHARE = 1 / 3
 
-/** A kill may stop each attempt before it made progress. */
-const KILLED = 'AttemptsExhausted'
-
 type Workload = { seed: number; asyncRuns: number; syncRuns: number; log: string }
 
-/** Runs whose kinds and order follow from the seed. */
+/** Runs whose kinds and order follow from the seed, and some that get faults of their own. */
 export function planRuns({ seed, asyncRuns, syncRuns, log }: Workload): PlannedRun[] {
   const random = seededRandom(seed, 'runs')
   const modes = random.shuffle([
     ...Array<'async'>(asyncRuns).fill('async'),
     ...Array<'sync'>(syncRuns).fill('sync'),
   ])
-  return modes.map((mode, index): PlannedRun => {
+  const planned = modes.map((mode, index): PlannedRun => {
     const marker = `run-${seed}-${index}`
     const kind = random.pick(KINDS)
     const isDeleted = random.next() < DELETED_SHARE
@@ -75,10 +42,17 @@ export function planRuns({ seed, asyncRuns, syncRuns, log }: Workload): PlannedR
       isDeleted,
       useCache: random.pick([true, false]),
       errors: [KILLED],
+      maxTokens: null,
+      fault: null,
     }
     switch (kind) {
       case 'model':
-        return { ...base, ...modelRun(marker, random.between(2, 4), random.between(1, 2)) }
+      case 'delegating':
+      case 'screenshots': {
+        const run = withBudget(modelRun(kind, marker, random.between(2, 4), random.between(1, 2)), random)
+        // The events of one with screenshots are read to the end.
+        return { ...base, ...run, ...(kind === 'screenshots' && { isDeleted: false }) }
+      }
       case 'hostile': {
         const [how, code] = random.pick(HOSTILE)
         const input = { marker, how }
@@ -92,28 +66,15 @@ export function planRuns({ seed, asyncRuns, syncRuns, log }: Workload): PlannedR
       }
     }
   })
+  const faulty = random.shuffle(faultsFor(modes.length)).map((fault, i) => {
+    const index = modes.length + i
+    const mode = random.pick(['async', 'sync'] as const)
+    return faultyRun(fault, { index, marker: `run-${seed}-${index}`, mode }, log)
+  })
+  return [...planned, ...faulty]
 }
 
 const PAUSE_MS = { instant: 0, large: 0, steps: 60, slow: 300 }
 
-type CodeInput = { marker: string; number: number; steps: number; pauseMs: number; log: string }
-
-function codeRun(params: CodeInput, text: string | null) {
-  const { marker, number, steps } = params
-  const total = number + (number * steps * (steps + 1)) / 2
-  const padding = text === null ? {} : { padding: text }
-  return { slug: CODE_AGENT, input: { ...params, ...padding }, output: { marker, total, ...padding } }
-}
-
 const randomText = (random: Random, bytes: number): string =>
   Array.from({ length: Math.ceil(bytes / 8) }, () => random.next().toString(36).slice(2, 10)).join('')
-
-/** Every step but the last makes `parallel` tool calls. */
-function modelRun(marker: string, steps: number, parallel: number) {
-  let total = 0
-  for (let step = 1; step < steps; step++) {
-    for (let call = 1; call <= parallel; call++) total += toolValue(step, call)
-  }
-  const input: ModelInput = { marker, steps, parallel }
-  return { slug: MODEL_AGENT, input, output: { marker, total } }
-}

@@ -12,13 +12,22 @@ const PAUSE_LEASES = 1.5
 const RETRY_MS = 200
 
 type Kill = () => Promise<boolean>
-type Options = { seed: number; everyMs: number; leaseMs: number }
+/** Without progress, the next kill is this much later: on a busy machine, a service needs longer to start than between two kills. */
+const MAX_PATIENCE = 8
+
+type Options = {
+  seed: number
+  everyMs: number
+  leaseMs: number
+  /** Counts what the clients have achieved. */
+  progress: () => number
+}
 
 /** Kills a random process about every `everyMs` until stopped. */
 export function startKiller(
   services: SupervisedService[],
   runners: SupervisedRunner[],
-  { seed, everyMs, leaseMs }: Options,
+  { seed, everyMs, leaseMs, progress }: Options,
 ) {
   const random = seededRandom(seed, 'kills')
   const kills = [
@@ -46,12 +55,21 @@ export function startKiller(
     }
   }
 
+  async function awaitProgress(since: number): Promise<void> {
+    const endsAt = performance.now() + everyMs * MAX_PATIENCE
+    while (progress() === since && performance.now() < endsAt && !stopping.signal.aborted)
+      await sleep(RETRY_MS)
+  }
+
   const killing = (async () => {
     for (let due = performance.now(); !stopping.signal.aborted; ) {
-      due += everyMs * (0.5 + random.next())
+      due = Math.max(due, performance.now() - everyMs) + everyMs * (0.5 + random.next())
+      const before = progress()
       const waitMs = Math.max(due - performance.now(), 0)
       await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {})
+      // One that has exited on its own must not count as killed.
       for (const service of services) service.checkGateway()
+      await awaitProgress(before)
       const isPausing = random.next() < PAUSE_SHARE
       const candidates = random.shuffle(services)
       await killOne()

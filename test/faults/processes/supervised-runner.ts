@@ -1,24 +1,27 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import type { BatchReport } from './queue-settings.ts'
 
-const RUNNER = fileURLToPath(new URL('../../../local/runner/runner.ts', import.meta.url))
+const RUNNER = fileURLToPath(new URL('./batch-runner.ts', import.meta.url))
 const RESTART_MS = 500
 
-type Options = { environment: Record<string, string>; deadLetters: string }
+type Options = { environment: Record<string, string> }
 
-/** An additional runner, restarted whenever it dies: on AWS too, several runners share one queue. */
-export function superviseRunner({ environment, deadLetters }: Options) {
+/** An additional runner that receives batches, restarted whenever it dies: on AWS too, several runners share one queue. */
+export function superviseRunner({ environment }: Options) {
   const counts = { kills: 0 }
+  const batches: BatchReport[] = []
   let isStopping = false
   let restart: NodeJS.Timeout | undefined
   let child = start()
 
   function start(): ChildProcess {
-    const started = fork(RUNNER, [deadLetters], {
+    const started = fork(RUNNER, [], {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
+    started.on('message', (report: BatchReport) => batches.push(report))
     started.once('exit', () => {
       if (isStopping) return
       restart = setTimeout(() => {
@@ -32,6 +35,7 @@ export function superviseRunner({ environment, deadLetters }: Options) {
 
   return {
     counts,
+    batches,
     /** Sends SIGKILL. False when the runner is down. */
     async kill(): Promise<boolean> {
       if (!isRunning()) return false

@@ -54,6 +54,8 @@ export function superviseService({ dataDir, environment }: Options) {
     problems,
     url: `http://127.0.0.1:${environment.PORT}`,
     ready: () => starting,
+    /** Of the gateway; undefined while it is down. */
+    pid: () => running?.pid,
     /** Reports and restarts a gateway that exited although it was not killed. */
     checkGateway(): void {
       if (!running || isAlive(running.pid)) return

@@ -1,11 +1,11 @@
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import type { Item } from '../../lib/dynamodb/table/table.ts'
-import { runCleanups } from '../../lib/engine/maintenance/clean-up.ts'
-import { system } from '../../lib/system.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
-import { scanTable } from '../support/scan-table.ts'
-import type { Cluster } from './cluster.ts'
-import type { Observation } from './load/run-client.ts'
+import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
+import type { Item } from '../../../lib/dynamodb/table/table.ts'
+import { runCleanups } from '../../../lib/engine/maintenance/clean-up.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { scanTable } from '../../support/scan-table.ts'
+import type { Cluster } from '../cluster.ts'
+import type { Observation } from '../load/run-client.ts'
 
 const MINUTE_MS = 60_000
 /** After a deletion or a crash, nothing of a deleted or unrecorded execution is stored after this time. */

@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type AttributeValue, DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
-import { sdkConfig } from '../support/sdk.ts'
-import type { Exchange } from './fault-proxy.ts'
+import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
+import { sdkConfig } from '../../support/sdk.ts'
+import type { Exchange } from '../fault-proxy.ts'
+import { isCheckpoint, isRecord, parseWire, type Wire, type WireItem } from './table-request.ts'
 
-type WireItem = Record<string, AttributeValue>
-
-const isCheckpoint = (sk: string | undefined) => sk?.startsWith('STEP#') ?? false
 const nameOf = (item: WireItem) => `${item.pk?.S} ${item.sk?.S}`
 
 /**
@@ -57,7 +55,7 @@ export function monitorWrites() {
       if (!Key) return
       if (isCheckpoint(Key.sk?.S)) onChange(Key, 'updated')
       const status = Attributes?.status?.S
-      if (Key.sk?.S !== 'RECORD' || !status || status === 'IN_PROGRESS') return
+      if (!isRecord(Key.sk?.S) || !status || status === 'IN_PROGRESS') return
       // Compared as values: the emulator returns the members of a map in any order.
       const final = [status, Attributes?.output, Attributes?.error, Attributes?.finishedAt]
       const previous = finals.get(nameOf(Key))
@@ -73,7 +71,7 @@ export function monitorWrites() {
     checkpoints,
     problems,
     onExchange: ({ operation, status, request, response }: Exchange) => {
-      if (status === 200) handlers[operation]?.(parse(request), parse(response))
+      if (status === 200) handlers[operation]?.(parseWire(request), parseWire(response))
     },
     /** Scans the table, bypassing the proxy, and reports every checkpoint that differs from what was written. */
     async compareWithTable(endpoint: string, TableName: string): Promise<void> {
@@ -93,14 +91,3 @@ export function monitorWrites() {
     },
   }
 }
-
-/** The fields read from requests and responses. */
-type Wire = {
-  Item?: WireItem
-  Key?: WireItem
-  Attributes?: WireItem
-  RequestItems?: Record<string, { PutRequest?: { Item: WireItem }; DeleteRequest?: { Key: WireItem } }[]>
-  TransactItems?: { Put?: { Item: WireItem }; Update?: { Key: WireItem }; Delete?: { Key: WireItem } }[]
-}
-
-const parse = (body: Buffer) => JSON.parse(body.toString() || '{}') as Wire

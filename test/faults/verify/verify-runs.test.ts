@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { toExecutionRecord } from '../../lib/api/mappers/to-execution-record.ts'
-import type { Execution } from '../../lib/core/execution.ts'
-import { anExecution } from '../support/executions.ts'
-import type { Observation } from './load/run-client.ts'
-import { planRuns } from './load/workload.ts'
+import { toExecutionRecord } from '../../../lib/api/mappers/to-execution-record.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { anExecution } from '../../support/executions.ts'
+import { monitorWrites } from '../database/write-monitor.ts'
+import type { EventLog } from '../load/event-reader.ts'
+import type { Observation } from '../load/run-client.ts'
+import { planRuns } from '../load/workload.ts'
 import { type Evidence, verifyRuns } from './verify-runs.ts'
-import { monitorWrites } from './write-monitor.ts'
 
 const [run] = planRuns({ seed: 1, asyncRuns: 1, syncRuns: 0, log: '' })
 if (!run) throw new Error('There is no run.')
@@ -30,14 +31,17 @@ function evidenceOf(executions: Execution[], overrides: Partial<Evidence> = {}):
     statuses: first ? [first.status] : [],
     final,
     isDeleted: false,
+    events: null,
   }
   return {
     observations: [observation],
     records: executions.map(toExecutionRecord),
     stored: new Map(executions.map((execution) => [execution.id, execution])),
     modelRequests: new Map(),
+    tokens: new Map(),
     toolCalls: [],
     kills: 0,
+    outages: 0,
     ...overrides,
   }
 }
@@ -48,7 +52,7 @@ describe('verifyRuns', () => {
   })
 
   const execution = completed()
-  const call = { marker, step: 1, call: 1, key: 'a' }
+  const call = { tool: 'values', marker, step: 1, call: 1, key: 'a' }
   const cases: [problem: string, evidence: Evidence, reported: string][] = [
     ['was never accepted', evidenceOf([]), 'was never accepted'],
     ['was lost', evidenceOf([execution], { stored: new Map(), records: [] }), 'is lost'],
@@ -77,7 +81,7 @@ describe('verifyRuns', () => {
     [
       'changed the idempotency key of a tool call',
       evidenceOf([execution], { toolCalls: [call, { ...call, key: 'b' }] }),
-      'step 1 call 1 had the keys a, b',
+      'step 1 call 1 of values had the keys a, b',
     ],
     [
       'used an idempotency key twice',
@@ -87,6 +91,32 @@ describe('verifyRuns', () => {
   ]
   it.each(cases)('reports a run that %s', (_, evidence, reported) => {
     expect(verifyRuns(evidence)).toContainEqual(expect.stringContaining(reported))
+  })
+
+  it('reports a run in progress of a client that hung up', () => {
+    const hanging = toExecutionRecord(anExecution({ input: { text: '' } }))
+    const evidence = evidenceOf([execution])
+    evidence.records.push(hanging)
+    expect(verifyRuns(evidence)).toEqual([expect.stringContaining(`${hanging.id} of the source API hangs`)])
+  })
+
+  const events = { steps: [1, 2], calls: new Set(['a', 'b']), isDone: true, problems: [] }
+  const reading: [reported: string, log: EventLog][] = [
+    ['did not end', { ...events, isDone: false }],
+    ['had the steps 1,2,2 instead of 1 to 2', { ...events, steps: [1, 2, 2] }],
+    ['had 1 results instead of 2', { ...events, calls: new Set(['a']) }],
+    ['failed: HTTP 404', { ...events, problems: ['HTTP 404'] }],
+  ]
+  it.each(reading)('reports events that %s', (reported, log) => {
+    const of = (read: EventLog) => {
+      const evidence = evidenceOf([completed({ steps: 2 })])
+      const [observation] = evidence.observations as [Observation]
+      observation.run = { ...observation.run, input: { marker, steps: 2, parallel: 1 } }
+      observation.events = read
+      return verifyRuns(evidence)
+    }
+    expect(of(events)).toEqual([])
+    expect(of(log)).toContainEqual(expect.stringContaining(reported))
   })
 })
 

@@ -1,0 +1,55 @@
+import type { RunFault } from '../database/targeted-faults.ts'
+
+/** Slugs of the agents that the harness publishes. */
+export const CODE_AGENT = 'marked-steps'
+/** The same with a time limit. */
+export const TIMED_AGENT = 'marked-steps-timed'
+export const HOSTILE_AGENT = 'hostile'
+export const MODEL_AGENT = 'looking-up'
+/** Calls the model agent as its tool. */
+export const DELEGATING_AGENT = 'delegating'
+/** A step of it and the next one exceed what is read at a time for a stream of events. */
+export const SCREENSHOT_AGENT = 'taking-screenshots'
+
+/** Kinds of runs, by frequency. */
+export const KINDS = [
+  ...(['instant', 'instant', 'instant', 'steps', 'steps', 'steps', 'slow', 'slow'] as const),
+  ...(['large', 'model', 'model', 'delegating', 'screenshots', 'hostile'] as const),
+] as const
+
+/** One run to request. `marker` identifies it everywhere: in its input and as its idempotency key. */
+export type PlannedRun = {
+  index: number
+  marker: string
+  kind: (typeof KINDS)[number]
+  mode: 'async' | 'sync'
+  slug: string
+  input: Record<string, string | number>
+  /** The expected output; null if the run must fail. */
+  output: { marker: string; total: number; padding?: string } | null
+  /** Error codes that it may end with. */
+  errors: string[]
+  useCache: boolean
+  /** Whether the client deletes it as soon as it is final. */
+  isDeleted: boolean
+  /** The budget of the call. */
+  maxTokens: number | null
+  /** What the database does to this run. */
+  fault: RunFault | null
+}
+
+/** A kill may stop each attempt before it made progress. */
+export const KILLED = 'AttemptsExhausted'
+
+/** Whether a model responds in it. */
+export const isModelRun = ({ kind }: PlannedRun) => ['model', 'delegating', 'screenshots'].includes(kind)
+
+type CodeInput = { marker: string; number: number; steps: number; pauseMs: number; log: string }
+
+/** A run of the code agent, whose output contains `text` if there is one. */
+export function codeRun(params: CodeInput, text: string | null) {
+  const { marker, number, steps } = params
+  const total = number + (number * steps * (steps + 1)) / 2
+  const padding = text === null ? {} : { padding: text }
+  return { slug: CODE_AGENT, input: { ...params, ...padding }, output: { marker, total, ...padding } }
+}
