@@ -1,23 +1,29 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CODE_AGENT, MODEL_AGENT, toolValue } from '../faults/load/workload.ts'
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { RunFault } from '../faults/database/targeted-faults.ts'
+import { createHangUps, ECHO_AGENT } from '../faults/load/hang-ups.ts'
+import { toolValue } from '../faults/load/model-runs.ts'
+import { CODE_AGENT, MODEL_AGENT } from '../faults/load/planned-run.ts'
 import { type ApiClient, type ApiResponse, getExecutionId } from '../support/client.ts'
 import type { Random } from '../support/random.ts'
 
 /** Slugs of fixtures. */
-export const ECHO = 'echo'
+export const ECHO = ECHO_AGENT
 export const FAILING = 'failing'
 
-/** How often each operation occurs, of 100. */
+/** How often each operation occurs, of 100. Of the last two, only the request counts, not what follows. */
 const SHARES = {
-  sync: 25,
-  async: 20,
-  cached: 15,
-  read: 15,
-  list: 7,
+  sync: 23,
+  async: 18,
+  cached: 14,
+  read: 14,
+  list: 6,
   'model sync': 4,
   'model async': 4,
   steps: 4,
   failing: 6,
+  throttled: 2,
+  'hang up': 5,
 }
 export type OperationName = keyof typeof SHARES
 
@@ -30,6 +36,7 @@ const FAILURES = ['throw', 'return a wrong type', 'throw later', 'reject unseen'
 const MODEL_INPUT = { steps: 3, parallel: 2 }
 const MODEL_TOTAL = toolValue(1, 1) + toolValue(1, 2) + toolValue(2, 1) + toolValue(2, 2)
 const MAX_WAIT_SECONDS = 25
+const MAX_RUN_MS = 120_000
 
 export type Operations = {
   next: () => OperationName
@@ -37,8 +44,19 @@ export type Operations = {
   perform: (name: OperationName) => Promise<void>
 }
 
+/** Whether the steps of a run are throttled at first, or for good. */
+const STEP_FAULTS = ['first step throttled', 'steps throttled'] as const
+
+type Service = {
+  url: string
+  token: string
+  call: ApiClient
+  /** Has the database throttle requests about the runs. */
+  plan: (runs: { marker: string; fault: RunFault }[]) => void
+}
+
 /** The requests of the load. An asynchronous run ends when its result has been read. */
-export function createOperations(call: ApiClient, random: Random): Operations {
+export function createOperations({ url, token, call, plan }: Service, random: Random) {
   let count = 0
   let lastId = ''
   const echo = () => ({ text: `text ${++count}` })
@@ -47,14 +65,33 @@ export function createOperations(call: ApiClient, random: Random): Operations {
     expectStatus(response, status)
     return response
   }
-  const runAsync = async (slug: string, body: object): Promise<unknown> => {
-    const id = getExecutionId(await run(slug, body, '?execMode=async', 202))
-    for (;;) {
+  const accept = async (slug: string, body: object) =>
+    getExecutionId(await run(slug, body, '?execMode=async', 202))
+  const recordOf = async (id: string): Promise<ExecutionRecord> => {
+    const endsAt = performance.now() + MAX_RUN_MS
+    while (performance.now() < endsAt) {
       const headers = { Prefer: `wait=${MAX_WAIT_SECONDS}` }
       const response = await call('GET', `/v1/agent_executions/${id}`, { headers })
       expectStatus(response, 200)
-      if (response.json.status !== 'IN_PROGRESS') return response.json.output
+      if (response.json.status !== 'IN_PROGRESS') return response.json
     }
+    throw new Error(`The run ${id} did not end within ${MAX_RUN_MS / 1000} s.`)
+  }
+  const runAsync = async (slug: string, body: object) => (await recordOf(await accept(slug, body))).output
+  const hangUps = createHangUps({ urls: [url], token, random, executionId: () => lastId || undefined })
+  const pending = new Set<Promise<void>>()
+  const errors: string[] = []
+  const continueLater = (task: Promise<void>) => {
+    const settled = task
+      .catch((error: Error) => void errors.push(error.message))
+      .finally(() => pending.delete(settled))
+    pending.add(settled)
+  }
+  async function expectEnd(id: string, fault: RunFault, output: object): Promise<void> {
+    const record = await recordOf(id)
+    if (fault === 'steps throttled') {
+      if (record.status !== 'ERROR') throw new Error(`${id} succeeded, but its steps cannot be stored.`)
+    } else expectEqual(record.output, output)
   }
   const modelInput = () => ({ marker: `marker-${++count}`, ...MODEL_INPUT })
   const expectedOf = ({ marker }: { marker: string }) => ({ marker, total: MODEL_TOTAL })
@@ -96,8 +133,27 @@ export function createOperations(call: ApiClient, random: Random): Operations {
     async failing() {
       await run(FAILING, { failure: random.pick(FAILURES) }, '', 500)
     },
+    async throttled() {
+      const input = modelInput()
+      const fault = random.pick(STEP_FAULTS)
+      plan([{ marker: input.marker, fault }])
+      const id = await accept(MODEL_AGENT, input)
+      continueLater(expectEnd(id, fault, expectedOf(input)))
+    },
+    async 'hang up'() {
+      continueLater(hangUps.hangUp())
+    },
   }
-  return { next: () => random.pick(NAMES), perform: (name) => operations[name]() }
+  return {
+    next: () => random.pick(NAMES),
+    perform: (name: OperationName) => operations[name](),
+
+    /** Waits for the runs that were throttled, and for clients that have not hung up. Returns what went wrong with them. */
+    async settle(): Promise<string[]> {
+      await Promise.all(pending)
+      return errors.splice(0)
+    },
+  }
 }
 
 function expectStatus({ status, text }: ApiResponse, expected: number): void {

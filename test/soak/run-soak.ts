@@ -31,7 +31,7 @@ export async function runSoak({ minutes, share, onProgress, signal }: SoakOption
   const service = await startSoakService()
   let progress: NodeJS.Timeout | undefined
   try {
-    const operations = createOperations(service.call, seededRandom(0, 'operations'))
+    const operations = createOperations(service, seededRandom(0, 'operations'))
     const common = { operations, signal, concurrency: CONCURRENCY }
     onProgress('measuring the capacity')
     await measureCapacity({ ...common, durationMs: WARM_UP_MS, load: newLoad() })
@@ -39,7 +39,8 @@ export async function runSoak({ minutes, share, onProgress, signal }: SoakOption
     const perSecond = capacity * share
     onProgress(`capacity ${capacity.toFixed(0)} operations per second, load ${perSecond.toFixed(0)}`)
 
-    const rest = async () => {
+    const rest = async (load = newLoad()) => {
+      load.errors.push(...(await operations.settle()))
       await sleep(REST_MS, undefined, { signal })
       service.checkModel()
       return service.sample()
@@ -60,7 +61,7 @@ export async function runSoak({ minutes, share, onProgress, signal }: SoakOption
       const computationMs = endWatch()
       clearInterval(progress)
       const [machineLoad = 0] = loadavg()
-      const processes = await rest()
+      const processes = await rest(load)
       onProgress(
         `${describe()}; at rest: ${processes.map(({ process, rssMiB, heapMiB, sockets, files }) => `${process} ${rssMiB.toFixed(0)} MiB (heap ${heapMiB.toFixed(1)}), ${sockets} sockets, ${files} files`).join('; ')}`,
       )

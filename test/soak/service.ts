@@ -2,11 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { openDatabase } from '../../local/emulators/open-database.ts'
+import { DYNAMODB_ENDPOINT, RETRY_BACKOFF_MS, TABLE_NAME } from '../../lib/environment.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { startDynamoDB } from '../../local/emulators/start-emulators.ts'
+import { targetFaults } from '../faults/database/targeted-faults.ts'
+import { startFaultProxy } from '../faults/fault-proxy.ts'
 import { startModelAndTools } from '../faults/load/model-and-tools.ts'
+import { CODE_AGENT } from '../faults/load/planned-run.ts'
 import { loadFixture, loadModelAgent, publishAgents } from '../faults/load/publish-agents.ts'
-import { CODE_AGENT } from '../faults/load/workload.ts'
 import { createClient } from '../support/client.ts'
 import { createOrganization } from '../support/create-organization.ts'
 import { childrenOf } from '../support/processes.ts'
@@ -16,7 +19,7 @@ import { collectGarbage, inspectorUrls, type ProcessSample, readHandles } from '
 
 const MODEL_MS = 20
 
-/** The service as `npm start` runs it, on a database of its own, with a scripted model on a socket. */
+/** The service as `npm start` runs it, with a scripted model on a socket and a database that throttles requests about some runs. */
 export async function startSoakService() {
   const folder = mkdtempSync(join(tmpdir(), 'aes-soak-'))
   const stops: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
@@ -28,21 +31,42 @@ export async function startSoakService() {
     stops.push(models.stop)
     const environment = {
       ...models.environment,
+      // Runs whose steps are throttled end well before the memory is measured.
+      [RETRY_BACKOFF_MS]: '200',
       // The inspector collects garbage before memory is measured.
       NODE_OPTIONS: '--inspect=127.0.0.1:0',
       // As npm sets it for its scripts: the service then exits with the soak, even when that is killed.
       npm_lifecycle_event: 'test:soak',
     }
-    const service = await startService({ dataDir: folder, environment })
+    const database = await startDynamoDB(folder)
+    stops.push(database.stop)
+    const kill = () => {
+      throw new Error('A soak kills no process.')
+    }
+    const targeted = targetFaults({ seed: 0, leaseMs: 10_000, kill })
+    const proxy = await startFaultProxy({
+      target: database.endpoint,
+      kind: 'dynamodb',
+      seed: 0,
+      rate: 0,
+      inject: targeted.inject,
+    })
+    stops.push(proxy.stop)
+    const service = await startService({
+      dataDir: folder,
+      environment: { ...environment, [DYNAMODB_ENDPOINT]: proxy.url },
+    })
     stops.push(service.stop)
-    const { endpoint } = await openDatabase('command', { DATA_DIR: folder })
-    const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: endpoint })
+    const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: database.endpoint })
     const { id, token } = await createOrganization(table)
     const fixtures = await Promise.all([ECHO, CODE_AGENT, FAILING].map(loadFixture))
     await publishAgents(table, id, [...fixtures, loadModelAgent(models)])
 
     return {
+      url: service.url,
+      token,
       call: createClient(service.url, token),
+      plan: targeted.plan,
       /** @throws when the model got a request that a real provider would reject */
       checkModel(): void {
         models.assertValidRequests()
@@ -51,7 +75,8 @@ export async function startSoakService() {
       /** What each process holds once its garbage is collected. The runner must have been started. */
       async sample(): Promise<ProcessSample[]> {
         const heaps = await Promise.all(inspectorUrls(service.output()).map(collectGarbage))
-        const databases = await childrenOf(service.pid, 'dynoxide')
+        const shells = await childrenOf(process.pid, 'dynoxide')
+        const databases = (await Promise.all(shells.map((shell) => childrenOf(shell, 'dynoxide')))).flat()
         const sampleOf = (process: string, pid: number): ProcessSample => ({
           process,
           heapMiB: heaps.find((heap) => heap?.pid === pid)?.heapMiB ?? 0,
