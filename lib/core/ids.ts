@@ -22,6 +22,9 @@ export function firstIdAt(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }
 
+/** A text that sorts after every UUIDv7 from the millisecond of this one, and before all later ones. */
+export const lastIdWith = (id: string): string => `${id.slice(0, 13)}-ffff-ffff-ffffffffffff`
+
 /** Lowercase words joined by hyphens, at most 64 characters. Never a UUID, because a path accepts either. */
 export function isSlug(text: string): boolean {
   return text.length <= MAX_SLUG_LENGTH && SLUG.test(text) && !UUID.test(text)

@@ -1,5 +1,6 @@
+import type { ListPosition } from '../core/cursor.ts'
 import type { Execution, ExecutionSummary } from '../core/execution.ts'
-import { firstIdAt } from '../core/ids.ts'
+import { firstIdAt, lastIdWith } from '../core/ids.ts'
 import type { ExecutionListParams, ExecutionStore, Page } from '../core/ports.ts'
 import { type ExecutionItem, SUMMARY_ATTRIBUTES, toSummary } from './execution-item.ts'
 import { loadExecution } from './load-execution.ts'
@@ -15,7 +16,7 @@ type Record = Item & ExecutionItem
 
 /** Lists of executions, newest first. Each reads the index with the fewest entries that do not match. */
 export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'listSummaries'> {
-  async function page<T>(
+  async function page<T extends { id: string }>(
     params: ExecutionListParams,
     options: Pick<ShardedQuery, 'attributes'>,
     load: (item: Record) => Promise<T | null> | T,
@@ -31,7 +32,8 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
           (params.agentIds?.includes(item.agentId) ?? true),
       )
       const loaded = (await Promise.all(matching.map(load))).filter((item) => item !== null)
-      if (loaded.length > 0 || !next || reads === MAX_READS) return { items: loaded, next }
+      if (loaded.length > 0 || !next || reads === MAX_READS)
+        return { items: loaded, next: next && withoutOthers(next, loaded) }
       query.after = next
     }
   }
@@ -41,6 +43,17 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
     listSummaries: (params) =>
       page<ExecutionSummary>(params, { attributes: [...SUMMARY_ATTRIBUTES, 'deleted'] }, toSummary),
   }
+}
+
+/**
+ * The position after a page, for a reader that may not know of the executions that the list passed over: instead of the ID of
+ * the last one, its time, or the last execution of the page. What is newer than the position was on this page or an earlier
+ * one, and the following page passes over some again.
+ */
+function withoutOthers(next: ListPosition, page: { id: string }[]): ListPosition {
+  const position = lastIdWith(next.order)
+  const last = page.at(-1)?.id
+  return { order: last !== undefined && last < position ? last : position }
 }
 
 /** The index to read, and the filter for what its partitions do not separate. */

@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
-import { type ApiClient, createClient, getExecutionId, getNextLink } from '../../support/client.ts'
+import {
+  type ApiClient,
+  type ApiResponse,
+  createClient,
+  getExecutionId,
+  getNextLink,
+} from '../../support/client.ts'
 import { createToken } from '../../support/create-organization.ts'
 import { localServices } from '../../support/local-services.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../../support/organization.ts'
@@ -129,6 +135,46 @@ describe('a token that is limited to agents', () => {
     expect(ids).toContain(own)
     expect(ids).not.toContain(other)
     expect((await limited('GET', `/v1/agent_executions/${other}`)).status).toBe(404)
+  })
+})
+
+describe('the cursors of a list', () => {
+  /** What a client can read in a link: the cursor as text and decoded. */
+  const read = (link: string) => {
+    const cursor = new URL(link, 'http://x').searchParams.get('cursor') ?? ''
+    return `${link} ${Buffer.from(cursor, 'base64url')}`
+  }
+
+  it.each<[string, object, string]>([
+    ['bound to a tenant', { tenantId: 'mine' }, ''],
+    ['bound to a tenant, by status', { tenantId: 'mine' }, 'status=SUCCESS&'],
+    ['limited to an agent', { agents: ['echo'] }, ''],
+    ['limited to two agents', { agents: ['echo', 'three-steps'] }, ''],
+    ['limited to two agents, by status', { agents: ['echo', 'three-steps'] }, 'status=SUCCESS&'],
+  ])('name no execution that a token may not see: %s', async (_, limits, query) => {
+    const own = await newOrganization()
+    for (const slug of ['echo', 'counted']) await own.publish(slug)
+    const start = (slug: string, tenant: string) =>
+      own.call('POST', `/v1/agents/${slug}/executions?tenantId=${tenant}`, {
+        body: slug === 'echo' ? { text: 'x' } : { log: '/dev/null' },
+      })
+    const [mine, others]: [string[], string[]] = [[], []]
+    for (let round = 0; round < 4; round++) {
+      mine.unshift(getExecutionId(await start('echo', 'mine')))
+      for (let n = 0; n < 4; n++) others.push(getExecutionId(await start('counted', 'theirs')))
+    }
+    const client = await own.withLimits(limits)
+    for (const limit of [1, 2, 3]) {
+      const seen: string[] = []
+      let link: string | undefined = `/v1/agent_executions?${query}limit=${limit}`
+      while (link) {
+        const page: ApiResponse = await client('GET', link)
+        seen.push(...idsOf(page))
+        link = getNextLink(page)
+        for (const id of others) expect(read(link ?? '')).not.toContain(id)
+      }
+      expect(seen).toEqual(mine)
+    }
   })
 })
 
