@@ -18,6 +18,7 @@ export type Changes = Partial<
   Pick<
     Execution,
     | 'status'
+    | 'startedAt'
     | 'output'
     | 'error'
     | 'finishedAt'
@@ -66,11 +67,15 @@ export type Renewal = {
   /** The progress was made before this attempt, which therefore counts. */
   isEarlier?: boolean
   learnedFrom?: string[]
+  /** When the run began after it had waited for another one. */
+  startedAt?: string
 }
 
 /** Extends the lease. */
-export function renew({ lease, openUntil, progress, isEarlier, learnedFrom }: Renewal): Transition {
+export function renew(renewal: Renewal): Transition {
+  const { lease, openUntil, progress, isEarlier, learnedFrom, startedAt } = renewal
   const set = {
+    ...(startedAt && { startedAt }),
     lease,
     ...(openUntil !== undefined && { openUntil }),
     ...(progress && { ...progress, ...PROGRESSED, lastError: null }),
@@ -94,18 +99,21 @@ export type Release = {
   lostSteps?: LostStep[]
   /** False if the attempt is not the run's own failure: it waits for another execution, or an outage ended it. */
   isCounted?: boolean
+  /** It waits for another execution: its time begins with the next claim. */
+  isWaiting?: boolean
   /** An attempt that is not counted: the database did not respond. The more of them, the longer the next delay. */
   isOutage?: boolean
 }
 
 /** Releases the lease so that another worker can continue. */
 export function release(owner: string, params: Release): Transition {
-  const { until, error, progress, lostSteps, isCounted = true, isOutage = false } = params
+  const { until, error, progress, lostSteps, isCounted = true, isWaiting, isOutage = false } = params
   const set = {
     lease: null,
     openUntil: until,
     ...(error && { lastError: limitError(error) }),
     ...(lostSteps && { lostSteps }),
+    ...(isWaiting && { startedAt: null }),
     ...(progress && { ...progress, ...PROGRESSED }),
   }
   const uncounted = { attemptsSinceProgress: -1, ...(isOutage && { outages: 1 }) }

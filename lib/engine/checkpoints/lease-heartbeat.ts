@@ -61,7 +61,7 @@ export class LeaseHeartbeat {
   }
 
   /** Extends the lease; false once it is lost. @throws Unavailable; the lease is then unchanged */
-  async renew(recorded: Pick<Renewal, 'progress' | 'isEarlier' | 'learnedFrom'> = {}): Promise<boolean> {
+  async renew(recorded: Omit<Renewal, 'lease' | 'openUntil'> = {}): Promise<boolean> {
     if (this.lost.aborted) return false
     const { executions, system, times, execution } = this.params
     const now = system.now()

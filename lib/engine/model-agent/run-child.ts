@@ -126,9 +126,10 @@ async function runToEnd(
 }
 
 /** From when on a worker may claim it: after its lease, or after the delay of its retry. */
-function freeAt({ lease, lastError, openUntil }: ExecutionSummary, { graceMs }: LeaseTimes): number {
+function freeAt({ lease, lastError, outages, openUntil }: ExecutionSummary, { graceMs }: LeaseTimes): number {
   if (lease) return lease.expiresAt
-  return lastError && openUntil !== null ? openUntil - graceMs : 0
+  const isRetry = lastError !== null || outages > 0
+  return isRetry && openUntil !== null ? openUntil - graceMs : 0
 }
 
 async function runLeased(

@@ -8,9 +8,9 @@ import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
-import { AttemptStopped, retryableError } from '../checkpoints/stop-reason.ts'
+import { AttemptStopped, leaseLost, retryableError } from '../checkpoints/stop-reason.ts'
 import { onceCompleted } from '../completion-events.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { reuseResult } from './single-flight.ts'
 import { stopAttempt } from './stop-attempt.ts'
 import { type AttemptResult, endOf, type Run, writeOutcome } from './write-outcome.ts'
@@ -47,7 +47,7 @@ export async function attempt(
   const ignore = onceCompleted(execution.id, () => heartbeat.check().catch(() => undefined))
   try {
     if (!(await heartbeat.start())) return { kind: 'lost' }
-    let outcome = await runUntilDeadline(current).catch(toRejection)
+    let outcome = await reuseOrRun(current).catch(toRejection)
     const completed = await finish(current, outcome).catch((error) => {
       outcome = toRejection(error)
       return finish(current, outcome)
@@ -113,6 +113,25 @@ function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavail
   return retryableError(outcome.status === 'ERROR' ? outcome.error : { code: 'OutputNotStored', message })
 }
 
+/** A run that has waited for another one begins after that: its time limit is for its own work. */
+async function reuseOrRun(current: Attempt): Promise<Outcome> {
+  const { engine, execution, heartbeat, retry, stop } = current
+  const abort = onceAborted(stop)
+  const reuse = await Promise.race([
+    reuseResult({ engine, execution, signal: stop, retry }),
+    abort.happened.then((): never => {
+      throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
+    }),
+  ]).finally(abort.ignore)
+  if ('outcome' in reuse) return reuse.outcome
+  if (reuse.hasWaited) {
+    const startedAt = isoNow(engine.system)
+    if (!(await heartbeat.renew({ startedAt }))) throw leaseLost()
+    current.execution = { ...execution, startedAt }
+  }
+  return runUntilDeadline(current)
+}
+
 /** The run's outcome, or ERROR `TimedOut`. @throws AttemptStopped when the worker has to stop first */
 async function runUntilDeadline(current: Attempt): Promise<Outcome> {
   const { engine, execution, version, heartbeat, deadline, stop } = current
@@ -161,8 +180,6 @@ function timeLimit({ startedAt, createdAt, deadlineAt }: Execution, { execution 
 
 async function run(current: Attempt, journal: Journal, signal: AbortSignal): Promise<Outcome> {
   const { engine, execution: recorded, version, retry } = current
-  const reused = await reuseResult({ engine, execution: recorded, signal, retry })
-  if (reused) return reused
   const execution = await withAdaptedInput(recorded, version)
   // Loaded on demand: the thread pool, or the SDKs of models and tools.
   try {

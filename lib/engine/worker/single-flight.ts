@@ -18,26 +18,28 @@ type Params = {
   retry: RetryPolicy
 }
 
+export type Reuse = { outcome: Outcome } | { hasWaited: boolean }
+
 /** A requeued run checks again after as long as it has waited so far, within these limits. */
 const MIN_REQUEUE_MS = 1_000
 const MAX_REQUEUE_MS = 30_000
 
 /**
- * Of concurrent executions with the same cache key, one computes the result and the others reuse it. Returns null if
- * this execution is to run: it holds the reservation, or the one it waited for failed.
- * @throws AttemptStopped `WaitingForResult` if the run can be requeued while the other one is running
+ * Of concurrent executions with the same cache key, one computes the result and the others reuse it. Without an outcome, this
+ * execution is to run: it holds the reservation, or it has waited for one that failed.
+ * @throws the signal's reason when it aborts; AttemptStopped `WaitingForResult` if the run can be requeued while the other one is running
  */
-export async function reuseResult({ engine, execution, signal, retry }: Params): Promise<Outcome | null> {
+export async function reuseResult({ engine, execution, signal, retry }: Params): Promise<Reuse> {
   const { cache, executions, system } = engine
   const { id, organizationId } = execution
-  if (!execution.cache) return null
+  if (!execution.cache) return { hasWaited: false }
   const { key } = execution.cache
   const reserve = (replaces: string | null) =>
     cache.reserve({ key, executionId: id, replaces, now: system.now() })
 
   const entry = await reserve(null)
-  if (entry.executionId === id) return null
-  if (entry.output) return reused(entry.executionId, entry.output)
+  if (entry.executionId === id) return { hasWaited: false }
+  if (entry.output) return { outcome: reused(entry.executionId, entry.output) }
 
   const leader = { organizationId, id: entry.executionId }
   const timeoutMs = retry.mode === 'requeue' ? 0 : Number.POSITIVE_INFINITY
@@ -48,10 +50,10 @@ export async function reuseResult({ engine, execution, signal, retry }: Params):
   if (completed?.output && isReusable(completed, execution.cache, system.now())) {
     // Without its entry, the result was rejected, or its execution deleted.
     const kept = await cache.get({ key, now: system.now() })
-    if (kept?.executionId === leader.id) return reused(leader.id, completed.output)
+    if (kept?.executionId === leader.id) return { outcome: reused(leader.id, completed.output) }
   }
   await reserve(leader.id)
-  return null
+  return { hasWaited: true }
 }
 
 /** If the result could not be stored, it is reused from the record for as long as the cache entry would have lived. */

@@ -80,8 +80,8 @@ async function release(run: Run, reason: StopReason): Promise<AttemptResult> {
   }
 }
 
-function uncounted({ kind }: StopReason): Pick<Release, 'isCounted' | 'isOutage'> {
-  if (kind === 'WaitingForResult') return { isCounted: false }
+function uncounted({ kind }: StopReason): Pick<Release, 'isCounted' | 'isOutage' | 'isWaiting'> {
+  if (kind === 'WaitingForResult') return { isCounted: false, isWaiting: true }
   return kind === 'DatabaseUnavailable' ? { isCounted: false, isOutage: true } : {}
 }
 

@@ -103,6 +103,95 @@ describe('reuseResult', () => {
   })
 })
 
+describe('the time limit of a run that waits for another one', () => {
+  const SECONDS_AGO = () => Date.now() - 10_000
+  const limited = () => ({ ...version, execution: { ...version.execution, timeoutSeconds: 5 } })
+  const failed = { status: 'ERROR' as const, error: { code: 'AgentFailed', message: 'It failed.' } }
+
+  async function aLeader(key: string) {
+    const engine = engineOn(sharedTable())
+    const leader = anExecution({ ...ids(), input: INPUT, lease: LEASE, cache: { key, ttlSeconds: null } })
+    await engine.executions.create({ execution: leader })
+    await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
+    const fail = () =>
+      engine.executions.finish({
+        execution: leased(leader, LEASE.owner),
+        outcome: failed,
+        finishedAt: new Date().toISOString(),
+      })
+    return { engine, fail }
+  }
+
+  it('begins when the other one has failed, for a run that waits in its worker', async () => {
+    const key = system.newId()
+    const { engine, fail } = await aLeader(key)
+    const lease = { owner: 'follower', expiresAt: Date.now() + 60_000 }
+    const cache = { key, ttlSeconds: null }
+    const params = { ...ids(), input: INPUT, now: SECONDS_AGO(), deadlineMs: 600_000, lease, cache }
+    const execution = leased(anExecution(params), lease.owner)
+    await engine.executions.create({ execution })
+    let looks = 0
+    const getStatus: Engine['executions']['getStatus'] = (status) => {
+      looks++
+      return engine.executions.getStatus(status)
+    }
+    const waiting = attempt(
+      { ...engine, executions: { ...engine.executions, getStatus } },
+      execution,
+      limited(),
+    )
+    await vi.waitUntil(() => looks > 1, { timeout: 30_000 })
+    const failedAt = Date.now()
+    await fail()
+    expect(await waiting).toMatchObject({ kind: 'completed', execution: { status: 'SUCCESS' } })
+    const stored = await engine.executions.get(execution)
+    expect(Date.parse(stored?.startedAt ?? '')).toBeGreaterThanOrEqual(failedAt)
+  })
+
+  it('begins with the next claim, for a run that is requeued while it waits', async () => {
+    const key = system.newId()
+    const { engine, fail } = await aLeader(key)
+    const cache = { key, ttlSeconds: null }
+    const execution = anExecution({ ...ids(), input: INPUT, now: SECONDS_AGO(), deadlineMs: 600_000, cache })
+    await engine.executions.create({ execution })
+    const claimAt = async (now: number) => {
+      const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
+      const claimed = await engine.executions.claim({ id: execution.id, lease, now })
+      if (typeof claimed === 'string') throw new Error(claimed)
+      return claimed
+    }
+    const first = await claimAt(SECONDS_AGO())
+    const waiting = await attempt(engine, first, limited(), { retry: { mode: 'requeue' } })
+    expect(waiting).toMatchObject({ kind: 'released', hasFailed: false })
+    expect(await engine.executions.get(execution)).toMatchObject({ startedAt: null, lease: null })
+    await fail()
+    const second = await claimAt(Date.now())
+    expect(second.startedAt).not.toBe(first.startedAt)
+    const result = await attempt(engine, second, limited(), { retry: { mode: 'requeue' } })
+    expect(result).toMatchObject({ kind: 'completed', execution: { status: 'SUCCESS' } })
+  })
+
+  it('ends the wait with its worker', async () => {
+    const key = system.newId()
+    const { engine } = await aLeader(key)
+    const lease = { owner: 'follower', expiresAt: Date.now() + 60_000 }
+    const execution = leased(
+      anExecution({ ...ids(), input: INPUT, lease, cache: { key, ttlSeconds: null } }),
+      'follower',
+    )
+    await engine.executions.create({ execution })
+    const stop = new AbortController()
+    const getStatus: Engine['executions']['getStatus'] = () => {
+      stop.abort()
+      // The database does not answer either.
+      return new Promise(() => undefined)
+    }
+    const stopping = { ...engine, executions: { ...engine.executions, getStatus } }
+    const deadline = { drain: stop.signal, stop: stop.signal }
+    expect(await attempt(stopping, execution, limited(), { deadline })).toMatchObject({ kind: 'released' })
+  })
+})
+
 describe('storeResult', () => {
   it.each([
     [1, 1, false],
