@@ -53,7 +53,7 @@ export async function serveDynamoDB(call: DynoxideProcess['call']): Promise<List
   server.keepAliveTimeout = 65_000
   const listening = await listenPrivately(server)
   handleInProcess(listening.endpoint, async ({ headers, body }) => {
-    const { status, body: text } = await answer(headers, Buffer.from(body as Uint8Array).toString())
+    const { status, body: text } = await answer(headers, decoder.decode(body as Uint8Array))
     const response = {
       statusCode: status,
       headers: { 'content-type': CONTENT_TYPE },
@@ -67,3 +67,5 @@ export async function serveDynamoDB(call: DynoxideProcess['call']): Promise<List
 type Headers = Record<string, string | string[] | undefined>
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0'
+/** `Buffer.from` would call methods of the SDK's bodies that print a deprecation. */
+const decoder = new TextDecoder()

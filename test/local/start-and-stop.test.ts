@@ -31,6 +31,13 @@ describe('npm start', () => {
     ])
   })
 
+  it('prints no warnings of its libraries', async () => {
+    const service = await startService({ dataDir: newFolder() })
+    await service.stop()
+    expect(service.output()).toContain('Try it:')
+    expect(service.output()).not.toMatch(/warn/i)
+  })
+
   it('names a data folder that cannot be written, and the cause', async () => {
     const file = join(newFolder(), 'file')
     writeFileSync(file, '')
