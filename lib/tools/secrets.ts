@@ -1,15 +1,13 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import { type Environment, SECRETS_PREFIX } from '../environment.ts'
 import { ParameterReadError, readManagedSecret, readParameter } from '../parameter-store.ts'
+import { type Cut, SecretMask } from './secret-mask.ts'
 import { ToolError } from './tool.ts'
 
 /** `${secret:NAME}` in a header value. */
 export const SECRET_REFERENCE = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 const DEFAULT_PREFIX = '/aes/secrets'
-
-/** The base64 encoding of a shorter secret is too common a text to mask. */
-const MIN_BASE64_LENGTH = 8
 
 export type Secrets = {
   /**
@@ -21,19 +19,21 @@ export type Secrets = {
   find(name: string): Promise<string | null>
   /** Replaces every secret read so far with `[secret NAME]`. */
   mask(value: Json): Json
-  maskText(text: string): string
+  maskText(text: string, cut?: Cut): string
+  /** The secrets read so far, to mask a text that arrives in parts. */
+  texts: SecretMask
 }
 
 /** The secrets of one execution: read on first use, and masked in everything that is returned to the model. */
 export function openSecrets(environment: Environment): Secrets {
-  const names = new Map<string, string>()
-  let pattern: RegExp | null = null
+  const texts = new SecretMask()
+  const values = new Set<string>()
 
   async function find(name: string): Promise<string | null> {
     const value = (await readSecret(name, environment))?.trim()
     if (!value) return null
-    for (const form of encodedForms(value)) names.set(form, name)
-    pattern = matchAny([...names.keys()])
+    if (!values.has(value)) texts.add(name, value)
+    values.add(value)
     return value
   }
 
@@ -50,12 +50,11 @@ export function openSecrets(environment: Environment): Secrets {
     return text.replace(SECRET_REFERENCE, (_, name: string) => values.get(name) ?? '')
   }
 
-  const maskText = (text: string): string =>
-    pattern ? text.replace(pattern, (form) => `[secret ${names.get(form)}]`) : text
+  const maskText = (text: string, cut?: Cut): string => texts.apply(text, cut)
 
   function mask(value: Json): Json {
     if (typeof value === 'string') return maskText(value)
-    if (typeof value === 'number') return names.has(String(value)) ? maskText(String(value)) : value
+    if (typeof value === 'number') return values.has(String(value)) ? maskText(String(value)) : value
     if (Array.isArray(value)) return value.map(mask)
     if (!isJsonObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([key, child]) => [maskText(key), mask(child)]))
@@ -64,7 +63,8 @@ export function openSecrets(environment: Environment): Secrets {
   return {
     find,
     maskText,
-    mask: (value) => (pattern ? mask(value) : value),
+    texts,
+    mask: (value) => (values.size > 0 ? mask(value) : value),
     async fillHeaders(headers) {
       const entries = Object.entries(headers).map(async ([name, value]) => [
         name.toLowerCase(),
@@ -94,17 +94,4 @@ async function readSecret(name: string, environment: Environment): Promise<strin
       cause: error,
     })
   }
-}
-
-/** The forms in which a service may return a secret: literal, escaped in JSON or in a URL, or base64. */
-function encodedForms(value: string): string[] {
-  const forms = [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())]
-  if (value.length < MIN_BASE64_LENGTH) return forms
-  return [...forms, Buffer.from(value).toString('base64').replace(/=+$/, '')]
-}
-
-/** Longest alternative first, so that a secret that starts with another secret is masked completely. */
-function matchAny(texts: string[]): RegExp {
-  const longestFirst = texts.toSorted((a, b) => b.length - a.length)
-  return new RegExp(longestFirst.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g')
 }

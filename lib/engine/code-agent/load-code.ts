@@ -62,7 +62,7 @@ async function load({
   const root = await mkdtemp(join(tmpdir(), 'agent-load-'))
   const folder = join(root, ...LEVELS)
   await mkdir(folder, { recursive: true })
-  const { variables, maskText } = await openThreadEnvironment({ env }, environment)
+  const { variables, mask } = await openThreadEnvironment({ env }, environment)
   const memoryMb = readInteger(AGENT_MEMORY_MB, DEFAULT_MEMORY_MB, environment)
   const thread = new AgentThread({ environment: variables, memoryMb })
   let isLate = false
@@ -79,7 +79,7 @@ async function load({
     if ('isAgent' in ending) return ending.isAgent ? null : { message: NO_FUNCTION, at: null }
     const { message, stack } = ending
     const reason = message.replace(/^agent\.ts cannot be loaded: /, '')
-    return { message: `cannot be loaded: ${maskText(reason)}`, at: placeIn(stack, root, folder) }
+    return { message: `cannot be loaded: ${mask.apply(reason)}`, at: placeIn(stack, root, folder) }
   } finally {
     clearTimeout(timer)
     await thread.destroy()

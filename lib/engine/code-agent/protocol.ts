@@ -24,7 +24,8 @@ export type ThreadMessage =
   | { type: 'step'; id: number; name: string }
   /** The step's result; the thread waits for `step-stored`. */
   | { type: 'step-result'; id: number; name: string; json: string; startedAt: number }
-  | { type: 'log'; text: string }
+  /** `isCut`: what was printed before the text is missing. */
+  | { type: 'log'; text: string; isCut: boolean }
   /** The run has ended. The thread then checks what the run left behind. */
   | { type: 'result'; result: RunResult }
   /** An exception outside of the run's own promise, or `process.exit`: the thread has to be terminated. */

@@ -5,6 +5,7 @@ import type { Json } from '../../core/json.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
 import { logger } from '../../logger.ts'
+import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'
 import type { Engine } from '../engine.ts'
@@ -12,6 +13,7 @@ import type { AgentThread } from './agent-thread.ts'
 import { codeFileOf, forgetCodeFile } from './code-file.ts'
 import type { CodeFile, RunResult, ThreadError, ThreadMessage } from './protocol.ts'
 import { openThreadEnvironment } from './thread-environment.ts'
+import { MAX_TEXT } from './thread-errors.ts'
 import { withThread } from './thread-pool.ts'
 import { validateOutput } from './validate-output.ts'
 
@@ -37,7 +39,7 @@ const MAX_LOADS = 3
 export async function runCodeVersion(params: Params): Promise<Outcome> {
   const { engine, version } = params
   const { environment = process.env } = engine
-  const { variables, hash, maskText } = await openThreadEnvironment(version, environment)
+  const { variables, hash, mask } = await openThreadEnvironment(version, environment)
   const memoryMb = readInteger(AGENT_MEMORY_MB, DEFAULT_MEMORY_MB, environment)
   const key = {
     version: `${version.organizationId}/${version.id}`,
@@ -50,7 +52,7 @@ export async function runCodeVersion(params: Params): Promise<Outcome> {
     try {
       return await new Promise<Outcome>((resolve, reject) => {
         void withThread(key, { environment: variables, memoryMb }, (thread) =>
-          new ThreadRun(params, maskText, { resolve, reject }).execute(thread, code),
+          new ThreadRun(params, mask, { resolve, reject }).execute(thread, code),
         )
       })
     } catch (error) {
@@ -69,14 +71,16 @@ type Settle = { resolve: (outcome: Outcome) => void; reject: (error: unknown) =>
 /** One run of a thread: answers its messages, and settles with the first outcome. */
 class ThreadRun {
   private readonly params: Params
-  private readonly maskText: (text: string) => string
+  private readonly mask: SecretMask
+  private readonly log: MaskedStream
   private readonly settle: Settle
   /** Of all attempts, and those in progress. */
   private steps: number
 
-  constructor(params: Params, maskText: (text: string) => string, settle: Settle) {
+  constructor(params: Params, mask: SecretMask, settle: Settle) {
     this.params = params
-    this.maskText = maskText
+    this.mask = mask
+    this.log = new MaskedStream(mask)
     this.settle = settle
     this.steps = params.journal.recorded.length
   }
@@ -132,7 +136,7 @@ class ThreadRun {
         return thread.send({ type: 'step-stored', id })
       }
       case 'log':
-        return journal.log(this.maskText(message.text))
+        return journal.log(this.log.push(message.text, message.isCut))
       case 'result':
         return this.complete(message.result)
       case 'crashed':
@@ -148,6 +152,7 @@ class ThreadRun {
   }
 
   private complete(result: RunResult): void {
+    this.params.journal.log(this.log.end())
     if (result.type === 'code-changed') this.settle.reject(new CodeChanged())
     else if (result.type === 'failed') this.fail(result.error)
     else this.settle.resolve(this.toOutcome(result))
@@ -170,20 +175,24 @@ class ThreadRun {
   }
 
   private fail({ code = 'AgentFailed', message, stack }: ThreadError): void {
-    const { execution, version } = this.params
+    const { execution, version, journal } = this.params
+    journal.log(this.log.end())
     const frames = framesOf(stack)
     const at = frames[0]
     logger.warn('agent failed', { executionId: execution.id, versionId: version.id, frames })
     const violations = this.findInputErrors()
     const error: ExecutionError = {
       code,
-      message: this.maskText(message),
+      message: shorten(this.mask.apply(message, { end: message.length === MAX_TEXT })),
       ...(at && { at, stack: frames.join('\n') }),
       ...(violations.length > 0 && { errors: violations }),
     }
     this.settle.resolve(failure(error))
   }
 }
+
+const MAX_MESSAGE_CHARACTERS = 4_000
+const shorten = (message: string): string => message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()
 
 const MAX_FRAMES = 10
 

@@ -3,24 +3,28 @@ import { format } from 'node:util'
 const MAX_LOG_CHARACTERS = 16_000
 const FLUSH_MS = 100
 
+type Printed = { text: string; isCut: boolean }
+
 /**
  * Sends what the run in progress prints to its execution's log, never to the service's. At most ten times a second: a
  * thread that prints in a loop must not keep its worker busy.
  * @param isOfRun whether the caller belongs to the run in progress; what an earlier run prints late is dropped
  * @returns takes what has not been sent
  */
-export function captureConsole(send: (text: string) => void, isOfRun: () => boolean): () => string {
-  let pending = ''
+export function captureConsole(send: (printed: Printed) => void, isOfRun: () => boolean): () => Printed {
+  let pending: Printed = { text: '', isCut: false }
   let flushedAt = 0
   const take = () => {
-    const text = pending
-    pending = ''
+    const printed = pending
+    pending = { text: '', isCut: false }
     flushedAt = performance.now()
-    return text
+    return printed
   }
-  const write = (text: string) => {
+  const write = (added: string) => {
     if (!isOfRun()) return
-    pending = (pending + text).slice(-MAX_LOG_CHARACTERS)
+    const text = pending.text + added
+    const isCut = pending.isCut || text.length > MAX_LOG_CHARACTERS
+    pending = { text: text.slice(-MAX_LOG_CHARACTERS), isCut }
     if (performance.now() - flushedAt > FLUSH_MS) send(take())
   }
   for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const)

@@ -54,7 +54,7 @@ const runs = new AsyncLocalStorage<CurrentRun>()
 let isDamaged = false
 
 const takeLogs = captureConsole(
-  (text) => post({ type: 'log', text }),
+  (printed) => post({ type: 'log', ...printed }),
   () => current !== null && runs.getStore() === current,
 )
 const children = guardProcess({
@@ -83,8 +83,8 @@ function crash(error: unknown): void {
 }
 
 function postLogs(): void {
-  const text = takeLogs()
-  if (text) post({ type: 'log', text })
+  const printed = takeLogs()
+  if (printed.text) post({ type: 'log', ...printed })
 }
 
 /** The worker has the result before the thread checks whether the run left it as it was. */

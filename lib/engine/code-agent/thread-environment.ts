@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Version } from '../../core/agent.ts'
 import type { Environment } from '../../environment.ts'
+import { SecretMask } from '../../tools/secret-mask.ts'
 
 /** Visible to every agent. */
 const COMMON = ['NODE_ENV', 'TZ']
@@ -9,8 +10,8 @@ export type ThreadEnvironment = {
   variables: Record<string, string>
   /** Of the variables. Runs with another one may not share a thread: a changed secret must be neither used nor unmasked. */
   hash: string
-  /** Replaces the values of the variables that the document lists. */
-  maskText: (text: string) => string
+  /** Of the values of the variables that the document lists. */
+  mask: SecretMask
 }
 
 /**
@@ -24,12 +25,12 @@ export async function openThreadEnvironment(
 ): Promise<ThreadEnvironment> {
   const common = COMMON.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : []))
   const variables = Object.fromEntries(common)
-  if (env.length === 0) return { variables, hash: hashOf(variables), maskText: (text) => text }
+  if (env.length === 0) return { variables, hash: hashOf(variables), mask: new SecretMask() }
   const { openSecrets } = await import('../../tools/secrets.ts')
   const secrets = openSecrets(environment)
   const values = await Promise.all(env.map(async (name) => [name, await secrets.find(name)] as const))
   for (const [name, value] of values) if (value !== null) variables[name] = value
-  return { variables, hash: hashOf(variables), maskText: secrets.maskText }
+  return { variables, hash: hashOf(variables), mask: secrets.texts }
 }
 
 const hashOf = (variables: Record<string, string>): string =>

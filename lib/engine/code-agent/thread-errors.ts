@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import type { ThreadError } from './protocol.ts'
 
-const MAX_TEXT = 4_000
+/** Far more than the worker keeps of a message, after it has masked the secrets in it. */
+export const MAX_TEXT = 64_000
 
 /** A step that ends the run, unless the agent catches it, with an error code of its own. */
 export class StepError extends Error {

@@ -15,15 +15,23 @@ const STRIDE = 4
 
 /** Masks secrets, and turns a message into a single line of limited length. */
 export function redact(text: string, secrets: string[]): string {
-  const masked = secrets.reduce((result, secret) => result.replaceAll(secret, '[secret]'), text)
-  return truncate(masked.replace(/[\p{Cc}\s]+/gu, ' ').trim(), MAX_CHARACTERS)
+  return truncate(
+    mask(text, secrets)
+      .replace(/[\p{Cc}\s]+/gu, ' ')
+      .trim(),
+    MAX_CHARACTERS,
+  )
 }
 
 /** Like `redact`, but returns null if the text quotes the request, as the errors of providers may. */
 export function redactDetail(text: string, secrets: string[], request: Quotable): string | null {
-  const start = text.slice(0, 2 * MAX_CHARACTERS)
+  const start = mask(text, secrets).slice(0, 2 * MAX_CHARACTERS)
   return quotesRequest(start, request) ? null : redact(start, secrets)
 }
+
+/** Before a text is cut, which may split a secret. */
+const mask = (text: string, secrets: string[]): string =>
+  secrets.reduce((result, secret) => result.replaceAll(secret, '[secret]'), text)
 
 /** Whether a message contains a complete text of the request, or any 15 consecutive characters of it. */
 function quotesRequest(message: string, { instructions, messages }: Quotable): boolean {

@@ -63,7 +63,8 @@ async function send(request: OutgoingRequest, policy: EgressPolicy, secrets: Sec
   const status = response.statusCode ?? 0
   if (status >= 400) {
     const body = await readText(response, MAX_ERROR_READ_BYTES).catch(() => null)
-    const details = body?.text ? `: ${body.text}` : '.'
+    const text = body ? secrets.maskText(body.text, { end: !body.isComplete }) : ''
+    const details = text ? `: ${text}` : '.'
     return failed(`The request failed with HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() + details)
   }
   const content = await readBody(response, MAX_READ_BYTES).catch((error: Error) => {
@@ -72,8 +73,9 @@ async function send(request: OutgoingRequest, policy: EgressPolicy, secrets: Sec
   const image = content.mediaType.startsWith('image/') && content.isComplete ? toImage(content.bytes) : null
   if (image) return succeeded(describeImage(image, content.bytes.length), [image])
   const body = toText(content)
-  // Masked here as well: a secret at the end of the text that was read may be truncated.
-  if (!body.isComplete) return succeeded(truncateText(secrets.maskText(body.text), { isComplete: false }))
+  // Masked here as well: a secret at the end of the text that was read may be cut.
+  if (!body.isComplete)
+    return succeeded(truncateText(secrets.maskText(body.text, { end: true }), { isComplete: false }))
   return parseBody(body)
 }
 

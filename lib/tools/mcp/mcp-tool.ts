@@ -35,7 +35,7 @@ export async function openMcpTools({ document, mcp, secrets, lookup }: Params): 
       const message = `The MCP server did not respond within ${document.timeoutSeconds} s.`
       throw new ToolError(message, { isTransient: true })
     })
-    return { tools: toTools(tools, document, server), close: () => server.close() }
+    return { tools: toTools(tools, document, server, secrets), close: () => server.close() }
   } catch (error) {
     await server.close()
     const toolError = toToolError(error)
@@ -54,7 +54,7 @@ function unavailableTool({ name, timeoutSeconds }: ToolDocument, { message }: To
 }
 
 /** Models accept tool names of at most 64 letters, digits, "_" and "-". Duplicates get a number. */
-function toTools(listed: McpTool[], document: ToolDocument, server: McpConnection): Tool[] {
+function toTools(listed: McpTool[], document: ToolDocument, server: McpConnection, secrets: Secrets): Tool[] {
   const taken = new Set<string>([FINAL_ANSWER])
   return listed.map((tool) => {
     const preferred = `${document.name}_${tool.name}`
@@ -63,7 +63,8 @@ function toTools(listed: McpTool[], document: ToolDocument, server: McpConnectio
     let name = preferred
     for (let n = 2; taken.has(name); n++) name = `${preferred.slice(0, MAX_NAME_CHARACTERS - 4)}_${n}`
     taken.add(name)
-    const description = (tool.description || tool.title || tool.name).slice(0, MAX_DESCRIPTION_CHARACTERS)
+    const described = secrets.maskText(tool.description || tool.title || tool.name)
+    const description = described.slice(0, MAX_DESCRIPTION_CHARACTERS)
     const { timeoutSeconds } = document
     return {
       declaration: { name, description, inputSchema: tool.inputSchema as JsonObject },

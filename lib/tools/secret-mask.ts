@@ -1,0 +1,143 @@
+/** Which ends of a text are where it was cut, possibly in the middle of a secret. */
+export type Cut = { start?: boolean; end?: boolean }
+
+/** A text in which a secret may appear. `isPart`: further characters around it may contain bits of the secret. */
+type Form = { text: string; name: string; isPart: boolean }
+
+/** Shorter encodings are too common as texts to be masked. */
+const MIN_ENCODED_LENGTH = 8
+/** Fewer characters of a secret than these may remain where a text was cut. */
+const MIN_PART = 4
+const BASE64_CHARACTER = '[A-Za-z0-9+/_-]'
+
+/** Replaces secrets in texts, in every form of `formsOf`, by `[secret NAME]`. */
+export class SecretMask {
+  private forms: Form[] = []
+  private pattern: RegExp | null = null
+
+  add(name: string, value: string): void {
+    const added = formsOf(value).map((form) => ({ ...form, name }))
+    const known = new Set(this.forms.map(({ text }) => text))
+    const forms = [...this.forms, ...added.filter(({ text }) => !known.has(text))]
+    // Longest first, so that a secret that starts with another one is masked completely.
+    this.forms = forms.sort((a, b) => b.text.length - a.text.length)
+    this.pattern = new RegExp(this.forms.map(toPattern).join('|'), 'g')
+  }
+
+  apply(text: string, cut: Cut = {}): string {
+    const matches = this.find(text)
+    const head = text.slice(0, matches[0]?.start)
+    const tail = text.slice(matches.at(-1)?.end ?? 0)
+    const first = cut.start ? this.findPart(head, (form, size) => head.startsWith(form.slice(-size))) : null
+    const last = cut.end ? this.findPart(tail, (form, size) => tail.endsWith(form.slice(0, size))) : null
+    const found = [
+      ...(first && first.size >= MIN_PART ? [{ start: 0, end: first.size, name: first.name }] : []),
+      ...matches,
+      ...(last && last.size >= MIN_PART
+        ? [{ start: text.length - last.size, end: text.length, name: last.name }]
+        : []),
+    ]
+    let [masked, position] = ['', 0]
+    for (const { start, end, name } of found) {
+      masked += `${text.slice(position, start)}[secret ${name}]`
+      position = Math.max(position, end)
+    }
+    return masked + text.slice(position)
+  }
+
+  /** The start of the end of a text that a following text may complete to a secret. */
+  findOpenEnd(text: string): number {
+    const part = this.findPart(text, (form, size) => text.endsWith(form.slice(0, size)))
+    const start = text.length - (part?.size ?? 0)
+    // A longer secret may start with the one that was found.
+    const straddling = this.find(text).find((match) => match.start < start && match.end > start)
+    return straddling?.start ?? start
+  }
+
+  private find(text: string): { start: number; end: number; name: string }[] {
+    if (!this.pattern) return []
+    return [...text.matchAll(this.pattern)].map((match) => {
+      const form = this.forms[match.slice(1).findIndex((group) => group !== undefined)]
+      return { start: match.index, end: match.index + match[0].length, name: form?.name ?? '' }
+    })
+  }
+
+  /** The longest part of a form, less than all of it, for which the test holds. */
+  private findPart({ length }: string, isAtCut: (form: string, size: number) => boolean) {
+    let longest: { size: number; name: string } | null = null
+    for (const { text, name } of this.forms) {
+      let size = Math.min(text.length - 1, length)
+      while (size > (longest?.size ?? 0) && !isAtCut(text, size)) size--
+      if (size > (longest?.size ?? 0)) longest = { size, name }
+    }
+    return longest
+  }
+}
+
+/** Masks a text that arrives in parts: a secret may be split over two of them. */
+export class MaskedStream {
+  private held = ''
+  private isCut = false
+  private readonly mask: SecretMask
+
+  constructor(mask: SecretMask) {
+    this.mask = mask
+  }
+
+  /** @param isCut whether text between the last part and this one is missing */
+  push(part: string, isCut = false): string {
+    if (isCut) this.held = ''
+    this.isCut ||= isCut
+    const text = this.held + part
+    const end = this.mask.findOpenEnd(text)
+    this.held = text.slice(end)
+    const cut = { start: this.isCut }
+    if (end > 0) this.isCut = false
+    return this.mask.apply(text.slice(0, end), cut)
+  }
+
+  /** What was held back. */
+  end(): string {
+    const text = this.mask.apply(this.held, { start: this.isCut, end: true })
+    this.held = ''
+    return text
+  }
+}
+
+/**
+ * The forms in which a program may show a secret: literal, escaped in JSON or in a URL, in hexadecimal digits, and in base64,
+ * alone or as a part of something longer, such as `user:secret` of HTTP's basic authentication.
+ */
+function formsOf(value: string): Omit<Form, 'name'>[] {
+  const bytes = Buffer.from(value)
+  const hex = bytes.toString('hex')
+  const encoded = [hex, hex.toUpperCase()].map((text) => ({ text, isPart: false }))
+  for (const before of [0, 1, 2]) {
+    const text = base64Within(bytes, before)
+    for (const form of new Set([text, toBase64Url(text), encodeURIComponent(text)]))
+      encoded.push({ text: form, isPart: true })
+  }
+  const url = encodeURIComponent(value.toWellFormed())
+  const literal = [value, JSON.stringify(value).slice(1, -1), url, url.replaceAll('%20', '+')]
+  return [
+    ...[...new Set(literal)].map((text) => ({ text, isPart: false })),
+    ...encoded.filter(({ text }) => text.length >= MIN_ENCODED_LENGTH),
+  ]
+}
+
+/**
+ * The characters of the base64 encoding of a longer text that these bytes alone determine: six bits each, of three bytes four
+ * characters (RFC 4648, section 4).
+ * @param before how many bytes precede them, modulo three
+ */
+function base64Within(bytes: Buffer, before: number): string {
+  const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+  return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
+}
+
+const toBase64Url = (text: string): string => text.replaceAll('+', '-').replaceAll('/', '_')
+
+function toPattern({ text, isPart }: Form): string {
+  const escaped = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  return isPart ? `(${BASE64_CHARACTER}?${escaped}${BASE64_CHARACTER}?)` : `(${escaped})`
+}

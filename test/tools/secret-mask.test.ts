@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MaskedStream, SecretMask } from '../../lib/tools/secret-mask.ts'
+
+const SECRET = 'p4ss/W+ord ü"~7?'
+const MARK = '[secret KEY]'
+
+function maskOf(...values: string[]): SecretMask {
+  const mask = new SecretMask()
+  for (const value of values) mask.add('KEY', value)
+  return mask
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+const base64url = (text: string) => Buffer.from(text).toString('base64url')
+const hex = (text: string) => Buffer.from(text).toString('hex')
+
+/** Secrets of at least 8 characters, and texts around them that share no character with the marks. */
+const secrets = fc.string({ unit: 'grapheme', minLength: 8, maxLength: 40 }).map((text) => `k${text.trim()}k`)
+const others = fc.string({ unit: fc.constantFrom(...'0123456789:=\n '), maxLength: 20 })
+
+describe('SecretMask', () => {
+  it.each([
+    ['literal', SECRET],
+    ['JSON', JSON.stringify(SECRET).slice(1, -1)],
+    ['URL', encodeURIComponent(SECRET)],
+    ['form', new URLSearchParams({ a: SECRET }).toString().slice(2).replace('%7E', '~')],
+    ['base64', base64(SECRET).replace(/=+$/, '')],
+    ['base64url', base64url(SECRET)],
+    ['base64 in a URL', encodeURIComponent(base64(SECRET).replace(/=+$/, ''))],
+    ['hexadecimal', hex(SECRET)],
+    ['upper-case hexadecimal', hex(SECRET).toUpperCase()],
+  ])('recognizes the %s form', (_, form) => {
+    expect(maskOf(SECRET).apply(`(${form}) (${form})`)).toBe(`(${MARK}) (${MARK})`)
+  })
+
+  it.each(['user', 'u', 'me', 'a-much-longer-name'])(
+    'recognizes the secret in the header of basic authentication of %s',
+    (user) => {
+      const masked = maskOf(SECRET).apply(`Authorization: Basic ${base64(`${user}:${SECRET}`)}`)
+      expect(masked).toContain(MARK)
+      const rest = masked.replace(MARK, '').replace('Authorization: Basic ', '')
+      expect(Buffer.from(rest, 'base64').toString('latin1')).not.toMatch(/ss|ord/)
+      expect(rest.length).toBeLessThanOrEqual(base64(`${user}:`).length + 4)
+    },
+  )
+
+  it('recognizes a secret in the encoding of any text', () => {
+    fc.assert(
+      fc.property(secrets, others, others, (secret, before, after) => {
+        const text = before + secret + after
+        const mask = maskOf(secret)
+        for (const encode of [base64, base64url, hex]) {
+          const masked = mask.apply(encode(text))
+          expect(masked.split(MARK)).toHaveLength(2)
+          // What remains encodes the rest of the text, and at most the bits that share a character with it.
+          const [left = '', right = ''] = masked.split(MARK)
+          const perByte = encode === hex ? 2 : 4 / 3
+          expect(left.length).toBeLessThanOrEqual(Math.ceil(Buffer.byteLength(before) * perByte))
+          expect(right.length).toBeLessThanOrEqual(Math.ceil(Buffer.byteLength(after) * perByte) + 3)
+        }
+      }),
+    )
+  })
+
+  it('masks the longer one of two secrets with the same beginning', () => {
+    expect(maskOf('tiger', 'tiger-lily').apply('tiger-lily tiger')).toBe(`${MARK} ${MARK}`)
+  })
+
+  it('leaves other texts as they are', () => {
+    fc.assert(
+      fc.property(others, (text) => {
+        expect(maskOf(SECRET).apply(text, { start: true, end: true })).toBe(text)
+      }),
+    )
+    expect(new SecretMask().apply('anything', { start: true, end: true })).toBe('anything')
+  })
+
+  it('leaves fewer than four characters of a secret at the ends of a text that was cut', () => {
+    // Its last character in base64 belongs to it alone.
+    const secret = `${SECRET}!`
+    for (const form of [secret, encodeURIComponent(secret), base64(secret), hex(secret)]) {
+      for (let at = 1; at < form.length; at++) {
+        const [left, right] = [form.slice(0, at), form.slice(at)]
+        const end = maskOf(secret).apply(`: ${left}`, { end: true })
+        expect(end).toBe(left.length < 4 ? `: ${left}` : `: ${MARK}`)
+        const start = maskOf(secret).apply(`${right} :`, { start: true })
+        expect(start).toBe(right.length < 4 ? `${right} :` : `${MARK} :`)
+      }
+    }
+  })
+})
+
+describe('MaskedStream', () => {
+  const forms = (secret: string) => [
+    secret,
+    base64(`user:${secret}`),
+    hex(secret),
+    encodeURIComponent(secret),
+  ]
+  const pushAll = (mask: SecretMask, parts: string[]) => {
+    const stream = new MaskedStream(mask)
+    return parts.map((part) => stream.push(part)).join('') + stream.end()
+  }
+  const split = (text: string, sizes: number[]): string[] => {
+    const parts: string[] = []
+    let position = 0
+    for (const size of [...sizes, text.length]) {
+      parts.push(text.slice(position, position + size))
+      position += size
+    }
+    return parts
+  }
+
+  it('recognizes secrets however the text is split', () => {
+    const sizes = fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 40 })
+    fc.assert(
+      fc.property(
+        secrets,
+        fc.array(others, { minLength: 1, maxLength: 4 }),
+        fc.nat(3),
+        sizes,
+        (secret, texts, kind, cuts) => {
+          const form = forms(secret)[kind] ?? ''
+          const masked = pushAll(maskOf(secret), split(texts.join(`|${form}|`), cuts))
+          expect(masked.split(MARK)).toHaveLength(texts.length)
+          expect(masked).not.toContain(secret)
+        },
+      ),
+    )
+  })
+
+  it('passes on other texts, at once', () => {
+    const stream = new MaskedStream(maskOf(SECRET))
+    expect(stream.push('first line\n')).toBe('first line\n')
+    expect(stream.push('p4')).toBe('')
+    expect(stream.push('tience\n')).toBe('p4tience\n')
+    expect(stream.push('p4')).toBe('')
+    expect(stream.end()).toBe('p4')
+  })
+
+  it('waits for the longer one of two secrets with the same beginning', () => {
+    expect(pushAll(maskOf('tiger', 'tiger-lily'), ['a tiger', '-li', 'ly'])).toBe(`a ${MARK}`)
+    expect(pushAll(maskOf('tiger', 'tiger-lily'), ['a tiger', ' and'])).toBe(`a ${MARK} and`)
+  })
+
+  it('masks the part of a secret on either side of a text that is missing, or at the end', () => {
+    const stream = new MaskedStream(maskOf(SECRET))
+    expect(stream.push(`before ${SECRET.slice(0, 9)}`)).toBe('before ')
+    expect(stream.push(`${SECRET.slice(5)} after ${SECRET.slice(0, 9)}`, true)).toBe(`${MARK} after `)
+    expect(stream.end()).toBe(MARK)
+  })
+})
