@@ -34,6 +34,7 @@ const blocked = new ServiceError(
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 const RESPONSES: [ResponseType, ServiceError][] = [
+  // Also for a request without a token, which API Gateway does not tell apart.
   [ResponseType.UNAUTHORIZED, new Unauthorized()],
   [ResponseType.ACCESS_DENIED, new Unauthorized()],
   // No method uses AWS signatures. Where no route matches, API Gateway expects one and reports a bearer token as an

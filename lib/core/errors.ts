@@ -71,10 +71,15 @@ export class ServiceError extends Error {
   }
 }
 
+/** A challenge of RFC 6750, section 3, which names an error only if the request had a token. */
+const TOKEN_CHALLENGE = 'Bearer'
+const INVALID_TOKEN_CHALLENGE =
+  'Bearer error="invalid_token", error_description="The API token is missing, unknown, expired or revoked."'
+
 export class Unauthorized extends ServiceError {
-  constructor() {
+  constructor({ hasToken = true }: { hasToken?: boolean } = {}) {
     super('Unauthorized', 'Send a valid API token in the header "Authorization: Bearer <API token>".', {
-      headers: { 'WWW-Authenticate': 'Bearer' },
+      headers: { 'WWW-Authenticate': hasToken ? INVALID_TOKEN_CHALLENGE : TOKEN_CHALLENGE },
     })
   }
 }

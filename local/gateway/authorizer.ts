@@ -17,11 +17,12 @@ export async function authorize(
   header: string | undefined,
   route: string,
 ): Promise<AuthorizerContext> {
-  if (!header) throw new Unauthorized()
+  if (!header) throw new Unauthorized({ hasToken: false })
+  const hasToken = /^bearer +\S/i.test(header)
   const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route}`
   const result = await authorizer({ type: 'TOKEN', methodArn, authorizationToken: header }).catch(
     (error: Error) => {
-      throw error.message === 'Unauthorized' ? new Unauthorized() : new Unavailable(error)
+      throw error.message === 'Unauthorized' ? new Unauthorized({ hasToken }) : new Unavailable(error)
     },
   )
   const isAllowed = result.policyDocument.Statement.every((statement) => statement.Effect === 'Allow')

@@ -106,8 +106,8 @@ async function receive(body: ReturnType<typeof readBody>): Promise<Buffer> {
 function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
   checkEncoding(url)
   const path = matchPath(method, url)
-  if (!path) throw new RouteNotFound()
-  return path
+  if (path) return path
+  throw method === 'POST' && /^\/register\/?(\?|$)/.test(url) ? noRegistration() : new RouteNotFound()
 }
 
 const reportFailure = (error: unknown) => console.error('The gateway failed:', error)
@@ -116,6 +116,18 @@ const reportFailure = (error: unknown) => console.error('The gateway failed:', e
  * Responds with the result of a function; if Node does not accept it, for example because of a line break in a header, with
  * a problem. Returns the status.
  */
+const NO_OAUTH =
+  'This service has no OAuth sign-in: configure the client to send an API token in the header "Authorization: Bearer <API token>".'
+
+/**
+ * After a 401, clients of the Model Context Protocol that find no OAuth metadata register themselves at this path and show why
+ * that failed (RFC 7591, section 3.2.2).
+ */
+const noRegistration = () =>
+  new ServiceError('RouteNotFound', NO_OAUTH, {
+    members: { error: 'access_denied', error_description: NO_OAUTH },
+  })
+
 function writeResponse(
   response: ServerResponse,
   result: APIGatewayProxyResult,

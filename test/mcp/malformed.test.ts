@@ -179,15 +179,15 @@ describe('POST /v1/mcp', () => {
   )
 
   it.each([
-    ['none', null],
-    ['an invalid one', 'aes_none'],
-  ])('rejects requests whose token is %s', async (_, token) => {
+    ['none', null, /^Bearer$/],
+    ['an invalid one', 'aes_none', /^Bearer error="invalid_token", error_description="[^"]+"$/],
+  ])('rejects requests whose token is %s', async (_, token, challenge) => {
     const { status, headers } = await createClient(inject('service'), token)(
       'POST',
       '/v1/mcp',
       modernRequest('tools/list'),
     )
-    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(challenge)])
   })
 
   it.each(['GET', 'DELETE'])(

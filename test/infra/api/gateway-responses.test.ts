@@ -66,7 +66,7 @@ describe('the gateway responses', () => {
     '%s names the authentication scheme',
     (type) => {
       expect(responses.get(type).ResponseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
-        "'Bearer'",
+        `'Bearer error="invalid_token", error_description="The API token is missing, unknown, expired or revoked."'`,
       )
     },
   )
