@@ -18,6 +18,8 @@ export type Operation = {
   summary: string
   /** Without a schema, every query parameter is rejected. */
   query?: ParametersName
+  /** Query parameters are ignored: load balancers add some to health checks, and so does whoever sends a link to a page. */
+  ignoresQuery?: true
   /** Headers beyond those of every request. */
   headers?: ParametersName
   /** The request body, a JSON object. */
@@ -64,6 +66,7 @@ export const operations = {
     path: '/v1/healthcheck',
     summary: 'Check the health of the service',
     public: true,
+    ignoresQuery: true,
     responses: { 200: { description: 'The service is healthy', body: 'Health' } },
     errors: ['Unavailable'],
   },
@@ -345,6 +348,7 @@ export const operations = {
     page: { otherPaths: ['/', '/console/{file}'] },
     summary: 'Serve the web console',
     public: true,
+    ignoresQuery: true,
     responses: { 200: { description: 'A file of the console', body: null } },
     errors: [],
     streams: true,

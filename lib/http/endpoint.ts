@@ -87,8 +87,7 @@ export function endpoint<Name extends OperationName>(
     if (operation.body) handler.use(largeBodyLimit(rates))
   }
   handler.use(encoding())
-  // Links to pages can carry parameters of whoever sent them.
-  if (!operation.page) handler.use(queryParameters(query))
+  if (!operation.ignoresQuery) handler.use(queryParameters(query))
   if (!operation.public) handler.use(restrictParameters(query !== undefined && 'tenantId' in query.shape))
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body && !operation.rawBody) handler.use(jsonBody(operation))

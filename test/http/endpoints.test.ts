@@ -29,11 +29,14 @@ const variants = (path: string) =>
   [path, path.replace('/v1/agent', '/v1/document')].flatMap((p) => [p, `${p}/`])
 
 describe('GET /v1/healthcheck', () => {
-  it.each(['/v1/healthcheck', '/v1/healthcheck/'])('%s responds without a token', async (path) => {
-    const response = await createClient(inject('service'), null)('GET', path)
-    expect(response.status).toBe(200)
-    expect(response.json).toEqual({ success: true })
-  })
+  it.each(['/v1/healthcheck', '/v1/healthcheck/', '/v1/healthcheck?x=1&x=2&='])(
+    '%s responds without a token',
+    async (path) => {
+      const response = await createClient(inject('service'), null)('GET', path)
+      expect(response.status).toBe(200)
+      expect(response.json).toEqual({ success: true })
+    },
+  )
 })
 
 // Its limits are tested in tokens/token-limits.test.ts.
