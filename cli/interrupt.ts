@@ -4,8 +4,8 @@ type Cleanup = () => Promise<unknown>
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** Time limit for all cleanups together, after which the process exits anyway. */
-const CLEANUP_TIMEOUT_MS = 3_000
+/** Time limit for all cleanups together, after which the process exits anyway, as it does at a second signal. */
+const CLEANUP_TIMEOUT_MS = 10_000
 
 const cleanups: Cleanup[] = []
 let isInterrupted = false

@@ -1,6 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
-import { deadlineIn } from '../lib/engine/checkpoints/deadline.ts'
+import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
@@ -14,12 +14,15 @@ const engine = {
 }
 const queue = openRunQueue()
 
-/** The runner: processes the execution named by each message. SQS redelivers a message that is reported as failed. */
+/**
+ * The runner: processes the execution named by each message. SQS redelivers a message that is reported as failed.
+ * @param context `shutdown`: of the local runner, whose process can be stopped at any time
+ */
 export function handler(
   event: SQSEvent,
-  context?: Pick<Context, 'getRemainingTimeInMillis'>,
+  context?: Pick<Context, 'getRemainingTimeInMillis'> & { shutdown?: WorkerDeadline },
 ): Promise<SQSBatchResponse> {
-  const deadline = context && deadlineIn(context.getRemainingTimeInMillis())
+  const deadline = context && deadlineIn(context.getRemainingTimeInMillis(), context.shutdown)
   const responding = processRecords(event, async ({ body, receiptHandle, attributes }) => {
     const { executionId } = parseRunMessage(body)
     const message = {

@@ -12,6 +12,7 @@ import {
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../lib/environment.ts'
+import { logger } from '../lib/logger.ts'
 import { onRunEnqueued } from '../lib/sqs/run-queue.ts'
 import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
 import { createDataFolder, dataFolder, openDatabase } from './emulators/open-database.ts'
@@ -19,7 +20,7 @@ import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision
 import { type Emulator, startSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
 import { createGateway } from './gateway/gateway.ts'
-import { closeServer, listen, urlOf } from './gateway/server.ts'
+import { closeServer, DRAIN_MS, listen, urlOf } from './gateway/server.ts'
 import { saveModelSettings } from './model-settings.ts'
 import { type PublishResult, publishFolder } from './publish/publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
@@ -32,7 +33,8 @@ const AGENTS = fileURLToPath(new URL('../agents', import.meta.url))
  * @param print prints a line for the user
  */
 export async function runService(environment: Environment, print: (line: string) => void) {
-  const { host, port, devToken, corsOrigins, times, defaults } = readLocalSettings(environment)
+  const { host, port, devToken, corsOrigins, times, logLevel, defaults, warnings } =
+    readLocalSettings(environment)
   const cleanups: (() => Promise<void>)[] = []
   let announceStop = async () => {}
   /** Stops every part, also if one fails. @throws an AggregateError with the failures */
@@ -58,6 +60,8 @@ export async function runService(environment: Environment, print: (line: string)
       [QUEUE_URL]: queues.runs,
       [RESPONSE_STREAMING]: 'local',
     })
+    // Created when its module was loaded, with the level of that time.
+    logger.setLogLevel(logLevel)
     const runner = createRunner({
       deadLetters: queues.deadLetters,
       onExit: print,
@@ -95,20 +99,46 @@ export async function runService(environment: Environment, print: (line: string)
       corsOrigins,
       onResponse: ({ method, path, status, ms }) => print(`${method} ${path} ${status} ${ms.toFixed(0)} ms`),
     })
+    let requests = 0
+    gateway.on('request', (_request, response) => {
+      requests++
+      response.once('close', () => requests--)
+    })
     await listen(gateway, host, port)
-    cleanups.push(() => closeServer(gateway))
+    cleanups.push(async () => void (await Promise.all([closeServer(gateway), runner.stop()])))
 
     const url = urlOf(gateway, host)
     print(`data in ${database.name}, queue in ${sqs.name}`)
     for (const result of published) print(describe(result))
+    for (const warning of warnings) print(`warning: ${warning}`)
     print(`\nTry it:\n${exampleCommand(url, token)}\n`)
     // A browser sends no fragment to the service, and the console removes it from the address bar.
     print(`Console: ${url}/console#token=${encodeURIComponent(token)}\n`)
-    return { url, token, stop }
+    const countRuns = async () =>
+      (await executions.listStale({ now: Number.MAX_SAFE_INTEGER, limit: MAX_SHOWN_RUNS })).length
+    const announceAndStop = async () => {
+      print(describeStop(requests, await countRuns().catch(() => 0)))
+      await stop()
+    }
+    return { url, token, stop: announceAndStop }
   } catch (error) {
     await stop().catch(() => undefined)
     throw error
   }
+}
+
+const MAX_SHOWN_RUNS = 100
+
+function describeStop(requests: number, runs: number): string {
+  const parts = [
+    ...(requests > 0 ? [`${requests} request${requests > 1 ? 's' : ''}`] : []),
+    ...(runs > 0 ? [`${runs < MAX_SHOWN_RUNS ? runs : `${runs} or more`} run${runs > 1 ? 's' : ''}`] : []),
+  ]
+  if (parts.length === 0) return 'Stopping.'
+  return [
+    `Stopping: waiting up to ${DRAIN_MS / 1_000} s for ${parts.join(' and ')} in progress.`,
+    'Runs that have not ended by then continue at the next start. Ctrl-C again stops at once.',
+  ].join(' ')
 }
 
 /** A variable without a value may get one before the agent runs. */

@@ -17,6 +17,7 @@ import {
   SYNC_DEADLINE_SECONDS,
 } from '../lib/environment.ts'
 import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
+import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import {
@@ -24,6 +25,8 @@ import {
   SETTINGS as PROVIDERS,
 } from '../lib/models/providers/provider-settings.ts'
 import { isTokenFormat } from '../lib/tokens/token.ts'
+
+type LogLevel = Parameters<typeof logger.setLogLevel>[0]
 
 const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
 
@@ -37,6 +40,9 @@ export type LocalSettings = {
   devToken: string | undefined
   corsOrigins: CorsOrigins
   times: LeaseTimes
+  logLevel: LogLevel
+  /** What is allowed, but not safe. */
+  warnings: string[]
   /** Variables of the functions whose defaults differ from those on AWS. */
   defaults: Environment
 }
@@ -61,15 +67,47 @@ export function readLocalSettings(given: Environment): LocalSettings {
     }
   })
   if (problems.length > 0) throw new Error(problems.join('\n'))
+  const host = given.HOST || '127.0.0.1'
   return {
-    host: given.HOST || '127.0.0.1',
+    host,
     port: parsePort(given.PORT || '3000'),
     devToken: given.DEV_TOKEN || undefined,
     corsOrigins: readCorsOrigins(environment),
     times: readTimes(environment),
+    logLevel: defaults[POWERTOOLS_LOG_LEVEL].toUpperCase() as LogLevel,
+    warnings: findWarnings(host, given.DEV_TOKEN),
     defaults,
   }
 }
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
+
+/** As many characters as 128 random bits have in base64. */
+const MIN_TOKEN_CHARACTERS = 22
+const MIN_DISTINCT_CHARACTERS = 10
+
+function findWarnings(host: string, token: string | undefined): string[] {
+  const isPublic = !LOOPBACK.test(host)
+  return [
+    ...(isPublic
+      ? [
+          `HOST is ${host}: every machine that can reach this one can send requests, without TLS. Whoever has a token with the scope manage can run code here.`,
+        ]
+      : []),
+    ...(token && isWeak(token)
+      ? [
+          `DEV_TOKEN can be guessed, and it has every scope. Use at least ${MIN_TOKEN_CHARACTERS} random letters and digits, or leave it out: a random one is created.`,
+        ]
+      : []),
+  ]
+}
+
+/** Random text of this length nearly always has letters, digits and so many different characters. */
+const isWeak = (token: string): boolean =>
+  token.length < MIN_TOKEN_CHARACTERS ||
+  new Set(token).size < MIN_DISTINCT_CHARACTERS ||
+  !/\d/.test(token) ||
+  !/[a-z]/i.test(token)
 
 /** Throws an Error that names the variable. */
 type Check = (value: string, environment: Environment, name: string) => unknown

@@ -1,5 +1,6 @@
+import './check-node.mjs'
 import { readdirSync, rmSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import module from 'node:module'
 import { join } from 'node:path'
 
 /**
@@ -18,5 +19,5 @@ try {
   // The folder does not exist yet, or another process is deleting it.
 }
 process.env.NODE_COMPILE_CACHE ||= folder
-enableCompileCache()
+module.enableCompileCache()
 await import('./start.ts')

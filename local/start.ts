@@ -7,10 +7,18 @@ const parent = process.ppid
 /** Longer than requests in flight, the runner and the emulators may take. Then the process exits anyway. */
 const MAX_STOP_MS = 13_000
 
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
+
+/** npm forwards the signal of Ctrl-C, which the terminal has sent to this process, too. */
+const FORWARDED_MS = 300
+
 try {
   const service = await runService(process.env, (line) => console.log(line))
   collectGarbage()
+  let stoppedAt: number | undefined
   const stop = async () => {
+    if (stoppedAt !== undefined) return
+    stoppedAt = performance.now()
     setTimeout(() => process.exit(1), MAX_STOP_MS).unref()
     try {
       await service.stop()
@@ -20,8 +28,14 @@ try {
       process.exit(1)
     }
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  const onSignal = (signal: keyof typeof EXIT_CODES) => {
+    if (stoppedAt === undefined) return void stop()
+    if (performance.now() - stoppedAt < FORWARDED_MS) return
+    console.log('Stopped at once. Runs in progress continue at the next start.')
+    process.exit(EXIT_CODES[signal])
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
   if (process.env.npm_lifecycle_event) onParentExit(stop)
   // A defect that one request meets must not end the others. What they have written is in the table.
   process.on('uncaughtException', (error) => console.error('Unexpected error:', error))

@@ -17,7 +17,7 @@ import { findVersion, withOrganization } from '../find.ts'
 import { formatExamples } from '../format.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { orgOption, parseAs, parseUuid, type SharedOptions } from '../options.ts'
-import { type Result, toAction, withProgress } from '../output.ts'
+import { type Result, toAction, withProgress, write } from '../output.ts'
 import { readInput } from '../read-input.ts'
 import { trackExecution } from '../track-execution.ts'
 
@@ -75,7 +75,7 @@ export function addRunCommand(program: Command): void {
         return withOrganization(options, async (stores, organization) => {
           const versionId = options.version
           const version = await findVersion({ stores, organization, idOrSlug, versionId, options })
-          const { id, output } = await run(stores, version, input, options)
+          const { id, output } = await run(stores, version, input, options, true)
           const note = `execution ${id}, version ${version.id}`
           return { json: output, text: JSON.stringify(output, null, 2), note }
         })
@@ -101,13 +101,13 @@ async function runFolder(
   const { agent, problems } = await withProgress(`Bundling ${folder}`, loadFolder(folder))
   if (!agent) throw folderError('Run', problems)
   return withWorkbench(folder, agent, async (stores, version) => {
-    const { output } = await run(stores, version, input, options)
+    const { output } = await run(stores, version, input, options, false)
     return { json: output, text: JSON.stringify(output, null, 2) }
   })
 }
 
 /** @throws UserError if the run fails or does not end */
-async function run(stores: Stores, version: Version, input: JsonObject, options: Options) {
+async function run(stores: Stores, version: Version, input: JsonObject, options: Options, isStored: boolean) {
   const request = await buildRunRequest(version, input, {
     enforceInputSchema: options.strict,
     tenantId: options.tenant,
@@ -117,7 +117,7 @@ async function run(stores: Stores, version: Version, input: JsonObject, options:
     maxCostUsd: options.maxCost,
     useCache: options.cache,
   })
-  const execution = await withProgress(`Running ${version.slug}`, runInProcess(stores, request))
+  const execution = await withProgress(`Running ${version.slug}`, runInProcess(stores, request, isStored))
   return { id: execution.id, output: outputOf(execution) }
 }
 
@@ -125,9 +125,16 @@ async function run(stores: Stores, version: Version, input: JsonObject, options:
  * Runs an execution in this process and records it, like the run function. Ctrl-C cancels the execution. What the agent
  * prints goes to stderr, because stdout is for the result.
  */
-async function runInProcess(stores: Stores, request: RunRequest): Promise<Execution> {
+async function runInProcess(stores: Stores, request: RunRequest, isStored: boolean): Promise<Execution> {
   const tracked = trackExecution(stores, request.version.organizationId)
-  const removeCleanup = onInterrupt(() => tracked.end(CANCELLED))
+  const removeCleanup = onInterrupt(async () => {
+    const id = tracked.getId()
+    const isRecorded = await withProgress('Cancelling', tracked.end(CANCELLED)).then(
+      () => true,
+      () => false,
+    )
+    await write(process.stderr, `${describeCancel(isStored ? id : undefined, isRecorded)}\n`)
+  })
   try {
     const onLog = (text: string) => void process.stderr.write(text)
     return await engine.runInProcess({ ...tracked.stores, system, onLog }, request)
@@ -140,6 +147,13 @@ async function runInProcess(stores: Stores, request: RunRequest): Promise<Execut
   } finally {
     removeCleanup()
   }
+}
+
+function describeCancel(id: string | undefined, isRecorded: boolean): string {
+  if (id === undefined) return 'Cancelled. Nothing was recorded.'
+  return isRecorded
+    ? `Cancelled. Execution ${id} has ended with the error Cancelled.`
+    : `Stopped. Execution ${id} could not be cancelled, because the table does not respond: the service continues it.`
 }
 
 /** @throws UserError with the execution's error */

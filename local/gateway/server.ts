@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 
 /** How long requests in flight may take after SIGTERM. */
-const DRAIN_MS = 5_000
+export const DRAIN_MS = 3_000
 
 /** @throws an Error that names the port when it is in use */
 export function listen(server: Server, host: string, port: number): Promise<void> {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 const RUNNER = fileURLToPath(new URL('./runner.ts', import.meta.url))
 const RESTART_DELAY_MS = 500
 
-/** How long the runner may take to finish its messages before it is killed. Their leases expire then. */
+/** How long the runner may take to release its runs before it is killed. Their leases expire then. */
 const MAX_STOP_MS = 5_000
 
 type Options = {

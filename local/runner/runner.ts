@@ -14,6 +14,10 @@ const CONCURRENCY = 40
 /** As on Lambda: a run that is still going on then is released and continued, with its attempts counted. */
 const MAX_INVOCATION_MS = 900_000
 
+/** After SIGTERM no further step begins, and one that takes longer than this is abandoned: its run continues at the next start. */
+const LAST_STEP_MS = 1_500
+const shutdown = { drain: new AbortController(), stop: new AbortController() }
+
 const [deadLetters = ''] = process.argv.slice(2)
 const endpoint = requireEnv(SQS_ENDPOINT)
 
@@ -24,7 +28,10 @@ const loading = import('../../functions/process-execution.ts')
 const processExecution = async (event: SQSEvent) => {
   const { handler } = await loading
   const endsAt = Date.now() + MAX_INVOCATION_MS
-  const response = await handler(event, { getRemainingTimeInMillis: () => endsAt - Date.now() })
+  const response = await handler(event, {
+    getRemainingTimeInMillis: () => endsAt - Date.now(),
+    shutdown: { drain: shutdown.drain.signal, stop: shutdown.stop.signal },
+  })
   for (const { body } of event.Records) process.send?.({ processed: parseRunMessage(body).executionId })
   return response
 }
@@ -46,6 +53,8 @@ const pollers = [
 ]
 
 async function stop() {
+  shutdown.drain.abort()
+  setTimeout(() => shutdown.stop.abort(), LAST_STEP_MS)
   await Promise.all(pollers.map((poller) => poller.stop()))
   process.exit(0)
 }

@@ -117,7 +117,11 @@ describe('run', () => {
     await vi.waitUntil(hasPrinted('Running slow…'), { timeout: 20_000 })
     expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(true)
     started.kill(signal)
-    expect(await started.ended).toMatchObject({ code, stdout: '' })
+    const outcome = await started.ended
+    expect(outcome).toMatchObject({ code, stdout: '' })
+    const [, id = ''] =
+      /^Cancelled\. Execution (\S+) has ended with the error Cancelled\.$/m.exec(outcome.stderr) ?? []
+    expect(id).toMatch(/^[0-9a-f-]{36}$/)
     expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(false)
     expect((await run('echo')).code).toBe(0)
   })

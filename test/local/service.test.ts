@@ -30,6 +30,8 @@ describe('npm start', () => {
       'EMAIL_ADDRESS',
       'PHONE_NUMBER',
     ])
+    // The level is WARN unless POWERTOOLS_LOG_LEVEL is set.
+    expect(service.output()).not.toContain('"level":"INFO"')
     expect(await service.stop()).toBe(0)
   })
 
@@ -89,9 +91,12 @@ describe('npm start', () => {
     expect(existsSync(join(cache, 'kept'))).toBe(false)
   })
 
-  it('accepts the token in DEV_TOKEN', async () => {
-    const service = await start(newFolder(), { DEV_TOKEN: 'my-own-token' })
+  it('accepts the token in DEV_TOKEN, and logs with the level in POWERTOOLS_LOG_LEVEL', async () => {
+    const environment = { DEV_TOKEN: 'my-own-token', POWERTOOLS_LOG_LEVEL: 'info' }
+    const service = await start(newFolder(), environment)
     expect((await createClient(service.url, 'my-own-token')('GET', '/v1/agents')).status).toBe(200)
+    expect(service.output()).toMatch(/"level":"INFO","message":"request completed"/)
+    expect(service.output()).toMatch(/^warning: DEV_TOKEN can be guessed/m)
     await service.stop()
   })
 

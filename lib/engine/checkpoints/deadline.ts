@@ -11,15 +11,23 @@ const RELEASE = 0.02
 /** A deadline that was set by a timer. `clear` stops the timer, which would retain the signals until it fires. */
 export type TimedDeadline = WorkerDeadline & { clear: () => void }
 
-/** The deadline of a worker with this many milliseconds left. */
-export function deadlineIn(remainingMs: number): TimedDeadline {
+/**
+ * The deadline of a worker with this many milliseconds left.
+ * @param shutdown when its process has to stop earlier
+ */
+export function deadlineIn(remainingMs: number, shutdown?: WorkerDeadline): TimedDeadline {
   const drain = abortIn(remainingMs * (1 - LAST_STEP))
   const stop = abortIn(remainingMs * (1 - RELEASE))
   const clear = () => {
     drain.clear()
     stop.clear()
   }
-  return { drain: drain.signal, stop: stop.signal, clear }
+  if (!shutdown) return { drain: drain.signal, stop: stop.signal, clear }
+  return {
+    drain: AbortSignal.any([drain.signal, shutdown.drain]),
+    stop: AbortSignal.any([stop.signal, shutdown.stop]),
+    clear,
+  }
 }
 
 /** A deadline without a drain phase. */

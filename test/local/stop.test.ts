@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it, vi } from 'vitest'
+import { createLocalClient } from '../support/client.ts'
+import { localServices } from '../support/local-services.ts'
+import { isAlive, sendSignal } from '../support/processes.ts'
+import { waitForExecution } from '../support/wait-for-execution.ts'
+
+const { newFolder, start } = localServices()
+
+/** What the process of a synchronous run cannot give back is continued when its lease has expired. */
+const SHORT_LEASE = { LEASE_SECONDS: '3' }
+
+/** A service with a synchronous and an asynchronous run in progress. */
+async function startWithRuns(seconds: number) {
+  const folder = newFolder()
+  const service = await start(folder, SHORT_LEASE)
+  const call = createLocalClient(service.url, folder)
+  const runs = '/v1/agents/wait/executions'
+  const sync = call('POST', runs, { body: { seconds } }).catch(() => null)
+  const { json } = await call('POST', `${runs}?execMode=async`, { body: { seconds } })
+  const isRunning = async () => (await call('GET', `/v1/agent_executions/${json.id}`)).json.startedAt !== null
+  await vi.waitUntil(isRunning, { timeout: 20_000 })
+  return { folder, service, sync }
+}
+
+describe('Ctrl-C', () => {
+  it('says what is in progress, and the next start continues it', async () => {
+    const { folder, service, sync } = await startWithRuns(6)
+    sendSignal(service.pid, 'SIGINT')
+    await vi.waitUntil(() => !isAlive(service.pid), { timeout: 20_000 })
+    expect(await service.stop()).toBe(0)
+    expect(service.stdout()).toMatch(
+      /^Stopping: waiting up to 3 s for 1 request and 2 runs in progress\. .*continue at the next start/m,
+    )
+    await sync
+
+    const next = await start(folder, SHORT_LEASE)
+    const call = createLocalClient(next.url, folder)
+    const listed = await call('GET', '/v1/agent_executions')
+    expect(listed.json).toHaveLength(2)
+    for (const execution of listed.json)
+      expect(await waitForExecution(call, execution.id, 40_000)).toMatchObject({ status: 'SUCCESS' })
+    await next.stop()
+  })
+
+  it('stops at once when it is pressed again, which npm’s forwarding of the first does not do', async () => {
+    const { service } = await startWithRuns(60)
+    sendSignal(service.pid, 'SIGINT')
+    sendSignal(service.pid, 'SIGINT')
+    await vi.waitUntil(() => service.stdout().includes('Stopping'), { timeout: 20_000 })
+    expect(isAlive(service.pid)).toBe(true)
+    await vi.waitUntil(() => !sendSignal(service.pid, 'SIGINT'), { timeout: 20_000, interval: 50 })
+    expect(await service.stop()).toBe(130)
+    expect(service.stdout()).toContain('Stopped at once.')
+  })
+
+  it('without anything in progress says only that it stops', async () => {
+    const service = await start(newFolder())
+    expect(await service.stop()).toBe(0)
+    expect(service.stdout()).toMatch(/^Stopping\.$/m)
+  })
+})
+
+describe('a Node.js that cannot run TypeScript', () => {
+  it.each([
+    ['local/start.mjs', 'npm start'],
+    ['cli/main.mjs', 'npm run agents'],
+  ])('prints what to do: %s', async (file, command) => {
+    const started = promisify(execFile)(process.execPath, ['--no-experimental-strip-types', file])
+    await expect(started).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(command) })
+    await expect(started).rejects.toMatchObject({ stderr: expect.not.stringMatching(/^\s+at /m) })
+  })
+})
