@@ -69,12 +69,7 @@ it.runIf(process.platform === 'linux' && findDynoxide())(
     const open = await startDynamoDB(null)
     const answers = await attack([Number(new URL(open.endpoint).port)])
     await open.stop()
-    expect(answers).toContainEqual([
-      expect.any(Number),
-      'DynamoDB_20120810.ListTables',
-      200,
-      '{"TableNames":[]}',
-    ])
+    expect(answers).toContainEqual(expect.arrayContaining(['DynamoDB_20120810.ListTables', 200]))
     await page.close()
   },
 )
