@@ -1,6 +1,6 @@
 import { RUN_FAULTS, type RunFault } from '../database/targeted-faults.ts'
 import { ENOUGH_TOKENS, FAILED_CALL, modelRun } from './model-runs.ts'
-import { codeRun, KILLED, type PlannedRun, TIMED_AGENT } from './planned-run.ts'
+import { codeRun, EXHAUSTED, type PlannedRun, TIMED_AGENT } from './planned-run.ts'
 
 /** Each fault of a single run occurs once for so many other runs. */
 const RUNS_PER_FAULT = 400
@@ -16,21 +16,21 @@ export function faultyRun(
   log: string,
 ): PlannedRun {
   const { marker } = run
-  const base = { ...run, isDeleted: false, useCache: false, errors: [KILLED], maxTokens: null, fault }
+  const base = { ...run, isDeleted: false, useCache: false, errors: EXHAUSTED, maxTokens: null, fault }
   const looking = { ...base, ...modelRun('model', marker, 3, 1) }
   const failing = { ...looking, output: null, maxTokens: ENOUGH_TOKENS }
   const delegating = (parallel: number) => ({ ...base, ...modelRun('delegating', marker, 2, parallel) })
   switch (fault) {
     case 'steps throttled':
-      return { ...failing, errors: ['StepNotStored', KILLED] }
+      return failing
     case 'steps refused':
-      return { ...failing, errors: ['AgentFailed'] }
+      return { ...failing, errors: [...EXHAUSTED, 'AgentFailed'] }
     case 'worker dies while it stores':
       // A synchronous run would be that of a gateway, whose requests have the same client as those of its runner.
       return { ...failing, mode: 'async' }
     case 'result throttled': {
       const code = codeRun({ marker, number: 1, steps: 0, pauseMs: 0, log }, null)
-      const errors = ['OutputNotStored', 'TimedOut', KILLED]
+      const errors = [...EXHAUSTED, 'TimedOut']
       return { ...base, kind: 'instant', ...code, slug: TIMED_AGENT, output: null, errors }
     }
     case 'child not created at first':

@@ -1,5 +1,5 @@
 import type { Random } from '../../support/random.ts'
-import { DELEGATING_AGENT, KILLED, MODEL_AGENT, type PlannedRun, SCREENSHOT_AGENT } from './planned-run.ts'
+import { DELEGATING_AGENT, EXHAUSTED, MODEL_AGENT, type PlannedRun, SCREENSHOT_AGENT } from './planned-run.ts'
 
 export type ModelInput = { marker: string; steps: number; parallel: number }
 
@@ -61,7 +61,7 @@ export function withBudget(run: ReturnType<typeof modelRun>, random: Random): Bu
     ...run,
     maxTokens: tokensOf(usageOf(1)) - random.between(0, 1),
     output: null,
-    errors: [KILLED, 'BudgetExceeded'],
+    errors: [...EXHAUSTED, 'BudgetExceeded'],
     isDeleted: false,
   }
   return random.pick<BudgetedRun>([run, enough, tight])

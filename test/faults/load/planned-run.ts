@@ -38,8 +38,8 @@ export type PlannedRun = {
   fault: RunFault | null
 }
 
-/** A kill may stop each attempt before it made progress. */
-export const KILLED = 'AttemptsExhausted'
+/** Kills and outages may stop each attempt before it made progress; the error names what was lost last, if anything. */
+export const EXHAUSTED = ['AttemptsExhausted', 'StepNotStored', 'OutputNotStored']
 
 /** Whether a model responds in it. */
 export const isModelRun = ({ kind }: PlannedRun) => ['model', 'delegating', 'screenshots'].includes(kind)

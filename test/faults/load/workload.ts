@@ -1,7 +1,7 @@
 import { type Random, seededRandom } from '../../support/random.ts'
 import { faultsFor, faultyRun } from './faulty-runs.ts'
 import { modelRun, withBudget } from './model-runs.ts'
-import { codeRun, HOSTILE_AGENT, KILLED, KINDS, type PlannedRun } from './planned-run.ts'
+import { codeRun, EXHAUSTED, HOSTILE_AGENT, KINDS, type PlannedRun } from './planned-run.ts'
 
 type HostileRun = [how: string, code: string]
 
@@ -41,7 +41,7 @@ export function planRuns({ seed, asyncRuns, syncRuns, log }: Workload): PlannedR
       mode,
       isDeleted,
       useCache: random.pick([true, false]),
-      errors: [KILLED],
+      errors: EXHAUSTED,
       maxTokens: null,
       fault: null,
     }
@@ -57,7 +57,7 @@ export function planRuns({ seed, asyncRuns, syncRuns, log }: Workload): PlannedR
         const [how, code] = random.pick(HOSTILE)
         const input = { marker, how }
         // A run that resumes after its time limit ends there.
-        return { ...base, slug: HOSTILE_AGENT, input, output: null, errors: [code, 'TimedOut', KILLED] }
+        return { ...base, slug: HOSTILE_AGENT, input, output: null, errors: [code, 'TimedOut', ...EXHAUSTED] }
       }
       default: {
         const steps = kind === 'steps' ? random.between(2, 5) : 0

@@ -74,6 +74,18 @@ describe('verifyRuns', () => {
       'ended in {"code":"AgentFailed"',
     ],
     [
+      'ended before its attempts were used up',
+      evidenceOf([
+        completed({
+          status: 'ERROR',
+          output: null,
+          error: { code: 'StepNotStored', message: '' },
+          attemptsSinceProgress: 4,
+        }),
+      ]),
+      'ended in StepNotStored after 4 attempts and 0 lost steps',
+    ],
+    [
       'repeated a stored model response',
       evidenceOf([execution], { modelRequests: new Map([[`${marker} 1`, 2]]) }),
       'repeated 1 model responses in 1 attempts',

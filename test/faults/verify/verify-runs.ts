@@ -5,7 +5,7 @@ import type { Execution } from '../../../lib/core/execution.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import type { ToolCall } from '../load/model-and-tools.ts'
 import { type ModelInput, rootOf } from '../load/model-runs.ts'
-import { KILLED } from '../load/planned-run.ts'
+import { EXHAUSTED } from '../load/planned-run.ts'
 import type { Observation } from '../load/run-client.ts'
 import { repeatedResponses, type Spending, spendingProblems } from './verify-spending.ts'
 
@@ -103,9 +103,11 @@ function runProblems(
       `${marker} ended in ${shorten(JSON.stringify(error))} after ${execution?.attempts} attempts.`,
     )
   if (!execution) return problems
+  const { attemptsSinceProgress, lostSteps } = execution
   check(
-    error?.code !== KILLED || execution.attemptsSinceProgress >= MAX_ATTEMPTS,
-    `${marker} ended in ${KILLED} after ${execution.attemptsSinceProgress} attempts.`,
+    !EXHAUSTED.includes(error?.code ?? '') ||
+      Math.max(attemptsSinceProgress, lostSteps.length) >= MAX_ATTEMPTS,
+    `${marker} ended in ${error?.code} after ${attemptsSinceProgress} attempts and ${lostSteps.length} lost steps.`,
   )
   return problems
 }
