@@ -19,9 +19,10 @@ const COMPILE_CACHE = NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}
 /** V8 takes three times the size of a semi-space. Its default of 192 MB would not count as part of the limit. */
 const MAX_YOUNG_GENERATION_MB = 24
 
-// With this flag, which Lambda sets, V8 ignores the limits of threads: https://github.com/nodejs/node/issues/43991
-// The heap of this thread exists, and keeps the flag's limit.
+// With these flags, which Lambda sets, V8 ignores the limits of threads: https://github.com/nodejs/node/issues/43991
+// The heap of this thread exists, and keeps its limits.
 setFlagsFromString('--max-old-space-size=0')
+setFlagsFromString('--max-semi-space-size=0')
 
 export type ThreadOptions = {
   /** All that the agent sees of the environment. */
@@ -44,13 +45,13 @@ export class AgentThread {
   /** Heap and buffers after the last run. */
   bytes = 0
   isDestroyed = false
-  /** When it began to execute its present run, or to check what that left behind. */
-  busySince = 0
   /** Resolves as soon as the thread can execute a run: true; or has failed to start, so that `execute` throws: false. */
   readonly whenStarted: Promise<boolean>
   private readonly worker: Worker
   /** Processes that the agent has started. */
   private readonly children = new Set<number>()
+  /** When the thread began its present run, or 0: shared, because a thread that waits for a processor cannot answer. */
+  private readonly began = new Float64Array(new SharedArrayBuffer(8))
   private run: Run | null = null
   private failure: ThreadDied | null = null
 
@@ -59,6 +60,7 @@ export class AgentThread {
     this.worker = new Worker(ENTRY, {
       env: { ...COMPILE_CACHE, ...environment },
       execArgv: [],
+      workerData: this.began,
       resourceLimits: {
         maxOldGenerationSizeMb: memoryMb,
         maxYoungGenerationSizeMb: MAX_YOUNG_GENERATION_MB,
@@ -92,7 +94,7 @@ export class AgentThread {
     try {
       return await new Promise((resolve, reject) => {
         this.run = { onMessage, resolve, reject }
-        this.busySince = performance.now()
+        this.began[0] = 0
         this.send({ type: 'run', task })
       })
     } finally {
@@ -101,6 +103,12 @@ export class AgentThread {
       // A warm thread must not keep the payloads of its last run in memory.
       this.run = null
     }
+  }
+
+  /** Whether the code of the present run has been executing or waiting for this long. */
+  hasRunFor(ms: number): boolean {
+    const [began = 0] = this.began
+    return began > 0 && Date.now() - began >= ms
   }
 
   send(message: WorkerMessage): void {
@@ -133,7 +141,7 @@ export class AgentThread {
         else this.children.delete(message.pid)
         return
       default:
-        if (message.type === 'result') this.busySince = performance.now()
+        if (message.type === 'result') this.began[0] = 0
         this.run?.onMessage(message)
     }
   }

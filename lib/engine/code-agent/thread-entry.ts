@@ -7,7 +7,7 @@ import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { getHeapStatistics } from 'node:v8'
-import { parentPort, resourceLimits } from 'node:worker_threads'
+import { parentPort, resourceLimits, workerData } from 'node:worker_threads'
 import { MAX_PAYLOAD_BYTES } from '../../core/limits.ts'
 import {
   type CodeFile,
@@ -35,6 +35,7 @@ const post = (message: ThreadMessage | ThreadState) => port.postMessage(message)
 const nextTurn = promisify(setImmediate)
 const endThread = process.exit
 
+const began: Float64Array = workerData
 const MEMORY_MB = resourceLimits.maxOldGenerationSizeMb ?? 0
 
 setSourceMapsSupport(true, { nodeModules: true, generatedCode: false })
@@ -89,6 +90,7 @@ function postLogs(): void {
 
 /** The worker has the result before the thread checks whether the run left it as it was. */
 async function execute(task: ThreadTask): Promise<void> {
+  began[0] = Date.now()
   const steps = openSteps(task.storedSteps, post)
   const run = { steps, abort: new AbortController() }
   current = run

@@ -36,6 +36,7 @@ export function guardProcess({ endRun, onChild }: Options): ReadonlySet<number> 
   os.setPriority = () => refuse('os.setPriority')
   Object.assign(workerThreads, {
     parentPort: null,
+    workerData: null,
     postMessageToThread: () => refuse('postMessageToThread'),
   })
   separateChannels()

@@ -115,8 +115,7 @@ function checkLater(group: Group): void {
 function check(group: Group): void {
   group.timer = undefined
   if (group.waiting.length === 0) return
-  const now = performance.now()
-  const areAllBusy = [...group.busy].every(({ busySince }) => now - busySince >= START_AFTER_MS)
+  const areAllBusy = [...group.busy].every((thread) => thread.hasRunFor(START_AFTER_MS))
   if (areAllBusy && group.starting === 0) startThreads(group, Math.max(group.busy.size, 1))
   checkLater(group)
 }

@@ -75,6 +75,15 @@ describe('the memory limit with the flags of Lambda', () => {
     expect(peakMb).toBeLessThan(600)
   })
 
+  it('is the one of V8, too', async () => {
+    const source = `import { getHeapStatistics } from 'node:v8'
+      export default () => ({ megabytes: getHeapStatistics().heap_size_limit / 2 ** 20 })`
+    const { ended } = await runIn(100, source)
+    const { megabytes } = JSON.parse(ended.result.json)
+    expect(megabytes).toBeGreaterThanOrEqual(100)
+    expect(megabytes).toBeLessThan(200)
+  })
+
   it('ends the run before the memory of the function is exhausted', async () => {
     const source = `const kept = []; export default async () => {
       for (;;) { kept.push(new Uint8Array(new SharedArrayBuffer(2 ** 20)).fill(1)); await new Promise((resolve) => setTimeout(resolve, 1)) }

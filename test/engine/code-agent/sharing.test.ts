@@ -62,6 +62,14 @@ describe('a warm thread', () => {
     },
   )
 
+  it('prints nothing of an earlier run of the same tenant to the logs of a run', async () => {
+    const tenantId = 'printing'
+    await runHostile(version, 'late print', { text: 'secret of the first run', tenantId })
+    const { status, logs } = await runHostile(version, 'wake what an earlier run left', { tenantId })
+    expect({ status, logs }).toEqual({ status: 'SUCCESS', logs: null })
+    expect(await resultOf(version, 'runs of thread', { tenantId })).toBe('1')
+  })
+
   it('does not end a run because of an error of an earlier one', async () => {
     expect(await resultOf(version, 'late rejection', { tenantId: 'late' })).toBe('prepared')
     const { status, error } = await runHostile(version, 'wake what an earlier run left', { tenantId: 'late' })
