@@ -7,6 +7,7 @@ import {
   CLEANUP_SHARDS,
   cacheKey,
   childIdOf,
+  childKey,
   cleanupShard,
   executionIdOf,
   executionKey,
@@ -21,7 +22,7 @@ import { cleanupAttributes } from './table/payload.ts'
 import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
 /** What remains of a deleted execution until a last check: no content, but what is needed to find the rest. */
-type Tombstone = Pick<ExecutionItem, 'organizationId' | 'cache' | 'idempotencyId'> & {
+type Tombstone = Pick<ExecutionItem, 'organizationId' | 'parentExecutionId' | 'cache' | 'idempotencyId'> & {
   deleted: true
   openUntil: number
   /** Everything was deleted once; only late writers can have added something. */
@@ -83,11 +84,11 @@ async function deleteChild(
 async function putTombstone(
   table: Table,
   id: string,
-  { organizationId, cache, idempotencyId }: Partial<ExecutionItem>,
+  { organizationId, parentExecutionId, cache, idempotencyId }: Partial<ExecutionItem>,
   now: number,
   condition: Condition,
 ): Promise<Item | null> {
-  const kept = { organizationId, cache, idempotencyId }
+  const kept = { organizationId, parentExecutionId, cache, idempotencyId }
   const tombstone = { ...executionKey(id), ...kept, deleted: true, ...cleanupAttributes(id, now) }
   return (await table.put(tombstone, condition)) ? tombstone : null
 }
@@ -97,9 +98,11 @@ async function putTombstone(
  * check, because a worker may have been about to write.
  */
 async function completeDeletion(table: Table, id: string, tombstone: Item, now: number): Promise<void> {
-  const { organizationId, cache, idempotencyId, purged, openUntil } = tombstone as Tombstone
+  const { organizationId, parentExecutionId, cache, idempotencyId, purged, openUntil } =
+    tombstone as Tombstone
   if (cache) await table.delete(cacheKey(cache.key), belongsTo(id))
   if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
+  if (parentExecutionId) await table.delete(childKey(parentExecutionId, id))
   // The end of the journal refuses steps of a worker that has not noticed yet.
   const isIncluded = ({ sk, isEnd }: Item) => sk !== executionKey(id).sk && !isEnd
   const deleted = await deleteItems(table, { pk: executionKey(id).pk }, isIncluded, (keys) =>

@@ -45,7 +45,8 @@ export async function callTool(
   }
 }
 
-const isInterruption = (error: unknown): boolean =>
+/** Whether the error is not a failure of the tool that it passes through. */
+export const isInterruption = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof Interruption
 
 /**

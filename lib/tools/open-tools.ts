@@ -2,7 +2,7 @@ import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
 import { loadPatterns } from '../schema/patterns/load-pattern-engine.ts'
 import { type Agents, openAgentTool } from './agent-tool.ts'
-import { type CallableTool, callTool, toCallable } from './call-tool.ts'
+import { type CallableTool, callTool, isInterruption, toCallable } from './call-tool.ts'
 import type { ToolDocument } from './document/tool-fields.ts'
 import type { EgressPolicy } from './egress/egress-policy.ts'
 import { limitResult } from './limit-result.ts'
@@ -26,13 +26,14 @@ export type ToolDeps = Agents & {
 
 /**
  * Opens the tools of a document: connects to MCP servers and reads the descriptions of agents.
- * @throws ToolError that names the tool that cannot be opened, after closing the others
+ * @throws ToolError that names the tool that cannot be opened, after closing the others; Unavailable
  */
 export async function openTools(documents: ToolDocument[], deps: ToolDeps): Promise<Tools> {
   const secrets = openSecrets(deps.environment)
   const results = await Promise.allSettled(
     documents.map((document) =>
       openTool(document, secrets, deps).catch((error: Error) => {
+        if (isInterruption(error)) throw error
         const message = secrets.maskText(`Could not open the tool ${document.name}. ${error.message}`)
         throw new ToolError(message, { isTransient: !(error instanceof ToolError) || error.isTransient })
       }),

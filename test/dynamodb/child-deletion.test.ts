@@ -92,6 +92,8 @@ describe.each([
     expect(await executions.get(doneBelow)).toBeNull()
     expect(await executions.get(parent)).not.toBeNull()
     expect(await executions.get(open)).not.toBeNull()
+    const keys = (await scan()).filter(({ deleted }) => !deleted).map(({ pk, sk }) => `${pk} ${sk}`)
+    for (const { id } of [done, doneBelow]) expect(keys.filter((key) => key.includes(id))).toEqual([])
     expect(await executions.delete({ ...parent, now: START })).toBe('deleted')
     await sweep()
     expect(await scan()).toEqual([])

@@ -44,11 +44,14 @@ describe('openTools', () => {
     expect(server.transports.size).toBe(0)
   })
 
-  it('treats an unexpected error as transient', async () => {
+  it('treats an unexpected error as transient, but not as its own that the database does not answer', async () => {
     const opening = openDeclared([redact], {
       describeAgent: async () => Promise.reject(new Error('no table')),
     })
     await expect(opening).rejects.toMatchObject({ isTransient: true })
+    const error = new Unavailable(new Error('throttled'))
+    const unavailable = openDeclared([redact], { describeAgent: () => Promise.reject(error) })
+    await expect(unavailable).rejects.toBe(error)
   })
 })
 
