@@ -55,6 +55,21 @@ describe('a token', () => {
     await cancel()
   })
 
+  it('is not charged for streams whose client hung up before the response', async () => {
+    const { org, path, openStreams, cancel } = await setUp()
+    const headers = { Authorization: `Bearer ${org.token}`, Accept: 'text/event-stream' }
+    for (let ms = 0; ms < 40; ms++) {
+      const signal = AbortSignal.timeout(ms)
+      await fetch(`${inject('service')}${path}/events`, { headers, signal }).catch(() => undefined)
+    }
+    await vi.waitFor(async () => {
+      const streams = await openStreams(MAX_STREAMS)
+      for (const { close } of streams) close()
+      expect(statusesOf(streams)).toEqual([200])
+    }, 20_000)
+    await cancel()
+  })
+
   it(`waits with ${MAX_WAITS} requests at the same time`, async () => {
     const { org, path, cancel } = await setUp()
     const wait = () => org.call('GET', path, { headers: { Prefer: 'wait=25' } })

@@ -1,0 +1,52 @@
+import type { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { ExecutionEvent } from '../../../lib/core/execution-event.ts'
+import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
+
+beforeEach(() => void vi.stubEnv('RESPONSE_STREAMING', 'local'))
+afterEach(() => void vi.unstubAllEnvs())
+
+const STATUS: ExecutionEvent = { kind: 'status', id: 'a', status: 'IN_PROGRESS' }
+
+/** A response whose next event never comes. */
+async function open() {
+  const onClose = vi.fn()
+  const opened = Promise.withResolvers<AbortSignal>()
+  const response = await toEventStreamResponse(
+    async function* (signal) {
+      opened.resolve(signal)
+      yield [STATUS]
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    },
+    { onClose },
+  )
+  return { stream: response.stream as Readable, signal: opened.promise, onClose }
+}
+
+describe('toEventStreamResponse', () => {
+  it('stops reading when the client hangs up while it waits for an event', async () => {
+    const { stream, signal, onClose } = await open()
+    expect(String(await new Promise((resolve) => stream.once('data', resolve)))).toContain('IN_PROGRESS')
+    expect([(await signal).aborted, onClose.mock.calls.length]).toEqual([false, 0])
+    stream.destroy()
+    expect([(await signal).aborted, onClose.mock.calls.length]).toEqual([true, 1])
+  })
+
+  it('is closed once when the client hangs up before it reads', async () => {
+    const { stream, onClose } = await open()
+    stream.destroy()
+    stream.destroy()
+    expect(onClose).toHaveBeenCalledOnce()
+  })
+
+  it('is closed when its events end', async () => {
+    const onClose = vi.fn()
+    const read = async function* () {
+      yield [STATUS]
+    }
+    const { stream } = await toEventStreamResponse(read, { onClose })
+    const text = (await (stream as Readable).toArray()).join('')
+    expect(text).toMatch(/^event: status\n[\s\S]*retry: 1000\n\n$/)
+    await vi.waitFor(() => expect(onClose).toHaveBeenCalledOnce())
+  })
+})
