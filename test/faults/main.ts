@@ -11,7 +11,9 @@ const parseNumber = (text: string) => {
 
 program
   .name('npm run test:faults --')
-  .description('Runs agents on two services whose processes are killed and whose AWS requests get faults.')
+  .description(
+    'Runs agents on two services whose processes are killed, whose AWS requests get faults, and whose clients hang up.',
+  )
   .option('--async <n>', 'async runs', parseNumber, 1_000)
   .option('--sync <n>', 'sync runs', parseNumber, 200)
   .option('--seed <n>', 'repeats a schedule (default: FAULTS_SEED, or a random seed)', parseNumber)

@@ -86,7 +86,10 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
   }
 }
 
-/** Kills processes, injects faults, sends invalid messages and hangs up until all runs are accepted. @returns how often clients hung up */
+/**
+ * Kills processes, injects faults, sends invalid messages and hangs up until all runs are accepted.
+ * @returns how many clients hung up, by the moment
+ */
 async function withFaults(cluster: Cluster, load: RunLoad, options: FaultOptions) {
   const { services, runners, proxies, outages, token } = cluster
   const { seed, rate, limitMs, killEveryMs, leaseSeconds } = options

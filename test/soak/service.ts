@@ -19,7 +19,7 @@ import { collectGarbage, inspectorUrls, type ProcessSample, readHandles } from '
 
 const MODEL_MS = 20
 
-/** The service as `npm start` runs it, with a scripted model on a socket and a database that throttles requests about some runs. */
+/** The service as `npm start` runs it, with a scripted model on a socket, and a database that throttles some runs. */
 export async function startSoakService() {
   const folder = mkdtempSync(join(tmpdir(), 'aes-soak-'))
   const stops: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]

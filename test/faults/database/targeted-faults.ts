@@ -5,7 +5,7 @@ import { type ItemRequest, isRecord, isStep, parseItemRequest } from './table-re
 /** `kill`: the request gets no response, and the process that sent it is killed. */
 type Effect = Extract<Injection, 'throttle' | 'reject'> | 'kill'
 
-/** Which requests about an execution get which fault. All that match, if it is not limited by a number, a share or a time. */
+/** Which requests about an execution get which fault: all that match, unless a number, a share or a time limits it. */
 type Rule = {
   /** Of the run itself, or of the agents that it calls. */
   of: 'run' | 'child'
@@ -26,7 +26,7 @@ const succeeds = ({ operation, sk, body }: ItemRequest) =>
   isRecord(sk) &&
   Object.values(body.ExpressionAttributeValues ?? {}).some(({ S }) => S === 'SUCCESS')
 
-/** The SDK sends a request up to three times: with 4, the first write of the first worker fails, that of the next does not. */
+/** The SDK sends a request up to three times: the write of the first worker fails, that of the second one succeeds. */
 const ONE_CALL = 4
 /** More than the attempts of a run. */
 const DEATHS = 8

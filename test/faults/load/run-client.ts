@@ -70,7 +70,8 @@ export async function requestRun(params: Params): Promise<Observation> {
 
 async function submit(params: Params, observed: Observation): Promise<void> {
   const { run, reportProblem } = params
-  const path = `/v1/agents/${run.slug}/executions?execMode=${run.mode}&useCache=${run.useCache}${run.maxTokens === null ? '' : `&maxTokens=${run.maxTokens}`}`
+  const budget = run.maxTokens === null ? '' : `&maxTokens=${run.maxTokens}`
+  const path = `/v1/agents/${run.slug}/executions?execMode=${run.mode}&useCache=${run.useCache}${budget}`
   const options = { body: run.input, headers: { 'Idempotency-Key': run.marker } }
   const response = await withRetry(params, (call) => call('POST', path, options))
   if (!response) return

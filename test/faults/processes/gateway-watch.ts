@@ -7,7 +7,10 @@ const MAX_SILENT_SECONDS = 10
 const INTERVAL_MS = 500
 const TIMEOUT_MS = 2_000
 
-/** Reports gateways that exit although they were not killed, and those that compute without responding. The latter needs Linux. */
+/**
+ * Reports gateways that exit although they were not killed, and those that compute without responding. The latter needs
+ * Linux.
+ */
 export function watchGateways(services: SupervisedService[]) {
   const problems: string[] = []
   /** The processor time of each gateway at its last response. */

@@ -12,7 +12,7 @@ const PAUSE_LEASES = 1.5
 const RETRY_MS = 200
 
 type Kill = () => Promise<boolean>
-/** Without progress, the next kill is this much later: on a busy machine, a service needs longer to start than between two kills. */
+/** Intervals that the next kill waits for progress: on a busy machine, a service may need longer to start than one. */
 const MAX_PATIENCE = 8
 
 type Options = {

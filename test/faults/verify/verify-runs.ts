@@ -112,7 +112,7 @@ function runProblems(
   return problems
 }
 
-/** Of the run whose events were read, if any: each step comes once and in order, then the results of its calls, then the end. */
+/** Of a run whose events were read: each step comes once and in order, each result of a call, and the end. */
 function eventProblems({ run, executionId, final, events }: Observation): string[] {
   if (!events) return []
   const { steps, calls, isDone, problems } = events
