@@ -10,12 +10,13 @@ import type { DynoxideProcess } from './dynoxide-process.ts'
 
 export type Listening = { endpoint: string; close: () => Promise<void> }
 
-/**
- * Listens on a socket that only this user can open. Not in the data folder: the path of a socket has at most 103 characters.
- */
+/** Of the folder for temporary files, so that the path of a socket in it has at most 103. */
+const MAX_FOLDER_CHARACTERS = 85
+
+/** Listens on a socket that only this user can open. Not in the data folder, whose path can be too long. */
 export async function listenPrivately(server: Server): Promise<Listening> {
   // The mode of the folder is 0700.
-  const folder = process.platform === 'win32' ? null : await mkdtemp(join(tmpdir(), 'aes-'))
+  const folder = process.platform === 'win32' ? null : await mkdtemp(join(temporaryFolder(), 'aes-'))
   const path = folder ? join(folder, 'socket') : `\\\\.\\pipe\\aes-${randomUUID()}`
   const remove = async () => {
     if (folder) await rm(folder, { recursive: true, force: true })
@@ -28,6 +29,8 @@ export async function listenPrivately(server: Server): Promise<Listening> {
   }
   return { endpoint: toSocketEndpoint(path), close: () => closeNow(server).then(remove) }
 }
+
+const temporaryFolder = () => (tmpdir().length > MAX_FOLDER_CHARACTERS ? '/tmp' : tmpdir())
 
 export function closeNow(server: Server): Promise<void> {
   server.closeAllConnections()
@@ -53,7 +56,7 @@ export async function serveDynamoDB(call: DynoxideProcess['call']): Promise<List
   server.keepAliveTimeout = 65_000
   const listening = await listenPrivately(server)
   handleInProcess(listening.endpoint, async ({ headers, body }) => {
-    const { status, body: text } = await answer(headers, decoder.decode(body as Uint8Array))
+    const { status, body: text } = await withinTime(answer(headers, decoder.decode(body as Uint8Array)))
     const response = {
       statusCode: status,
       headers: { 'content-type': CONTENT_TYPE },
@@ -62,6 +65,17 @@ export async function serveDynamoDB(call: DynoxideProcess['call']): Promise<List
     return { response } as unknown as Awaited<ReturnType<NodeHttpHandler['handle']>>
   })
   return listening
+}
+
+/** Longer than any operation takes. */
+const TIMEOUT_MS = 5_000
+
+/** @throws an Error with the name of the SDK's own after the time */
+async function withinTime<T>(response: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const error = Object.assign(new Error('The database does not respond.'), { name: 'TimeoutError' })
+  const timer = setTimeout(() => reject(error), TIMEOUT_MS)
+  return Promise.race([response, late]).finally(() => clearTimeout(timer))
 }
 
 type Headers = Record<string, string | string[] | undefined>

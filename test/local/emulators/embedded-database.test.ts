@@ -17,8 +17,9 @@ import {
   UpdateItemCommand,
   UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { clientConfig, createRequestHandler, isRetryable, socketPathOf } from '../../../lib/aws-sdk.ts'
+import { serveDynamoDB } from '../../../local/emulators/private-socket.ts'
 import {
   type Emulator,
   findDynoxide,
@@ -242,6 +243,32 @@ describe.runIf(findDynoxide())('startEmbeddedDynamoDB', () => {
       .send(new ListTablesCommand({}))
       .catch((e) => e)
     expect(isRetryable(error)).toBe(true)
+  })
+})
+
+describe.runIf(process.platform === 'linux')('a long path of the folder for temporary files', () => {
+  it('is not used, because the path of a socket is limited', async () => {
+    vi.stubEnv('TMPDIR', `/tmp/${'x'.repeat(100)}`)
+    const emulator = await startEmbeddedDynamoDB(null)
+    await new DynamoDBClient(clientConfig(emulator.endpoint)).send(new ListTablesCommand({}))
+    await emulator.stop()
+    vi.unstubAllEnvs()
+  })
+})
+
+describe.runIf(findDynoxide())('an embedded database that does not respond', () => {
+  it('is a retryable error', async () => {
+    const { endpoint, close } = await serveDynamoDB(() => new Promise(() => undefined))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const sent = new DynamoDBClient({ ...clientConfig(endpoint), maxAttempts: 1 }).send(
+      new ListTablesCommand({}),
+    )
+    const failed = sent.catch((error: unknown) => error)
+    await vi.waitUntil(() => vi.getTimerCount() > 0)
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(isRetryable(await failed)).toBe(true)
+    vi.useRealTimers()
+    await close()
   })
 })
 
