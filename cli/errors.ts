@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { ServiceError } from '../lib/core/errors.ts'
+import { type ErrorCode, ServiceError } from '../lib/core/errors.ts'
 import { ResultFailed, toJsonText, write } from './output.ts'
 
 /** An error that the user can fix. Printed as a message without a stack trace. */
@@ -18,6 +18,17 @@ export class UserError extends Error {
     this.details = details
     this.lines = lines
   }
+}
+
+/** Errors of the service that name a route, with the command that does the same. */
+const MESSAGES: Partial<Record<ErrorCode, string>> = {
+  AgentNotFound: 'The organization has no agent with this ID or slug. List agents: npm run agents -- list',
+  VersionNotFound: 'The agent has no such version. List versions: npm run agents -- versions <slug>',
+  AgentArchived:
+    'This agent is archived: it accepts no runs and no versions. Restore it: npm run agents -- restore <slug>',
+  VersionRetired:
+    'This version is retired: it accepts no runs and cannot become current. Make it usable again: npm run agents -- unretire <slug> <version>',
+  ExecutionNotFound: 'The organization has no execution with this ID.',
 }
 
 const HELP_CODES = ['commander.helpDisplayed', 'commander.version']
@@ -50,7 +61,8 @@ async function reportUsageError({ code, message }: CommanderError, asJson: boole
 function toUserError(error: unknown): UserError | null {
   if (error instanceof UserError) return error
   if (!(error instanceof ServiceError)) return null
-  const { message, code, errors, cause } = error
+  const { code, errors, cause } = error
+  const message = MESSAGES[code as ErrorCode] ?? error.message
   const reason = cause instanceof Error && cause.message ? ` (${cause.message})` : ''
   return new UserError(`${message}${reason}`, { details: { code, ...(errors && { problems: errors }) } })
 }

@@ -1,7 +1,7 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import type { Agent, Organization, Version } from '../lib/core/agent.ts'
-import { AgentNotFound, VersionNotFound, VersionRetired } from '../lib/core/errors.ts'
+import { AgentArchived, AgentNotFound, VersionNotFound, VersionRetired } from '../lib/core/errors.ts'
 import type { Page, PageRequest } from '../lib/core/ports.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
@@ -130,6 +130,10 @@ const retiredError = ({ slug, versionId, options }: VersionReference): UserError
 export function assertNotArchived({ slug, archivedAt }: Agent, options: SharedOptions): void {
   if (archivedAt !== null) throw archivedError(slug, options)
 }
+
+/** The error to print for one of a change of an agent. */
+export const toArchivedError = (error: unknown, slug: string, options: SharedOptions): unknown =>
+  error instanceof AgentArchived ? archivedError(slug, options) : error
 
 const archivedError = (slug: string, options: SharedOptions): UserError =>
   new UserError(`Agent ${slug} is archived. Restore it: ${formatCommand(options, `restore ${slug}`)}`, {

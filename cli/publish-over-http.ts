@@ -3,6 +3,7 @@ import type { VersionRecord } from '../lib/api/schemas/agent-record.ts'
 import type { ProblemRecord } from '../lib/api/schemas/problem-record.ts'
 import { tryParseJson } from '../lib/core/json.ts'
 import { UserError } from './errors.ts'
+import { explainFailure } from './remote.ts'
 
 /** Longer than the service may take to check and store the largest agent. */
 const TIMEOUT_MS = 60_000
@@ -52,8 +53,6 @@ async function send(endpoint: string, token: string, body: object): Promise<Resp
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (error) {
-    const { cause, message } = error as Error
-    const reason = cause instanceof Error && cause.message ? cause.message : message
-    throw new UserError(`Cannot reach ${endpoint}: ${reason}`)
+    throw new UserError(`Cannot reach ${endpoint}: ${explainFailure(endpoint, error as Error)}`)
   }
 }

@@ -20,6 +20,25 @@ export const tokenOption = (scope: string): Option =>
     `API token for --url, with the scope ${scope}; default: the variable ${TOKEN_VARIABLE}`,
   )
 
+/** Codes of OpenSSL and Node for a server that does not speak TLS. */
+const NO_TLS = /wrong version number|packet length too long|WRONG_VERSION_NUMBER|ERR_SSL_|EPROTO/
+
+/** Why `fetch` failed, which its cause says. The texts of OpenSSL are not for people. */
+export function explainFailure(url: string, error: Error): string {
+  const { cause } = error
+  const reason = cause instanceof Error ? cause : error
+  const { code = '', message } = reason as NodeJS.ErrnoException
+  const { protocol, host } = new URL(url)
+  if (protocol === 'https:' && NO_TLS.test(`${code} ${message}`))
+    return `${host} does not speak TLS. If it is a service without it, use http://${host}`
+  if (code === 'ECONNREFUSED') return `nothing listens on ${host}. Is the service running?`
+  if (code === 'ENOTFOUND') return `the host ${host} does not exist`
+  if (protocol === 'http:' && (code === 'ECONNRESET' || /other side closed|socket hang up/.test(message)))
+    return `${host} closed the connection. If it speaks TLS, use https://${host}`
+  if (reason.name === 'TimeoutError') return `${host} did not respond in time`
+  return message || code || reason.name
+}
+
 /** The service of `--url` and its token; null without it. @throws UserError */
 export function getRemote({ url, token, stack, org }: RemoteOptions): { url: string; token: string } | null {
   if (url === undefined) {

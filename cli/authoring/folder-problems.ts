@@ -7,7 +7,13 @@ export const formatWarnings = (warnings: FolderProblem[]): string[] =>
 
 /** An error with one line per problem, in the format `file:line:column: field: message`. */
 export const folderError = (action: string, problems: FolderProblem[]): UserError =>
-  new UserError(`${action} failed: ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}.`, {
-    details: { problems },
-    lines: problems.map(formatProblem),
-  })
+  problemsError(`${action} failed: ${countOf(problems)}.`, problems)
+
+/** The error for an agent that the command's own agent calls. */
+export const calleeError = (slug: string, problems: FolderProblem[]): UserError =>
+  problemsError(`The agent ${slug}, which is called as a tool, has ${countOf(problems)}.`, problems)
+
+const problemsError = (message: string, problems: FolderProblem[]) =>
+  new UserError(message, { details: { problems }, lines: problems.map(formatProblem) })
+
+const countOf = ({ length }: FolderProblem[]) => (length === 1 ? '1 problem' : `${length} problems`)

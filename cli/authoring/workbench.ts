@@ -3,7 +3,7 @@ import type { Version } from '../../lib/core/agent.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { InvalidCallee, openWorkbench, publishOn } from '../../local/authoring/workbench.ts'
 import { onInterrupt } from '../interrupt.ts'
-import { folderError } from './folder-problems.ts'
+import { calleeError } from './folder-problems.ts'
 
 /**
  * Runs `work` with an agent on a table in memory, which is gone afterwards, also on errors and on Ctrl-C.
@@ -19,7 +19,7 @@ export async function withWorkbench<T>(
   try {
     return await work(workbench.stores, await publishOn(workbench, folder, agent))
   } catch (error) {
-    throw error instanceof InvalidCallee ? folderError(error.message, error.problems) : error
+    throw error instanceof InvalidCallee ? calleeError(error.slug, error.problems) : error
   } finally {
     removeCleanup()
     await workbench.close()

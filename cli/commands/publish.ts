@@ -12,7 +12,7 @@ import { formatReport, toReport } from '../authoring/case-report.ts'
 import { folderError, formatWarnings } from '../authoring/folder-problems.ts'
 import { ALL_ONCE, testCases } from '../authoring/test-cases.ts'
 import { UserError } from '../errors.ts'
-import { withOrganization } from '../find.ts'
+import { toArchivedError, withOrganization } from '../find.ts'
 import { formatCommand, formatExamples, shellQuote } from '../format.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
 import { toAction, withProgress } from '../output.ts'
@@ -86,6 +86,8 @@ async function publish(
       agent,
       draft,
       message,
+    }).catch((error: unknown) => {
+      throw toArchivedError(error, agent.document.slug, options)
     }),
   )
 }

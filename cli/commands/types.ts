@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { AgentError, Client } from '../../clients/typescript/src/index.ts'
 import { toAgentRecord } from '../../lib/api/mappers/to-agent-record.ts'
@@ -12,7 +13,7 @@ import { readAllPages, withOrganization } from '../find.ts'
 import { formatExamples } from '../format.ts'
 import { orgOption } from '../options.ts'
 import { toAction, withProgress } from '../output.ts'
-import { getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import { explainFailure, getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
 
 type Options = RemoteOptions & { out?: string; python?: true }
 
@@ -43,8 +44,8 @@ export function addTypesCommand(program: Command): void {
         const slugs = agents.map(({ slug }) => slug).sort()
         const { out } = options
         if (out === undefined) return { json: { agents: slugs, text }, text: text.trimEnd() }
-        await writeFile(out, text).catch((error: Error) => {
-          throw new UserError(`Cannot write ${out}: ${error.message}`)
+        await writeFile(out, text).catch((error: NodeJS.ErrnoException) => {
+          throw new UserError(`Cannot write ${out}: ${explainWriteError(out, error)}`)
         })
         const count = slugs.length === 1 ? '1 agent' : `${slugs.length} agents`
         return { json: { agents: slugs, file: out }, text: `Wrote the types of ${count} to ${out}.` }
@@ -75,7 +76,8 @@ async function readRemote({ url, token }: { url: string; token: string }): Promi
   }
   await withProgress(`Reading agents from ${url}`, reading()).catch((error: unknown) => {
     if (!(error instanceof AgentError)) throw error
-    const reason = error.cause instanceof Error && error.status === 0 ? ` (${reasonOf(error.cause)})` : ''
+    const reason =
+      error.cause instanceof Error && error.status === 0 ? ` (${explainFailure(url, error.cause)})` : ''
     throw new UserError(`Cannot read the agents of ${url}: ${error.detail}${reason}`, {
       details: { code: error.code },
     })
@@ -83,5 +85,7 @@ async function readRemote({ url, token }: { url: string; token: string }): Promi
   return agents
 }
 
-/** `fetch` says only that it failed; its cause says why. */
-const reasonOf = ({ message, cause }: Error): string => (cause instanceof Error ? cause.message : message)
+function explainWriteError(file: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return `the folder ${dirname(file)} does not exist.`
+  return code === 'EISDIR' ? 'it is a folder.' : message
+}

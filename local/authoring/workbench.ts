@@ -17,10 +17,12 @@ export type Workbench = { stores: Stores; close: () => Promise<void> }
 
 /** An agent that the tested one calls has problems. */
 export class InvalidCallee extends Error {
+  readonly slug: string
   readonly problems: FolderProblem[]
 
   constructor(slug: string, problems: FolderProblem[]) {
     super(`The agent ${slug}, which is called as a tool, has problems.`)
+    this.slug = slug
     this.problems = problems
   }
 }

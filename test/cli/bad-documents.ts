@@ -458,7 +458,7 @@ export const badFolders: BadFolder[] = [
       'lib/broken.ts': 'export const a = 1\nconst const\n',
     },
     expected: [
-      'foo/agent.ts:2:8: Could not resolve "no-such-package"',
+      'foo/agent.ts:2:8: cannot find the package "no-such-package": correct the import, or install it with npm install no-such-package',
       'foo/lib/broken.ts:2:7: Expected identifier but found "const"',
     ],
   },

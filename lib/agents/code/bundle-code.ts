@@ -59,5 +59,17 @@ export const stopBundler = (): Promise<void> => stop()
 /** esbuild counts columns from 0. */
 function toProblem({ location, text }: Message, entry: string): CodeProblem {
   const position = location ? { line: location.line, column: location.column + 1 } : START
-  return { file: location?.file ?? entry, ...position, message: text }
+  return { file: location?.file ?? entry, ...position, message: explainUnresolved(text) ?? text }
+}
+
+/** What to do about an import that leads nowhere; undefined for other errors of esbuild. */
+function explainUnresolved(text: string): string | undefined {
+  const [, name] = /^Could not resolve "(.+)"$/.exec(text) ?? []
+  if (name === undefined) return undefined
+  if (/^[./]/.test(name))
+    return `cannot find the file "${name}": correct the import, relative to this file and with its extension`
+  if (name.startsWith('node:')) return `"${name}" is not a module of Node.js`
+  const [first = '', second] = name.split('/')
+  const packageName = first.startsWith('@') && second !== undefined ? `${first}/${second}` : first
+  return `cannot find the package "${packageName}": correct the import, or install it with npm install ${packageName}`
 }
