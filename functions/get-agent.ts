@@ -10,4 +10,4 @@ async function getAgent({ organizationId, agentId }: Request<'get-agent'>) {
   return { status: 200, body: toAgentRecord(agent) }
 }
 
-export const handler = endpoint('get-agent', getAgent, { rates })
+export const handler = endpoint('get-agent', getAgent, { rates, agents })

@@ -16,4 +16,4 @@ async function getVersion(request: Request<'get-version'>) {
   return { status: 200, body: toVersionDetails(version, agent) }
 }
 
-export const handler = endpoint('get-version', getVersion, { rates })
+export const handler = endpoint('get-version', getVersion, { rates, agents })

@@ -14,5 +14,6 @@ async function listAgentExecutions(request: Request<'list-agent-executions'>) {
 
 export const handler = endpoint('list-agent-executions', listAgentExecutions, {
   rates,
+  agents,
   query: executionPageParameters,
 })

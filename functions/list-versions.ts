@@ -15,4 +15,4 @@ async function listVersions(request: Request<'list-versions'>) {
   return toPageResponse(versions, (version) => toVersionRecord(version, agent), request)
 }
 
-export const handler = endpoint('list-versions', listVersions, { rates, query: pageParameters })
+export const handler = endpoint('list-versions', listVersions, { rates, agents, query: pageParameters })

@@ -73,6 +73,7 @@ async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Star
 
 export const handler = endpoint('run-agent', runAgent, {
   rates: stores.rates,
+  agents: stores.agents,
   query: runParameters,
   headers: runHeaders,
 })

@@ -41,13 +41,13 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'get-openapi-document': { table: [] },
   'get-me': { table: [] },
   'serve-console': { table: [] },
-  'get-agent': { table: ['GetItem'] },
+  'get-agent': { table: ['BatchGetItem', 'GetItem'], indexes: ['owned-by-organization'] },
   'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
   'publish-agent': { table: ['BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
   'archive-agent': { table: ['UpdateItem'] },
   'restore-agent': { table: ['UpdateItem'] },
-  'list-versions': { table: ['GetItem', 'Query'] },
-  'get-version': { table: ['GetItem'] },
+  'list-versions': { table: ['BatchGetItem', 'GetItem', 'Query'], indexes: ['owned-by-organization'] },
+  'get-version': { table: ['BatchGetItem', 'GetItem'], indexes: ['owned-by-organization'] },
   'delete-version': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'UpdateItem'],
     indexes: ['executions-by-status'],
@@ -56,7 +56,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'retire-version': { table: ['GetItem', 'UpdateItem'] },
   'run-agent': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['executions-by-status', 'executions-of-agent'],
+    indexes: ['executions-by-status', 'executions-of-agent', 'owned-by-organization'],
     queue: ['SendMessage'],
   },
   'serve-mcp': {
@@ -81,6 +81,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
       'executions-of-agent',
       'executions-of-tenant',
       'failed-executions-of-agent',
+      'owned-by-organization',
     ],
   },
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },

@@ -76,9 +76,18 @@ const TOKEN_CHALLENGE = 'Bearer'
 const INVALID_TOKEN_CHALLENGE =
   'Bearer error="invalid_token", error_description="The API token is missing, unknown, expired or revoked."'
 
+const SEND_TOKEN = 'Send a valid API token in the header "Authorization: Bearer <API token>"'
+
 export class Unauthorized extends ServiceError {
-  constructor({ hasToken = true }: { hasToken?: boolean } = {}) {
-    super('Unauthorized', 'Send a valid API token in the header "Authorization: Bearer <API token>".', {
+  /**
+   * @param mistake a sentence about the header, which must not tell whether a token exists; by default, what can be wrong with
+   * a token
+   */
+  constructor({
+    hasToken = true,
+    mistake = 'It must begin with "aes_", and must not be expired or revoked.',
+  }: { hasToken?: boolean; mistake?: string } = {}) {
+    super('Unauthorized', `${SEND_TOKEN}. ${mistake}`, {
       headers: { 'WWW-Authenticate': hasToken ? INVALID_TOKEN_CHALLENGE : TOKEN_CHALLENGE },
     })
   }
@@ -92,10 +101,12 @@ export class Forbidden extends ServiceError {
 
 /** The detail omits the ID: the response for another organization's agent must equal the one for a missing agent. */
 export class AgentNotFound extends ServiceError {
-  constructor() {
+  /** @param similar the slug of another agent that the caller may list */
+  constructor(similar?: string) {
+    const hint = similar === undefined ? '.' : `; did you mean ${similar}?`
     super(
       'AgentNotFound',
-      'Your organization has no agent with this ID or slug. GET /v1/agents lists its agents.',
+      `Your organization has no agent with this ID or slug${hint} GET /v1/agents lists its agents.`,
     )
   }
 }

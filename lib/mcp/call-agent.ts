@@ -13,7 +13,7 @@ import { cancelExecution } from '../engine/end-execution.ts'
 import { buildRunRequest, type RunRequest, resolveVersionToRun } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
 import { type CallMeta, parseCallMeta } from './call-meta.ts'
-import { InvalidParams, unknownTool } from './invalid-params.ts'
+import { InvalidParams, UnknownTool } from './invalid-params.ts'
 import type { ToolCall } from './tool-call.ts'
 import { describeViolations, toRunResult, toToolError } from './tool-result.ts'
 
@@ -45,16 +45,16 @@ async function findVersion(
   { access, name }: ToolCall,
   named: { versionId: CallMeta['version']; idempotencyKey: string | undefined },
 ): ReturnType<typeof resolveVersionToRun> {
-  if (!mayUseAgent(access, name)) throw unknownTool(name)
+  if (!mayUseAgent(access, name)) throw new UnknownTool(name)
   try {
     return await resolveVersionToRun({ agents, access, idOrSlug: name, ...named })
   } catch (error) {
     if (error instanceof Forbidden || error instanceof VersionRetired)
       throw new InvalidParams(`_meta.version: ${error.message}`)
-    if (error instanceof AgentNotFound) throw unknownTool(name)
+    if (error instanceof AgentNotFound) throw new UnknownTool(name)
     if (!(error instanceof VersionNotFound)) throw error
     throw named.versionId === undefined
-      ? unknownTool(name)
+      ? new UnknownTool(name)
       : new InvalidParams('_meta.version is not a version of this agent.')
   }
 }

@@ -7,12 +7,14 @@ import {
   executionRecord,
   executionSummaryRecord,
 } from '../api/schemas/execution-record.ts'
-import { mayUseAgent, resolveTenant, type Scope } from '../core/access.ts'
+import { type Access, mayUseAgent, resolveTenant, type Scope } from '../core/access.ts'
+import type { Agent } from '../core/agent.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { AgentNotFound, ExecutionNotFound } from '../core/errors.ts'
 import type { ExecutionStatus } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
+import type { AgentStore } from '../core/ports.ts'
 import { cancelExecution } from '../engine/end-execution.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { waitForCompletion } from '../engine/wait-for-completion.ts'
@@ -20,6 +22,7 @@ import { resolveExecutionId } from '../http/execution-id.ts'
 import { withAgents } from '../http/execution-page.ts'
 import { whileHeld } from '../http/open-requests.ts'
 import { BY_ID, parsePage } from '../http/page.ts'
+import { findSimilarSlug } from '../http/suggest-agent.ts'
 import { compileStrictValidator } from '../schema/validate/validate.ts'
 import { toObjectSchema } from './object-schema.ts'
 import type { ToolCall } from './tool-call.ts'
@@ -140,9 +143,7 @@ const LIST_EXECUTIONS = serviceTool<ListInput>({
     const { organizationId } = access
     const page = parsePage({ limit, cursor }, BY_ID)
     const tenantId = resolveTenant(access, input.tenantId) ?? null
-    if (agent !== undefined && !mayUseAgent(access, agent)) throw new AgentNotFound()
-    const found =
-      agent === undefined ? null : await resolveAgent({ store: agents, organizationId, idOrSlug: agent })
+    const found = agent === undefined ? null : await findAgent(agents, access, agent)
     const scope = withAgents({ organizationId, agentId: found?.id ?? null }, access)
     const { items, next } = await executions.listSummaries({ ...scope, status, tenantId, ...page })
     return toResult({
@@ -151,6 +152,17 @@ const LIST_EXECUTIONS = serviceTool<ListInput>({
     })
   },
 })
+
+/** @throws AgentNotFound that suggests one that the token may use */
+async function findAgent(store: AgentStore, access: Access, idOrSlug: string): Promise<Agent> {
+  try {
+    if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
+    return await resolveAgent({ store, organizationId: access.organizationId, idOrSlug })
+  } catch (error) {
+    if (!(error instanceof AgentNotFound)) throw error
+    throw new AgentNotFound(await findSimilarSlug(store, access, idOrSlug))
+  }
+}
 
 type Definition<Input> = {
   declaration: Tool

@@ -8,4 +8,9 @@ export class InvalidParams extends ProtocolError {
 }
 
 /** The same for a tool that does not exist and for one that the token may not use. */
-export const unknownTool = (name: string) => new InvalidParams(`Unknown tool: ${name.slice(0, 128)}`)
+export class UnknownTool extends InvalidParams {
+  /** @param similar a tool that the token may use */
+  constructor(name: string, similar?: string) {
+    super(`Unknown tool: ${name.slice(0, 128)}${similar === undefined ? '' : `. Did you mean ${similar}?`}`)
+  }
+}

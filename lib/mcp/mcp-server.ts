@@ -5,10 +5,11 @@ import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { NEVER } from '../engine/checkpoints/deadline.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { toServiceError } from '../http/problem-details.ts'
+import { findSimilarSlug } from '../http/suggest-agent.ts'
 import { AGENT_SCOPE } from './agent-tools.ts'
 import { callAgent } from './call-agent.ts'
 import { executionTools } from './execution-tools.ts'
-import { InvalidParams, unknownTool } from './invalid-params.ts'
+import { InvalidParams, UnknownTool } from './invalid-params.ts'
 import { listTools } from './list-tools.ts'
 import type { ToolCall } from './tool-call.ts'
 import { toToolError } from './tool-result.ts'
@@ -64,15 +65,20 @@ export function newMcpServer(request: Params): Server {
     const call = toToolCall(request, name, context)
     try {
       const tool = serviceTools.get(name)
-      if (!hasScope(access, tool?.scope ?? AGENT_SCOPE)) throw unknownTool(name)
+      if (!hasScope(access, tool?.scope ?? AGENT_SCOPE)) throw new UnknownTool(name)
       return await (tool ? tool.run(engine, call) : callAgent(engine, call))
     } catch (error) {
+      if (error instanceof UnknownTool) throw new UnknownTool(name, await findSimilarAgent(request, name))
       if (error instanceof ServiceError && error.status < 500) return toToolError(error.message)
       throw toProtocolError(error, onServerError)
     }
   })
   return server
 }
+
+/** The name of an agent that the token may call. */
+const findSimilarAgent = async ({ engine, access }: Params, name: string): Promise<string | undefined> =>
+  hasScope(access, AGENT_SCOPE) ? findSimilarSlug(engine.agents, access, name) : undefined
 
 function toProtocolError(error: unknown, onServerError: Params['onServerError']): ProtocolError {
   if (error instanceof ProtocolError) return error

@@ -71,6 +71,16 @@ export async function verifyToken(tokens: TokenStore, header: string, now: numbe
   return token
 }
 
+/** What is wrong with an `Authorization` header that was rejected. The same sentence whether its token exists or not. */
+export function describeMistake(header: string | undefined): string {
+  if (!header?.trim()) return 'The request has no header Authorization.'
+  if (/^bearer$/i.test(header.trim())) return 'The header has no token after "Bearer".'
+  if (!/^bearer\s/i.test(header.trim())) return 'The header does not begin with "Bearer".'
+  if (!new RegExp(TOKEN_HEADER_PATTERN).test(header.trim()))
+    return `What the header contains does not look like a token: "aes_" and ${RANDOM_CHARACTERS} letters and digits.`
+  return 'The token does not exist, has expired or was revoked.'
+}
+
 export function isTokenFormat(text: string): boolean {
   return BEARER.test(`Bearer ${text}`) && text.length <= MAX_TOKEN_CHARACTERS
 }

@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { LRUCache } from 'lru-cache'
 import { Unauthorized, Unavailable } from '../../lib/core/errors.ts'
+import { describeMistake } from '../../lib/tokens/token.ts'
 
 export type Authorizer = (event: APIGatewayTokenAuthorizerEvent) => Promise<APIGatewayAuthorizerResult>
 
@@ -17,12 +18,14 @@ export async function authorize(
   header: string | undefined,
   route: string,
 ): Promise<AuthorizerContext> {
-  if (!header) throw new Unauthorized({ hasToken: false })
+  if (!header) throw new Unauthorized({ hasToken: false, mistake: describeMistake(header) })
   const hasToken = /^bearer +\S/i.test(header)
   const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route}`
   const result = await authorizer({ type: 'TOKEN', methodArn, authorizationToken: header }).catch(
     (error: Error) => {
-      throw error.message === 'Unauthorized' ? new Unauthorized({ hasToken }) : new Unavailable(error)
+      throw error.message === 'Unauthorized'
+        ? new Unauthorized({ hasToken, mistake: describeMistake(header) })
+        : new Unavailable(error)
     },
   )
   const isAllowed = result.policyDocument.Statement.every((statement) => statement.Effect === 'Allow')

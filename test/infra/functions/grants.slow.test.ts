@@ -168,6 +168,13 @@ async function invokeAllFunctions() {
   await call('list-agents', 200)
   await call('get-agent', 200)
   await call('list-versions', 200)
+  // These suggest another agent.
+  const missing = { agent: 'slow-ecko', versionId: version.id }
+  for (const name of ['get-agent', 'list-versions', 'get-version', 'list-agent-executions'] as const)
+    expect((await call(name, 404, missing)).detail).toContain('did you mean slow-echo?')
+  expect((await call('run-agent', 404, { ...missing, body: text })).detail).toContain(
+    'did you mean slow-echo?',
+  )
   await call('get-me', 200)
   const token = await createToken(table, organizationId)
   const authorization = { type: 'TOKEN', methodArn: 'arn:stage/live/GET/' }

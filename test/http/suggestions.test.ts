@@ -1,0 +1,124 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import type { TokenLimits } from '../../lib/core/access.ts'
+import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { system } from '../../lib/system.ts'
+import { newToken } from '../../lib/tokens/token.ts'
+import { modernRequest } from '../mcp/messages.ts'
+import { type ApiClient, createClient } from '../support/client.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
+
+let org: TestOrganization
+let other: TestOrganization
+
+beforeAll(async () => {
+  org = await newOrganization()
+  other = await newOrganization()
+  for (const slug of ['echo', 'three-steps']) await org.publish(slug)
+  await other.publish('failing')
+})
+
+const NOT_FOUND = 'Your organization has no agent with this ID or slug. GET /v1/agents lists its agents.'
+const hint = (slug: string) => NOT_FOUND.replace('.', `; did you mean ${slug}?`)
+
+const routesOf = (slug: string): ['GET' | 'POST', string][] => [
+  ['POST', `/v1/agents/${slug}/executions`],
+  ['GET', `/v1/agents/${slug}`],
+  ['GET', `/v1/agents/${slug}/versions`],
+  ['GET', `/v1/agents/${slug}/executions`],
+  ['GET', `/v1/agents/${slug}/versions/01a2003a-d1f2-7169-a695-5ea4428d9251`],
+]
+
+async function details(call: ApiClient, slug: string): Promise<string[]> {
+  const responses = await Promise.all(
+    routesOf(slug).map(([method, path]) => call(method, path, method === 'POST' ? { body: {} } : {})),
+  )
+  for (const { status, json } of responses) expect([status, json.code]).toEqual([404, 'AgentNotFound'])
+  return [...new Set(responses.map(({ json }) => json.detail as string))]
+}
+
+describe('a slug that does not exist', () => {
+  it('is answered with a similar one', async () => {
+    expect(await details(org.call, 'three-step')).toEqual([hint('three-steps')])
+    expect(await details(org.call, 'THREE_STEPS')).toEqual([hint('three-steps')])
+    expect(await details(org.call, 'unrelated')).toEqual([NOT_FOUND])
+  })
+
+  it('is answered like one of another organization, and like an ID', async () => {
+    expect(await details(org.call, 'failing')).toEqual([NOT_FOUND])
+    expect(await details(org.call, 'failin')).toEqual([NOT_FOUND])
+    expect(await details(org.call, '01a2003a-d1f2-7169-a695-5ea4428d9251')).toEqual([NOT_FOUND])
+  })
+
+  it('is answered with agents of the token only', async () => {
+    const limited = async (limits: Partial<TokenLimits>) => org.withLimits(limits)
+    const echoOnly = await limited({ agents: ['echo'] })
+    expect(await details(echoOnly, 'three-step')).toEqual([NOT_FOUND])
+    expect(await details(echoOnly, 'ecno')).toEqual([hint('echo')])
+    // An agent that exists, and that the token may not use, looks like one that does not.
+    expect(await details(echoOnly, 'three-steps')).toEqual([NOT_FOUND])
+  })
+
+  it('is answered without a hint by what a token with manage alone may call', async () => {
+    const manage = await org.withLimits({ scopes: ['manage'] })
+    const { json } = await manage('POST', '/v1/agents/three-step/archive', { body: {} })
+    expect(json.detail).toBe(NOT_FOUND)
+  })
+
+  it('is no tool of MCP, which names one that the token may call', async () => {
+    const answer = async (call: ApiClient, name: string) => {
+      const { text } = await call('POST', '/v1/mcp', modernRequest('tools/call', { name, arguments: {} }))
+      return text
+    }
+    expect(await answer(org.call, 'three-step')).toContain(
+      'Unknown tool: three-step. Did you mean three-steps?',
+    )
+    expect(await answer(org.call, 'failing')).not.toContain('Did you mean')
+    const limited = await org.withLimits({ agents: ['echo'], scopes: ['run'] })
+    expect(await answer(limited, 'three-steps')).not.toContain('Did you mean')
+    const withoutRun = await org.withLimits({ scopes: ['read'] })
+    expect(await answer(withoutRun, 'three-step')).not.toContain('Did you mean')
+  })
+
+  it('of a filter of MCP is answered with a similar one', async () => {
+    const request = modernRequest('tools/call', { name: 'list_executions', arguments: { agent: 'ecno' } })
+    expect((await org.call('POST', '/v1/mcp', request)).text).toContain('did you mean echo?')
+  })
+})
+
+describe('a token that is rejected', () => {
+  const SEND = 'Send a valid API token in the header "Authorization: Bearer <API token>". '
+  const unknown = `aes_${'a'.repeat(43)}`
+  const INVALID = 'The token does not exist, has expired or was revoked.'
+  const LOOKS = 'What the header contains does not look like a token: "aes_" and 43 letters and digits.'
+
+  it.each([
+    [undefined, 'The request has no header Authorization.'],
+    [unknown, 'The header does not begin with "Bearer".'],
+    [`Basic ${unknown}`, 'The header does not begin with "Bearer".'],
+    ['Bearer', 'The header has no token after "Bearer".'],
+    ['Bearer secret', LOOKS],
+    [`Bearer ${unknown}x`, LOOKS],
+    [`Bearer "${unknown}"`, LOOKS],
+    [`Bearer ${unknown}`, INVALID],
+    [`bearer ${unknown}`, INVALID],
+  ])('(%s) is explained', async (authorization, mistake) => {
+    const headers: Record<string, string> =
+      authorization === undefined ? {} : { Authorization: authorization }
+    const response = await fetch(`${inject('service')}/v1/agents`, { headers })
+    const { detail, code } = (await response.json()) as { detail: string; code: string }
+    expect({ status: response.status, code, detail }).toEqual({
+      status: 401,
+      code: 'Unauthorized',
+      detail: SEND + mistake,
+    })
+  })
+
+  it('gets the same sentence whether it never existed or has expired', async () => {
+    const { id: organizationId } = org
+    const lifetime = { system, name: 'test', createdBy: organizationId, lifetimeMs: -1 }
+    const { token, text } = newToken({ ...lifetime, organizationId })
+    await tokenStore(sharedTable()).create({ token })
+    const { json } = await createClient(inject('service'), text)('GET', '/v1/agents')
+    expect(json.detail).toBe(SEND + INVALID)
+  })
+})
