@@ -2,6 +2,7 @@ import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { suggestAgent } from '../lib/http/suggest-agent.ts'
 
 const { agents, rates } = openStores()
 
@@ -10,4 +11,4 @@ async function getAgent({ organizationId, agentId }: Request<'get-agent'>) {
   return { status: 200, body: toAgentRecord(agent) }
 }
 
-export const handler = endpoint('get-agent', getAgent, { rates, agents })
+export const handler = endpoint('get-agent', getAgent, { rates, suggestion: suggestAgent(agents) })

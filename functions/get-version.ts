@@ -3,6 +3,7 @@ import { toVersionDetails } from '../lib/api/mappers/to-agent-record.ts'
 import { VersionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { suggestAgent } from '../lib/http/suggest-agent.ts'
 import { toVersionId } from '../lib/http/version-id.ts'
 
 const { agents, rates } = openStores()
@@ -16,4 +17,4 @@ async function getVersion(request: Request<'get-version'>) {
   return { status: 200, body: toVersionDetails(version, agent) }
 }
 
-export const handler = endpoint('get-version', getVersion, { rates, agents })
+export const handler = endpoint('get-version', getVersion, { rates, suggestion: suggestAgent(agents) })

@@ -3,6 +3,7 @@ import { executionPageParameters } from '../lib/api/parameters/page-parameters.t
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { listPage } from '../lib/http/execution-page.ts'
+import { suggestAgent } from '../lib/http/suggest-agent.ts'
 
 const { agents, executions, rates } = openStores()
 
@@ -14,6 +15,6 @@ async function listAgentExecutions(request: Request<'list-agent-executions'>) {
 
 export const handler = endpoint('list-agent-executions', listAgentExecutions, {
   rates,
-  agents,
+  suggestion: suggestAgent(agents),
   query: executionPageParameters,
 })

@@ -4,6 +4,7 @@ import { pageParameters } from '../lib/api/parameters/page-parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { BY_ID, parsePage, toPageResponse } from '../lib/http/page.ts'
+import { suggestAgent } from '../lib/http/suggest-agent.ts'
 
 const { agents, rates } = openStores()
 
@@ -15,4 +16,8 @@ async function listVersions(request: Request<'list-versions'>) {
   return toPageResponse(versions, (version) => toVersionRecord(version, agent), request)
 }
 
-export const handler = endpoint('list-versions', listVersions, { rates, agents, query: pageParameters })
+export const handler = endpoint('list-versions', listVersions, {
+  rates,
+  suggestion: suggestAgent(agents),
+  query: pageParameters,
+})

@@ -15,6 +15,7 @@ import {
   toExecutionHeaders,
   toOutputResponse,
 } from '../lib/http/execution-response.ts'
+import { suggestAgent } from '../lib/http/suggest-agent.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
@@ -73,7 +74,7 @@ async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Star
 
 export const handler = endpoint('run-agent', runAgent, {
   rates: stores.rates,
-  agents: stores.agents,
+  suggestion: suggestAgent(stores.agents),
   query: runParameters,
   headers: runHeaders,
 })

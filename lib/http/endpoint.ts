@@ -1,4 +1,4 @@
-import middy from '@middy/core'
+import middy, { type MiddlewareObj } from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type * as z from 'zod/mini'
@@ -6,7 +6,7 @@ import type { parameterSchemas } from '../api/parameters/parameter-schemas.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
 import { type Access, UNLIMITED } from '../core/access.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import type { AgentStore, RateStore } from '../core/ports.ts'
+import type { RateStore } from '../core/ports.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
 import { readCorsOrigins, responseHeaders } from './cors.ts'
 import { encoding } from './encoding.ts'
@@ -18,7 +18,6 @@ import { problemDetails } from './problem-details.ts'
 import { largeBodyLimit, rateLimit } from './rate-limit.ts'
 import { requestLog } from './request-log.ts'
 import { requireAllTenants, requireScope, restrictParameters } from './restrictions.ts'
-import { suggestAgent } from './suggest-agent.ts'
 
 type Operations = typeof operations
 
@@ -31,7 +30,7 @@ type Schemas<Name extends OperationName> = {
 
 type AnyOptions = {
   rates?: RateStore
-  agents?: Suggestions
+  suggestion?: Suggestion
   query?: z.ZodMiniObject
   headers?: z.ZodMiniObject
 }
@@ -41,12 +40,12 @@ type Values<Name extends OperationName, Part extends 'query' | 'headers'> =
     ? z.output<Schema>
     : Record<never, never>
 
-/** Where to look for the agent that was meant, if the one in the path is not found. Only for scopes that may list agents. */
-type Suggestions = Pick<AgentStore, 'list'>
+/** `suggestAgent`, for scopes that may list agents. An option, so that other functions do not load it. */
+type Suggestion = MiddlewareObj<ServiceEvent, APIGatewayProxyResult>
 
 /** What an operation needs beside its handler: the counters of tokens unless it is public, and its schemas. */
 type Options<Name extends OperationName> = Schemas<Name> &
-  (Operations[Name] extends { public: true } ? unknown : { rates: RateStore; agents?: Suggestions })
+  (Operations[Name] extends { public: true } ? unknown : { rates: RateStore; suggestion?: Suggestion })
 
 /** A validated request. */
 export type Request<Name extends OperationName = OperationName> = {
@@ -80,7 +79,7 @@ export function endpoint<Name extends OperationName>(
   ...[options]: keyof Options<Name> extends never ? [] : [options: Options<Name>]
 ) {
   const operation = getOperation(name)
-  const { rates, agents, query, headers }: AnyOptions = options ?? {}
+  const { rates, suggestion, query, headers }: AnyOptions = options ?? {}
   const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
   const handler = middy<ServiceEvent, APIGatewayProxyResult>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
@@ -88,7 +87,7 @@ export function endpoint<Name extends OperationName>(
     .use(responseHeaders(readCorsOrigins()))
     .use(requestLog({ operation: name }))
     .use(problemDetails())
-  if (agents) handler.use(suggestAgent(agents))
+  if (suggestion) handler.use(suggestion)
   if (!operation.public) {
     if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)
     handler.use(identity()).use(rateLimit(rates))
