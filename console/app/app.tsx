@@ -3,18 +3,25 @@ import type { MeRecord } from '../../lib/api/schemas/me-record.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { ErrorBox } from '../components/page/error-box.tsx'
-import { credentials } from '../state/credentials.ts'
+import { credentials, offeredToken } from '../state/credentials.ts'
 import { MeContext } from '../state/me.ts'
 import { currentLocation } from '../state/router.ts'
 import { useStore } from '../state/store.ts'
 import { Layout } from './layout.tsx'
 import { findRoute } from './routes.tsx'
+import { SignInLinkDialog } from './sign-in-link-dialog.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 
 export function App() {
   const { token, rejection } = useStore(credentials)
-  // Another token may see other data: nothing is kept.
-  return token === null ? <SignInPage rejection={rejection} /> : <Console key={token} />
+  const offered = useStore(offeredToken)
+  return (
+    <>
+      {/* Another token may see other data: nothing is kept. */}
+      {token === null ? <SignInPage rejection={rejection} /> : <Console key={token} />}
+      {offered !== null && <SignInLinkDialog key={offered} token={offered} />}
+    </>
+  )
 }
 
 /** The pages do not wait for the identity of the token: few of them need it. */

@@ -10,6 +10,16 @@ export const credentials: Store<Credentials> = createStore({ token: load(), reje
 
 credentials.subscribe(() => save(credentials.get().token))
 
+/** The token of a link that was opened while another one was in use, until the user has chosen. */
+export const offeredToken: Store<string | null> = createStore<string | null>(null)
+
+/** Uses the token of a link, or offers it if another one is in use. */
+export function offer(token: string): void {
+  const { token: current } = credentials.get()
+  if (current === null) credentials.set({ token, rejection: null })
+  else if (current !== token) offeredToken.set(token)
+}
+
 export function signOut(rejection: string | null = null): void {
   credentials.set({ token: null, rejection })
 }

@@ -1,4 +1,4 @@
-import { credentials } from './credentials.ts'
+import { offer } from './credentials.ts'
 import { type Location, parseHash, tokenIn } from './location.ts'
 import { createStore, type Store } from './store.ts'
 
@@ -37,12 +37,12 @@ export function navigate(href: string, options: { replace?: boolean } = {}): voi
   update()
 }
 
-/** Signs in with the token in the URL, and removes it from there. */
+/** Signs in with the token in the URL unless another one is in use, and removes it from there. */
 export function readSignInLink(): void {
   const token = tokenIn(window.location.hash)
   if (token === null) return
   history.replaceState(null, '', `${window.location.pathname}${window.location.search}#/`)
-  credentials.set({ token, rejection: null })
+  offer(token)
 }
 
 /** Identifies the entry of the browser's history that is shown, where the browser tells. */

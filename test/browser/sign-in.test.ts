@@ -52,6 +52,42 @@ describe('signing in', () => {
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
   })
 
+  it('with a link asks before it replaces a token, and Escape keeps that', async () => {
+    const other = await newOrganization()
+    const page = await open(`${console}#token=${org.token}`)
+    const overview = page.getByRole('heading', { name: 'Overview' })
+    await overview.waitFor()
+    const kept = () => page.evaluate('Object.values(sessionStorage)')
+    const dialog = page.getByRole('dialog', { name: 'Sign in with another token?' })
+    for (const keep of [
+      () => page.keyboard.press('Escape'),
+      () => dialog.getByRole('button', { name: 'Keep my token' }).click(),
+    ]) {
+      await page.evaluate(`location.hash = '#token=${other.token}'`)
+      await dialog.waitFor()
+      expect(page.url()).not.toContain(other.token)
+      expect(await dialog.textContent()).not.toContain(other.token)
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep my token')
+      await keep()
+      await dialog.waitFor({ state: 'detached' })
+      expect(await kept()).toEqual([org.token])
+      await page.getByText(org.id.slice(0, 8)).waitFor()
+    }
+    // Also when the page is loaded with the link.
+    await page.goto(`${console}?again#token=${other.token}`)
+    await dialog.getByRole('button', { name: 'Use the token of the link' }).click()
+    await page.getByText(other.id.slice(0, 8)).waitFor()
+    expect(await kept()).toEqual([other.token])
+  })
+
+  it('with a link to the token in use asks nothing', async () => {
+    const page = await open(`${console}#token=${org.token}`)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.evaluate(`location.hash = '#token=${org.token}'`)
+    await page.waitForFunction(`!location.hash.includes('token')`)
+    expect(await page.getByRole('dialog').count()).toBe(0)
+  })
+
   it('ends with "Sign out", which forgets the token', async () => {
     const page = await open(`${console}#token=${org.token}`)
     await page.getByRole('button', { name: 'Sign out' }).click()
