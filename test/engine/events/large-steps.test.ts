@@ -6,7 +6,9 @@ import { openEvents } from '../../../lib/engine/events/open-events.ts'
 import { EMULATORS, tableOn } from '../../support/emulators.ts'
 import { anExecution, NO_PROGRESS } from '../../support/executions.ts'
 
-const times = { startedAt: '2026-11-22T08:00:00.000Z', finishedAt: '2026-11-22T08:00:01.000Z' }
+/** The present: a sweeper deletes old payloads that nothing refers to yet. */
+const at = new Date().toISOString()
+const times = { startedAt: at, finishedAt: at }
 const textOf = (kilobytes: number) => randomBytes(kilobytes * 750).toString('base64')
 
 /** In kilobytes of JSON: the text of each step, and the results of its calls. The readers' pages have 1,000. */
