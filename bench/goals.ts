@@ -10,6 +10,7 @@ export type PartName =
   | 'bundles'
   | 'listing'
   | 'footprint'
+  | 'parallel'
 
 type Goal = { part: PartName; name: string; atMost?: number; atLeast?: number }
 
@@ -43,6 +44,9 @@ export const GOALS = {
   listLatency: { part: 'listing', name: 'p50 of a filtered page / at 1,000 executions', atMost: 1.5 },
   readySeconds: { part: 'footprint', name: '`npm start` until ready, s', atMost: 1.5 },
   idleMemory: { part: 'footprint', name: 'idle process tree, MiB (RSS)', atMost: 240 },
+  parallelTime: { part: 'parallel', name: 'processor time of a sync run at 16 in flight / floor', atMost: 2 },
+  parallelLatency: { part: 'parallel', name: 'sync p99 at 64 in flight / floor', atMost: 2 },
+  parallelMemory: { part: 'parallel', name: 'gateway and runner at 64 in flight, MiB (RSS)', atMost: 450 },
 } satisfies Record<string, Goal>
 
 /** Measured values by goal. */

@@ -10,6 +10,7 @@ import { footprint } from './parts/footprint.ts'
 import { latency } from './parts/latency.ts'
 import { listing } from './parts/listing.ts'
 import { overhead } from './parts/overhead.ts'
+import { parallel } from './parts/parallel.ts'
 import { steps } from './parts/steps.ts'
 import { createReport, type Part, type PartResult, toText } from './report.ts'
 
@@ -23,6 +24,7 @@ const PARTS: Record<PartName, Part> = {
   bundles,
   listing,
   footprint,
+  parallel,
 }
 const PART_NAMES = Object.keys(PARTS) as PartName[]
 
