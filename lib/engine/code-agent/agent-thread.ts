@@ -50,8 +50,11 @@ export class AgentThread {
   private readonly worker: Worker
   /** Processes that the agent has started. */
   private readonly children = new Set<number>()
-  /** When the thread began its present run, or 0: shared, because a thread that waits for a processor cannot answer. */
-  private readonly began = new Float64Array(new SharedArrayBuffer(8))
+  /**
+   * When the thread began its present run, or 0, and for how long its event loop had been idle. Shared, because a thread
+   * that waits for a processor cannot answer.
+   */
+  private readonly began = new Float64Array(new SharedArrayBuffer(16))
   private run: Run | null = null
   private failure: ThreadDied | null = null
 
@@ -105,10 +108,15 @@ export class AgentThread {
     }
   }
 
-  /** Whether the code of the present run has been executing or waiting for this long. */
-  hasRunFor(ms: number): boolean {
-    const [began = 0] = this.began
-    return began > 0 && Date.now() - began >= ms
+  /**
+   * For how long the code of the present run has been executing, and how much of that it waited, in milliseconds. Zero if
+   * it has not begun, or has ended.
+   */
+  timesOfRun(): { elapsed: number; waited: number } {
+    const [began = 0, idleBefore = 0] = this.began
+    if (began === 0) return { elapsed: 0, waited: 0 }
+    const { idle } = this.worker.performance.eventLoopUtilization()
+    return { elapsed: Date.now() - began, waited: idle - idleBefore }
   }
 
   send(message: WorkerMessage): void {

@@ -90,6 +90,7 @@ function postLogs(): void {
 
 /** The worker has the result before the thread checks whether the run left it as it was. */
 async function execute(task: ThreadTask): Promise<void> {
+  began[1] = performance.eventLoopUtilization().idle
   began[0] = Date.now()
   const steps = openSteps(task.storedSteps, post)
   const run = { steps, abort: new AbortController() }

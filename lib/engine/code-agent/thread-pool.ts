@@ -19,8 +19,10 @@ const IDLE_MS = 20_000
  * all of it processor time, and most runs less than 1 ms: a run that ends usually frees its thread sooner.
  */
 const START_AFTER_MS = 50
-/** Threads that start at the same time for the same runs. */
-const MAX_STARTING = availableParallelism()
+/** The same for a run that computes, if as many threads as processors are busy. */
+const LONG_RUN_MS = 1_000
+/** As many threads start at the same time for the same runs. */
+const PROCESSORS = availableParallelism()
 
 /** Whose runs may share a thread: those of one version, tenant and environment. */
 export type ThreadKey = {
@@ -115,15 +117,26 @@ function checkLater(group: Group): void {
 function check(group: Group): void {
   group.timer = undefined
   if (group.waiting.length === 0) return
-  const areAllBusy = [...group.busy].every((thread) => thread.hasRunFor(START_AFTER_MS))
+  const hasProcessor = group.busy.size < PROCESSORS
+  const areAllBusy = [...group.busy].every((thread) => isBusy(thread, hasProcessor))
   if (areAllBusy && group.starting === 0) startThreads(group, Math.max(group.busy.size, 1))
   checkLater(group)
+}
+
+/**
+ * Whether the thread's present run waits for something, or computes. One that seems to compute may itself wait for a
+ * processor, for which a further thread would compete: unless there is a processor for each, only long ones count.
+ */
+function isBusy(thread: AgentThread, hasProcessor: boolean): boolean {
+  const { elapsed, waited } = thread.timesOfRun()
+  const isWaiting = waited >= START_AFTER_MS / 2
+  return elapsed >= (isWaiting || hasProcessor ? START_AFTER_MS : LONG_RUN_MS)
 }
 
 /** Starts threads, as many at a time as can start at full speed, for runs that wait. */
 function startThreads(group: Group, count: number): void {
   group.planned = Math.min(count, group.waiting.length)
-  while (group.planned > 0 && group.starting < MAX_STARTING) {
+  while (group.planned > 0 && group.starting < PROCESSORS) {
     group.planned -= 1
     group.starting += 1
     const thread = new AgentThread(group.options)
