@@ -112,10 +112,6 @@ function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
 
 const reportFailure = (error: unknown) => console.error('The gateway failed:', error)
 
-/**
- * Responds with the result of a function; if Node does not accept it, for example because of a line break in a header, with
- * a problem. Returns the status.
- */
 const NO_OAUTH =
   'This service has no OAuth sign-in: configure the client to send an API token in the header "Authorization: Bearer <API token>".'
 
@@ -128,6 +124,10 @@ const noRegistration = () =>
     members: { error: 'access_denied', error_description: NO_OAUTH },
   })
 
+/**
+ * Responds with the result of a function; if Node does not accept it, for example because of a line break in a header, with
+ * a problem. Returns the status.
+ */
 function writeResponse(
   response: ServerResponse,
   result: APIGatewayProxyResult,

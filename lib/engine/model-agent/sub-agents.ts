@@ -6,6 +6,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { MAX_CHILDREN } from '../../core/limits.ts'
 import type { ToolResult } from '../../core/model.ts'
 import type { RecordedStep } from '../../core/step.ts'
+import { ToolError } from '../../tools/tool.ts'
 import type { Engine } from '../engine.ts'
 import { callKeyOf } from './call-key.ts'
 import { childId } from './child-id.ts'
@@ -74,12 +75,16 @@ export function subAgents(
         input,
         signal,
         share: (await budget?.share()) ?? null,
+      }).catch((error: unknown) => {
+        // The timeout of the call. The execution counts all the same.
+        if (error instanceof ToolError) return error
+        throw error
       })
-      const executionId = ended.id
-      if (ended.output) return { ok: true, value: ended.output, executionId }
+      if (ended instanceof ToolError) return { ok: false, executionId: id, error: ended.message }
+      if (ended.output) return { ok: true, value: ended.output, executionId: id }
       return {
         ok: false,
-        executionId,
+        executionId: id,
         error: `The agent ${slug} failed: ${ended.error?.message ?? 'no reason was recorded'}`,
       }
     },

@@ -120,7 +120,7 @@ async function reuseOrRun(current: Attempt): Promise<Outcome> {
   const reuse = await Promise.race([
     reuseResult({ engine, execution, signal: stop, retry }),
     abort.happened.then((): never => {
-      throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
+      throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: 0 })
     }),
   ]).finally(abort.ignore)
   if ('outcome' in reuse) return reuse.outcome

@@ -263,4 +263,22 @@ describe('subAgents', () => {
       'This run has started 4 executions of other agents, which is its limit (execution.maxChildren).'
     expect(results[4]).toEqual({ ok: false, error })
   })
+
+  it('name the execution of a call that timed out, which counts towards the limit', async () => {
+    const code = 'export default () => new Promise((resolve) => setTimeout(resolve, 60_000))'
+    const { organizationId } = await aModelAgent({ slug: SLUG, code: true }, { code })
+    const ask = { name: 'ask', agent: SLUG, timeoutSeconds: 1 }
+    const version = await aModelAgent({ organizationId, tools: [ask] })
+    const { parent, agents } = await openAgents(organizationId, { version })
+    const tools = await openTools(version.tools as ToolDocument[], { environment: {}, ...agents })
+    const call = { id: 'call', name: 'ask', input, error: null }
+    const options = { idempotencyKey: 'call', signal: new AbortController().signal }
+    const executionId = childId(parent, 'call')
+    expect(await tools.call(call, options)).toEqual({
+      ok: false,
+      error: 'The call timed out after 1 s.',
+      executionId,
+    })
+    expect((await engine.executions.get({ organizationId, id: executionId }))?.error).toEqual(CANCELLED)
+  })
 })

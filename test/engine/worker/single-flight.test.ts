@@ -189,6 +189,11 @@ describe('the time limit of a run that waits for another one', () => {
     const stopping = { ...engine, executions: { ...engine.executions, getStatus } }
     const deadline = { drain: stop.signal, stop: stop.signal }
     expect(await attempt(stopping, execution, limited(), { deadline })).toMatchObject({ kind: 'released' })
+    // The wait of a run that another worker continues is no more its own than before.
+    expect(await engine.executions.get(execution)).toMatchObject({
+      startedAt: null,
+      attemptsSinceProgress: 0,
+    })
   })
 })
 
