@@ -49,7 +49,9 @@ export async function startService(workspace: Workspace, options: Options = {}):
     ...endpoints,
     ...options.environment,
   }
-  const command = options.npm ? { command: 'npm', args: ['start'] } : { args: ['local/start.mjs'] }
+  const command = options.npm
+    ? { command: 'npm', args: ['start'] }
+    : { args: ['--max-semi-space-size=16', 'local/start.mjs'] }
   const child = await startChild(workspace, { ...command, environment })
   const { endpoint } = await openDatabase('command', {
     DATA_DIR: folder,
