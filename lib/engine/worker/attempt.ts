@@ -137,7 +137,7 @@ async function runUntilDeadline(current: Attempt): Promise<Outcome> {
   const { engine, execution, version, heartbeat, deadline, stop } = current
   const limit = timeLimit(execution, version)
   const timeout = new AbortController()
-  const timer = setTimeout(() => timeout.abort(), limit.endsAt - engine.system.now())
+  const timer = setTimeout(() => timeout.abort(), Math.max(limit.endsAt - engine.system.now(), 0))
   const signal = AbortSignal.any([stop, timeout.signal])
   const abort = onceAborted(signal)
   try {
