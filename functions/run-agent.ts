@@ -1,5 +1,6 @@
 import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
-import { idempotencyKeyOf } from '../lib/core/access.ts'
+import { type Access, idempotencyKeyOf } from '../lib/core/access.ts'
+import { isFinal } from '../lib/core/execution.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
@@ -15,6 +16,7 @@ import {
   toExecutionHeaders,
   toOutputResponse,
 } from '../lib/http/execution-response.ts'
+import { holdRequest } from '../lib/http/open-requests.ts'
 import { suggestAgent } from '../lib/http/suggest-agent.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
@@ -45,7 +47,7 @@ async function streamRun(
   { access, organizationId, query, basePath }: Request<'run-agent'>,
   run: RunRequest,
 ): Promise<HttpResponse> {
-  const { execution, ended } = await start(query.execMode, run)
+  const { execution, ended, release } = await start(query.execMode, access, run)
   const { id } = execution
   let { status } = execution
   const completed = ended.then((latest) => {
@@ -63,13 +65,25 @@ async function streamRun(
     // Lambda suspends the function when the response ends.
     await completed
   }
-  return toEventStreamResponse(read, { headers: toExecutionHeaders(execution, basePath) })
+  return toEventStreamResponse(read, { headers: toExecutionHeaders(execution, basePath), onClose: release })
 }
 
-async function start(mode: 'sync' | 'async', run: RunRequest): Promise<Omit<Started, 'isNew'>> {
-  if (mode === 'sync') return startSync(intake, run)
-  const execution = await submitAsync(intake, run)
-  return { execution, ended: Promise.resolve(execution) }
+type Streamed = Omit<Started, 'isNew'> & { release: () => void }
+
+/** The stream of a run that this request executes counts as the run, any other one as an event stream (docs/decisions/0052). */
+async function start(mode: 'sync' | 'async', access: Access, run: RunRequest): Promise<Streamed> {
+  if (mode === 'sync') {
+    const started = await startSync(intake, run)
+    const isElsewhere = !started.isNew && !isFinal(started.execution)
+    return { ...started, release: isElsewhere ? holdRequest('stream', access) : () => undefined }
+  }
+  // Before the run is accepted: a client repeats a request that was refused.
+  const release = holdRequest('stream', access)
+  const execution = await submitAsync(intake, run).catch((error: unknown) => {
+    release()
+    throw error
+  })
+  return { execution, ended: Promise.resolve(execution), release }
 }
 
 export const handler = endpoint('run-agent', runAgent, {

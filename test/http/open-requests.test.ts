@@ -44,6 +44,43 @@ describe('a token', () => {
     await vi.waitFor(async () => expect((await openStream()).response.status).toBe(200), { timeout: 20_000 })
   })
 
+  it.each([
+    ['sync', 'repeated requests for one run'],
+    ['async', 'repeated requests for one run'],
+    ['async', 'runs'],
+  ])(`holds ${MAX_STREAMS} event streams of %s %s`, async (execMode, kind) => {
+    const org = await newOrganization()
+    await org.publish('wait')
+    const openRun = (number: number) => {
+      const key = kind === 'runs' ? `run ${number}` : 'one run'
+      const url = `${inject('service')}/v1/agents/wait/executions?execMode=${execMode}`
+      return openEventStream(url, {
+        token: org.token,
+        body: { seconds: 600 },
+        headers: { 'Idempotency-Key': key },
+      })
+    }
+    const first = await openRun(0)
+    const streams = await Promise.all(
+      Array.from({ length: MAX_STREAMS + 1 }, (_, number) => openRun(number + 1)),
+    )
+    const all = [first, ...streams]
+    const refused = all.filter(({ response }) => response.status === 429)
+    // The stream of a synchronous run counts as the run.
+    expect(refused).toHaveLength(execMode === 'sync' ? 1 : 2)
+    expect(await org.call('GET', '/v1/agent_executions')).toMatchObject({
+      json: { length: kind === 'runs' ? MAX_STREAMS : 1 },
+    })
+    for (const { close } of all) close()
+    await vi.waitFor(async () => {
+      const { response, close } = await openRun(1)
+      close()
+      expect(response.status).toBe(200)
+    }, 20_000)
+    const { json } = await org.call('GET', '/v1/agent_executions?status=IN_PROGRESS')
+    for (const { id } of json) await org.call('POST', `/v1/agent_executions/${id}/cancel`)
+  })
+
   it('may open other streams when it has closed some', async () => {
     const { openStreams, openStream, cancel } = await setUp()
     const streams = await openStreams(MAX_STREAMS)

@@ -9,11 +9,17 @@ export type EventStream = {
   close: () => void
 }
 
-type Options = { token: string; lastEventId?: number | string; body?: object; timeoutMs?: number }
+type Options = {
+  token: string
+  lastEventId?: number | string
+  body?: object
+  headers?: Record<string, string>
+  timeoutMs?: number
+}
 
 /** Opens a stream of events: by POST if there is a body. */
 export async function openEventStream(url: string, options: Options): Promise<EventStream> {
-  const { token, lastEventId, body, timeoutMs = 60_000 } = options
+  const { token, lastEventId, body, headers, timeoutMs = 60_000 } = options
   const controller = new AbortController()
   const response = await fetch(url, {
     signal: AbortSignal.any([controller.signal, AbortSignal.timeout(timeoutMs)]),
@@ -22,6 +28,7 @@ export async function openEventStream(url: string, options: Options): Promise<Ev
       Accept: 'text/event-stream',
       ...(lastEventId !== undefined && { 'Last-Event-ID': String(lastEventId) }),
       ...(body && { 'Content-Type': 'application/json' }),
+      ...headers,
     },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
   })
