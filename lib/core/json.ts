@@ -66,3 +66,6 @@ export function tryParseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** Whether text that `JSON.stringify` wrote contains half of a surrogate pair, which DynamoDB refuses in items. */
+export const hasUnpairedSurrogate = (json: string): boolean => /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(json)

@@ -142,7 +142,7 @@ const LIST_EXECUTIONS = serviceTool<ListInput>({
   async run({ agents, executions }, { access }, { agent, status = null, limit, cursor, ...input }) {
     const { organizationId } = access
     const page = parsePage({ limit, cursor }, BY_ID)
-    const tenantId = resolveTenant(access, input.tenantId) ?? null
+    const tenantId = resolveTenant(access, input.tenantId?.toWellFormed()) ?? null
     const found = agent === undefined ? null : await findAgent(agents, access, agent)
     const scope = withAgents({ organizationId, agentId: found?.id ?? null }, access)
     const { items, next } = await executions.listSummaries({ ...scope, status, tenantId, ...page })

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
+import { hasUnpairedSurrogate } from '../../lib/core/json.ts'
 
 /** The answer of DynamoDB: its status, and its body as JSON text. */
 export type Answer = { status: number; body: string }
@@ -58,13 +59,15 @@ export async function startDynoxideProcess(binary: string, file: string | null):
   })
 
   let lastId = 0
-  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const toLine = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
   const request = (method: string, params: object): Promise<Message> =>
     new Promise((resolve, reject) => {
       if (!isOpen) return reject(exitedError())
       const id = ++lastId
+      const line = toLine({ id, method, params })
+      if (hasUnpairedSurrogate(line)) return resolve(UNREADABLE)
       waiting.set(id, { resolve, reject })
-      send({ id, method, params })
+      child.stdin.write(line)
     })
 
   const database = {
@@ -80,8 +83,23 @@ export async function startDynoxideProcess(binary: string, file: string | null):
   await request('initialize', initialize).catch(async () => {
     throw new Error(await exited)
   })
-  send({ method: 'notifications/initialized' })
+  child.stdin.write(toLine({ method: 'notifications/initialized' }))
   return database
+}
+
+/** Instead of dynoxide, which does not answer messages that it cannot read. */
+const UNREADABLE: Message = {
+  result: {
+    isError: true,
+    content: [
+      {
+        text: JSON.stringify({
+          error_type: 'SerializationException',
+          message: 'The request contains an unpaired surrogate.',
+        }),
+      },
+    ],
+  },
 }
 
 /** Not `readline`, which also splits at U+2028 and U+2029, which JSON may contain. */

@@ -104,6 +104,12 @@ const REJECTED: [name: string, request: RequestOptions, status: number, code: nu
     -32602,
   ],
   [
+    'a _meta.tenantId with half of a surrogate pair',
+    modernRequest('tools/call', { ...CALL, _meta: { tenantId: '\ud800' } }),
+    200,
+    -32602,
+  ],
+  [
     'an invalid _meta.useCache',
     modernRequest('tools/call', { ...CALL, _meta: { useCache: 'yes' } }),
     200,

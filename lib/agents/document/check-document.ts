@@ -1,3 +1,4 @@
+import { hasUnpairedSurrogate } from '../../core/json.ts'
 import type { AgentDocument } from './document.ts'
 import { findBudgetProblem } from './find-budget-problem.ts'
 import { type DocumentProblem, parseDocument } from './parse-document.ts'
@@ -43,7 +44,9 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
       : []),
   ]
   if (problems.length > 0) return { document: null, problems }
-  const bytes = Buffer.byteLength(JSON.stringify(document))
+  const json = JSON.stringify(document)
+  if (hasUnpairedSurrogate(json)) return invalid('contains half of a surrogate pair, which is not text')
+  const bytes = Buffer.byteLength(json)
   if (bytes > MAX_DOCUMENT_BYTES)
     return invalid(`expands to ${bytes} bytes; the limit is ${MAX_DOCUMENT_BYTES}`)
   return { document, problems: [] }

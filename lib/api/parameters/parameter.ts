@@ -53,5 +53,11 @@ export function dateTime() {
 export function tenantId() {
   const error = 'must have 1 to 128 characters and no control characters'
   // biome-ignore lint/suspicious/noControlCharactersInRegex: `\p{Cc}` is unknown to many clients that read OpenAPI.
-  return z.optional(z.string().check(z.regex(/^[^\u0000-\u001f\u007f-\u009f]{1,128}$/u, { error })))
+  const characters = z.regex(/^[^\u0000-\u001f\u007f-\u009f]{1,128}$/u, { error })
+  return z.optional(
+    z.string().check(
+      characters,
+      z.refine((text) => text.isWellFormed(), { error }),
+    ),
+  )
 }

@@ -8,12 +8,11 @@ const MESSAGE = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/u
 const MESSAGE_ERROR = `must be a string of at most ${MAX_MESSAGE_CHARACTERS} characters without control characters, or null`
 
 /** What the author of a version says about it. */
-export const messageSchema = z
-  .string({ error: MESSAGE_ERROR })
-  .check(
-    z.maxLength(MAX_MESSAGE_CHARACTERS, { error: MESSAGE_ERROR }),
-    z.regex(MESSAGE, { error: MESSAGE_ERROR }),
-  )
+export const messageSchema = z.string({ error: MESSAGE_ERROR }).check(
+  z.maxLength(MAX_MESSAGE_CHARACTERS, { error: MESSAGE_ERROR }),
+  z.regex(MESSAGE, { error: MESSAGE_ERROR }),
+  z.refine((text) => text.isWellFormed(), { error: MESSAGE_ERROR }),
+)
 
 export const publishBody = z
   .strictObject({

@@ -29,6 +29,8 @@ export function openSteps(
   async function step(name: string, compute: () => unknown): Promise<unknown> {
     if (typeof name !== 'string' || name === '')
       throw new TypeError('A step name must be a non-empty string.')
+    if (!name.isWellFormed())
+      throw new TypeError(`The step name "${shorten(name)}" contains half of a surrogate pair.`)
     if (name.length > MAX_STEP_NAME)
       throw new RangeError(`A step name may have at most ${MAX_STEP_NAME} characters.`)
     if (typeof compute !== 'function')

@@ -43,7 +43,9 @@ export async function endOf(
 /** With what the journal knows of the run, however it ended. */
 function withJournal(outcome: Outcome, journal: Journal | null): Outcome {
   if (!journal) return outcome
-  const { logs, progress } = journal
+  const { progress } = journal
+  // The agent, or the cut, can split a surrogate pair, which DynamoDB refuses.
+  const logs = journal.logs.toWellFormed()
   const { model, ...counts } = progress
   const recorded = { ...counts, ...(model !== null && { model }) }
   return { ...(outcome.status === 'ERROR' && recorded), ...outcome, ...(logs && { logs }) }

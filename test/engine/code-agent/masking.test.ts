@@ -36,6 +36,13 @@ it.each([1, 10, KEY.length - 4])(
   },
 )
 
+it.each([
+  ['the agent', `console.log('🦊'.slice(0, 1))`, '\ufffd\n'],
+  ['the cut', `console.log('🦊' + '.'.repeat(${MAX_LOG - 2}))`, `\ufffd${'.'.repeat(MAX_LOG - 2)}\n`],
+])('a log in which %s splits a surrogate pair is stored', async (_, body, expected) => {
+  expect((await run(body)).logs).toBe(expected)
+})
+
 it('a secret that is printed in parts is masked', async () => {
   const { logs } = await run(`
     for (const character of KEY) {

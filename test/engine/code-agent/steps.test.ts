@@ -91,6 +91,15 @@ describe('context.step', () => {
     })
   })
 
+  it('rejects a name that the journal cannot contain', async () => {
+    const { execution } = await started({ name: 'a\ud83e' })
+    const message = 'The step name "a\ufffd" contains half of a surrogate pair.'
+    expect(await attempt(engine, execution, version)).toMatchObject({
+      kind: 'completed',
+      execution: { status: 'ERROR', error: { code: 'AgentFailed', message } },
+    })
+  })
+
   it('never shows an error of the database to the agent', async () => {
     const { execution } = await started()
     const append = () => Promise.reject(new Unavailable(new Error('throttled')))

@@ -109,6 +109,13 @@ describe.concurrent('POST /v1/agents', () => {
       '/message',
       'without control characters',
     ],
+    ['half of a surrogate pair', { document: model, message: 'a\ud800b' }, '/message', 'must be a string'],
+    [
+      'half of a surrogate pair in YAML',
+      { document: `${model.replace('type: string', 'type: string, description: "\\ud800"')}Hi` },
+      '/document',
+      'half of a surrogate pair',
+    ],
     [
       'a long message',
       { document: model, message: 'x'.repeat(1_001) },

@@ -224,6 +224,21 @@ describe.runIf(findDynoxide())('startEmbeddedDynamoDB', () => {
       expect(await outcomeOf(send, clients.socket)).toEqual(await outcomeOf(send, clients.port))
   })
 
+  it.each(['\ud800', 'a\udc00b', '\\\ud800'])('refuses text with an unpaired surrogate: %j', async (text) => {
+    const put = new PutItemCommand({ TableName, Item: { ...key('surrogate'), text: { S: text } } })
+    for (const client of Object.values(clients))
+      await expect(client.send(put)).rejects.toThrow(
+        expect.objectContaining({ name: 'SerializationException' }),
+      )
+  })
+
+  it.each(['🦊', '\\ud800', '\\\\ud800'])('accepts text that looks like one: %j', async (text) => {
+    const put = new PutItemCommand({ TableName, Item: { ...key('surrogate'), text: { S: text } } })
+    await clients.process.send(put)
+    const { Item } = await clients.socket.send(new GetItemCommand({ TableName, Key: key('surrogate') }))
+    expect(Item?.text).toEqual({ S: text })
+  })
+
   it('answers concurrent requests of both ways', async () => {
     const put = (client: DynamoDBClient, sk: string) =>
       client.send(new PutItemCommand({ TableName, Item: { ...key(sk), text: { S: sk.repeat(1_000) } } }))
