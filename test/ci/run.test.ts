@@ -39,10 +39,10 @@ function writeScript(name: string, text: string): void {
 }
 
 /** Runs `.ci/run` with an `npm` of this text. */
-function runCi(npm: string) {
+function runCi(npm: string, environment: Record<string, string> = {}) {
   writeScript('bin/npm', npm)
   const { status, stdout } = spawnSync(join(folder, '.ci/run'), {
-    env: environmentWith(),
+    env: environmentWith(environment),
     encoding: 'utf8',
     timeout: 60_000,
   })
@@ -88,18 +88,44 @@ describe('.ci/run', () => {
     expect(runCi(npm)).toEqual({ ...expected, endsWithLine: true })
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('prints the line also when it is stopped by %s', async (signal) => {
-    writeScript('bin/npm', `${record('passed\\ta')}\necho ready\nexec sleep 60`)
-    const child = spawn(join(folder, '.ci/run'), { env: environmentWith(), detached: true })
-    let stdout = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
-      // The whole group, as Ctrl-C and CI do.
-      if (text.includes('ready')) process.kill(-(child.pid ?? 0), signal)
+  it.each([
+    ['SIGTERM', 'its group', 143],
+    ['SIGINT', 'its group', 130],
+    ['SIGTERM', 'it alone', 143],
+    ['SIGINT', 'it alone', 130],
+  ] as const)(
+    'prints the line also when %s is sent to %s, and waits for nothing',
+    async (signal, to, code) => {
+      // A process that this npm started keeps stdout open as long as it runs.
+      writeScript('bin/npm', `${record('passed\\ta')}\necho ready\nsleep 300 &\nwait`)
+      const child = spawn(join(folder, '.ci/run'), { env: environmentWith(), detached: true })
+      let stdout = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        stdout += text
+        // The whole group, as Ctrl-C does, or the script, as some CI systems do before they kill everything.
+        if (text.includes('ready')) process.kill((child.pid ?? 0) * (to === 'its group' ? -1 : 1), signal)
+      })
+      expect(await once(child, 'close')).toEqual([code, null])
+      expect(stdout).toMatch(/\n1 passed, 1 failed\n$/)
+    },
+  )
+
+  it.each([0, 7])('keeps the exit code %d when nobody reads the line', (code) => {
+    writeScript('bin/npm', `exit ${code}`)
+    for (const stdout of ['&-', '/dev/full']) {
+      const command = `"$0" >${stdout}`
+      const { status } = spawnSync('bash', ['-c', command, join(folder, '.ci/run')], {
+        env: environmentWith(),
+      })
+      expect(status).toBe(code)
+    }
+  })
+
+  it('prints the line also when there is no place for results', () => {
+    expect(runCi('exit 0', { TMPDIR: join(folder, 'none') })).toMatchObject({
+      status: 1,
+      lastLine: '0 passed, 1 failed',
     })
-    const [code] = await once(child, 'close')
-    expect(code).toBeGreaterThan(0)
-    expect(stdout).toMatch(/\n1 passed, 1 failed\n$/)
   })
 
   it('prints the line also when Chromium is missing', () => {
