@@ -1,7 +1,7 @@
 import './check-node.mjs'
-import { readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import module from 'node:module'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 /**
  * Entry point of `npm start`. Caches compiled code in the data folder, for this process and the runner: the next start is
@@ -21,6 +21,18 @@ try {
 } catch {
   // The folder does not exist yet, or another process is deleting it.
 }
-process.env.NODE_COMPILE_CACHE ||= folder
-module.enableCompileCache()
+try {
+  if (!process.env.NODE_COMPILE_CACHE) createFolder(resolve(folder))
+  process.env.NODE_COMPILE_CACHE ||= folder
+  module.enableCompileCache()
+} catch {
+  // There is no cache. The start says why the data folder cannot be written.
+}
 await import('./start.ts')
+
+/** Node's own way, which the cache uses, too, never returns in a folder that refuses with ENOENT, as /proc does. */
+function createFolder(path) {
+  if (existsSync(path)) return
+  createFolder(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
+}

@@ -77,6 +77,15 @@ describe('npm start', () => {
     await next.stop()
   })
 
+  // Neither Node's recursive mkdir nor its compile cache returns there.
+  it.runIf(process.platform === 'linux')('names a data folder that cannot be created', async () => {
+    const env = { DATA_DIR: '/proc/none/data', PORT: '0', NODE_COMPILE_CACHE: '' }
+    const starting = run(process.execPath, ['local/start.mjs'], { env, timeout: 30_000 })
+    await expect(starting).rejects.toThrow(
+      'Cannot write the data folder /proc/none/data (DATA_DIR): ENOENT',
+    )
+  })
+
   it('deletes the compile cache when it has grown large', async () => {
     const folder = newFolder()
     const cache = join(folder, 'compile-cache')
