@@ -49,7 +49,14 @@ export function getRemote({ url, token, stack, org }: RemoteOptions): { url: str
     throw new UserError(
       '--url cannot be combined with --stack or --org: the token determines the organization.',
     )
-  const found = token ?? process.env[TOKEN_VARIABLE]
-  if (found) return { url, token: found }
-  throw new UserError(`--url needs an API token: specify --token, or set ${TOKEN_VARIABLE}.`)
+  // Before anything prints the address: it may contain a password.
+  const { username, password } = new URL(url)
+  if (username || password || /[?#]/.test(url))
+    throw new UserError('The address of --url must have no user name, password, query or fragment.')
+  const found = (token ?? process.env[TOKEN_VARIABLE] ?? '').trim()
+  if (found === '')
+    throw new UserError(`--url needs an API token: specify --token, or set ${TOKEN_VARIABLE}.`)
+  // Not for `fetch` to find out: its message contains the token.
+  if (/[^!-~]/.test(found)) throw new UserError('The API token contains characters that no token has.')
+  return { url, token: found }
 }

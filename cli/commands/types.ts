@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
@@ -86,6 +87,7 @@ async function readRemote({ url, token }: { url: string; token: string }): Promi
 }
 
 function explainWriteError(file: string, { code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return `the folder ${dirname(file)} does not exist.`
+  const folder = dirname(file)
+  if (code === 'ENOENT' && !existsSync(folder)) return `the folder ${folder} does not exist.`
   return code === 'EISDIR' ? 'it is a folder.' : message
 }

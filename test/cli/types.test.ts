@@ -86,12 +86,32 @@ describe('types', () => {
     [['--token', 'x'], '--token needs --url.'],
     [['--url', 'http://127.0.0.1:9'], '--url needs an API token: specify --token, or set AGENTS_TOKEN.'],
     [['--url', 'http://127.0.0.1:9', '--token', 'x', '--stack', 's'], '--url cannot be combined'],
+    [['--url', 'http://127.0.0.1:9?x=1', '--token', 'x'], 'The address of --url must have no user name, '],
     [['--url', 'http://127.0.0.1:9', '--token', 'x'], 'Cannot read the agents of http://127.0.0.1:9: '],
     [['--out', 'no/such/folder.ts'], 'Cannot write no/such/folder.ts: '],
   ])('explains wrong usage: %j', async (args, message) => {
     const { code, stderr, stdout } = await cli.run(['types', ...args])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain(message)
+  })
+
+  it('prints no password of the address, and no token that cannot be sent', async () => {
+    for (const command of [['types'], ['publish', 'hello']])
+      for (const options of [
+        ['--url', 'http://user:s3cret@127.0.0.1:9', '--token', 'x'],
+        ['--url', 'http://127.0.0.1:9', '--token', 's3cret\nx'],
+      ]) {
+        const { code, stdout, stderr } = await cli.run([...command, ...options])
+        expect(code).toBe(1)
+        expect(stdout + stderr).not.toContain('s3cret')
+        expect(stderr).toMatch(/^The (address of --url must have no|API token contains characters)[^\n]+\n$/)
+      }
+  })
+
+  it('takes a token with a line end, as a file has it', async () => {
+    const org = await newOrganization()
+    const options = ['--url', inject('service'), '--token', `${org.token}\r\n`]
+    expect(await cli.run(['types', ...options])).toMatchObject({ code: 0 })
   })
 
   it('explains that a token is wrong', async () => {

@@ -81,9 +81,7 @@ describe('npm start', () => {
   it.runIf(process.platform === 'linux')('names a data folder that cannot be created', async () => {
     const env = { DATA_DIR: '/proc/none/data', PORT: '0', NODE_COMPILE_CACHE: '' }
     const starting = run(process.execPath, ['local/start.mjs'], { env, timeout: 30_000 })
-    await expect(starting).rejects.toThrow(
-      'Cannot write the data folder /proc/none/data (DATA_DIR): ENOENT',
-    )
+    await expect(starting).rejects.toThrow('Cannot write the data folder /proc/none/data (DATA_DIR): ENOENT')
   })
 
   it('deletes the compile cache when it has grown large', async () => {
