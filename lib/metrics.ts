@@ -21,7 +21,7 @@ export const ENQUEUE_FAILURES = 'EnqueueFailures'
 /** Requests that ended in `InternalError` or `Unavailable`, and attempts at a run that failed unexpectedly. Published without a dimension. */
 export const SERVER_ERRORS = 'ServerErrors'
 
-/** Attempts at a run since its last step, or that lost a step. Published without a dimension, by each but the first. */
+/** Attempts at a run since its last checkpoint, or that lost a step. Published without a dimension, by each but the first. */
 export const REPEATED_ATTEMPTS = 'RepeatedAttempts'
 
 /** A cancelled execution has the status ERROR, but is not a failure to investigate. */

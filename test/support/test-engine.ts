@@ -39,7 +39,8 @@ export async function startTestEngine() {
   return {
     engine,
 
-    aToolAgent: () => aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')] }),
+    aToolAgent: (overrides: Partial<Omit<Version, 'tools'>> = {}) =>
+      aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')], ...overrides }),
 
     /** A queued execution of a model agent whose model follows the script. */
     async queued(script: Script, version?: Version) {

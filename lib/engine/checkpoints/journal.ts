@@ -34,7 +34,7 @@ export type NewStep = Step extends infer S ? (S extends Step ? Omit<S, 'number'>
 export class Journal {
   readonly recorded: RecordedStep[]
   model: string | null = null
-  /** Whether this worker has added a step. */
+  /** Whether this worker has added a step, or a result of a tool call. */
   hasGrown = false
   /** What a code agent printed in this attempt. */
   logs = ''
@@ -48,6 +48,7 @@ export class Journal {
   /** Serializes writes in the order of the step numbers. */
   private queue: Promise<unknown> = Promise.resolve()
   private isClosed = false
+  private hasRenewed = false
 
   private constructor(params: Params, recorded: RecordedStep[]) {
     this.params = params
@@ -66,9 +67,9 @@ export class Journal {
     const { execution, steps, heartbeat } = params
     const isResumed = execution.attempts > 1
     const journal = new Journal(params, isResumed ? await steps.read({ executionId: execution.id }) : [])
-    const last = journal.recorded.at(-1)?.step
-    // The worker of the last step died before a heartbeat recorded it: the record still counts its attempt.
-    if (last && execution.attemptsSinceProgress > execution.attempts - attemptOf(last)) {
+    const last = journal.recorded.at(-1)
+    // The worker of the last checkpoint died before a heartbeat recorded it: the record still counts its attempt.
+    if (last && execution.attemptsSinceProgress > execution.attempts - lastAttemptOf(last)) {
       const progress = { ...journal.progress, model: execution.model }
       if (!(await heartbeat.renew({ progress, isEarlier: true }))) throw leaseLost()
     }
@@ -132,6 +133,8 @@ export class Journal {
       result: { ...result, ...this.attempt },
     })
     results.set(result.callId, stored)
+    this.hasGrown = true
+    heartbeat.report(this.progress)
   }
 
   private get attempt(): { attempt?: number } {
@@ -156,7 +159,7 @@ export class Journal {
     const usage = step.kind === 'MODEL' && { usage: step.usage }
     this.unstored = { number, attempt: execution.attempts, ...usage }
     this.assertMayWrite()
-    if (!this.hasGrown && !(await heartbeat.renew().catch(ifUnavailable))) throw leaseLost()
+    if (!this.hasRenewed && !(await heartbeat.renew().catch(ifUnavailable))) throw leaseLost()
     const totals = this.totalsWith(step)
     const progress = { ...totals, model: this.model }
     const { id: executionId, lease } = execution
@@ -166,6 +169,7 @@ export class Journal {
     this.totals = totals
     this.unstored = null
     this.hasGrown = true
+    this.hasRenewed = true
     heartbeat.report(progress)
     onStep?.(execution, step)
     return recorded
@@ -173,7 +177,10 @@ export class Journal {
 }
 
 /** The first attempt is not stored: most runs have no other. */
-const attemptOf = ({ attempt = 1 }: Step): number => attempt
+const attemptOf = ({ attempt = 1 }: Pick<Step, 'attempt'>): number => attempt
+
+const lastAttemptOf = ({ step, results }: RecordedStep): number =>
+  Math.max(...[step, ...results.values()].map(attemptOf))
 
 /** The lease is held until it expires, also if it cannot be renewed. The step must not be lost for that. */
 function ifUnavailable(error: unknown): true {

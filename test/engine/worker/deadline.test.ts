@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { deadlineIn, NEVER, type WorkerDeadline } from '../../../lib/engine/checkpoints/deadline.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
@@ -7,6 +8,14 @@ import { aMessage, answer, lookup, startTestEngine } from '../../support/test-en
 
 const { engine, aToolAgent, queued, stop } = await startTestEngine()
 afterAll(stop)
+
+const ONE_CALL_AT_A_TIME = {
+  useCache: false,
+  cacheTtlSeconds: null,
+  maxAgentSteps: 100,
+  timeoutSeconds: null,
+  maxParallelToolCalls: 1,
+}
 
 /** A deadline that begins to drain with the nth response of a model. */
 function drainingAt(n: number) {
@@ -50,6 +59,43 @@ describe('a worker close to its deadline', () => {
     }
     expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: 3 * MAX_ATTEMPTS + 1 })
     expect(modelRequests()).toBe(3 * MAX_ATTEMPTS + 1)
+  })
+
+  it.each([
+    ['releases it', false],
+    ['dies', true],
+  ])('may end the attempt after every result of a tool call: the worker %s', async (_, dies) => {
+    const calls = 2 * MAX_ATTEMPTS
+    const version = await aToolAgent({ execution: ONE_CALL_AT_A_TIME })
+    const many = { calls: Array.from({ length: calls }, () => ({ name: 'look_up', input: { id: 'x' } })) }
+    const { execution, stored, modelRequests } = await queued([many, answer], version)
+    const times = leaseTimes(1_000)
+    const drain = { current: new AbortController() }
+    const results: string[] = []
+    const appendResult: typeof engine.steps.appendResult = async (params) => {
+      const result = await engine.steps.appendResult(params)
+      results.push(result.callId)
+      drain.current.abort()
+      return result
+    }
+    const release = dies ? async () => false : engine.executions.release
+    for (let turn = 0; turn <= calls; turn++) {
+      drain.current = new AbortController()
+      const on = {
+        ...engine,
+        executions: { ...engine.executions, release },
+        steps: { ...engine.steps, appendResult },
+        system: { ...engine.system, now: () => Date.now() + (dies ? turn * 2 * times.leaseMs : 0) },
+        times,
+      }
+      const deadline = { drain: drain.current.signal, stop: NEVER }
+      await processMessage(on, execution.id, { message: aMessage().message, deadline })
+    }
+    const { status, error, attempts } = await stored()
+    expect({ status, error, attempts }).toEqual({ status: 'SUCCESS', error: null, attempts: calls + 1 })
+    expect(new Set(results).size).toBe(calls)
+    expect(results).toHaveLength(calls)
+    expect(modelRequests()).toBe(2)
   })
 
   it('abandons a step that does not finish in time', async () => {
