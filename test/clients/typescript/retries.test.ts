@@ -116,6 +116,28 @@ describe('run', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it.each([
+    ['null', 'UnexpectedResponse'],
+    ['5', 'UnexpectedResponse'],
+    ['', 'ConnectionFailed'],
+    ['{"id": "a"', 'ConnectionFailed'],
+  ])('rejects with an error of its own when a response is %j', async (text, code) => {
+    const answer: Answer = (response) => void response.end(text)
+    const { client } = await scriptedService(Array(8).fill(answer), { maxRetries: 1 })
+    for (const call of [
+      () => client.run('wait', INPUT),
+      () => client.start('wait', INPUT),
+      () => client.wait(ID),
+      () => client.agents().next(),
+    ])
+      expect(await errorOf(call())).toMatchObject({ code, name: code })
+  })
+
+  it('rejects with an error of its own when a list is an object', async () => {
+    const { client } = await scriptedService([json(200, {})])
+    expect(await errorOf(client.agents().next())).toMatchObject({ code: 'UnexpectedResponse' })
+  })
+
   it('does not repeat a request that cannot be sent', async () => {
     const { client, requests, baseUrl } = await scriptedService([], { fetch: () => Promise.reject('sent') })
     await expect(client.run('wait', INPUT, { idempotencyKey: 'a\nb' })).rejects.toThrow(TypeError)

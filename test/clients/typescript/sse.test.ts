@@ -27,6 +27,8 @@ describe('EventParser', () => {
   it('keeps the reconnection time', () => {
     const parser = new EventParser()
     expect(parser.retryMs).toBeUndefined()
+    parser.push('retry: soon\n\nretry: -1\n\nretry: \n\n')
+    expect(parser.retryMs).toBeUndefined()
     parser.push('retry: 1000\n\n')
     expect(parser.retryMs).toBe(1000)
   })

@@ -2,7 +2,13 @@ import type { CallOptions, ClientOptions, ListOptions, WaitOptions } from '../op
 import { type Run, startRun } from '../runs/runs.ts'
 import { type Call, openCall } from './call.ts'
 import { executionPath, nextQuery, toQuery } from './paths.ts'
-import { type Connection, type RequestSpec, requestJson, toConnection } from './request.ts'
+import {
+  type Connection,
+  type RequestSpec,
+  requestJson,
+  toConnection,
+  unexpectedResponse,
+} from './request.ts'
 
 const DEFAULT_TIMEOUT_MS = 10 * 60_000
 
@@ -51,6 +57,7 @@ export class Caller {
           next = nextQuery(headers)
         }),
       )
+      if (!Array.isArray(items)) throw unexpectedResponse(200, 'The response is not a list.')
       yield* items
       query = next
     }

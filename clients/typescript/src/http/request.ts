@@ -95,19 +95,27 @@ export function requestJson<T>(
   return request(connection, call, spec, async (response) => {
     onResponse?.(response)
     const text = await response.text()
-    return (response.ok && text ? parseBody(connection, response.status, text) : undefined) as T
+    return (
+      response.ok && response.status !== 204 ? parseBody(connection, response.status, text) : undefined
+    ) as T
   })
 }
 
 /** A JSON body that ends too early is a broken connection: the length of a body is not always known. */
 function parseBody({ parse }: Connection, status: number, text: string): unknown {
+  let cause: unknown
   try {
-    return parse(text)
-  } catch (cause) {
-    if (/^\s*[[{]/.test(text) && cause instanceof SyntaxError) throw cause
-    throw new AgentError({ code: 'UnexpectedResponse', status, detail: 'The response is not JSON.' }, cause)
+    const value: unknown = parse(text)
+    if (typeof value === 'object' && value !== null) return value
+  } catch (error) {
+    if (/^\s*([[{]|$)/.test(text) && error instanceof SyntaxError) throw error
+    cause = error
   }
+  throw unexpectedResponse(status, 'The response is not a JSON object or list.', cause)
 }
+
+export const unexpectedResponse = (status: number, detail: string, cause?: unknown): AgentError =>
+  new AgentError({ code: 'UnexpectedResponse', status, detail }, cause)
 
 /** The error of a response: problem details of the service, or whatever something in between has sent. */
 async function toError(response: Response): Promise<AgentError> {

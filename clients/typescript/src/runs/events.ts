@@ -16,6 +16,10 @@ export type ExecutionEvent<Output = Record<string, unknown>> =
 /** The service sends a comment after 15 seconds of silence. */
 const MAX_SILENCE_MS = 45_000
 
+/** What a server may ask for with `retry`, which is not a failure: a stream has no deadline unless the caller sets one. */
+const MIN_RETRY_MS = 100
+const MAX_RETRY_MS = 60_000
+
 /**
  * Reads the events of an execution, however often the stream breaks: each once, and in order.
  * @param open requests the events after a step, by its number
@@ -44,7 +48,10 @@ export async function* readEvents<Output>(
     }
     const { retryMs } = parser
     if (retryMs === undefined) failures++
-    await sleep(retryMs ?? backoffMs(failures), call.signal)
+    await sleep(
+      retryMs === undefined ? backoffMs(failures) : Math.min(Math.max(retryMs, MIN_RETRY_MS), MAX_RETRY_MS),
+      call.signal,
+    )
   }
   const detail = `The stream of events broke ${maxRetries + 1} times in a row without an event.`
   throw new AgentError({ code: 'ConnectionFailed', detail })

@@ -1,7 +1,13 @@
 import { AgentError } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { agentPath, executionPath, toQuery } from '../http/paths.ts'
-import { type Connection, type RequestSpec, request, requestJson } from '../http/request.ts'
+import {
+  type Connection,
+  type RequestSpec,
+  request,
+  requestJson,
+  unexpectedResponse,
+} from '../http/request.ts'
 import { readRetryAfter } from '../http/retry.ts'
 import { sleep } from '../http/watchdog.ts'
 import type { RunOptions } from '../options.ts'
@@ -122,7 +128,6 @@ function openStream(connection: Connection, call: Call, spec: RequestSpec): Prom
   return request(connection, call, { ...spec, headers }, async (response) => {
     if (response.headers.get('Content-Type')?.startsWith(EVENT_STREAM)) return response
     await response.body?.cancel()
-    const detail = 'The response is not a stream of events.'
-    throw new AgentError({ code: 'UnexpectedResponse', status: response.status, detail })
+    throw unexpectedResponse(response.status, 'The response is not a stream of events.')
   })
 }

@@ -42,6 +42,6 @@ export class EventParser {
     if (name === 'data') this.data.push(value)
     else if (name === 'event') this.event = value
     else if (name === 'id') this.id = value
-    else if (name === 'retry') this.retryMs = Number(value)
+    else if (name === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value)
   }
 }
