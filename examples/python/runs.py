@@ -17,7 +17,7 @@ from agent_execution_service_client.types import Response
 MAX_ATTEMPTS = 5
 RETRYABLE_STATUSES = (408, 429, 502, 503)
 WAIT_SECONDS = 20  # The service accepts at most 25.
-UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)  # What the generated client raises for a strange body.
+UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # What the generated client raises for a strange body.
 TIMEOUT = httpx.Timeout(10, read=300)  # A synchronous run can take 270 seconds.
 
 
@@ -48,6 +48,8 @@ def run(client: AuthenticatedClient, agent: str, input: Any, **parameters: Any) 
         # The run continues without a caller: after 270 seconds, or when a retry found the first request still running.
         if error.code not in ("ExecutionStillRunning", "ExecutionInProgress"):
             raise
+        if "executionId" not in error.problem:
+            raise
         return wait(client, error.problem["executionId"])
 
 
@@ -68,7 +70,11 @@ def wait(client: AuthenticatedClient, execution_id: UUID | str) -> Any:
         if execution["status"] == "SUCCESS":
             return execution["output"]
         if execution["status"] == "ERROR":
-            raise _execution_failed(execution)
+            try:
+                failure = _execution_failed(execution)
+            except UNREADABLE as error:
+                raise _unexpected(error) from error
+            raise failure
 
 
 def _post(
