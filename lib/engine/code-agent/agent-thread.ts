@@ -24,6 +24,14 @@ const MAX_YOUNG_GENERATION_MB = 24
 setFlagsFromString('--max-old-space-size=0')
 setFlagsFromString('--max-semi-space-size=0')
 
+/**
+ * V8's own limit for the heap, far above the thread's, which `watchMemory` applies: V8 ends the process, not the thread, if a
+ * single allocation exceeds its limit by more than 16 MB. A map that doubles itself takes three times its size for a moment,
+ * and the JSON of a long string is one allocation.
+ */
+const HEAP_FACTOR = 3
+const MAX_VALUE_MB = 128
+
 export type ThreadOptions = {
   /** All that the agent sees of the environment. */
   environment: Record<string, string>
@@ -63,9 +71,9 @@ export class AgentThread {
     this.worker = new Worker(ENTRY, {
       env: { ...COMPILE_CACHE, ...environment },
       execArgv: [],
-      workerData: this.began,
+      workerData: { began: this.began, memoryMb },
       resourceLimits: {
-        maxOldGenerationSizeMb: memoryMb,
+        maxOldGenerationSizeMb: memoryMb * HEAP_FACTOR + MAX_VALUE_MB,
         maxYoungGenerationSizeMb: MAX_YOUNG_GENERATION_MB,
       },
     })

@@ -55,5 +55,8 @@ export type RunResult =
   /** The file is missing or has other content. Nothing of it was loaded. */
   | { type: 'code-changed' }
 
+/** What buffers may take beyond the limit during a run: V8 collects 64 MB at a time. */
+export const GARBAGE_BYTES = 128 * 2 ** 20
+
 export const memoryExceeded = (memoryMb: number): string =>
   `The agent exceeded its memory limit of ${memoryMb} MB.`

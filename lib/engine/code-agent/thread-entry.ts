@@ -6,11 +6,13 @@ import { setSourceMapsSupport, syncBuiltinESMExports } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { getHeapStatistics } from 'node:v8'
-import { parentPort, resourceLimits, workerData } from 'node:worker_threads'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { parentPort, workerData } from 'node:worker_threads'
 import { MAX_PAYLOAD_BYTES } from '../../core/limits.ts'
 import {
   type CodeFile,
+  GARBAGE_BYTES,
   memoryExceeded,
   type RunResult,
   type ThreadMessage,
@@ -35,8 +37,7 @@ const post = (message: ThreadMessage | ThreadState) => port.postMessage(message)
 const nextTurn = promisify(setImmediate)
 const endThread = process.exit
 
-const began: Float64Array = workerData
-const MEMORY_MB = resourceLimits.maxOldGenerationSizeMb ?? 0
+const { began, memoryMb }: { began: Float64Array; memoryMb: number } = workerData
 
 setSourceMapsSupport(true, { nodeModules: true, generatedCode: false })
 
@@ -98,10 +99,9 @@ async function execute(task: ThreadTask): Promise<void> {
   const returned = await runs.run(run, () => callAgent(task, run))
   // Node reports unhandled rejections and exceptions of the agent first.
   await nextTurn()
-  const { external, bytes } = measureMemory()
-  const isTooLarge = external > MEMORY_MB * 2 ** 20
+  const { isTooLarge, bytes } = measureMemory()
   const result: RunResult = isTooLarge
-    ? { type: 'failed', error: { message: memoryExceeded(MEMORY_MB), stack: null } }
+    ? { type: 'failed', error: { message: memoryExceeded(memoryMb), stack: null } }
     : returned
   steps.close()
   postLogs()
@@ -113,12 +113,28 @@ async function execute(task: ThreadTask): Promise<void> {
   post({ type: 'free', isClean, bytes })
 }
 
-function measureMemory() {
-  const { total_heap_size: heap } = getHeapStatistics()
+/** What is too large after the run, without its garbage, or would have been while it was going on. */
+function measureMemory(): { isTooLarge: boolean; bytes: number } {
+  const limit = memoryMb * 2 ** 20
+  const during = outsideOfHeap()
+  if (during > limit) collectGarbage()
+  const external = outsideOfHeap()
+  const isTooLarge = during > limit + GARBAGE_BYTES || external > limit
+  return { isTooLarge, bytes: getHeapStatistics().total_heap_size + external }
+}
+
+function outsideOfHeap(): number {
   const { external, arrayBuffers } = process.memoryUsage()
   // Shared buffers are in the second only.
-  const outside = Math.max(external, arrayBuffers)
-  return { external: outside, bytes: heap + outside }
+  return Math.max(external, arrayBuffers)
+}
+
+/** Twice, because the first one frees buffers in the background. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  collect()
+  collect()
 }
 
 async function callAgent(task: ThreadTask, { steps, abort }: CurrentRun): Promise<RunResult> {

@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os'
+import { GARBAGE_BYTES } from './protocol.ts'
 
 const MB = 2 ** 20
 
@@ -21,8 +22,8 @@ type Thread = {
 const CHECK_MS = 50
 /** Threads are measured after the process has grown by this much: a measurement interrupts the agent. */
 const GROWTH_BYTES = 8 * MB
-/** V8 limits the heap, and not the buffers outside of it. Both may contain garbage. */
-const MAX_TOTAL_FACTOR = 1.5
+/** Of the heap, which may contain garbage, and of heap and buffers together. */
+const MAX_FACTOR = 1.5
 const MAX_PROCESS_SHARE = 0.9
 
 const watched = new Set<Thread>()
@@ -32,8 +33,8 @@ let lowest = 0
 let isMeasuring = false
 
 /**
- * Ends the thread if its buffers, or heap and buffers together, take more than its limit, which V8 applies to the heap
- * alone. If the process runs out of memory, the largest of the threads with a run is ended.
+ * Ends the thread if its heap and buffers, without what may be garbage, take more than its limit. If the process runs out of
+ * memory, the largest of the threads with a run is ended.
  * @returns ends the watch
  */
 export function watchMemory(thread: Thread): () => void {
@@ -55,13 +56,15 @@ async function check(): Promise<void> {
   lowest = Math.min(lowest, resident)
   const isFull = resident > PROCESS_MEMORY * MAX_PROCESS_SHARE
   if (isMeasuring || (resident - lowest < GROWTH_BYTES && !isFull)) return
-  lowest = resident
   isMeasuring = true
   const sizes = await Promise.all([...watched].map(measure))
   isMeasuring = false
+  // A map that doubles itself answers only afterwards, when the process does not grow.
+  if (sizes.every(({ hasAnswered }) => hasAnswered)) lowest = resident
   for (const { thread, heap, external } of sizes) {
     const limit = thread.memoryMb * MB
-    if (external > limit || heap + external > limit * MAX_TOTAL_FACTOR) void thread.endForMemory()
+    const buffers = Math.max(external - GARBAGE_BYTES, 0)
+    if (buffers > limit || heap + buffers > limit * MAX_FACTOR) void thread.endForMemory()
   }
   const [largest] = sizes.sort((a, b) => b.heap + b.external - a.heap - a.external)
   if (isFull) void largest?.thread.endForMemory()
@@ -73,5 +76,5 @@ async function measure(thread: Thread) {
     thread.measureMemory().catch(() => null),
     new Promise<null>((resolve) => setTimeout(() => resolve(null), CHECK_MS).unref()),
   ])
-  return { thread, ...(sizes ?? { heap: 0, external: 0 }) }
+  return { thread, hasAnswered: sizes !== null, ...(sizes ?? { heap: 0, external: 0 }) }
 }
