@@ -35,7 +35,6 @@ if (!port) throw new Error('This module is the entry of an agent thread.')
 const post = (message: ThreadMessage | ThreadState) => port.postMessage(message)
 /** Taken before an agent can replace them. */
 const nextTurn = promisify(setImmediate)
-const endThread = process.exit
 
 const { began, memoryMb }: { began: Float64Array; memoryMb: number } = workerData
 
@@ -77,9 +76,8 @@ post({ type: 'started' })
 function crash(error: unknown): void {
   isDamaged = true
   const from = runs.getStore()
-  if (!current) endThread(1)
-  // What an earlier run left behind must not end this one, which is the thread's last.
-  if (from && from !== current) return
+  // What an earlier run left behind must not end this or the next one, which is the thread's last.
+  if (!current || (from && from !== current)) return
   postLogs()
   post({ type: 'crashed', error: describe(error) })
 }

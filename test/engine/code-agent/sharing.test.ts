@@ -75,4 +75,12 @@ describe('a warm thread', () => {
     const { status, error } = await runHostile(version, 'wake what an earlier run left', { tenantId: 'late' })
     expect({ status, error }).toEqual({ status: 'SUCCESS', error: null })
   })
+
+  it('does not end the next run because of an error between the two', async () => {
+    for (let n = 0; n < 20; n++) {
+      const tenantId = `between ${n % 4}`
+      await runHostile(version, 'late error of a callback', { tenantId })
+      expect((await runHostile(version, 'runs of thread', { tenantId })).status).toBe('SUCCESS')
+    }
+  })
 })
