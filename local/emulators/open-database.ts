@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, stat } from 'node:fs/promises'
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DYNAMODB_ENDPOINT, type Environment } from '../../lib/environment.ts'
@@ -10,18 +10,21 @@ import { createPing, type Emulator, startEmbeddedDynamoDB } from './start-emulat
 export const dataFolder = (environment: Environment = process.env): string => environment.DATA_DIR || '.local'
 
 const MODE = 0o700
-const STICKY = 0o1000
+
+/** One of these is in every data folder. */
+const OWN_FILES = ['compile-cache', 'dynalite', 'dynoxide.sqlite']
 
 /**
- * Creates the data folder, which only its owner can open, as is an older one then. A folder that many users share, such as
- * /tmp, keeps its mode.
+ * Creates the data folder, which only its owner can open, as is an older one then. A folder with other files, such as /tmp, keeps
+ * its mode.
  * @throws an Error that names the folder
  */
 export async function createDataFolder(folder: string): Promise<void> {
   try {
     await createFolder(resolve(folder))
-    const { mode, uid } = await stat(folder)
-    if (uid === process.getuid?.() && !(mode & STICKY)) await chmod(folder, MODE)
+    const [{ uid }, files] = await Promise.all([stat(folder), readdir(folder)])
+    const isOwn = files.length === 0 || OWN_FILES.some((file) => files.includes(file))
+    if (uid === process.getuid?.() && isOwn) await chmod(folder, MODE)
   } catch (error) {
     throw cannotWrite(folder, error as Error)
   }

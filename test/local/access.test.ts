@@ -1,8 +1,9 @@
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createDataFolder } from '../../local/emulators/open-database.ts'
 import { createLocalClient } from '../support/client.ts'
 import { isLoopback, listeningSockets } from '../support/listening-sockets.ts'
 import { localServices } from '../support/local-services.ts'
@@ -47,6 +48,14 @@ describe('the data of npm start', () => {
     expect(modeOf(folder)).toBe('700')
     expect(modeOf(join(folder, 'store.lock'))).toBe('600')
     expect(modeOf(join(folder, 'dev-token'))).toBe('600')
+  })
+
+  it('leaves a folder with files of others as it is', async () => {
+    const shared = services.newFolder()
+    writeFileSync(join(shared, 'file'), '')
+    chmodSync(shared, 0o755)
+    await createDataFolder(shared)
+    expect(modeOf(shared)).toBe('755')
   })
 
   const SIGNATURE =

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
@@ -109,11 +109,13 @@ describe('a warm sync run', () => {
 
   it('has made one write when its agent starts', async () => {
     const log = join(folder, 'started')
-    const { engine, request } = await requestOf('counted', { log, ms: 300 })
+    const until = join(folder, 'may-end')
+    const { engine, request } = await requestOf('counted', { log, until })
     meter.take()
     const running = submitSync(engine, request)
     await expect.poll(() => existsSync(log), { interval: 2, timeout: 10_000 }).toBe(true)
     expect(meter.take().requests).toEqual({ PutItem: 1 })
+    writeFileSync(until, '')
     expect(await running).toMatchObject({ status: 'SUCCESS' })
     expect(meter.take().requests).toEqual({ UpdateItem: 1 })
   })
