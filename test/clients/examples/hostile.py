@@ -27,7 +27,11 @@ def serve(listener: socket.socket, body: bytes) -> None:
             return
         with connection:
             connection.recv(65536)
-            connection.sendall(body)
+            # No other request may be on its way when the connection is closed, nor a part of this one.
+            connection.sendall(body.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass
 
 
 def code_of(body: bytes) -> str:
