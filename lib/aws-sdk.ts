@@ -73,7 +73,21 @@ export function clientConfig(endpoint?: string) {
       region: 'local',
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     }),
+    ...(socketPath && { signer: unsigned }),
   }
+}
+
+/**
+ * The emulator behind a private socket accepts any signature, and its parts must only be present; computing one takes a tenth of
+ * the processor time of a run.
+ */
+const unsigned = {
+  async sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {
+    request.headers.authorization =
+      'AWS4-HMAC-SHA256 Credential=local/20260101/local/local/aws4_request, SignedHeaders=host, Signature=none'
+    request.headers['x-amz-date'] = '20260101T000000Z'
+    return request
+  },
 }
 
 /** @throws Unavailable instead of a retryable error: the SDK has used up its attempts. */

@@ -29,6 +29,8 @@ export const SYNC_DEADLINE_SECONDS = 'SYNC_DEADLINE_SECONDS'
 export const RETRY_BACKOFF_MS = 'RETRY_BACKOFF_MS'
 /** Maximum number of open executions of an organization. */
 export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
+/** `on` if no other process accepts runs, so that this one counts open executions less often. */
+export const ACCEPTS_ALONE = 'ACCEPTS_ALONE'
 
 /** An integer: megabytes per minute of an organization in large bodies of requests. */
 export const LARGE_BODY_MB_PER_MINUTE = 'LARGE_BODY_MB_PER_MINUTE'

@@ -5,6 +5,7 @@ import type { Violation } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { emitCompleted } from '../lib/engine/completion-events.ts'
 import {
+  ACCEPTS_ALONE,
   DYNAMODB_ENDPOINT,
   type Environment,
   QUEUE_URL,
@@ -59,6 +60,8 @@ export async function runService(environment: Environment, print: (line: string)
       [SQS_ENDPOINT]: sqs.endpoint,
       [QUEUE_URL]: queues.runs,
       [RESPONSE_STREAMING]: 'local',
+      // Two services cannot share an embedded database.
+      [ACCEPTS_ALONE]: environment[DYNAMODB_ENDPOINT] ? 'off' : 'on',
     })
     // Created when its module was loaded, with the level of that time.
     logger.setLogLevel(logLevel)

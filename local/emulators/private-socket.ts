@@ -73,8 +73,8 @@ const TIMEOUT_MS = 5_000
 /** @throws an Error with the name of the SDK's own after the time */
 async function withinTime<T>(response: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const error = Object.assign(new Error('The database does not respond.'), { name: 'TimeoutError' })
-  const timer = setTimeout(() => reject(error), TIMEOUT_MS)
+  const toError = () => Object.assign(new Error('The database does not respond.'), { name: 'TimeoutError' })
+  const timer = setTimeout(() => reject(toError()), TIMEOUT_MS)
   return Promise.race([response, late]).finally(() => clearTimeout(timer))
 }
 

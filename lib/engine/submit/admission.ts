@@ -26,9 +26,15 @@ type Count = {
 
 const MAX_ORGANIZATIONS = 10_000
 
-/** Shares of the limit that a process records between two counts: after the first count, and while the counts are steady. */
-const FIRST_BUDGET = 1 / 400
-const MAX_BUDGET = 1 / 50
+/** Processes that accept runs of an organization at the same time, unless fewer are known. */
+const DEFAULT_PROCESSES = 200
+
+/**
+ * Shares of the limit that all processes together record between two counts: after the first count, and while the counts are
+ * steady. One process never records more than the half that was free.
+ */
+const FIRST_BUDGET = 1 / 2
+const MAX_BUDGET = 4
 
 /** Counts are steady while they grow by less than this share of the limit, which an estimate from one shard varies by. */
 const STEADY_GROWTH = 1 / 5
@@ -55,15 +61,18 @@ const REJECTION_TTL_MS = 100
  * The limit on an organization's open executions. They are counted in the index that contains exactly these, so that
  * no crash can make the count wrong. Counting for every run would cost more than the run: below half of the limit, a
  * process counts once in several runs, less often the steadier the counts are. Above, it counts for every run, one after
- * the other. The constants hold for 200 processes (docs/decisions/0009-open-executions.md).
+ * the other (docs/decisions/0009-open-executions.md).
+ * @param processes that accept runs of the organization
  */
 export function admission(
   { executions, system }: { executions: Pick<ExecutionStore, 'countOpen'>; system: System },
   max: number,
+  processes = DEFAULT_PROCESSES,
 ): Admit {
   const counts = new LRUCache<string, Count>({ max: MAX_ORGANIZATIONS })
   const pending = new Map<string, Promise<unknown>>()
-  const firstBudget = Math.floor(max * FIRST_BUDGET)
+  const firstBudget = Math.floor((max * FIRST_BUDGET) / processes)
+  const maxBudget = Math.min((max * MAX_BUDGET) / processes, max / 2)
 
   const isValid = (count: Count | undefined): count is Count => {
     if (!count || count.admitted >= count.budget) return false
@@ -117,7 +126,7 @@ export function admission(
       const budget = isSteady(last) ? steadyBudget : 0
       return { ...first, budgetSince, steadyBudget, ttlMs, budget }
     }
-    const budget = Math.floor(Math.min(Math.max(last.steadyBudget, firstBudget) * 4, max * MAX_BUDGET))
+    const budget = Math.floor(Math.min(Math.max(last.steadyBudget, firstBudget) * 4, maxBudget))
     const ttlMs = Math.min(Math.max(last.ttlMs * 2, FIRST_TTL_MS), MAX_TTL_MS)
     return { ...first, steadyBudget: budget, budget, ttlMs }
   }
