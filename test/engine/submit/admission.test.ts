@@ -35,8 +35,8 @@ function aService() {
   return {
     organizationId,
     record,
-    process: (max: number) =>
-      admission({ executions: { countOpen }, system: { ...system, now: () => now } }, max),
+    process: (max: number, processes?: number) =>
+      admission({ executions: { countOpen }, system: { ...system, now: () => now } }, max, processes),
     advance: (ms: number) => {
       now += ms
     },
@@ -103,6 +103,24 @@ describe('admission', () => {
     expect(await open()).toBe(200)
     // At most 0.1 per run. More would be saved with one process, but no process knows how many others there are.
     expect(counts()).toBeLessThanOrEqual(20)
+  })
+
+  it('counts once for a burst up to half of the limit, in the only process', async () => {
+    const { organizationId, process, record, counts, open } = aService()
+    const admit = process(400, 1)
+    expect(partition(await times(150, () => admit(organizationId, record))).errors).toEqual([])
+    expect(await open()).toBe(150)
+    expect(counts()).toBe(1)
+  })
+
+  it('never exceeds the limit in the only process', async () => {
+    const { organizationId, process, record, open, advance } = aService()
+    const admit = process(100, 1)
+    for (const burst of [30, 30, 30, 30]) {
+      await times(burst, () => admit(organizationId, record))
+      advance(1_000)
+    }
+    expect(await open()).toBe(100)
   })
 
   it('admits exactly the limit when runs approach it one by one', async () => {
