@@ -23,8 +23,8 @@ export default defineConfig(({ mode }) => {
         'test/model-servers/**',
         ...(isFullRun ? [] : ['test/**/*.slow.test.ts']),
       ],
-      globalSetup: 'test/support/global-setup.ts',
-      setupFiles: 'test/support/property-runs.ts',
+      globalSetup: 'test/support/service/global-setup.ts',
+      setupFiles: 'test/support/data/property-runs.ts',
       provide: { isFullRun },
       // Files share a worker's modules: loading them once per file took a third of the time.
       isolate: false,

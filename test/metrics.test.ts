@@ -6,10 +6,10 @@ import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { runInProcess } from '../lib/engine/submit/submit.ts'
 import { countServerError, measured, SERVER_ERRORS, UNITS } from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
-import { EMF_SCHEMA } from './support/emf-schema.ts'
-import { anExecution, leased, NO_PROGRESS } from './support/executions.ts'
-import { aModelAgent } from './support/model-agent.ts'
-import { sharedTable } from './support/organization.ts'
+import { EMF_SCHEMA } from './support/data/emf-schema.ts'
+import { anExecution, leased, NO_PROGRESS } from './support/engine/executions.ts'
+import { aModelAgent } from './support/engine/model-agent.ts'
+import { sharedTable } from './support/engine/organization.ts'
 
 const NOW = Date.now() - 60_000
 const finishedAt = new Date(NOW + 1_500).toISOString()

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ReadyProcess, startReadyProcess } from '../../test/support/ready-process.ts'
+import { type ReadyProcess, startReadyProcess } from '../../test/support/processes/ready-process.ts'
 import type { Workspace } from './workspace.ts'
 
 type Options = { command?: string; args: string[]; environment?: Record<string, string> }

@@ -6,7 +6,7 @@ import { AgentNotFound, VersionNotFound } from '../../lib/core/errors.ts'
 import type { AgentStore } from '../../lib/core/ports.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
-import { newOrganization, sharedTable } from '../support/organization.ts'
+import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 
 /** The store, with a count of its reads. */
 function countingStore() {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { synthesize } from '../infra/synthesize.ts'
-import { runCommand } from '../support/run-command.ts'
+import { runCommand } from '../support/processes/run-command.ts'
 
 /** In the partitions aws, aws-us-gov and aws-cn. */
 const REGIONS = ['us-east-1', 'eu-west-1', 'ap-southeast-2', 'us-gov-west-1', 'cn-north-1']

@@ -2,7 +2,7 @@
  * `npm run test:aws`: the service on emulators of AWS that others maintain, and its template. Parts whose programs are
  * missing are skipped, unless TEST_AWS_REQUIRED is set.
  */
-import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/python-environment.ts'
+import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/processes/python-environment.ts'
 import { findMissingJava } from './emulators/java.ts'
 import { lintTemplate } from './lint-template.ts'
 import { testStack } from './stack/test-stack.ts'

@@ -4,8 +4,8 @@ import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import type { Emulator } from '../../local/emulators/start-emulators.ts'
 import { reportersWith } from '../ci/results.ts'
-import { runCommand } from '../support/run-command.ts'
-import { sdkConfig } from '../support/sdk.ts'
+import { runCommand } from '../support/processes/run-command.ts'
+import { sdkConfig } from '../support/tables/sdk.ts'
 import { resolveClassPath, startDynamoDBLocal, startElasticMq } from './emulators/java.ts'
 
 const REPORTERS = reportersWith('dot').map((reporter) => `--reporter=${reporter}`)

@@ -1,5 +1,5 @@
 /** `npm run test:browser`: the console in a real browser. Arguments are those of vitest. */
-import { runCommand } from '../support/run-command.ts'
+import { runCommand } from '../support/processes/run-command.ts'
 import { findChromium } from './support/find-chromium.ts'
 
 if (findChromium()) {

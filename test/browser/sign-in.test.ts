@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { useBrowser } from './support/browser.ts'
 
 const { open } = useBrowser()

@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     reporters: reportersWith('default'),
     include: ['test/browser/**/*.test.ts'],
-    globalSetup: 'test/support/global-setup.ts',
+    globalSetup: 'test/support/service/global-setup.ts',
     env: { POWERTOOLS_LOG_LEVEL: 'WARN' },
     // A browser uses both processors of a small machine, and some tests measure it.
     fileParallelism: false,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { newOrganization } from '../support/organization.ts'
+import { newOrganization } from '../support/engine/organization.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

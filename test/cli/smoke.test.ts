@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
 import { apiRoutes } from '../../lib/api/routes.ts'
-import { newOrganization } from '../support/organization.ts'
+import { newOrganization } from '../support/engine/organization.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

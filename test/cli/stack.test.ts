@@ -1,7 +1,7 @@
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { provisionTable } from '../../local/emulators/provision.ts'
-import { sdkConfig } from '../support/sdk.ts'
+import { sdkConfig } from '../support/tables/sdk.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

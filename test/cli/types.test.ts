@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { newOrganization } from '../support/organization.ts'
-import { typeCheck } from '../support/type-check.ts'
+import { typeCheck } from '../support/data/type-check.ts'
+import { newOrganization } from '../support/engine/organization.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { CANCELLED, type Execution, failure, NO_USAGE } from '../../lib/core/execution.ts'
 import { leaseTimes, nextSweep } from '../../lib/core/lease-times.ts'
 import * as transitions from '../../lib/core/transitions.ts'
-import { anExecution } from '../support/executions.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+import { anExecution } from '../support/engine/executions.ts'
 
 const TIMES = leaseTimes()
 const START = 1_800_000_000_000

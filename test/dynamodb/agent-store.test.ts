@@ -6,8 +6,8 @@ import type { Json, JsonObject } from '../../lib/core/json.ts'
 import { MAX_PAGE_BYTES } from '../../lib/core/limits.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
-import { EMULATORS, race, readPages, tableOn } from '../support/emulators.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 
 /** A version with times in the order in which they are made. */
 let clock = Date.UTC(2027, 0, 1)

@@ -6,8 +6,8 @@ import { DEADLINE_MS } from '../../lib/core/limits.ts'
 import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
-import { EMULATORS, race, tableOn } from '../support/emulators.ts'
-import { anExecution, leased } from '../support/executions.ts'
+import { anExecution, leased } from '../support/engine/executions.ts'
+import { EMULATORS, race, tableOn } from '../support/tables/emulators.ts'
 
 const NOW = 1_800_000_000_000
 const output = { text: 'the output' }

@@ -7,11 +7,11 @@ import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../lib/engine/maintenance/clean-up.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
-import { anExecution, leased } from '../support/executions.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+import { anExecution, leased } from '../support/engine/executions.ts'
 import { Died, dyingTable, START } from '../support/lifecycle/deletion.ts'
 import { scheduledTable } from '../support/lifecycle/tables.ts'
-import { propertyRuns } from '../support/property-runs.ts'
-import { scanTable } from '../support/scan-table.ts'
+import { scanTable } from '../support/tables/scan-table.ts'
 
 const AT = new Date(START).toISOString()
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }

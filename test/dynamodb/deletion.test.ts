@@ -4,10 +4,10 @@ import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
 import { DeletionScenario, deletions, payloadNames } from '../support/lifecycle/deletion.ts'
 import { scheduledTable } from '../support/lifecycle/tables.ts'
-import { propertyRuns } from '../support/property-runs.ts'
-import { scanTable } from '../support/scan-table.ts'
+import { scanTable } from '../support/tables/scan-table.ts'
 
 describe.each([
   ['dynamodb', 1],

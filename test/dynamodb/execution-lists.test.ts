@@ -6,9 +6,9 @@ import type { PageRequest } from '../../lib/core/ports.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
-import { EMULATORS, readPages, tableOn } from '../support/emulators.ts'
-import { anExecution, leased } from '../support/executions.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+import { anExecution, leased } from '../support/engine/executions.ts'
+import { EMULATORS, readPages, tableOn } from '../support/tables/emulators.ts'
 
 const AT = '2026-11-22T08:00:00.000Z'
 const AGENTS = [system.newId(), system.newId()]

@@ -16,9 +16,9 @@ import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
-import { EMULATORS, race, readPages, tableOn } from '../support/emulators.ts'
-import { anExecution, leased } from '../support/executions.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+import { anExecution, leased } from '../support/engine/executions.ts'
+import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 
 const success = (output = { text: 'x' }): Outcome => ({
   status: 'SUCCESS',

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { CANCELLED } from '../../lib/core/execution.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
-import { EMULATORS, race, tableOn } from '../support/emulators.ts'
-import { anExecution } from '../support/executions.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+import { anExecution } from '../support/engine/executions.ts'
+import { EMULATORS, race, tableOn } from '../support/tables/emulators.ts'
 
 const NOW = 1_800_000_000_000
 

@@ -6,8 +6,8 @@ import type { JsonObject } from '../../lib/core/json.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
-import { EMULATORS, tableOn } from '../support/emulators.ts'
-import { anExecution, leased } from '../support/executions.ts'
+import { anExecution, leased } from '../support/engine/executions.ts'
+import { EMULATORS, tableOn } from '../support/tables/emulators.ts'
 
 const at = '2027-01-15T08:00:00.000Z'
 const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }

@@ -6,11 +6,11 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { type Item, openTable, type Table } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
 import { type Event, findLeaseViolations, findLinearization } from '../support/lifecycle/history.ts'
 import { initialState, modelPort, recordedSteps, type State } from '../support/lifecycle/reference-model.ts'
 import { lifecycles, Simulation, simulatedExecution } from '../support/lifecycle/simulation.ts'
 import { readItems, scheduledTable, storePort } from '../support/lifecycle/tables.ts'
-import { propertyRuns } from '../support/property-runs.ts'
 
 describe.each([
   ['dynamodb', 1],

@@ -17,13 +17,13 @@ import { sweep } from '../../lib/engine/maintenance/sweep.ts'
 import { type SubmitEngine, submitAsync, submitSync } from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
-import { EMULATORS, tableOn } from '../support/emulators.ts'
-import { anExecution, leased, NO_PROGRESS } from '../support/executions.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+import { anExecution, leased, NO_PROGRESS } from '../support/engine/executions.ts'
+import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 import { modelPort } from '../support/lifecycle/reference-model.ts'
 import { lifecycles, Simulation, simulatedExecution } from '../support/lifecycle/simulation.ts'
 import { retryingTable, storePort } from '../support/lifecycle/tables.ts'
-import { newOrganization, sharedTable } from '../support/organization.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { EMULATORS, tableOn } from '../support/tables/emulators.ts'
 
 const NOW = 1_800_000_000_000
 const AT = new Date(NOW).toISOString()

@@ -3,7 +3,7 @@ import type { Organization } from '../../lib/core/agent.ts'
 import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
-import { EMULATORS, race, readPages, tableOn } from '../support/emulators.ts'
+import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 
 const anOrganization = (name = 'Example Ltd'): Organization => ({
   id: system.newId(),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { rateStore } from '../../lib/dynamodb/rate-store.ts'
 import { largeBodiesKey, rateKey } from '../../lib/dynamodb/table/keys.ts'
 import { system } from '../../lib/system.ts'
-import { EMULATORS, race, tableOn } from '../support/emulators.ts'
+import { EMULATORS, race, tableOn } from '../support/tables/emulators.ts'
 
 const SECOND = Date.UTC(2027, 0, 1) / 1000
 

@@ -5,10 +5,10 @@ import { failure } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import { system } from '../../lib/system.ts'
-import { EMULATORS, tableOn } from '../support/emulators.ts'
-import { anExecution, leased, NO_PROGRESS } from '../support/executions.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+import { anExecution, leased, NO_PROGRESS } from '../support/engine/executions.ts'
 import { scheduledTable } from '../support/lifecycle/tables.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { EMULATORS, tableOn } from '../support/tables/emulators.ts'
 
 const AT = new Date().toISOString()
 const large = (bytes = 20_000) => ({ text: randomBytes(bytes).toString('base64') })

@@ -6,8 +6,8 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/step-store.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
-import { EMULATORS, RACERS, tableOn } from '../support/emulators.ts'
-import { anExecution } from '../support/executions.ts'
+import { anExecution } from '../support/engine/executions.ts'
+import { EMULATORS, RACERS, tableOn } from '../support/tables/emulators.ts'
 
 const times = { startedAt: '2026-11-22T08:00:00.000Z', finishedAt: '2026-11-22T08:00:01.000Z' }
 const stepOf = (number: number): Step => ({ number, kind: 'CODE', name: 'a', value: number, ...times })

@@ -3,7 +3,7 @@ import type { Token } from '../../lib/core/agent.ts'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
-import { EMULATORS, race, readPages, tableOn } from '../support/emulators.ts'
+import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 
 const aToken = (overrides: Partial<Token> = {}): Token => {
   const organizationId = system.newId()

@@ -8,8 +8,8 @@ import { openRunQueue } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'
 import { startSqs } from '../../local/emulators/start-emulators.ts'
-import { sharedTable } from '../support/organization.ts'
-import { sdkConfig } from '../support/sdk.ts'
+import { sharedTable } from '../support/engine/organization.ts'
+import { sdkConfig } from '../support/tables/sdk.ts'
 import {
   type Fault,
   type FaultProxy,

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { seededRandom } from '../support/random.ts'
+import { seededRandom } from '../support/data/random.ts'
 
 /**
  * What can happen to a request between the service and an emulator, or between a client and the service:

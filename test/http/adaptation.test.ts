@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { system } from '../../lib/system.ts'
-import { getExecutionId } from '../support/client.ts'
-import { aModelAgent } from '../support/model-agent.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { aModelAgent } from '../support/engine/model-agent.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { getExecutionId } from '../support/service/client.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 /** Returns its input as text. */
 const CODE = 'export default (input) => ({ got: JSON.stringify(input) })'

@@ -6,8 +6,8 @@ import { parameterSchemas } from '../../lib/api/parameters/parameter-schemas.ts'
 import { apiRoutes, getOperation } from '../../lib/api/routes.ts'
 import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
 import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
-import { type ApiResponse, createClient } from '../support/client.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { type ApiResponse, createClient } from '../support/service/client.ts'
 import * as bad from './bad-values.ts'
 
 let org: TestOrganization

@@ -12,7 +12,7 @@ import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { CONSOLE_FOLDER } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
-import { localHandlers } from '../support/local-handlers.ts'
+import { localHandlers } from '../support/service/local-handlers.ts'
 
 const organizationId = system.newId()
 const handlers = localHandlers()

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { type ApiClient, createClient } from '../support/client.ts'
+import { type ApiClient, createClient } from '../support/service/client.ts'
 
 const anonymous: ApiClient = createClient(inject('service'), null)
 

@@ -9,9 +9,9 @@ import { meRecord } from '../../lib/api/schemas/me-record.ts'
 import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { modernRequest } from '../mcp/messages.ts'
-import { createClient, getExecutionId, getNextLink } from '../support/client.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { createClient, getExecutionId, getNextLink } from '../support/service/client.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 let org: TestOrganization
 let echo: Version

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
-import { getExecutionId } from '../support/client.ts'
-import { aModelAgent } from '../support/model-agent.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { aModelAgent } from '../support/engine/model-agent.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { getExecutionId } from '../support/service/client.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 import * as bad from './bad-values.ts'
 
 let org: TestOrganization

@@ -3,10 +3,10 @@ import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { newCli } from '../cli/cli.ts'
-import { type ApiClient, createClient, getExecutionId } from '../support/client.ts'
-import { localServices } from '../support/local-services.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { type ApiClient, createClient, getExecutionId } from '../support/service/client.ts'
+import { localServices } from '../support/service/local-services.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 /** The agent's way to misbehave, and the codes that its execution may end with; null for SUCCESS. */
 const HOSTILE: [how: string, codes: string[] | null][] = [

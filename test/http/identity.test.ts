@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { getOperation, type OperationName, operations } from '../../lib/api/routes.ts'
 import { system } from '../../lib/system.ts'
-import { localHandlers } from '../support/local-handlers.ts'
+import { localHandlers } from '../support/service/local-handlers.ts'
 
 const handlers = localHandlers()
 

@@ -5,7 +5,7 @@ import type { RateStore } from '../../lib/core/ports.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'
 import { largeBodyLimit } from '../../lib/http/rate-limit.ts'
 import { system } from '../../lib/system.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 
 /** A store whose counters begin at `sum`, and what was added to them. */
 function counting(sum = 0) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { type ApiClient, createClient, getExecutionId } from '../support/client.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { type ApiClient, createClient, getExecutionId } from '../support/service/client.ts'
 
 let org: TestOrganization
 let anonymous: ApiClient

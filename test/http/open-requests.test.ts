@@ -1,9 +1,9 @@
 import { describe, expect, inject, it, vi } from 'vitest'
 import { holdRequest } from '../../lib/http/open-requests.ts'
 import { system } from '../../lib/system.ts'
-import { createToken } from '../support/create-organization.ts'
-import { openEventStream } from '../support/event-stream.ts'
-import { newOrganization, sharedTable } from '../support/organization.ts'
+import { createToken } from '../support/engine/create-organization.ts'
+import { newOrganization, sharedTable } from '../support/engine/organization.ts'
+import { openEventStream } from '../support/service/event-stream.ts'
 
 /** The limits of a token. */
 const MAX_STREAMS = 20

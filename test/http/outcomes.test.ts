@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { getExecutionId } from '../support/client.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { getExecutionId } from '../support/service/client.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 let org: TestOrganization
 const RUN = '/v1/agents/failing/executions'

@@ -3,8 +3,8 @@ import type { Version } from '../../lib/core/agent.ts'
 import { cachedExecution, newExecution } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
-import { type ApiClient, getExecutionId, getNextLink } from '../support/client.ts'
-import { newOrganization, sharedTable } from '../support/organization.ts'
+import { newOrganization, sharedTable } from '../support/engine/organization.ts'
+import { type ApiClient, getExecutionId, getNextLink } from '../support/service/client.ts'
 
 const OPTIONS = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { executionKey } from '../../lib/dynamodb/table/keys.ts'
 import type { Item } from '../../lib/dynamodb/table/table.ts'
-import { getExecutionId, getNextLink } from '../support/client.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { getExecutionId, getNextLink } from '../support/service/client.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 const MB = 1024 * 1024
 let org: TestOrganization

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { SIMPLE_EMAIL_PATTERNS } from '../agents/redact-pii/email/simple-email-patterns.ts'
 import { findInvalidOffsets, redactWith } from '../agents/redact-pii/redaction.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { realTexts } from '../support/real-texts.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { realTexts } from '../support/data/real-texts.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 const texts = realTexts()
 let org: TestOrganization

@@ -7,9 +7,9 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { executionKey } from '../../lib/dynamodb/table/keys.ts'
 import { storePayload } from '../../lib/dynamodb/table/payload.ts'
 import { system } from '../../lib/system.ts'
-import { anExecution } from '../support/executions.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { anExecution } from '../support/engine/executions.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 let org: TestOrganization
 let echo: Version

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { type ApiClient, getExecutionId } from '../support/client.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { type ApiClient, getExecutionId } from '../support/service/client.ts'
 
 const executions = executionStore(sharedTable())
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { startSqs } from '../../local/emulators/start-emulators.ts'
-import { type ApiClient, createClient } from '../support/client.ts'
-import { createOrganization, createToken } from '../support/create-organization.ts'
-import { localServices } from '../support/local-services.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
-import { sequentialOperations, startRequestLog } from '../support/request-log.ts'
+import { createOrganization, createToken } from '../support/engine/create-organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { type ApiClient, createClient } from '../support/service/client.ts'
+import { localServices } from '../support/service/local-services.ts'
+import { sequentialOperations, startRequestLog } from '../support/service/request-log.ts'
 
 const services = localServices()
 const RUN = '/v1/agents/echo/executions'

@@ -4,8 +4,8 @@ import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
 import { modernRequest } from '../mcp/messages.ts'
-import { type ApiClient, createClient } from '../support/client.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { type ApiClient, createClient } from '../support/service/client.ts'
 
 let org: TestOrganization
 let other: TestOrganization

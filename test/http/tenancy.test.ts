@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
-import { type ApiResponse, createClient, getExecutionId } from '../support/client.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { type ApiResponse, createClient, getExecutionId } from '../support/service/client.ts'
 
 let ours: TestOrganization
 let theirs: TestOrganization

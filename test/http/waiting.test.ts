@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { waitHeaders } from '../../lib/api/parameters/wait-headers.ts'
 import { system } from '../../lib/system.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 
 let org: TestOrganization
 

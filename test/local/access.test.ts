@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createDataFolder } from '../../local/emulators/open-database.ts'
-import { createLocalClient } from '../support/client.ts'
-import { isLoopback, listeningSockets } from '../support/listening-sockets.ts'
-import { localServices } from '../support/local-services.ts'
-import type { Service } from '../support/service.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { isLoopback, listeningSockets } from '../support/processes/listening-sockets.ts'
+import { createLocalClient } from '../support/service/client.ts'
+import { localServices } from '../support/service/local-services.ts'
+import type { Service } from '../support/service/service.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 const services = localServices()
 

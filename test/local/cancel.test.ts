@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { type ApiClient, createLocalClient } from '../support/client.ts'
-import { localServices } from '../support/local-services.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import { type ApiClient, createLocalClient } from '../support/service/client.ts'
+import { localServices } from '../support/service/local-services.ts'
 
 const services = localServices()
 let scripted: ScriptedModel

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createClient } from '../support/client.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { type Service, startService } from '../support/service.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { createClient } from '../support/service/client.ts'
+import { type Service, startService } from '../support/service/service.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'aes-cors-'))
 const CORS_ORIGINS = 'https://app.example, http://localhost:5173'

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createLocalClient } from '../support/client.ts'
-import { localServices } from '../support/local-services.ts'
-import { childrenOf, isAlive } from '../support/processes.ts'
-import type { Service } from '../support/service.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { childrenOf, isAlive } from '../support/processes/processes.ts'
+import { createLocalClient } from '../support/service/client.ts'
+import { localServices } from '../support/service/local-services.ts'
+import type { Service } from '../support/service/service.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 const { newFolder, start } = localServices()
 

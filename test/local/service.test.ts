@@ -8,10 +8,10 @@ import { describe, expect, inject, it, vi } from 'vitest'
 import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { hashToken } from '../../lib/tokens/token.ts'
-import { createClient, createLocalClient, readDevToken } from '../support/client.ts'
-import { localServices } from '../support/local-services.ts'
-import { sharedTable } from '../support/organization.ts'
-import { startService } from '../support/service.ts'
+import { sharedTable } from '../support/engine/organization.ts'
+import { createClient, createLocalClient, readDevToken } from '../support/service/client.ts'
+import { localServices } from '../support/service/local-services.ts'
+import { startService } from '../support/service/service.ts'
 
 const run = promisify(execFile)
 const { newFolder, start } = localServices()

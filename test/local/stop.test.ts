@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
-import { createLocalClient } from '../support/client.ts'
-import { localServices } from '../support/local-services.ts'
-import { isAlive, sendSignal } from '../support/processes.ts'
-import { waitForExecution } from '../support/wait-for-execution.ts'
+import { isAlive, sendSignal } from '../support/processes/processes.ts'
+import { createLocalClient } from '../support/service/client.ts'
+import { localServices } from '../support/service/local-services.ts'
+import { waitForExecution } from '../support/service/wait-for-execution.ts'
 
 const { newFolder, start } = localServices()
 

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import { agentKey, tokenKey } from '../../lib/dynamodb/table/keys.ts'
 import { hashToken } from '../../lib/tokens/token.ts'
-import { type ApiResponse, createClient } from '../support/client.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
-import { type Service, startService } from '../support/service.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { type ApiResponse, createClient } from '../support/service/client.ts'
+import { type Service, startService } from '../support/service/service.ts'
 
 /** The timeout of the functions that only read. */
 const LIMIT_MS = 10_000

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { LEGACY_HEADERS, modernRequest, parseMessages, toMessage } from './messages.ts'
 
 let org: TestOrganization

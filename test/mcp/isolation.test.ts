@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { executionTools } from '../../lib/mcp/execution-tools.ts'
-import { type ApiClient, getExecutionId } from '../support/client.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { type ApiClient, getExecutionId } from '../support/service/client.ts'
 import { modernRequest, parseMessages } from './messages.ts'
 
 const COLUMNS = [

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type ApiClient, createLocalClient, readDevToken } from '../support/client.ts'
-import { localServices } from '../support/local-services.ts'
+import { type ApiClient, createLocalClient, readDevToken } from '../support/service/client.ts'
+import { localServices } from '../support/service/local-services.ts'
 import { CLIENTS, type McpClient } from './clients.ts'
 
 const services = localServices()

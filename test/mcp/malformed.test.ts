@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { createClient, type RequestOptions } from '../support/client.ts'
-import { newOrganization, type TestOrganization } from '../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { createClient, type RequestOptions } from '../support/service/client.ts'
 import { LEGACY_HEADERS, modernRequest, parseMessages, toMessage } from './messages.ts'
 
 let org: TestOrganization

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest'
-import { newOrganization } from '../support/organization.ts'
+import { newOrganization } from '../support/engine/organization.ts'
 import { CLIENTS, type Progress } from './clients.ts'
 
 const EXECUTION_TOOLS = ['get_execution', 'cancel_execution', 'list_executions']

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { installPython } from '../support/python-environment.ts'
-import { type ReadyProcess, startReadyProcess } from '../support/ready-process.ts'
+import { installPython } from '../support/processes/python-environment.ts'
+import { type ReadyProcess, startReadyProcess } from '../support/processes/ready-process.ts'
 
 const run = promisify(execFile)
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/model-servers/*.test.ts'],
-    globalSetup: 'test/support/global-setup.ts',
+    globalSetup: 'test/support/service/global-setup.ts',
     testTimeout: 60_000,
     // Installs packages once.
     hookTimeout: 600_000,

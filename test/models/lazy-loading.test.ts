@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { PROVIDERS, type Provider } from '../../lib/models/model-name.ts'
-import { loadedPackages } from '../support/loaded-packages.ts'
+import { loadedPackages } from '../support/processes/loaded-packages.ts'
 
 const FILES = readdirSync('lib/models', { recursive: true })
   .map(String)

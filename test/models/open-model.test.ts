@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Json } from '../../lib/core/json.ts'
 import type { ModelResponse } from '../../lib/core/model.ts'
 import { PROVIDERS } from '../../lib/models/model-name.ts'
-import { countReads } from '../support/count-reads.ts'
+import { countReads } from '../support/data/count-reads.ts'
 import type { ScriptedCall } from '../support/scripted-model/turn.ts'
 import { ADD, openScripted, requestOf, throughJson, useScriptedModel } from './support.ts'
 

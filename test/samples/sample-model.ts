@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../lib/core/json.ts'
-import { finalAnswer } from '../support/model-agent.ts'
+import { finalAnswer } from '../support/engine/model-agent.ts'
 import type { RecordedRequest } from '../support/scripted-model/recorded-request.ts'
 import type { ScriptedResponse } from '../support/scripted-model/turn.ts'
 

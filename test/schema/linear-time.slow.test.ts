@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../lib/core/json.ts'
 import { compileAdapter } from '../../lib/schema/adapt/adapt-input.ts'
 import { compileStrictValidator } from '../../lib/schema/validate/validate.ts'
-import { medianCpuTimes } from '../support/cpu-time.ts'
+import { medianCpuTimes } from '../support/processes/cpu-time.ts'
 import { anyInputs, plainSchemas, validInputs, wildSchemas } from './random-schemas.ts'
 
 const SAMPLE = { numRuns: 12, seed: 20_261_121 }

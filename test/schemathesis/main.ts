@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createClient, getExecutionId } from '../support/client.ts'
-import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/python-environment.ts'
-import { startService } from '../support/service.ts'
+import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/processes/python-environment.ts'
+import { createClient, getExecutionId } from '../support/service/client.ts'
+import { startService } from '../support/service/service.ts'
 
 /** `npm run test:schemathesis`: tests a service against the OpenAPI document that it serves. Skipped without Python. */
 

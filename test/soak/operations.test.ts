@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunFault } from '../faults/database/targeted-faults.ts'
-import type { ApiClient, ApiResponse } from '../support/client.ts'
-import { seededRandom } from '../support/random.ts'
+import { seededRandom } from '../support/data/random.ts'
+import type { ApiClient, ApiResponse } from '../support/service/client.ts'
 import { createOperations } from './operations.ts'
 
 const response = (status: number, json: object, headers = {}): ApiResponse => ({

@@ -4,8 +4,8 @@ import type { RunFault } from '../faults/database/targeted-faults.ts'
 import { createHangUps, ECHO_AGENT } from '../faults/load/hang-ups.ts'
 import { toolValue } from '../faults/load/model-runs.ts'
 import { CODE_AGENT, MODEL_AGENT } from '../faults/load/planned-run.ts'
-import { type ApiClient, type ApiResponse, getExecutionId } from '../support/client.ts'
-import type { Random } from '../support/random.ts'
+import type { Random } from '../support/data/random.ts'
+import { type ApiClient, type ApiResponse, getExecutionId } from '../support/service/client.ts'
 
 /** Slugs of fixtures. */
 export const ECHO = ECHO_AGENT

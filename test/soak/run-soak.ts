@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { seededRandom } from '../support/random.ts'
+import { seededRandom } from '../support/data/random.ts'
 import { findViolations, growthOf, PERIODS, type Period, p99, p99ByOperation } from './criteria.ts'
 import { generatePacedLoad, measureCapacity, newLoad } from './load.ts'
 import { watchSpeed } from './machine-speed.ts'

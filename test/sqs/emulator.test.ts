@@ -6,7 +6,7 @@ import { openRunQueue, parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 import { provisionQueues, type Queues } from '../../local/emulators/provision.ts'
 import { startSqs } from '../../local/emulators/start-emulators.ts'
-import { sdkConfig } from '../support/sdk.ts'
+import { sdkConfig } from '../support/tables/sdk.ts'
 
 const external = process.env[SQS_ENDPOINT]
 const embedded = external ? null : await startSqs()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DeleteTableCommand, DynamoDBClient, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb'
 import { provisionTable } from '../../local/emulators/provision.ts'
-import { sdkConfig } from '../support/sdk.ts'
+import { sdkConfig } from '../support/tables/sdk.ts'
 import type { StoredItem } from './baseline-files.ts'
 
 /** Creates a table of its own, which no other test or sweeper uses, with these items. */

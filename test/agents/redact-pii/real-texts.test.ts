@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { describe, expect, it, test } from 'vitest'
 import run from '../../../agents/redact-pii/agent.ts'
 import type { EntityType } from '../../../agents/redact-pii/entity.ts'
-import { realTexts } from '../../support/real-texts.ts'
+import { realTexts } from '../../support/data/real-texts.ts'
 import { SIMPLE_EMAIL_PATTERNS } from './email/simple-email-patterns.ts'
 import { findInvalidOffsets, redactWith } from './redaction.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Emulator, freePort } from '../../../local/emulators/start-emulators.ts'
-import { runCommand } from '../../support/run-command.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
 import { startServer } from './start-server.ts'
 
 const POM = fileURLToPath(new URL('pom.xml', import.meta.url))

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Template } from '../../../local/to-sam-template.ts'
-import { runCommand } from '../../support/run-command.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
 import { ACCOUNT, REGION } from '../emulators/moto.ts'
 
 export const STACK = 'AgentExecutionService'

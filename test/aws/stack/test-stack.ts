@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runCommand } from '../../support/run-command.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
 import { motoEnvironment, startMoto } from '../emulators/moto.ts'
 import { deployStack } from './deploy-stack.ts'
 

@@ -19,7 +19,7 @@ import { LIST_SHARDS, OPEN_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { type Meter, startMeter } from '../../support/meter.ts'
+import { type Meter, startMeter } from '../../support/tables/meter.ts'
 
 /** A multiple of all numbers of shards. */
 const SAMPLE = { runs: 960, seed: 1 }

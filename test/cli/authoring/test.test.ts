@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { finalAnswer, httpTool, startToolServer, type ToolServer } from '../../support/model-agent.ts'
+import { finalAnswer, httpTool, startToolServer, type ToolServer } from '../../support/engine/model-agent.ts'
 import {
   KEY,
   type ScriptedModel,

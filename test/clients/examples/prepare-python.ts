@@ -3,7 +3,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { installPython } from '../../support/python-environment.ts'
+import { installPython } from '../../support/processes/python-environment.ts'
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples/python', import.meta.url))
 

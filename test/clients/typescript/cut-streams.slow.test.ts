@@ -1,6 +1,6 @@
 import { beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
-import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { collect } from './collect.ts'
 import { startCuttingProxy } from './cutting-proxy.ts'
 

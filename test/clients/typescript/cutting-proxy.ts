@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
-import { seededRandom } from '../../support/random.ts'
+import { seededRandom } from '../../support/data/random.ts'
 
 /** Forwards connections, and breaks each one after a random number of bytes of its responses while `limit` is not reached. */
 export async function startCuttingProxy(target: string, { seed, limit }: { seed: number; limit: number }) {

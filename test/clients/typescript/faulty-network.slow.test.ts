@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
 import { FAULTS, type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
-import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { collect } from './collect.ts'
 
 const RUNS = 1_000

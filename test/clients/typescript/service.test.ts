@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
-import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { collect } from './collect.ts'
 import { SOON } from './scripted-service.ts'
 

@@ -8,7 +8,7 @@ import { parseJson } from '../../../lib/core/parse-json.ts'
 import { loadPatternEngine } from '../../../lib/schema/patterns/load-pattern-engine.ts'
 import { compileStrictValidator, compileValidator } from '../../../lib/schema/validate/validate.ts'
 import { anyInputs, wildSchemas } from '../../schema/random-schemas.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
 
 const SERVICE = { strict: compileStrictValidator, adapting: compileValidator }
 

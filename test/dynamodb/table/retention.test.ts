@@ -9,7 +9,7 @@ import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { EXECUTION_RETENTION_DAYS } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
-import { anExecution, leased, NO_PROGRESS } from '../../support/executions.ts'
+import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
 
 const DAY_MS = 86_400_000
 const owner = 'me'

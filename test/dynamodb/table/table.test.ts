@@ -7,7 +7,7 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
 
 const values = fc.letrec((tie) => ({
   value: fc.oneof(

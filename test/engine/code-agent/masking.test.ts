@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
-import { engineOn } from '../../support/engine.ts'
-import { aModelAgent } from '../../support/model-agent.ts'
-import { sharedTable } from '../../support/organization.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 
 const KEY = 'sk-of-the-shop-0123456789'
 const MAX_LOG = 16_000

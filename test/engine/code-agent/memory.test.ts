@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { newOrganization } from '../../support/organization.ts'
+import { newOrganization } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
 const EXCEEDED = 'The agent exceeded its memory limit of 64 MB.'

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { newOrganization } from '../../support/organization.ts'
+import { newOrganization } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
 let version: Version

@@ -3,9 +3,9 @@ import type { Execution } from '../../../lib/core/execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import type { Environment } from '../../../lib/environment.ts'
-import { engineOn } from '../../support/engine.ts'
-import { anExecution, leased } from '../../support/executions.ts'
-import { sharedTable } from '../../support/organization.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { anExecution, leased } from '../../support/engine/executions.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 
 const ENVIRONMENT = { AGENT_MEMORY_MB: '64', TZ: 'UTC', SECRET_KEY: 'sk-of-the-shop' }
 

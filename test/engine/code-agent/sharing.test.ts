@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { newOrganization } from '../../support/organization.ts'
+import { newOrganization } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
 let version: Version

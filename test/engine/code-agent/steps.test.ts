@@ -9,9 +9,9 @@ import type { Engine } from '../../../lib/engine/engine.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { engineOn } from '../../support/engine.ts'
-import { anExecution, leased } from '../../support/executions.ts'
-import { newOrganization, sharedTable } from '../../support/organization.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { anExecution, leased } from '../../support/engine/executions.ts'
+import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-code-steps-'))

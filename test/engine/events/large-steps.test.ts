@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { ExecutionEvent } from '../../../lib/core/execution-event.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../../../lib/engine/events/open-events.ts'
-import { EMULATORS, tableOn } from '../../support/emulators.ts'
-import { anExecution, NO_PROGRESS } from '../../support/executions.ts'
+import { anExecution, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
 
 /** The present: a sweeper deletes old payloads that nothing refers to yet. */
 const at = new Date().toISOString()

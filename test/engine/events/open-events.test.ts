@@ -6,8 +6,8 @@ import type { ExecutionEvent } from '../../../lib/core/execution-event.ts'
 import type { RecordedStep } from '../../../lib/core/step.ts'
 import { emitCompleted } from '../../../lib/engine/completion-events.ts'
 import { openEvents, type ReadEvents } from '../../../lib/engine/events/open-events.ts'
-import { anExecution } from '../../support/executions.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
+import { anExecution } from '../../support/engine/executions.ts'
 
 // They stand still until a test advances them.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))

@@ -6,7 +6,7 @@ import { chooseExamples } from '../../../lib/engine/learning/choose.ts'
 import { examplesPrompt } from '../../../lib/engine/learning/prompt.ts'
 import { compileValidator } from '../../../lib/schema/validate/validate.ts'
 import { system } from '../../../lib/system.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
 
 /** A past execution of the organization `ours` and its agent `agent`. */
 function anExample(overrides: Partial<Example> = {}): Example {

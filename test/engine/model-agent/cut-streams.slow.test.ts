@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { PROVIDERS } from '../../../lib/models/model-name.ts'
-import { finalAnswer } from '../../support/model-agent.ts'
+import { finalAnswer } from '../../support/engine/model-agent.ts'
+import { useScriptedRuns, useToolAgents } from '../../support/engine/scripted-runs.ts'
 import { FORMATS } from '../../support/scripted-model/start-scripted-model.ts'
 import { completeResponse } from '../../support/scripted-model/turn.ts'
-import { useScriptedRuns, useToolAgents } from '../../support/scripted-runs.ts'
 
 const { runScript } = useScriptedRuns()
 const tools = useToolAgents()

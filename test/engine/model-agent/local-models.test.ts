@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { PROVIDERS } from '../../../lib/models/model-name.ts'
-import { aModelAgent, finalAnswer } from '../../support/model-agent.ts'
+import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
+import { useScriptedRuns, useToolAgents } from '../../support/engine/scripted-runs.ts'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
 import type { Reply } from '../../support/scripted-model/turn.ts'
-import { useScriptedRuns, useToolAgents } from '../../support/scripted-runs.ts'
 
 const { runScript } = useScriptedRuns()
 const { aToolAgent } = useToolAgents()

@@ -6,16 +6,16 @@ import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import type { Provider } from '../../../lib/models/model-name.ts'
 import { system } from '../../../lib/system.ts'
-import { anExecution } from '../../support/executions.ts'
+import { anExecution } from '../../support/engine/executions.ts'
 import {
   aModelAgent,
   finalAnswer,
   httpTool,
   startToolServer,
   type ToolServer,
-} from '../../support/model-agent.ts'
+} from '../../support/engine/model-agent.ts'
+import { useScriptedRuns } from '../../support/engine/scripted-runs.ts'
 import type { ScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
-import { useScriptedRuns } from '../../support/scripted-runs.ts'
 
 const PROVIDERS: Provider[] = ['openai', 'openai-compatible', 'anthropic', 'bedrock']
 const { holder, runScript } = useScriptedRuns()

@@ -4,8 +4,8 @@ import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { PROVIDERS } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import { system } from '../../../lib/system.ts'
-import { finalAnswer } from '../../support/model-agent.ts'
-import { useScriptedRuns } from '../../support/scripted-runs.ts'
+import { finalAnswer } from '../../support/engine/model-agent.ts'
+import { useScriptedRuns } from '../../support/engine/scripted-runs.ts'
 
 const { holder, runScript } = useScriptedRuns()
 let environment: Record<string, string | undefined>

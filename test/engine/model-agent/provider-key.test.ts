@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
-import { engineOn } from '../../support/engine.ts'
-import { aModelAgent } from '../../support/model-agent.ts'
-import { sharedTable } from '../../support/organization.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 import { json, serve } from '../../tools/serve.ts'
 
 afterEach(() => vi.unstubAllEnvs())

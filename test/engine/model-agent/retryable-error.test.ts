@@ -3,7 +3,7 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/test-engine.ts'
+import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
 
 const { engine, aToolAgent, queued, deadLetter, stop } = await startTestEngine()
 afterAll(stop)

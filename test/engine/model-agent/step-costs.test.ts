@@ -4,8 +4,8 @@ import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { type Exchange, type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
-import { engineOn } from '../../support/engine.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/test-engine.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
 
 const { engine: shared, aToolAgent, queued, stop } = await startTestEngine()
 

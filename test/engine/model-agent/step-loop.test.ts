@@ -8,9 +8,9 @@ import { INLINE } from '../../../lib/engine/checkpoints/retry-policy.ts'
 import { outputValidatorOf } from '../../../lib/engine/compiled-schemas.ts'
 import { runStepLoop } from '../../../lib/engine/model-agent/step-loop.ts'
 import { system } from '../../../lib/system.ts'
-import { countReads } from '../../support/count-reads.ts'
-import { anExecution, leased } from '../../support/executions.ts'
-import { aModelAgent } from '../../support/model-agent.ts'
+import { countReads } from '../../support/data/count-reads.ts'
+import { anExecution, leased } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
 
 const STEPS = 30
 

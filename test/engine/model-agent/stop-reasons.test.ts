@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { toStepRecord } from '../../../lib/api/mappers/to-step-record.ts'
 import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
-import { finalAnswer } from '../../support/model-agent.ts'
-import { useScriptedRuns, useToolAgents } from '../../support/scripted-runs.ts'
+import { finalAnswer } from '../../support/engine/model-agent.ts'
+import { useScriptedRuns, useToolAgents } from '../../support/engine/scripted-runs.ts'
 
 const { runScript } = useScriptedRuns()
 const tools = useToolAgents()

@@ -6,7 +6,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { admission } from '../../../lib/engine/submit/admission.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
-import { anExecution } from '../../support/executions.ts'
+import { anExecution } from '../../support/engine/executions.ts'
 
 const LIMIT = 7
 const name = `admission-${system.newId()}`

@@ -14,9 +14,9 @@ import { submitAsync, submitSync } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { engineOn } from '../../support/engine.ts'
-import { type Meter, type Spent, startMeter } from '../../support/meter.ts'
-import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
+import { type Meter, type Spent, startMeter } from '../../support/tables/meter.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-budget-'))
 let own: TestOrganization

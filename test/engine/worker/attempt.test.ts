@@ -7,11 +7,11 @@ import { deadlineIn } from '../../../lib/engine/checkpoints/deadline.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { engineOn } from '../../support/engine.ts'
-import { anExecution, leased } from '../../support/executions.ts'
-import { aModelAgent, httpTool, startToolServer } from '../../support/model-agent.ts'
-import { newOrganization, sharedTable } from '../../support/organization.ts'
-import { answer, lookup, startTestEngine } from '../../support/test-engine.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { anExecution, leased } from '../../support/engine/executions.ts'
+import { aModelAgent, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
+import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
+import { answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
 
 const { engine, aToolAgent, queued, stop } = await startTestEngine()
 const { executions } = engine

@@ -3,8 +3,8 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { deadlineIn, NEVER, type WorkerDeadline } from '../../../lib/engine/checkpoints/deadline.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { aModelAgent } from '../../support/model-agent.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/test-engine.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
 
 const { engine, aToolAgent, queued, stop } = await startTestEngine()
 afterAll(stop)

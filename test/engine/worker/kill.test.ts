@@ -3,18 +3,18 @@ import { toStepRecord } from '../../../lib/api/mappers/to-step-record.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { engineOn } from '../../support/engine.ts'
-import { anExecution } from '../../support/executions.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { anExecution } from '../../support/engine/executions.ts'
 import {
   aModelAgent,
   finalAnswer,
   httpTool,
   startToolServer,
   type ToolServer,
-} from '../../support/model-agent.ts'
-import { sharedTable } from '../../support/organization.ts'
+} from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
+import { runWorker } from '../../support/processes/worker-process.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
-import { runWorker } from '../../support/worker-process.ts'
 
 const STEPS = 5
 /** The claim; for each step, the lease renewal and the step; two tool results for all but the last; the end. */

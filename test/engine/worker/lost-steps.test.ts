@@ -13,12 +13,12 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { startFaultyRelay } from '../../infra/monitoring/faulty-relay.ts'
-import { engineOn } from '../../support/engine.ts'
-import { anExecution } from '../../support/executions.ts'
-import { aModelAgent, finalAnswer } from '../../support/model-agent.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { anExecution } from '../../support/engine/executions.ts'
+import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
+import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/test-engine.ts'
 
 const { engine: shared, aToolAgent, stop } = await startTestEngine()
 const scripted = await startScriptedModel()

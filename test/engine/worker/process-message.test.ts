@@ -4,7 +4,7 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { aMessage, answer, startTestEngine } from '../../support/test-engine.ts'
+import { aMessage, answer, startTestEngine } from '../../support/engine/test-engine.ts'
 
 const { engine, queued, deadLetter, stop } = await startTestEngine()
 afterAll(stop)

@@ -6,10 +6,10 @@ import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { system } from '../../../lib/system.ts'
-import { engineOn } from '../../support/engine.ts'
-import { anExecution, leased, NO_PROGRESS } from '../../support/executions.ts'
-import { aModelAgent } from '../../support/model-agent.ts'
-import { newOrganization, sharedTable } from '../../support/organization.ts'
+import { engineOn } from '../../support/engine/engine.ts'
+import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 
 const MINUTE_MS = 60_000
 const INPUT = { text: 'x' }

@@ -9,9 +9,9 @@ import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { logger } from '../../../lib/logger.ts'
 import { system } from '../../../lib/system.ts'
-import { anExecution, leased } from '../../support/executions.ts'
-import { aModelAgent } from '../../support/model-agent.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/test-engine.ts'
+import { anExecution, leased } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
 import { json, serve } from '../../tools/serve.ts'
 
 const { engine, aToolAgent, queued, deadLetter, stop } = await startTestEngine()

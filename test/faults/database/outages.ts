@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { seededRandom } from '../../support/random.ts'
+import { seededRandom } from '../../support/data/random.ts'
 import type { Injection, ProxyRequest } from '../fault-proxy.ts'
 
 /** What happens to all requests during an outage. */

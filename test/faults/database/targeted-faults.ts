@@ -1,4 +1,4 @@
-import { seededRandom } from '../../support/random.ts'
+import { seededRandom } from '../../support/data/random.ts'
 import type { Injection, ProxyRequest } from '../fault-proxy.ts'
 import { type ItemRequest, isRecord, isStep, parseItemRequest } from './table-request.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
-import { sdkConfig } from '../../support/sdk.ts'
+import { sdkConfig } from '../../support/tables/sdk.ts'
 import type { Exchange } from '../fault-proxy.ts'
 import { isCheckpoint, isRecord, parseWire, type Wire, type WireItem } from './table-request.ts'
 

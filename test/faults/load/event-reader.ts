@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openEventStream } from '../../support/event-stream.ts'
+import { openEventStream } from '../../support/service/event-stream.ts'
 
 /** The events that a reader got: the numbers of the steps, in order, and the results of their calls. */
 export type EventLog = { steps: number[]; calls: Set<string>; isDone: boolean; problems: string[] }

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { operations } from '../../../lib/api/routes.ts'
-import { seededRandom } from '../../support/random.ts'
-import { waitUntil } from '../../support/wait-until.ts'
+import { seededRandom } from '../../support/data/random.ts'
+import { waitUntil } from '../../support/processes/wait-until.ts'
 import { createHangUps } from './hang-ups.ts'
 
 describe('createHangUps', () => {

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type OperationName, operations } from '../../../lib/api/routes.ts'
 import { system } from '../../../lib/system.ts'
-import type { Random } from '../../support/random.ts'
+import type { Random } from '../../support/data/random.ts'
 
 /** The agent that these clients run. */
 export const ECHO_AGENT = 'echo'

@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.ts'
+import type { Random } from '../../support/data/random.ts'
 import { DELEGATING_AGENT, EXHAUSTED, MODEL_AGENT, type PlannedRun, SCREENSHOT_AGENT } from './planned-run.ts'
 
 export type ModelInput = { marker: string; steps: number; parallel: number }

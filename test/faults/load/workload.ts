@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../support/random.ts'
+import { type Random, seededRandom } from '../../support/data/random.ts'
 import { faultsFor, faultyRun } from './faulty-runs.ts'
 import { modelRun, withBudget } from './model-runs.ts'
 import { codeRun, EXHAUSTED, HOSTILE_AGENT, KINDS, type PlannedRun } from './planned-run.ts'

@@ -12,7 +12,7 @@ import {
 import { handler } from '../../../functions/process-execution.ts'
 import { LEASE_SECONDS, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../../../lib/environment.ts'
 import { toRecord } from '../../../local/runner/poller.ts'
-import { sdkConfig } from '../../support/sdk.ts'
+import { sdkConfig } from '../../support/tables/sdk.ts'
 import { type BatchReport, INVALID_MESSAGE, QUEUE_LEASES } from './queue-settings.ts'
 
 const BATCH_SIZE = 10

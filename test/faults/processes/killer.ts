@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { seededRandom } from '../../support/random.ts'
+import { seededRandom } from '../../support/data/random.ts'
 import type { SupervisedRunner } from './supervised-runner.ts'
 import type { Role, SupervisedService } from './supervised-service.ts'
 

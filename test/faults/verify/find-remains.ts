@@ -3,7 +3,7 @@ import type { Item } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance/clean-up.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { scanTable } from '../../support/scan-table.ts'
+import { scanTable } from '../../support/tables/scan-table.ts'
 import type { Cluster } from '../cluster.ts'
 import type { Observation } from '../load/run-client.ts'
 

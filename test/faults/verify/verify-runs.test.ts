@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toExecutionRecord } from '../../../lib/api/mappers/to-execution-record.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
-import { anExecution } from '../../support/executions.ts'
+import { anExecution } from '../../support/engine/executions.ts'
 import { monitorWrites } from '../database/write-monitor.ts'
 import type { EventLog } from '../load/event-reader.ts'
 import type { Observation } from '../load/run-client.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../../lib/core/execution.ts'
-import { anExecution } from '../../support/executions.ts'
+import { anExecution } from '../../support/engine/executions.ts'
 import { childInput, tokensOf, usageOf } from '../load/model-runs.ts'
 import type { Observation } from '../load/run-client.ts'
 import { planRuns } from '../load/workload.ts'

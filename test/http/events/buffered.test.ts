@@ -2,9 +2,9 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationName } from '../../../lib/api/routes.ts'
 import { toGatewayEvent } from '../../infra/gateway-event.ts'
-import { parseEvent } from '../../support/event-stream.ts'
-import { localHandlers } from '../../support/local-handlers.ts'
-import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
+import { parseEvent } from '../../support/service/event-stream.ts'
+import { localHandlers } from '../../support/service/local-handlers.ts'
 
 // Without RESPONSE_STREAMING, as with the setting responseStreaming=false.
 const handlers = localHandlers()

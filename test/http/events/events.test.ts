@@ -3,12 +3,12 @@ import { executionRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { stepRecord } from '../../../lib/api/schemas/step-record.ts'
 import { parseStoredJson } from '../../../lib/core/parse-json.ts'
 import { system } from '../../../lib/system.ts'
-import { type ApiClient, createClient, readDevToken } from '../../support/client.ts'
-import { type EventStream, openEventStream, type SentEvent } from '../../support/event-stream.ts'
-import { localServices } from '../../support/local-services.ts'
-import { finalAnswer } from '../../support/model-agent.ts'
-import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { finalAnswer } from '../../support/engine/model-agent.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { type ApiClient, createClient, readDevToken } from '../../support/service/client.ts'
+import { type EventStream, openEventStream, type SentEvent } from '../../support/service/event-stream.ts'
+import { localServices } from '../../support/service/local-services.ts'
 
 let org: TestOrganization
 beforeAll(async () => {

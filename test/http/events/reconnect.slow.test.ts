@@ -1,6 +1,6 @@
 import { beforeAll, expect, inject, it } from 'vitest'
-import { openEventStream } from '../../support/event-stream.ts'
-import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
+import { openEventStream } from '../../support/service/event-stream.ts'
 
 const STEPS = 100
 const DISCONNECTS = 50

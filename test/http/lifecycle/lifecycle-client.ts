@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { ApiResponse } from '../../support/client.ts'
-import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
+import type { ApiResponse } from '../../support/service/client.ts'
 
 export type Lifecycle = TestOrganization & {
   agent: (slug: string) => Promise<ApiResponse['json']>

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { toGatewayEvent } from '../../infra/gateway-event.ts'
-import { localHandlers } from '../../support/local-handlers.ts'
+import { localHandlers } from '../../support/service/local-handlers.ts'
 import { codeOf, documentOf, type Lifecycle, newLifecycle } from './lifecycle-client.ts'
 
 let org: Lifecycle

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { getExecutionId } from '../../support/client.ts'
-import { waitForExecution } from '../../support/wait-for-execution.ts'
+import { getExecutionId } from '../../support/service/client.ts'
+import { waitForExecution } from '../../support/service/wait-for-execution.ts'
 import { newLifecycle } from './lifecycle-client.ts'
 
 const RUNS = 500

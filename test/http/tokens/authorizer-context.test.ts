@@ -4,7 +4,7 @@ import { type Access, MAX_TOKEN_AGENTS, SCOPES, UNLIMITED } from '../../../lib/c
 import { Unauthorized } from '../../../lib/core/errors.ts'
 import { fromAuthorizerContext, toAuthorizerContext } from '../../../lib/http/identity.ts'
 import { system } from '../../../lib/system.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
 
 const anAccess = (overrides: Partial<Access> = {}): Access => ({
   ...UNLIMITED,

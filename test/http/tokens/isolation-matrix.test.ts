@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { apiRoutes, type OperationName, type Route } from '../../../lib/api/routes.ts'
 import { system } from '../../../lib/system.ts'
 import { modernRequest } from '../../mcp/messages.ts'
-import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/client.ts'
-import { newOrganization, type TestOrganization } from '../../support/organization.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
+import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/service/client.ts'
 
 /** 200 without the resource. */
 const ABSENT = 'absent'

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
+import { createToken } from '../../support/engine/create-organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
 import {
   type ApiClient,
   type ApiResponse,
   createClient,
   getExecutionId,
   getNextLink,
-} from '../../support/client.ts'
-import { createToken } from '../../support/create-organization.ts'
-import { localServices } from '../../support/local-services.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../../support/organization.ts'
+} from '../../support/service/client.ts'
+import { localServices } from '../../support/service/local-services.ts'
 
 let org: TestOrganization
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import type { FunctionName } from '../../../infra/functions/function-settings.ts
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { provisionQueues, provisionTable } from '../../../local/emulators/provision.ts'
 import { startDynamoDB, startSqs } from '../../../local/emulators/start-emulators.ts'
-import { sdkConfig } from '../../support/sdk.ts'
+import { sdkConfig } from '../../support/tables/sdk.ts'
 import { findFunctionResource, findResources, synthesize } from '../synthesize.ts'
 import { describeDeployedFunctions } from './deployed-functions.ts'
 import type { Deployment } from './invoke-deployed.ts'

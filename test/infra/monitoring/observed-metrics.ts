@@ -1,5 +1,5 @@
 import type { Template } from 'aws-cdk-lib/assertions'
-import type { ApiResponse } from '../../support/client.ts'
+import type { ApiResponse } from '../../support/service/client.ts'
 import { toLogicalIdPrefix } from '../synthesize.ts'
 import { applyMetricFilters, type LogEvent } from './apply-metric-filters.ts'
 import { type Sample, STACK_NAME } from './evaluate-alarms.ts'

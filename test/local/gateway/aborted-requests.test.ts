@@ -3,10 +3,10 @@ import { connect } from 'node:net'
 import { beforeAll, expect, it } from 'vitest'
 import { getOperation, type OperationName, routes } from '../../../lib/api/routes.ts'
 import { system } from '../../../lib/system.ts'
-import { createLocalClient, readDevToken } from '../../support/client.ts'
-import { localServices } from '../../support/local-services.ts'
-import type { Service } from '../../support/service.ts'
-import { waitForExecution } from '../../support/wait-for-execution.ts'
+import { createLocalClient, readDevToken } from '../../support/service/client.ts'
+import { localServices } from '../../support/service/local-services.ts'
+import type { Service } from '../../support/service/service.ts'
+import { waitForExecution } from '../../support/service/wait-for-execution.ts'
 
 const MAX_DELAY_MS = 40
 /** Connections at the same time. */

@@ -12,7 +12,7 @@ import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
 import { loadAgent } from '../../../local/publish/load-agent.ts'
 import { publishFolder } from '../../../local/publish/publish-folder.ts'
 import { hashSources, sourcesOutside } from '../../../local/publish/source-hash.ts'
-import { sharedTable } from '../../support/organization.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 
 vi.mock('../../../local/publish/load-agent.ts', { spy: true })
 

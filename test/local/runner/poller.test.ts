@@ -12,7 +12,7 @@ import { provisionQueues } from '../../../local/emulators/provision.ts'
 import { startSqs } from '../../../local/emulators/start-emulators.ts'
 import { startPoller } from '../../../local/runner/poller.ts'
 import { type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
-import { sdkConfig } from '../../support/sdk.ts'
+import { sdkConfig } from '../../support/tables/sdk.ts'
 
 let sqs: Awaited<ReturnType<typeof startSqs>>
 let proxy: FaultProxy

@@ -9,8 +9,8 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readDevToken } from '../../support/client.ts'
-import { startService } from '../../support/service.ts'
+import { readDevToken } from '../../support/service/client.ts'
+import { startService } from '../../support/service/service.ts'
 
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12'
 

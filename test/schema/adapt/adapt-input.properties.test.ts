@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anyInputs, plainSchemas, validInputs, wildSchemas } from '../random-schemas.ts'
 
 const schemaAndValidInput = plainSchemas.chain((schema) =>

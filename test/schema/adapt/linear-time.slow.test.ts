@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../lib/core/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
-import { medianCpuTimes } from '../../support/cpu-time.ts'
+import { medianCpuTimes } from '../../support/processes/cpu-time.ts'
 
 const fieldMap = {
   text: { type: 'string' },

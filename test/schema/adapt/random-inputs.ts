@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
-import type { Random } from '../../support/random.ts'
+import type { Random } from '../../support/data/random.ts'
 
 type List<T> = readonly [T, ...T[]]
 

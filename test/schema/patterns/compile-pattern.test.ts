@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { compilePattern } from '../../../lib/schema/patterns/compile-pattern.ts'
 import { loadPatternEngine } from '../../../lib/schema/patterns/load-pattern-engine.ts'
 import { isSimplePattern } from '../../../lib/schema/patterns/simple-pattern.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
 import { REDOS_CORPUS } from './redos-corpus.ts'
 
 beforeAll(loadPatternEngine)

@@ -3,7 +3,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadPatternEngine } from '../../../lib/schema/patterns/load-pattern-engine.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
-import { medianCpuTimes } from '../../support/cpu-time.ts'
+import { medianCpuTimes } from '../../support/processes/cpu-time.ts'
 import { FORMAT_TEXTS, REDOS_CORPUS } from './redos-corpus.ts'
 
 beforeAll(loadPatternEngine)

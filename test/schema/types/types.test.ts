@@ -5,8 +5,8 @@ import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { toTypes } from '../../../lib/schema/types/to-types.ts'
 import { writeTypeScript } from '../../../lib/schema/types/write-typescript.ts'
 import { compileValidator } from '../../../lib/schema/validate/validate.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
-import { typeCheck } from '../../support/type-check.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
+import { typeCheck } from '../../support/data/type-check.ts'
 import { anyInputs, plainSchemas, validInputs, wildSchemas } from '../random-schemas.ts'
 
 const typesOf = (declared: JsonObject, options = {}) =>

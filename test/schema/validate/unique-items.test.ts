@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../lib/core/json.ts'
 import { compileValidator } from '../../../lib/schema/validate/validate.ts'
-import { medianCpuTimes } from '../../support/cpu-time.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
+import { medianCpuTimes } from '../../support/processes/cpu-time.ts'
 
 const unique = (items: JsonObject | true = true): JsonObject => ({ type: 'array', items, uniqueItems: true })
 

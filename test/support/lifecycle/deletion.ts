@@ -6,7 +6,7 @@ import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Item, Table } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance/clean-up.ts'
 import { system } from '../../../lib/system.ts'
-import { anExecution, leased } from '../executions.ts'
+import { anExecution, leased } from '../engine/executions.ts'
 
 export const START = 1_800_000_000_000
 const MINUTE_MS = 60_000

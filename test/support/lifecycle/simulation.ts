@@ -5,7 +5,7 @@ import type { QueuedExecution, System } from '../../../lib/core/ports.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { processDeadLetter } from '../../../lib/engine/maintenance/dead-letter.ts'
 import { sweep } from '../../../lib/engine/maintenance/sweep.ts'
-import { anExecution, leased } from '../executions.ts'
+import { anExecution, leased } from '../engine/executions.ts'
 import { recordHistory } from './history.ts'
 import type { Params, Port } from './reference-model.ts'
 

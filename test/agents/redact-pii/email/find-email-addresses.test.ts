@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { findEmailAddresses } from '../../../../agents/redact-pii/email/find-email-addresses.ts'
 import { maskSpans } from '../../../../agents/redact-pii/mask.ts'
-import { propertyRuns } from '../../../support/property-runs.ts'
+import { propertyRuns } from '../../../support/data/property-runs.ts'
 import { type Case, findTexts } from '../find-texts.ts'
 import { SIMPLE_EMAIL_PATTERNS } from './simple-email-patterns.ts'
 

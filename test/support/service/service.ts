@@ -1,4 +1,4 @@
-import { type ReadyProcess, startReadyProcess } from './ready-process.ts'
+import { type ReadyProcess, startReadyProcess } from '../processes/ready-process.ts'
 
 export type Service = ReadyProcess
 

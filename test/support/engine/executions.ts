@@ -5,8 +5,8 @@ import {
   NO_USAGE,
   newExecution,
   type Progress,
-} from '../../lib/core/execution.ts'
-import { system } from '../../lib/system.ts'
+} from '../../../lib/core/execution.ts'
+import { system } from '../../../lib/system.ts'
 
 export const NO_PROGRESS: Progress = { steps: 0, usage: NO_USAGE, model: null }
 

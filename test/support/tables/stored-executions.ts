@@ -1,8 +1,8 @@
 import { v7 } from 'uuid'
-import { type Execution, newExecution } from '../../lib/core/execution.ts'
-import { statusKey, toItem } from '../../lib/dynamodb/execution-item.ts'
-import type { Table } from '../../lib/dynamodb/table/table.ts'
-import { system } from '../../lib/system.ts'
+import { type Execution, newExecution } from '../../../lib/core/execution.ts'
+import { statusKey, toItem } from '../../../lib/dynamodb/execution-item.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
 
 const INTERVAL_MS = 100
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -1,9 +1,9 @@
-import type { TokenLimits } from '../../lib/core/access.ts'
-import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
-import type { Table } from '../../lib/dynamodb/table/table.ts'
-import { tokenStore } from '../../lib/dynamodb/token-store.ts'
-import { system } from '../../lib/system.ts'
-import { newToken } from '../../lib/tokens/token.ts'
+import type { TokenLimits } from '../../../lib/core/access.ts'
+import { organizationStore } from '../../../lib/dynamodb/organization-store.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { tokenStore } from '../../../lib/dynamodb/token-store.ts'
+import { system } from '../../../lib/system.ts'
+import { newToken } from '../../../lib/tokens/token.ts'
 
 /** Creates an organization with a token. */
 export async function createOrganization(table: Table): Promise<{ id: string; token: string }> {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll } from 'vitest'
-import type { Version } from '../../lib/core/agent.ts'
-import { leaseTimes } from '../../lib/core/lease-times.ts'
-import type { Engine } from '../../lib/engine/engine.ts'
-import { runInProcess } from '../../lib/engine/submit/submit.ts'
-import type { Provider, Reasoning } from '../../lib/models/model-name.ts'
-import { system } from '../../lib/system.ts'
+import type { Version } from '../../../lib/core/agent.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { runInProcess } from '../../../lib/engine/submit/submit.ts'
+import type { Provider, Reasoning } from '../../../lib/models/model-name.ts'
+import { system } from '../../../lib/system.ts'
+import { type ScriptedModel, startScriptedModel } from '../scripted-model/start-scripted-model.ts'
+import type { Script } from '../scripted-model/turn.ts'
 import { engineOn } from './engine.ts'
 import { aModelAgent, httpTool, startToolServer, type ToolServer } from './model-agent.ts'
 import { sharedTable } from './organization.ts'
-import { type ScriptedModel, startScriptedModel } from './scripted-model/start-scripted-model.ts'
-import type { Script } from './scripted-model/turn.ts'
 
 type Options = {
   version: Version

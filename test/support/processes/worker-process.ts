@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import type { Environment } from '../../lib/environment.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import type { Environment } from '../../../lib/environment.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 
 const MAIN = fileURLToPath(new URL('worker-process-main.ts', import.meta.url))
 

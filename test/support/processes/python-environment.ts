@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/python', import.meta.url))
+const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/python', import.meta.url))
 
 /** The requirements of the tests are tested with this and later versions. */
 export const MIN_PYTHON_MINOR = 10

@@ -1,6 +1,6 @@
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
-import type { Item } from '../../lib/dynamodb/table/table.ts'
+import type { Item } from '../../../lib/dynamodb/table/table.ts'
 import { sdkConfig } from './sdk.ts'
 
 /** Every item of a table. */

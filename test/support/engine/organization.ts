@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
-import { loadFolder } from '../../lib/agents/load-folder.ts'
-import type { TokenLimits } from '../../lib/core/access.ts'
-import type { Version } from '../../lib/core/agent.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { system } from '../../lib/system.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
-import { type ApiClient, type ApiResponse, createClient } from './client.ts'
+import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
+import { loadFolder } from '../../../lib/agents/load-folder.ts'
+import type { TokenLimits } from '../../../lib/core/access.ts'
+import type { Version } from '../../../lib/core/agent.ts'
+import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { type ApiClient, type ApiResponse, createClient } from '../service/client.ts'
 import { createOrganization, createToken } from './create-organization.ts'
 
-const SAMPLES = fileURLToPath(new URL('../../agents', import.meta.url))
-const FIXTURES = fileURLToPath(new URL('../fixtures/agents', import.meta.url))
+const SAMPLES = fileURLToPath(new URL('../../../agents', import.meta.url))
+const FIXTURES = fileURLToPath(new URL('../../fixtures/agents', import.meta.url))
 
 export const sharedTable = () => openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject('dynamodb') })
 

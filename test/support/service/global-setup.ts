@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
-import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
-import { startDynalite, startDynamoDB } from '../../local/emulators/start-emulators.ts'
+import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../../lib/environment.ts'
+import { LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
+import { startDynalite, startDynamoDB } from '../../../local/emulators/start-emulators.ts'
 import { startService } from './service.ts'
 
 declare module 'vitest' {

@@ -1,8 +1,8 @@
 import { inject } from 'vitest'
-import type { Page, PageRequest } from '../../lib/core/ports.ts'
-import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { DYNAMODB_ENDPOINT } from '../../lib/environment.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import type { Page, PageRequest } from '../../../lib/core/ports.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { DYNAMODB_ENDPOINT } from '../../../lib/environment.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 
 export type EmulatorName = 'dynamodb' | 'dynalite'
 
