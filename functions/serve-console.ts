@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { openConsoleFiles, PAGE } from '../lib/console/console-files.ts'
-import { toFileResponse } from '../lib/console/file-response.ts'
+import { openConsoleFiles, PAGE } from '../lib/console-server/console-files.ts'
+import { toFileResponse } from '../lib/console-server/file-response.ts'
 import { RouteNotFound } from '../lib/core/errors.ts'
 import { CONSOLE_FOLDER } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

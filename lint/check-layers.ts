@@ -11,6 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Folders that are missing in the diagram can only import themselves. `test` can import everything. */
 const FOLDERS = [
   'agents',
+  'authoring',
   'bench',
   'cli',
   'clients',

@@ -1,6 +1,6 @@
+import type { Difference } from '../../authoring/cases/differences.ts'
+import type { CaseResult } from '../../authoring/cases/run-case.ts'
 import type { Json } from '../../lib/core/json.ts'
-import type { Difference } from '../../local/cases/differences.ts'
-import type { CaseResult } from '../../local/cases/run-case.ts'
 import { textTable, toSingleLine } from '../format.ts'
 
 const MAX_VALUE_CHARACTERS = 300

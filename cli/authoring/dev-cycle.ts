@@ -1,3 +1,7 @@
+import { readCases, type TestCase } from '../../authoring/cases/case-file.ts'
+import { runCase } from '../../authoring/cases/run-case.ts'
+import { replaceDraft } from '../../authoring/dev-draft.ts'
+import { typeCheck } from '../../authoring/type-check.ts'
 import {
   type FolderProblem,
   findCodeFile,
@@ -9,14 +13,10 @@ import { CANCELLED, type Execution } from '../../lib/core/execution.ts'
 import type { Step } from '../../lib/core/step.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
-import { typeCheck } from '../../local/authoring/type-check.ts'
-import { readCases, type TestCase } from '../../local/cases/case-file.ts'
-import { runCase } from '../../local/cases/run-case.ts'
 import { loadAgent } from '../../local/publish/load-agent.ts'
 import { withOrganization } from '../find.ts'
 import type { SharedOptions } from '../options.ts'
 import { trackExecution } from '../track-execution.ts'
-import { replaceDraft } from './dev-draft.ts'
 import { formatResult, formatStep, formatToolResult } from './dev-output.ts'
 import { formatWarnings } from './folder-problems.ts'
 

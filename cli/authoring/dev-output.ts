@@ -1,8 +1,8 @@
+import type { CaseResult } from '../../authoring/cases/run-case.ts'
 import type { Execution } from '../../lib/core/execution.ts'
 import type { Json } from '../../lib/core/json.ts'
 import type { ToolCall, ToolResult } from '../../lib/core/model.ts'
 import type { Step } from '../../lib/core/step.ts'
-import type { CaseResult } from '../../local/cases/run-case.ts'
 import { toSingleLine } from '../format.ts'
 import { formatDifference } from './case-report.ts'
 

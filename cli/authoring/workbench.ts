@@ -1,7 +1,7 @@
+import { InvalidCallee, openWorkbench, publishOn } from '../../authoring/workbench.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import { InvalidCallee, openWorkbench, publishOn } from '../../local/authoring/workbench.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { calleeError } from './folder-problems.ts'
 

@@ -41,7 +41,7 @@ function consoleHandler(): Handlers['serve-console'] {
 
 async function buildLocalConsole(): Promise<void> {
   if (process.env[CONSOLE_FOLDER]) return
-  const { buildConsole, stopBuilder } = await import('../../lib/console/build-console.ts')
+  const { buildConsole, stopBuilder } = await import('../../lib/console-server/build-console.ts')
   const folder = join(dataFolder(), 'console')
   await buildConsole(folder, { quality: 5 })
   await stopBuilder()

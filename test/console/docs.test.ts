@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { type DocsPage, renderDocs } from '../../lib/console/render-docs.ts'
+import { type DocsPage, renderDocs } from '../../lib/console-server/render-docs.ts'
 
 let pages: Map<string, string>
 const linksOf = (html: string) => [...html.matchAll(/<a href="([^"]*)"/g)].map(([, href = '']) => href)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { checkFolder } from '../../../local/authoring/check-folder.ts'
+import { checkFolder } from '../../../authoring/check-folder.ts'
 import { dataFolder } from '../../../local/emulators/open-database.ts'
 import { applyModelSettings } from '../../../local/model-settings.ts'
 import { folderError, formatWarnings } from '../../authoring/folder-problems.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { AgentWatcher } from '../../../local/authoring/agent-watcher.ts'
+import { AgentWatcher } from '../../../authoring/agent-watcher.ts'
 import { dataFolder } from '../../../local/emulators/open-database.ts'
 import { applyModelSettings } from '../../../local/model-settings.ts'
 import { type DevOptions, runDevCycle } from '../../authoring/dev-cycle.ts'

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { checkFolder } from '../../../local/authoring/check-folder.ts'
+import { checkFolder } from '../../../authoring/check-folder.ts'
 import { formatReport, toReport } from '../../authoring/case-report.ts'
 import { folderError } from '../../authoring/folder-problems.ts'
 import { testCases } from '../../authoring/test-cases.ts'

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildConsole } from '../../../lib/console/build-console.ts'
-import { type ConsoleFile, openConsoleFiles, PAGE } from '../../../lib/console/console-files.ts'
+import { buildConsole } from '../../../lib/console-server/build-console.ts'
+import { type ConsoleFile, openConsoleFiles, PAGE } from '../../../lib/console-server/console-files.ts'
 
 const MAX_SCRIPT_BYTES = 60_000
 const MAX_FIRST_VIEW_BYTES = 100_000

@@ -1,7 +1,7 @@
-import { type FolderProblem, findCodeFile, type LoadedAgent } from '../../lib/agents/load-folder.ts'
-import type { Environment } from '../../lib/environment.ts'
-import { readCases, type TestCase } from '../cases/case-file.ts'
-import { loadAgent } from '../publish/load-agent.ts'
+import { type FolderProblem, findCodeFile, type LoadedAgent } from '../lib/agents/load-folder.ts'
+import type { Environment } from '../lib/environment.ts'
+import { loadAgent } from '../local/publish/load-agent.ts'
+import { readCases, type TestCase } from './cases/case-file.ts'
 import { typeCheck } from './type-check.ts'
 
 /** `warnings`: what the environment lacks for a run. */

@@ -1,5 +1,5 @@
-import type { Engine } from '../../../lib/engine/engine.ts'
-import type { ToolDocument } from '../../../lib/tools/document/tool-fields.ts'
+import type { Engine } from '../../lib/engine/engine.ts'
+import type { ToolDocument } from '../../lib/tools/document/tool-fields.ts'
 
 /** How an engine reaches models and tools. */
 export type Sources = Required<Pick<Engine, 'openModel' | 'openTools'>>

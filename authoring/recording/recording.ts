@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import { sha256 } from '../../../lib/core/hash-json.ts'
-import type { Json } from '../../../lib/core/json.ts'
-import type { ModelResponse, ToolDeclaration, ToolResult } from '../../../lib/core/model.ts'
+import { sha256 } from '../../lib/core/hash-json.ts'
+import type { Json } from '../../lib/core/json.ts'
+import type { ModelResponse, ToolDeclaration, ToolResult } from '../../lib/core/model.ts'
 import type { RequestKey } from './request-key.ts'
 
 /** A model response, or the error of a request that would fail again. */

@@ -1,7 +1,7 @@
-import { TYPES_FILE, writeAgentTypes } from '../../lib/agents/code/write-agent-types.ts'
-import { DOCUMENT_FILE } from '../../lib/agents/document/document-file.ts'
-import { parseDocument } from '../../lib/agents/document/parse-document.ts'
-import { CASES_FILE } from '../cases/case-file.ts'
+import { TYPES_FILE, writeAgentTypes } from '../lib/agents/code/write-agent-types.ts'
+import { DOCUMENT_FILE } from '../lib/agents/document/document-file.ts'
+import { parseDocument } from '../lib/agents/document/parse-document.ts'
+import { CASES_FILE } from './cases/case-file.ts'
 
 export type Kind = 'code' | 'model'
 

@@ -1,5 +1,5 @@
-import { hashJson } from '../../../lib/core/hash-json.ts'
-import type { ModelRequest } from '../../../lib/core/model.ts'
+import { hashJson } from '../../lib/core/hash-json.ts'
+import type { ModelRequest } from '../../lib/core/model.ts'
 
 /** Enough that two requests of an agent never have the same, and short enough to review. */
 const HASH_CHARACTERS = 16

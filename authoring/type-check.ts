@@ -6,10 +6,10 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { TYPES_FILE, writeAgentTypes } from '../../lib/agents/code/write-agent-types.ts'
-import type { AgentDocument } from '../../lib/agents/document/document.ts'
-import { START } from '../../lib/agents/document/yaml-file.ts'
-import type { FolderProblem } from '../../lib/agents/load-folder.ts'
+import { TYPES_FILE, writeAgentTypes } from '../lib/agents/code/write-agent-types.ts'
+import type { AgentDocument } from '../lib/agents/document/document.ts'
+import { START } from '../lib/agents/document/yaml-file.ts'
+import type { FolderProblem } from '../lib/agents/load-folder.ts'
 
 const require = createRequire(import.meta.url)
 

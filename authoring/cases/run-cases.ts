@@ -2,16 +2,16 @@ import pLimit from 'p-limit'
 import type { Version } from '../../lib/core/agent.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { DEFAULT_MODEL, type Environment } from '../../lib/environment.ts'
-import type { TestCase } from './case-file.ts'
-import { recordSources } from './recording/record.ts'
+import { recordSources } from '../recording/record.ts'
 import {
   deleteOtherRecordings,
   type Recording,
   readRecording,
   recordingFile,
   writeRecording,
-} from './recording/recording.ts'
-import { replaySources } from './recording/replay.ts'
+} from '../recording/recording.ts'
+import { replaySources } from '../recording/replay.ts'
+import type { TestCase } from './case-file.ts'
 import { type CaseParams, type CaseResult, runCase } from './run-case.ts'
 
 /** `live` calls models and tools; `record` does, and stores what they return; `replay` uses that. */
