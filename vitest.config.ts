@@ -26,6 +26,8 @@ export default defineConfig(({ mode }) => {
       globalSetup: 'test/support/service/global-setup.ts',
       setupFiles: 'test/support/data/property-runs.ts',
       provide: { isFullRun },
+      // Many tests make a run or a request fail. Those that check what is logged spy on the logger, or start a process.
+      env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
       // Files share a worker's modules: loading them once per file took a third of the time.
       isolate: false,
       // Many tests wait for a process or a lease, so one worker more than processors keeps them busy.

@@ -2,8 +2,8 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { LARGE_TENANT, MATCHING_TENANT } from '../../test/support/tables/listing-data.ts'
 import { startMeter } from '../../test/support/tables/meter.ts'
-import { LARGE_TENANT, MATCHING_TENANT } from '../../test/support/tables/stored-executions.ts'
 import { type Organization, startWithExecutions } from '../harness/organizations.ts'
 import {
   generateLoad,

@@ -4,13 +4,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findDynoxide, startDynamoDB } from '../../local/emulators/start-emulators.ts'
 import { closeServer, listen, urlOf } from '../../local/gateway/server.ts'
 import { listeningSockets } from '../support/processes/listening-sockets.ts'
-import { createLocalClient } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
-import type { Service } from '../support/service/service.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { createLocalClient, waitForExecution } from '../support/service/client.ts'
+import type { Service } from '../support/service/start-service.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 import { launch } from './support/launch.ts'
 
-const services = localServices()
+const services = temporaryServices()
 const folder = services.newFolder()
 const pageServer = createServer((_, response) => {
   response.setHeader('Content-Type', 'text/html').end('<title>Another origin</title>')

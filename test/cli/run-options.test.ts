@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { finalAnswer } from '../support/engine/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
-import { startService } from '../support/service/service.ts'
+import { startService } from '../support/service/start-service.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

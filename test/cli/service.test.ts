@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClient } from '../support/service/client.ts'
-import { type Service, startService } from '../support/service/service.ts'
+import { type Service, startService } from '../support/service/start-service.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const ENDLESS = `

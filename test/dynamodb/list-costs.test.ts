@@ -4,8 +4,8 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { type CreationTimes, MATCHING_TENANT, storeExecutions } from '../support/tables/listing-data.ts'
 import { type Meter, startMeter } from '../support/tables/meter.ts'
-import { type CreationTimes, MATCHING_TENANT, storeExecutions } from '../support/tables/stored-executions.ts'
 
 const PAGE = 50
 const MATCHES = 2 * PAGE

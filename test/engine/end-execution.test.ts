@@ -6,7 +6,7 @@ import { cancelExecution } from '../../lib/engine/end-execution.ts'
 import type { SubmitEngine } from '../../lib/engine/submit/submit.ts'
 import { executionTools } from '../../lib/mcp/execution-tools.ts'
 import { system } from '../../lib/system.ts'
-import { engineOn } from '../support/engine/engine.ts'
+import { engineOn } from '../support/engine/engine-on.ts'
 import { anExecution } from '../support/engine/executions.ts'
 import { sharedTable } from '../support/engine/organization.ts'
 

@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { system } from '../../lib/system.ts'
 import { aModelAgent } from '../support/engine/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId } from '../support/service/client.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { getExecutionId, waitForExecution } from '../support/service/client.ts'
 
 /** Returns its input as text. */
 const CODE = 'export default (input) => ({ got: JSON.stringify(input) })'

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
-import { type ApiResponse, getExecutionId } from '../support/service/client.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { type ApiResponse, getExecutionId, waitForExecution } from '../support/service/client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-cache-'))
 /** For an entry with a TTL of one second. */

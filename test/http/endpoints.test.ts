@@ -10,8 +10,7 @@ import { stepRecord } from '../../lib/api/schemas/step-record.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { modernRequest } from '../mcp/messages.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { createClient, getExecutionId, getNextLink } from '../support/service/client.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { createClient, getExecutionId, getNextLink, waitForExecution } from '../support/service/client.ts'
 
 let org: TestOrganization
 let echo: Version

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { aModelAgent } from '../support/engine/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId } from '../support/service/client.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { getExecutionId, waitForExecution } from '../support/service/client.ts'
 
 const RUN = '/v1/agents/numbers/executions'
 const DIGITS = '12345678901234567890123'

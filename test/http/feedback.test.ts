@@ -3,8 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
 import { aModelAgent } from '../support/engine/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId } from '../support/service/client.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { getExecutionId, waitForExecution } from '../support/service/client.ts'
 import * as bad from './bad-values.ts'
 
 let org: TestOrganization

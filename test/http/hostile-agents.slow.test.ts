@@ -4,9 +4,8 @@ import { executionStore } from '../../lib/dynamodb/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { newCli } from '../cli/cli.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
-import { type ApiClient, createClient, getExecutionId } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { type ApiClient, createClient, getExecutionId, waitForExecution } from '../support/service/client.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
 /** The agent's way to misbehave, and the codes that its execution may end with; null for SUCCESS. */
 const HOSTILE: [how: string, codes: string[] | null][] = [
@@ -28,7 +27,7 @@ const executions = executionStore(sharedTable())
 /** Of the agent that those use which their time limit stops, and of the one for all others. */
 const [shortVersion, longVersion] = [system.newId(), system.newId()]
 const cli = newCli()
-const services = localServices()
+const services = temporaryServices()
 let own: TestOrganization
 let call: ApiClient
 

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId } from '../support/service/client.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { getExecutionId, waitForExecution } from '../support/service/client.ts'
 
 let org: TestOrganization
 const ECHO = '/v1/agents/echo/executions'

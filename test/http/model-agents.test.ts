@@ -6,12 +6,17 @@ import { system } from '../../lib/system.ts'
 import { finalAnswer } from '../support/engine/model-agent.ts'
 import { sharedTable } from '../support/engine/organization.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
-import { type ApiClient, createLocalClient, getExecutionId, readDevToken } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
-import type { Service } from '../support/service/service.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import {
+  type ApiClient,
+  createLocalClient,
+  getExecutionId,
+  readDevToken,
+  waitForExecution,
+} from '../support/service/client.ts'
+import type { Service } from '../support/service/start-service.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
-const services = localServices()
+const services = temporaryServices()
 const folder = services.newFolder()
 /** The sample, which uses the default model. */
 const DEFAULT = '/v1/agents/summarize-text/executions'

@@ -1,7 +1,7 @@
 import { describe, expect, inject, it, vi } from 'vitest'
 import { holdRequest } from '../../lib/http/open-requests.ts'
 import { system } from '../../lib/system.ts'
-import { createToken } from '../support/engine/create-organization.ts'
+import { createToken } from '../support/engine/access.ts'
 import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 import { openEventStream } from '../support/service/event-stream.ts'
 

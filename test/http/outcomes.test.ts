@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId } from '../support/service/client.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { getExecutionId, waitForExecution } from '../support/service/client.ts'
 
 let org: TestOrganization
 const RUN = '/v1/agents/failing/executions'

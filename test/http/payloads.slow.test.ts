@@ -3,8 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { executionKey } from '../../lib/dynamodb/table/keys.ts'
 import type { Item } from '../../lib/dynamodb/table/table.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId, getNextLink } from '../support/service/client.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { getExecutionId, getNextLink, waitForExecution } from '../support/service/client.ts'
 
 const MB = 1024 * 1024
 let org: TestOrganization

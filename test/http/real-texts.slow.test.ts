@@ -3,7 +3,7 @@ import { SIMPLE_EMAIL_PATTERNS } from '../agents/redact-pii/email/simple-email-p
 import { findInvalidOffsets, redactWith } from '../agents/redact-pii/redaction.ts'
 import { realTexts } from '../support/data/real-texts.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { waitForExecution } from '../support/service/client.ts'
 
 const texts = realTexts()
 let org: TestOrganization

@@ -9,7 +9,7 @@ import { storePayload } from '../../lib/dynamodb/table/payload.ts'
 import { system } from '../../lib/system.ts'
 import { anExecution } from '../support/engine/executions.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { waitForExecution } from '../support/service/client.ts'
 
 let org: TestOrganization
 let echo: Version

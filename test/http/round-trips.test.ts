@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { startSqs } from '../../local/emulators/start-emulators.ts'
-import { createOrganization, createToken } from '../support/engine/create-organization.ts'
+import { createOrganization, createToken } from '../support/engine/access.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiClient, createClient } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
 import { sequentialOperations, startRequestLog } from '../support/service/request-log.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
-const services = localServices()
+const services = temporaryServices()
 const RUN = '/v1/agents/echo/executions'
 
 let stops: (() => unknown)[]

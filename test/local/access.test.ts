@@ -5,12 +5,11 @@ import { text as readText } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createDataFolder } from '../../local/emulators/open-database.ts'
 import { isLoopback, listeningSockets } from '../support/processes/listening-sockets.ts'
-import { createLocalClient } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
-import type { Service } from '../support/service/service.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { createLocalClient, waitForExecution } from '../support/service/client.ts'
+import type { Service } from '../support/service/start-service.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
-const services = localServices()
+const services = temporaryServices()
 
 /** Starts the service and its runner. */
 async function start(folder: string, environment: Record<string, string> = {}): Promise<Service> {

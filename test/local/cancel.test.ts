@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 import { type ApiClient, createLocalClient } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
-const services = localServices()
+const services = temporaryServices()
 let scripted: ScriptedModel
 let call: ApiClient
 

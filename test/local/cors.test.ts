@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { createClient } from '../support/service/client.ts'
-import { type Service, startService } from '../support/service/service.ts'
+import { type Service, startService } from '../support/service/start-service.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'aes-cors-'))
 const CORS_ORIGINS = 'https://app.example, http://localhost:5173'

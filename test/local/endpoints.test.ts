@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import { startSqs } from '../../local/emulators/start-emulators.ts'
-import { createLocalClient } from '../support/service/client.ts'
-import { startService } from '../support/service/service.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { createLocalClient, waitForExecution } from '../support/service/client.ts'
+import { startService } from '../support/service/start-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-endpoints-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,11 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { childrenOf, isAlive } from '../support/processes/processes.ts'
-import { createLocalClient } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
-import type { Service } from '../support/service/service.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { createLocalClient, waitForExecution } from '../support/service/client.ts'
+import type { Service } from '../support/service/start-service.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
-const { newFolder, start } = localServices()
+const { newFolder, start } = temporaryServices()
 
 /** The process of its runner, which starts when a run is queued. */
 async function runnerOf(service: Service, folder: string): Promise<number> {

@@ -10,9 +10,8 @@ import { aModelAgent } from '../support/engine/model-agent.ts'
 import { newOrganization } from '../support/engine/organization.ts'
 import { childrenOf } from '../support/processes/processes.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
-import { type ApiClient, createClient } from '../support/service/client.ts'
-import { type Service, startService } from '../support/service/service.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { type ApiClient, createClient, waitForExecution } from '../support/service/client.ts'
+import { type Service, startService } from '../support/service/start-service.ts'
 
 const LEASE_MS = 6_000
 const RUN = '/v1/agents/slow-first-attempt/executions'

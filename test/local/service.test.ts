@@ -10,11 +10,11 @@ import { system } from '../../lib/system.ts'
 import { hashToken } from '../../lib/tokens/token.ts'
 import { sharedTable } from '../support/engine/organization.ts'
 import { createClient, createLocalClient, readDevToken } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
-import { startService } from '../support/service/service.ts'
+import { startService } from '../support/service/start-service.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
 const run = promisify(execFile)
-const { newFolder, start } = localServices()
+const { newFolder, start } = temporaryServices()
 
 describe('npm start', () => {
   it('prints a curl command that works when pasted', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { startDynalite, startEmbeddedDynamoDB } from '../../local/emulators/start-emulators.ts'
-import { startService } from '../support/service/service.ts'
+import { startService } from '../support/service/start-service.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'aes-start-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import { isAlive, sendSignal } from '../support/processes/processes.ts'
-import { createLocalClient } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
-import { waitForExecution } from '../support/service/wait-for-execution.ts'
+import { createLocalClient, waitForExecution } from '../support/service/client.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
-const { newFolder, start } = localServices()
+const { newFolder, start } = temporaryServices()
 
 /** What the process of a synchronous run cannot give back is continued when its lease has expired. */
 const SHORT_LEASE = { LEASE_SECONDS: '3' }

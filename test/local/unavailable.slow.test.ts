@@ -10,7 +10,7 @@ import { agentKey, tokenKey } from '../../lib/dynamodb/table/keys.ts'
 import { hashToken } from '../../lib/tokens/token.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiResponse, createClient } from '../support/service/client.ts'
-import { type Service, startService } from '../support/service/service.ts'
+import { type Service, startService } from '../support/service/start-service.ts'
 
 /** The timeout of the functions that only read. */
 const LIMIT_MS = 10_000

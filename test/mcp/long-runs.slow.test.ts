@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type ApiClient, createLocalClient, readDevToken } from '../support/service/client.ts'
-import { localServices } from '../support/service/local-services.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 import { CLIENTS, type McpClient } from './clients.ts'
 
-const services = localServices()
+const services = temporaryServices()
 let url: string
 let token: string
 let call: ApiClient

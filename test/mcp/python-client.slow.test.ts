@@ -4,10 +4,10 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization } from '../support/engine/organization.ts'
 import { hasPython, installPython } from '../support/processes/python-environment.ts'
-import { localServices } from '../support/service/local-services.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
 const SCRIPT = fileURLToPath(new URL('python/client.py', import.meta.url))
-const services = localServices()
+const services = temporaryServices()
 
 /** Time for pip to install the client. */
 const INSTALL_MS = 300_000

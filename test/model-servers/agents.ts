@@ -12,7 +12,7 @@ import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../lib/engine/submit/submit.ts'
 import type { Provider } from '../../lib/models/model-name.ts'
 import { system } from '../../lib/system.ts'
-import { engineOn } from '../support/engine/engine.ts'
+import { engineOn } from '../support/engine/engine-on.ts'
 import { sharedTable } from '../support/engine/organization.ts'
 
 export type AgentFile = { frontMatter: JsonObject; instructions: string }

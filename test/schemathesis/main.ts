@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/processes/python-environment.ts'
 import { createClient, getExecutionId } from '../support/service/client.ts'
-import { startService } from '../support/service/service.ts'
+import { startService } from '../support/service/start-service.ts'
 
 /** `npm run test:schemathesis`: tests a service against the OpenAPI document that it serves. Skipped without Python. */
 

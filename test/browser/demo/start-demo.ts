@@ -13,7 +13,7 @@ import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { startDynamoDB } from '../../../local/emulators/start-emulators.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import { type ApiClient, createLocalClient, readDevToken } from '../../support/service/client.ts'
-import { startService } from '../../support/service/service.ts'
+import { startService } from '../../support/service/start-service.ts'
 import { demoAgents } from './agents.ts'
 import { supportModel } from './support-model.ts'
 

@@ -14,7 +14,7 @@ import { findChromium } from '../../browser/support/find-chromium.ts'
 import { launch } from '../../browser/support/launch.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
 import { createClient } from '../../support/service/client.ts'
-import { startService } from '../../support/service/service.ts'
+import { startService } from '../../support/service/start-service.ts'
 import { packClient } from '../typescript/pack-client.ts'
 import { startWorkerd } from './start-workerd.ts'
 

@@ -3,7 +3,7 @@ import type { Execution } from '../../../lib/core/execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import type { Environment } from '../../../lib/environment.ts'
-import { engineOn } from '../../support/engine/engine.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution, leased } from '../../support/engine/executions.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { PROVIDERS } from '../../../lib/models/model-name.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
-import { useScriptedRuns, useToolAgents } from '../../support/engine/scripted-runs.ts'
+import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { FORMATS } from '../../support/scripted-model/start-scripted-model.ts'
 import { completeResponse } from '../../support/scripted-model/turn.ts'
 
-const { runScript } = useScriptedRuns()
-const tools = useToolAgents()
+const { aToolAgent, runScript, server } = await startScriptedEngine()
 
 const lookup = {
   text: 'Let me look.',
@@ -19,10 +18,10 @@ const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
 
 describe.each(PROVIDERS)('a run whose stream of %s is cut', (provider) => {
   it('after any number of chunks requests the response again and uses it once', async () => {
-    const version = await tools.aToolAgent()
+    const version = await aToolAgent()
     const { length } = FORMATS[provider].encode(completeResponse(lookup, '1', 'model'), {})
     for (let chunks = 0; chunks < length; chunks++) {
-      const before = tools.holder.server.calls.length
+      const before = server.calls.length
       const script = [{ cut: lookup, chunks, by: 'close' as const }, lookup, answer]
       const { execution, done } = await runScript(script, { version, provider })
       done()
@@ -32,7 +31,7 @@ describe.each(PROVIDERS)('a run whose stream of %s is cut', (provider) => {
         usage: { inputTokens: 20, outputTokens: 10 },
       })
       expect(
-        tools.holder.server.calls
+        server.calls
           .slice(before)
           .map(({ path }) => path)
           .sort(),

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { PROVIDERS } from '../../../lib/models/model-name.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { useScriptedRuns, useToolAgents } from '../../support/engine/scripted-runs.ts'
+import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
 import type { Reply } from '../../support/scripted-model/turn.ts'
 
-const { runScript } = useScriptedRuns()
-const { aToolAgent } = useToolAgents()
+const { aToolAgent, runScript } = await startScriptedEngine()
 
 const SCHEMA = {
   type: 'object',

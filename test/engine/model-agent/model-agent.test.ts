@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { CANCELLED } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import type { Engine } from '../../../lib/engine/engine.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import type { Provider } from '../../../lib/models/model-name.ts'
@@ -14,17 +13,13 @@ import {
   startToolServer,
   type ToolServer,
 } from '../../support/engine/model-agent.ts'
-import { useScriptedRuns } from '../../support/engine/scripted-runs.ts'
-import type { ScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
 const PROVIDERS: Provider[] = ['openai', 'openai-compatible', 'anthropic', 'bedrock']
-const { holder, runScript } = useScriptedRuns()
-let scripted: ScriptedModel
+const { engine, runScript, scripted } = await startScriptedEngine()
 let server: ToolServer
-let engine: Engine
 
 beforeAll(async () => {
-  ;({ scripted, engine } = holder)
   server = await startToolServer((path, response) => {
     if (path.startsWith('/slow')) return
     if (path.startsWith('/broken')) return void response.writeHead(500).end('out of order')

@@ -1,17 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseDocument } from '../../../lib/agents/document/parse-document.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { PROVIDERS } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import { system } from '../../../lib/system.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
-import { useScriptedRuns } from '../../support/engine/scripted-runs.ts'
+import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
-const { holder, runScript } = useScriptedRuns()
-let environment: Record<string, string | undefined>
-beforeAll(() => {
-  environment = { ...holder.engine.environment }
-})
+const { engine, runScript, scripted } = await startScriptedEngine()
+const { environment } = engine
 
 async function publish(model: string) {
   const fields = ['title: T', 'input: { question: { type: string } }', 'output: { answer: { type: string } }']
@@ -21,7 +18,7 @@ async function publish(model: string) {
   if (!document) throw new Error('The document is not valid.')
   const organizationId = system.newId()
   const agent = { document, code: null, digest: '' }
-  const store = holder.engine.agents
+  const store = engine.agents
   const owner = { organizationId, createdBy: organizationId }
   return (await publishAgent({ store, system, ...owner, agent, draft: false })).version
 }
@@ -53,7 +50,6 @@ describe.each(PROVIDERS)('the settings of a model of %s', (provider) => {
 
 describe('OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS', () => {
   it('is the output limit of documents that set none', async () => {
-    const { scripted } = holder
     scripted.script('limited', [{ text: 'Yes.' }])
     const settings = { ...environment, OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS: '123' }
     const model = await openModel('openai-compatible/limited', settings)

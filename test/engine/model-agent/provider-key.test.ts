@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
-import { engineOn } from '../../support/engine/engine.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { json, serve } from '../../tools/serve.ts'

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
+import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
-const { engine, aToolAgent, queued, deadLetter, stop } = await startTestEngine()
-afterAll(stop)
+const { engine, aToolAgent, queued, deadLetter } = await startScriptedEngine()
 
 describe('a retryable error', () => {
   const down = { status: 503, message: 'Overloaded.' }

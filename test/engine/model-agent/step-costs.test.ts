@@ -4,10 +4,10 @@ import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { type Exchange, type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
-import { engineOn } from '../../support/engine/engine.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
+import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
-const { engine: shared, aToolAgent, queued, stop } = await startTestEngine()
+const { engine: shared, aToolAgent, queued } = await startScriptedEngine()
 
 const exchanges: Exchange[] = []
 let proxy: FaultProxy
@@ -24,10 +24,7 @@ beforeAll(async () => {
   const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
   engine = { ...shared, ...engineOn(table) }
 })
-afterAll(async () => {
-  await proxy.stop()
-  await stop()
-})
+afterAll(() => proxy.stop())
 
 /**
  * The writes of each step to the table: those between two model requests. Reads and renewals of the lease depend on how long

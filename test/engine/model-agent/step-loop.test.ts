@@ -1,16 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import type { Json } from '../../../lib/core/json.ts'
-import type { Model, ModelResponse, ToolResult } from '../../../lib/core/model.ts'
+import type { ModelResponse, ToolResult } from '../../../lib/core/model.ts'
 import type { CallResult, RecordedStep, StepStore } from '../../../lib/core/step.ts'
-import { Journal } from '../../../lib/engine/checkpoints/journal.ts'
-import { INLINE } from '../../../lib/engine/checkpoints/retry-policy.ts'
-import { outputValidatorOf } from '../../../lib/engine/compiled-schemas.ts'
-import { runStepLoop } from '../../../lib/engine/model-agent/step-loop.ts'
-import { system } from '../../../lib/system.ts'
 import { countReads } from '../../support/data/count-reads.ts'
-import { anExecution, leased } from '../../support/engine/executions.ts'
-import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { type LoopSetup, openJournal, startLoop } from './start-loop.ts'
 
 const STEPS = 30
 
@@ -33,50 +27,16 @@ async function run(recorded: RecordedStep[] = []) {
   }
   const sent: Json[][] = []
   const made = { user: 0, tool: 0 }
-  const model: Model = {
-    name: 'stub/model',
-    answerModes: ['tool'],
+  const { running, journal } = await startLoop({
     async respond({ messages }) {
       const number = recorded.length + sent.push([...messages])
       return countReads(responseOf(number), read(number))
     },
     userMessage: (text) => ({ user: ++made.user, text }),
     toolMessage: () => ({ tool: ++made.tool }),
-  }
-  const kept = recorded.map(({ step, results }) => ({ step: countReads(step, read(step.number)), results }))
-  const steps: StepStore = {
-    append: async () => true,
-    getProgress: async () => null,
-    close: async () => null,
-    appendResult: async ({ result }) => result,
-    read: async () => kept,
-    probe: () => Promise.reject(new Error('A run does not probe its steps.')),
-    list: () => Promise.reject(new Error('A run does not list its steps.')),
-  }
-  const execution = leased({ ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }, 'worker')
-  const heartbeat = {
-    isHeld: true,
-    confirm: async () => true,
-    renew: async () => true,
-    report: () => undefined,
-  }
-  const journal = await Journal.open({ steps, execution, heartbeat })
-  const version = await aModelAgent()
-  const outcome = await runStepLoop({
-    execution,
-    version,
-    model,
-    tools: { declarations: [], call: async () => ({ ok: true, value: 'found' }) },
-    journal,
-    budget: null,
-    examples: [],
-    checkOutput: outputValidatorOf(version),
-    system,
-    signal: new AbortController().signal,
-    retry: INLINE,
-    retryDelayMs: 1,
+    recorded: recorded.map(({ step, results }) => ({ step: countReads(step, read(step.number)), results })),
   })
-  expect(outcome).toMatchObject({
+  expect(await running).toMatchObject({
     status: 'SUCCESS',
     steps: STEPS,
     usage: { inputTokens: 10 * STEPS, outputTokens: 5 * STEPS },
@@ -115,23 +75,28 @@ describe('runStepLoop', () => {
   })
 })
 
+/** A store that keeps the IDs of the calls whose results are written. */
+function storeOfResults() {
+  const kept: string[] = []
+  const appendResult: StepStore['appendResult'] = async ({ result }) => {
+    kept.push(result.callId)
+    return result
+  }
+  return { kept, store: { appendResult } }
+}
+
 /** Runs a model whose first response has this many calls, `c1` first, and whose second one is the answer. */
 async function runCalls(
   calls: number,
-  call: (id: string, signal: AbortSignal) => Promise<ToolResult>,
-  {
-    settings = {},
-    store = {},
-    drain,
-  }: { settings?: object; store?: Partial<StepStore>; drain?: AbortSignal } = {},
+  call: (id: string) => Promise<ToolResult>,
+  setup: Pick<LoopSetup, 'settings' | 'store' | 'drain'> = {},
 ) {
   const ids = Array.from({ length: calls }, (_, i) => `c${i + 1}`)
   const toolCalls = ids.map((id) => ({ id, name: 'look_up', input: { id }, error: null }))
   const answer = [{ id: 'answer', name: 'final_answer', input: { answer: 'Because.' }, error: null }]
   let responses = 0
-  const model: Model = {
-    name: 'stub/model',
-    answerModes: ['tool'],
+  const { kept, store } = storeOfResults()
+  const { running } = await startLoop({
     respond: async () => ({
       messages: [],
       text: '',
@@ -139,43 +104,11 @@ async function runCalls(
       usage,
       stopReason: 'tool-calls',
     }),
-    userMessage: (text) => text,
-    toolMessage: () => '',
-  }
-  const kept: string[] = []
-  const steps = {
-    append: async () => true,
-    appendResult: async ({ result }: { result: CallResult }) => {
-      kept.push(result.callId)
-      return result
-    },
-    ...store,
-  } as unknown as StepStore
-  const execution = leased(anExecution(), 'worker')
-  const heartbeat = {
-    isHeld: true,
-    confirm: async () => true,
-    renew: async () => true,
-    report: () => undefined,
-  }
-  const journal = await Journal.open({ steps, execution, heartbeat, drain })
-  const published = await aModelAgent()
-  const version = { ...published, execution: { ...published.execution, ...settings } }
-  const running = runStepLoop({
-    execution,
-    version,
-    model,
-    tools: { declarations: [], call: ({ id }, { signal }) => call(id, signal) },
-    journal,
-    budget: null,
-    examples: [],
-    checkOutput: outputValidatorOf(version),
-    system,
-    signal: new AbortController().signal,
-    retry: INLINE,
-    retryDelayMs: 1,
+    call,
+    store,
+    ...setup,
   })
-  return { running, kept, journal }
+  return { running, kept }
 }
 
 describe('the tool calls of a response', () => {
@@ -264,24 +197,12 @@ describe('the tool calls of a response', () => {
   it('write no result after the journal is closed', async () => {
     const confirming = Promise.withResolvers<void>()
     const confirmed = Promise.withResolvers<boolean>()
-    const kept: string[] = []
-    const store = {
-      append: async () => true,
-      appendResult: async ({ result }: { result: CallResult }) => {
-        kept.push(result.callId)
-        return result
-      },
-    } as unknown as StepStore
+    const { kept, store } = storeOfResults()
     const confirm = () => {
       confirming.resolve()
       return confirmed.promise
     }
-    const heartbeat = { isHeld: true, confirm, renew: async () => true, report: () => undefined }
-    const journal = await Journal.open({
-      steps: store,
-      execution: leased(anExecution(), 'worker'),
-      heartbeat,
-    })
+    const journal = await openJournal({ store, confirm })
     const at = new Date().toISOString()
     const result: CallResult = { callId: 'c1', result: { ok: true, value: 1 }, startedAt: at, finishedAt: at }
     const recorded = await journal.append({

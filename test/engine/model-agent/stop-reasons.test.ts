@@ -2,12 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { toStepRecord } from '../../../lib/api/mappers/to-step-record.ts'
 import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
-import { useScriptedRuns, useToolAgents } from '../../support/engine/scripted-runs.ts'
+import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
-const { runScript } = useScriptedRuns()
-const tools = useToolAgents()
-
-const aToolAgent = (modelSettings = {}) => tools.aToolAgent({ modelSettings })
+const { aToolAgent, runScript, server } = await startScriptedEngine()
 
 const length = 'length' as const
 const usage = { inputTokens: 10, outputTokens: 300 }
@@ -46,8 +43,8 @@ describe.each(PROVIDERS)('a truncated response of %s', (provider) => {
     ['a text that is JSON', { text: '{"answer":"cut of"}', finish: length }],
     ['nothing', { finish: length }],
   ])('with %s is not used; after two, the run ends in ERROR ModelTruncated', async (_, cut) => {
-    const calls = tools.holder.server.calls.length
-    const version = await aToolAgent({ maxOutputTokens: 500 })
+    const calls = server.calls.length
+    const version = await aToolAgent({ modelSettings: { maxOutputTokens: 500 } })
     const { execution, steps, requests, done } = await runScript([cut, cut], { version, provider })
     done()
     expect(execution).toMatchObject({
@@ -56,7 +53,7 @@ describe.each(PROVIDERS)('a truncated response of %s', (provider) => {
       error: { code: 'ModelTruncated', step: 2 },
     })
     expect(requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([500, 1_000])
-    expect(tools.holder.server.calls).toHaveLength(calls)
+    expect(server.calls).toHaveLength(calls)
     expect(steps.map((step) => toStepRecord(step).stopReason)).toEqual(['length', 'length'])
     expect(steps.flatMap(({ results }) => [...results])).toEqual([])
   })

@@ -14,7 +14,7 @@ import { submitAsync, submitSync } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { engineOn } from '../../support/engine/engine.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { type Meter, type Spent, startMeter } from '../../support/tables/meter.ts'
 

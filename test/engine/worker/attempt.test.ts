@@ -1,21 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { CANCELLED } from '../../../lib/core/execution.ts'
 import { deadlineIn } from '../../../lib/engine/checkpoints/deadline.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { engineOn } from '../../support/engine/engine.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution, leased } from '../../support/engine/executions.ts'
 import { aModelAgent, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
-import { answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
+import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
-const { engine, aToolAgent, queued, stop } = await startTestEngine()
+const { engine, aToolAgent, queued } = await startScriptedEngine()
 const { executions } = engine
-afterAll(stop)
 
 describe('attempt', () => {
   it('ends a run whose result the database rejects, with the cause', async () => {

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { deadlineIn, NEVER, type WorkerDeadline } from '../../../lib/engine/checkpoints/deadline.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
+import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
-const { engine, aToolAgent, queued, stop } = await startTestEngine()
-afterAll(stop)
+const { engine, aToolAgent, queued } = await startScriptedEngine()
 
 const ONE_CALL_AT_A_TIME = {
   useCache: false,

@@ -3,7 +3,7 @@ import { toStepRecord } from '../../../lib/api/mappers/to-step-record.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { engineOn } from '../../support/engine/engine.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import {
   aModelAgent,

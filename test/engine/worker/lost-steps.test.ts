@@ -13,15 +13,13 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { startFaultyRelay } from '../../infra/monitoring/faulty-relay.ts'
-import { engineOn } from '../../support/engine/engine.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
-import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
-const { engine: shared, aToolAgent, stop } = await startTestEngine()
-const scripted = await startScriptedModel()
+const { engine: shared, aToolAgent, scripted } = await startScriptedEngine()
 let relay: Awaited<ReturnType<typeof startFaultyRelay>>
 /** Its database is behind the relay. */
 let relayed: Engine
@@ -30,11 +28,7 @@ beforeAll(async () => {
   const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: relay.url })
   relayed = { ...engineOn(table), environment: scripted.environmentFor(), times: TIMES }
 })
-afterAll(async () => {
-  relay.stop()
-  await scripted.stop()
-  await stop()
-})
+afterAll(() => relay.stop())
 
 /** A final write is retried for as long as a lease lasts. */
 const TIMES = { ...leaseTimes(4_000), retryDelayMs: 1 }

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { NO_USAGE } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { aMessage, answer, startTestEngine } from '../../support/engine/test-engine.ts'
+import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
-const { engine, queued, deadLetter, stop } = await startTestEngine()
-afterAll(stop)
+const { engine, queued, deadLetter } = await startScriptedEngine()
 
 /** After the leases of this test have expired; the shared service's sweeper ignores open executions until then. */
 const later = () => Date.now() + 10_000_000

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
@@ -11,11 +11,10 @@ import { logger } from '../../../lib/logger.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution, leased } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { aMessage, answer, lookup, startTestEngine } from '../../support/engine/test-engine.ts'
+import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { json, serve } from '../../tools/serve.ts'
 
-const { engine, aToolAgent, queued, deadLetter, stop } = await startTestEngine()
-afterAll(stop)
+const { engine, aToolAgent, queued, deadLetter } = await startScriptedEngine()
 afterEach(() => {
   vi.restoreAllMocks()
   vi.unstubAllEnvs()

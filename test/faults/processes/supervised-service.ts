@@ -1,6 +1,6 @@
 import { childrenOf, isAlive, sendSignal } from '../../support/processes/processes.ts'
 import { waitUntil } from '../../support/processes/wait-until.ts'
-import { type Service, startService } from '../../support/service/service.ts'
+import { type Service, startService } from '../../support/service/start-service.ts'
 
 /** The two processes of a service. */
 export type Role = 'gateway' | 'runner'

@@ -8,7 +8,7 @@ import { newOrganization, type TestOrganization } from '../../support/engine/org
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import { type ApiClient, createClient, readDevToken } from '../../support/service/client.ts'
 import { type EventStream, openEventStream, type SentEvent } from '../../support/service/event-stream.ts'
-import { localServices } from '../../support/service/local-services.ts'
+import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 let org: TestOrganization
 beforeAll(async () => {
@@ -155,7 +155,7 @@ describe('POST …/executions with Accept: text/event-stream', () => {
 })
 
 describe('the events of a model agent', () => {
-  const services = localServices()
+  const services = temporaryServices()
   let scripted: ScriptedModel
   let url: string
   let token: string

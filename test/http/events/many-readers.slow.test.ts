@@ -1,8 +1,8 @@
 import { beforeAll, expect, inject, it, vi } from 'vitest'
-import { createToken } from '../../support/engine/create-organization.ts'
+import { createToken } from '../../support/engine/access.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
+import { waitForExecution } from '../../support/service/client.ts'
 import { openEventStream } from '../../support/service/event-stream.ts'
-import { waitForExecution } from '../../support/service/wait-for-execution.ts'
 
 /** The most that an organization may have, with ten tokens. */
 const READERS = 200

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
-import { getExecutionId } from '../../support/service/client.ts'
-import { waitForExecution } from '../../support/service/wait-for-execution.ts'
+import { getExecutionId, waitForExecution } from '../../support/service/client.ts'
 import { codeOf, documentOf, type Lifecycle, newLifecycle, UNTIL_FILE_EXISTS } from './lifecycle-client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-lifecycle-'))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { system } from '../../../lib/system.ts'
-import { waitForExecution } from '../../support/service/wait-for-execution.ts'
+import { waitForExecution } from '../../support/service/client.ts'
 import { type Lifecycle, newLifecycle, UNTIL_FILE_EXISTS } from './lifecycle-client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-lifecycle-'))

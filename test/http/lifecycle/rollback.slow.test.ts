@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { getExecutionId } from '../../support/service/client.ts'
-import { waitForExecution } from '../../support/service/wait-for-execution.ts'
+import { getExecutionId, waitForExecution } from '../../support/service/client.ts'
 import { newLifecycle } from './lifecycle-client.ts'
 
 const RUNS = 500

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
-import { createToken } from '../../support/engine/create-organization.ts'
+import { createToken } from '../../support/engine/access.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
 import {
   type ApiClient,
@@ -9,7 +9,7 @@ import {
   getExecutionId,
   getNextLink,
 } from '../../support/service/client.ts'
-import { localServices } from '../../support/service/local-services.ts'
+import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 let org: TestOrganization
 beforeAll(async () => {
@@ -248,7 +248,7 @@ async function inOneSecond<T>(request: () => Promise<T>): Promise<T> {
 }
 
 describe('a token with a rate', () => {
-  const services = localServices()
+  const services = temporaryServices()
 
   it('gets 429 for further requests of a second, and is served again in the next one', {
     timeout: 60_000,

@@ -6,7 +6,7 @@ import { startDynamoDB, startSqs } from '../../../local/emulators/start-emulator
 import { newOrganization } from '../../support/engine/organization.ts'
 import { waitUntil } from '../../support/processes/wait-until.ts'
 import { type ApiClient, type ApiResponse, createClient } from '../../support/service/client.ts'
-import { startService } from '../../support/service/service.ts'
+import { startService } from '../../support/service/start-service.ts'
 import { STACK_NAME } from './evaluate-alarms.ts'
 import { startFaultyRelay } from './faulty-relay.ts'
 import type { Observation } from './observed-metrics.ts'

@@ -3,16 +3,15 @@ import { connect } from 'node:net'
 import { beforeAll, expect, it } from 'vitest'
 import { getOperation, type OperationName, routes } from '../../../lib/api/routes.ts'
 import { system } from '../../../lib/system.ts'
-import { createLocalClient, readDevToken } from '../../support/service/client.ts'
-import { localServices } from '../../support/service/local-services.ts'
-import type { Service } from '../../support/service/service.ts'
-import { waitForExecution } from '../../support/service/wait-for-execution.ts'
+import { createLocalClient, readDevToken, waitForExecution } from '../../support/service/client.ts'
+import type { Service } from '../../support/service/start-service.ts'
+import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 const MAX_DELAY_MS = 40
 /** Connections at the same time. */
 const CLIENTS = 16
 
-const services = localServices()
+const services = temporaryServices()
 const folder = services.newFolder()
 let service: Service
 let token: string

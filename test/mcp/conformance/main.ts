@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readDevToken } from '../../support/service/client.ts'
-import { startService } from '../../support/service/service.ts'
+import { startService } from '../../support/service/start-service.ts'
 
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12'
 

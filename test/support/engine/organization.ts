@@ -11,7 +11,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { type ApiClient, type ApiResponse, createClient } from '../service/client.ts'
-import { createOrganization, createToken } from './create-organization.ts'
+import { createOrganization, createToken } from './access.ts'
 
 const SAMPLES = fileURLToPath(new URL('../../../agents', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../../fixtures/agents', import.meta.url))

@@ -33,12 +33,12 @@ type Options = {
 
 /**
  * Starts a process that prints `ready <url>` when it accepts requests, and waits for it. The caller's emulator endpoints
- * are not passed on; its standard input closes when the caller exits.
+ * and log level are not passed on; its standard input closes when the caller exits.
  * @throws an Error with the output when the process exits first or is not ready after 30 s
  */
 export async function startReadyProcess(options: Options): Promise<ReadyProcess> {
   const { command = process.execPath, args, environment, detached = false } = options
-  const { SQS_ENDPOINT: _, DYNAMODB_ENDPOINT: __, ...inherited } = process.env
+  const { SQS_ENDPOINT: _, DYNAMODB_ENDPOINT: __, POWERTOOLS_LOG_LEVEL: ___, ...inherited } = process.env
   const startedAt = performance.now()
   const child = spawn(command, args, {
     cwd: ROOT,

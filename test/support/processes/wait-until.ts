@@ -1,4 +1,4 @@
-/** Polls a condition, for programs that run outside Vitest. @throws an Error that names `what` after `limitMs` */
+/** Polls a condition, also outside Vitest. @throws an Error that names `what` after `limitMs` */
 export async function waitUntil(
   condition: () => Promise<boolean> | boolean,
   { what, limitMs, intervalMs = 15 }: { what: string; limitMs: number; intervalMs?: number },

@@ -1,6 +1,6 @@
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { engineOn } from '../engine/engine.ts'
+import { engineOn } from '../engine/engine-on.ts'
 
 /**
  * A worker that processes one execution and sends itself SIGKILL right after its nth write.

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { waitUntil } from '../processes/wait-until.ts'
 
 /** `json` is the parsed body, or undefined if the body is not JSON. */
 export type ApiResponse = {
@@ -50,6 +51,21 @@ export function getExecutionId({ status, headers, text }: ApiResponse): string {
   const id = headers.get('x-execution-id')
   if (!id) throw new Error(`The response has no X-Execution-Id header: ${status} ${text.slice(0, 500)}`)
   return id
+}
+
+/** Polls an execution until it is final and returns its record. */
+export async function waitForExecution(
+  call: ApiClient,
+  id: string,
+  limitMs = 20_000,
+): Promise<ApiResponse['json']> {
+  let record: ApiResponse['json']
+  const isFinal = async () => {
+    record = (await call('GET', `/v1/agent_executions/${id}`)).json
+    return record?.status !== 'IN_PROGRESS'
+  }
+  await waitUntil(isFinal, { what: `the end of execution ${id}`, limitMs, intervalMs: 25 })
+  return record
 }
 
 /** The URL of the next page in the `Link` header, if any. */

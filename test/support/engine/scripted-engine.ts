@@ -1,13 +1,16 @@
+import { afterAll } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../../lib/core/ports.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processDeadLetter } from '../../../lib/engine/maintenance/dead-letter.ts'
+import { runInProcess } from '../../../lib/engine/submit/submit.ts'
+import type { Provider, Reasoning } from '../../../lib/models/model-name.ts'
 import { system } from '../../../lib/system.ts'
 import { startScriptedModel } from '../scripted-model/start-scripted-model.ts'
 import type { Script } from '../scripted-model/turn.ts'
-import { engineOn } from './engine.ts'
+import { engineOn } from './engine-on.ts'
 import { anExecution } from './executions.ts'
 import { aModelAgent, finalAnswer, httpTool, startToolServer } from './model-agent.ts'
 import { sharedTable } from './organization.ts'
@@ -15,6 +18,8 @@ import { sharedTable } from './organization.ts'
 /** Model responses: a call of the tool of `aToolAgent`, and the final answer. */
 export const lookup = { calls: [{ name: 'look_up', input: { id: 'x' } }] }
 export const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+
+const input = { question: 'Why?' }
 
 /** A queue that records what is sent, and a message received from it. */
 export function aMessage(receiveCount = 1) {
@@ -25,34 +30,58 @@ export function aMessage(receiveCount = 1) {
   return { sent, visibility, message: { queue, receiveCount, changeVisibility } }
 }
 
-/** An engine on the shared table with a scripted model and a tool server, for tests that act as the runner. */
-export async function startTestEngine() {
-  const table = sharedTable()
+type RunOptions = {
+  version: Version
+  provider?: Provider
+  reasoning?: Reasoning
+  maxAgentSteps?: number
+}
+
+/** For a test file: an engine on the shared table, with a scripted model and a tool server that stop at its end. */
+export async function startScriptedEngine() {
   const scripted = await startScriptedModel()
+  /** Returns the requested path. */
   const server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
+  afterAll(async () => {
+    await scripted.stop()
+    await server.stop()
+  })
   const engine: Engine = {
-    ...engineOn(table),
+    ...engineOn(sharedTable()),
     environment: scripted.environmentFor(),
     times: { ...leaseTimes(), retryDelayMs: 1 },
   }
 
   return {
     engine,
+    scripted,
+    server,
 
+    /** An agent with the HTTP tool `look_up`. */
     aToolAgent: (overrides: Partial<Omit<Version, 'tools'>> = {}) =>
       aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')], ...overrides }),
 
-    /** A queued execution of a model agent whose model follows the script. */
+    /** Runs an agent in this process on a new script, in the provider's format. */
+    async runScript(
+      script: Script,
+      { version, provider = 'openai-compatible', reasoning, maxAgentSteps = 100 }: RunOptions,
+    ) {
+      const name = system.newId()
+      scripted.script(name, script)
+      const model = scripted.modelFor(provider, name, reasoning)
+      const options = { maxAgentSteps, model, useDynamicLearning: false }
+      const execution = await runInProcess(engine, { version, input, tenantId: null, options })
+      const steps = await engine.steps.read({ executionId: execution.id })
+      return { execution, steps, requests: scripted.requests(name), done: () => scripted.assertDone(name) }
+    },
+
+    /** A queued execution of a model agent whose model follows the script, for tests that act as the runner. */
     async queued(script: Script, version?: Version) {
       const { organizationId, agentId, id: versionId } = version ?? (await aModelAgent())
-      const model = system.newId()
-      scripted.script(model, script)
-      const options = {
-        maxAgentSteps: 500,
-        model: scripted.modelFor('openai-compatible', model),
-        useDynamicLearning: false,
-      }
-      const input = { question: 'Why?' }
+      const name = system.newId()
+      scripted.script(name, script)
+      const model = scripted.modelFor('openai-compatible', name)
+      const options = { maxAgentSteps: 500, model, useDynamicLearning: false }
       const execution = anExecution({ organizationId, agentId, versionId, input, options })
       await engine.executions.create({ execution })
       const stored = async () => {
@@ -60,7 +89,7 @@ export async function startTestEngine() {
         if (!found) throw new Error('The execution does not exist.')
         return found
       }
-      return { execution, stored, modelRequests: () => scripted.requests(model).length }
+      return { execution, stored, modelRequests: () => scripted.requests(name).length }
     },
 
     /** Processes the execution's dead-lettered message. */
@@ -73,10 +102,5 @@ export async function startTestEngine() {
         organizationId,
         id,
       }),
-
-    async stop(): Promise<void> {
-      await scripted.stop()
-      await server.stop()
-    },
   }
 }

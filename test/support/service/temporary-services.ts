@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { type Service, startService } from './service.ts'
+import { type Service, startService } from './start-service.ts'
 
 /** For a test file: services and data folders that are removed at its end. */
-export function localServices() {
+export function temporaryServices() {
   const running: Service[] = []
   const folders: string[] = []
   afterAll(async () => {

@@ -1,0 +1,86 @@
+import type { LeasedExecution } from '../../../lib/core/execution.ts'
+import type { Model, ToolResult } from '../../../lib/core/model.ts'
+import type { RecordedStep, StepStore } from '../../../lib/core/step.ts'
+import { Journal } from '../../../lib/engine/checkpoints/journal.ts'
+import { INLINE } from '../../../lib/engine/checkpoints/retry-policy.ts'
+import { outputValidatorOf } from '../../../lib/engine/compiled-schemas.ts'
+import { runStepLoop } from '../../../lib/engine/model-agent/step-loop.ts'
+import { system } from '../../../lib/system.ts'
+import { anExecution, leased } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+
+export type LoopSetup = {
+  respond: Model['respond']
+  userMessage?: Model['userMessage']
+  toolMessage?: Model['toolMessage']
+  call?: (id: string) => Promise<ToolResult>
+  store?: Partial<StepStore>
+  /** Steps of an attempt before. */
+  recorded?: RecordedStep[]
+  /** Of the agent's version. */
+  settings?: object
+  drain?: AbortSignal
+}
+
+/** Starts a step loop on a stub of a model; by default, every tool returns `found` and every write succeeds. */
+export async function startLoop(setup: LoopSetup) {
+  const { recorded = [], settings = {}, store, drain } = setup
+  const execution = leased({ ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }, 'worker')
+  const journal = await openJournal({ execution, drain, store: { read: async () => recorded, ...store } })
+  const published = await aModelAgent()
+  const version = { ...published, execution: { ...published.execution, ...settings } }
+  const call = setup.call ?? (async () => ({ ok: true, value: 'found' }) as const)
+  const running = runStepLoop({
+    execution,
+    version,
+    model: {
+      name: 'stub/model',
+      answerModes: ['tool'],
+      respond: setup.respond,
+      userMessage: setup.userMessage ?? ((text) => text),
+      toolMessage: setup.toolMessage ?? (() => ''),
+    },
+    tools: { declarations: [], call: ({ id }) => call(id) },
+    journal,
+    budget: null,
+    examples: [],
+    checkOutput: outputValidatorOf(version),
+    system,
+    signal: new AbortController().signal,
+    retry: INLINE,
+    retryDelayMs: 1,
+  })
+  return { running, journal }
+}
+
+type JournalSetup = {
+  execution?: LeasedExecution
+  store?: Partial<StepStore>
+  confirm?: () => Promise<boolean>
+  drain?: AbortSignal | undefined
+}
+
+/** The journal of a worker that holds its lease. */
+export function openJournal({ execution, store, confirm, drain }: JournalSetup): Promise<Journal> {
+  const steps: StepStore = {
+    append: async () => true,
+    appendResult: async ({ result }) => result,
+    getProgress: async () => null,
+    close: async () => null,
+    read: async () => [],
+    probe: () => Promise.reject(new Error('A run does not probe its steps.')),
+    list: () => Promise.reject(new Error('A run does not list its steps.')),
+    ...store,
+  }
+  return Journal.open({
+    steps,
+    execution: execution ?? leased(anExecution(), 'worker'),
+    heartbeat: {
+      isHeld: true,
+      confirm: confirm ?? (async () => true),
+      renew: async () => true,
+      report: () => undefined,
+    },
+    drain,
+  })
+}
