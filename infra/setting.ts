@@ -2,7 +2,7 @@ import { parseCorsOrigins } from '../lib/http/cors.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 
-/** A CDK context value that operators can set. Each is a row of the table in `docs/operations.md`. */
+/** A CDK context value that operators can set. Each is a row of the table in `docs/settings.md`. */
 export type Setting<T> = {
   /** Applies when the context value is missing or empty. */
   default: T

@@ -52,15 +52,14 @@ export const SETTINGS = {
   corsOrigins: {
     default: null,
     allowed: '`*`, or origins separated by commas, such as `https://app.example.com`',
-    description:
-      'Origins of web pages that may call the API. Without a value, browsers block cross-origin calls.',
+    description: 'Origins of web pages that may call the API. If unset, browsers block cross-origin calls.',
     parse: (value: string) => (isCorsOrigins(value) ? value : undefined),
   } as Setting<string | null>,
   defaultModel: {
     default: null,
     allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
     description:
-      'The model of agents that do not name one. Without a value, Amazon Nova Lite as the [region](#default-model) of the stack offers it.',
+      'The model of agents that do not name one. If unset, Amazon Nova Lite as the [region](#default-model) of the stack offers it.',
     parse: (value: string) => (isModelName(value) ? value : undefined),
   } as Setting<string | null>,
   modelPrices: {
@@ -68,7 +67,7 @@ export const SETTINGS = {
     allowed:
       'a JSON object such as `{"bedrock/my-model": {"input": 0.5, "output": 1.5}}`, optionally with `cachedInput` and `cacheWrite`, at most 2,000 characters',
     description:
-      'Prices of models in US dollars per million tokens, for `costUsd` and budgets. They replace or complete the [price table](agents.md#budgets). A name that ends in `*` applies to every model with that beginning.',
+      'Prices of models in US dollars per million tokens, for `costUsd` and budgets. They replace or complete the [price table](models.md#budgets). A name that ends in `*` applies to every model with that beginning.',
     parse: (value: string) => (value.length <= 2_000 && isModelPrices(value) ? value : undefined),
   } as Setting<string | null>,
   maxOpenExecutions: integerSetting({
@@ -100,7 +99,7 @@ export const SETTINGS = {
     min: 2,
     max: 3_650,
     description:
-      'Days after which an execution expires, with its steps, payloads and cached result. DynamoDB deletes expired items within a few days. Without a value, executions are kept until a client deletes them.',
+      'Days after which an execution expires, with its steps, payloads and cached result. DynamoDB deletes expired items within a few days. If unset, executions are kept until a client deletes them.',
   }),
   runnerConcurrency: integerSetting({
     default: 50,
@@ -119,7 +118,7 @@ export const SETTINGS = {
     default: null,
     max: 1_000,
     description:
-      'Maximum event streams at the same time, of all clients together: the reserved concurrency of their function. Further requests get 500. Without a value, streams can use up the concurrency of the account, which a reservation reduces for everything else.',
+      'Maximum event streams at the same time, of all clients together: the reserved concurrency of their function. Further requests get 500. If unset, streams can use up the concurrency of the account, which a reservation reduces for everything else.',
   }),
   agentMemoryMb: integerSetting({
     default: getFunctionSettings('process-execution').memoryMb,
@@ -142,7 +141,7 @@ export const SETTINGS = {
   alarmEmail: optionalSetting({
     allowed: 'an email address',
     description:
-      'Receives alarm notifications after confirming the subscription. Without a value, alarms only change their state.',
+      'Receives alarm notifications after confirming the subscription. If unset, alarms only change their state.',
     pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
   }),
   domainName: optionalSetting({
@@ -166,7 +165,7 @@ export const SETTINGS = {
     default: null,
     allowed: 'true or false',
     description:
-      'Turns off the endpoint `execute-api`, so that clients reach the API on the custom domain only. Without a value, it is on if there is no custom domain and off if there is one. Set false while clients move to the domain.',
+      'Turns off the endpoint `execute-api`, so that clients reach the API on the custom domain only. If unset, it is on if there is no custom domain and off if there is one. Set false while clients move to the domain.',
     parse: (value: string) => parseBoolean(value),
   } as Setting<boolean | null>,
   webAcl: booleanSetting({

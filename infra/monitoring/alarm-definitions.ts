@@ -36,7 +36,7 @@ type AlarmDefinition = Pick<
   AlarmProps,
   'metric' | 'threshold' | 'comparisonOperator' | 'treatMissingData'
 > & {
-  /** The heading of its runbook entry in `docs/operations.md`. */
+  /** The heading of its runbook entry in `docs/runbooks.md`. */
   name: string
   description: string
   evaluationPeriods?: number

@@ -15,7 +15,7 @@ export function createAlarms(
   return alarmDefinitions(resources).map(({ name, description, ...definition }) => {
     const alarm = new Alarm(scope, `${name}Alarm`, {
       alarmName: `${stackName}-${name}`,
-      alarmDescription: `${description} See docs/operations.md.`,
+      alarmDescription: `${description} See docs/runbooks.md.`,
       evaluationPeriods: 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readSettings } from '../../infra/read-settings.ts'
 import type { Setting } from '../../infra/setting.ts'
 import { SETTINGS, type Settings } from '../../infra/settings.ts'
-import { readSection } from './operations.ts'
+import { readSection } from './read-section.ts'
 
 const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
 
@@ -175,13 +175,13 @@ describe('unknown context keys', () => {
   })
 })
 
-describe('docs/operations.md', () => {
+describe('docs/settings.md', () => {
   it('lists every setting with its default, allowed values and description', () => {
     const rows = settings.map(([name, setting]) => {
       const shown = setting.default === null ? 'none' : `\`${setting.default}\``
       return `| \`${name}\` | ${shown} | ${setting.allowed} | ${setting.description} |`
     })
-    const listed = readSection('Settings')
+    const listed = readSection('settings.md')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
     expect(listed).toEqual(rows)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES, getFunctionSettings } from '../../../infra/functions/function-settings.ts'
 import { READ_OPERATIONS } from '../../../infra/monitoring/metric-filters.ts'
 import { UNITS } from '../../../lib/metrics.ts'
-import { readSection } from '../operations.ts'
+import { readHeadings, readSection } from '../read-section.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const STACK = 'AgentExecutionService'
@@ -57,9 +57,9 @@ describe('the alarms', () => {
     ])
   })
 
-  it('have the number and the price that docs/costs.md and docs/operations.md state', () => {
+  it('have the number and the price that docs/costs.md and docs/alarms.md state', () => {
     const metrics = [...alarms.keys()].flatMap(findMetrics).length
-    expect(readSection('Alarms')).toContain(`${alarms.size} alarms use ${metrics} metrics`)
+    expect(readSection('alarms.md', 'Alarms')).toContain(`${alarms.size} alarms use ${metrics} metrics`)
     const price = (DASHBOARD_PRICE + metrics * ALARM_METRIC_PRICE).toFixed(2)
     const costs = readFileSync(new URL('../../../docs/costs.md', import.meta.url), 'utf8')
     const row = /^\| dashboard and (\d+) alarms on (\d+) metrics .*\| +([\d.]+) \|$/m.exec(costs)
@@ -81,19 +81,18 @@ describe('the alarms', () => {
     })
   })
 
-  it('have one runbook entry each in docs/operations.md, with three parts', () => {
-    const entries = readSection('Alarms').split(/^### /m).slice(1)
-    const headings = entries.map((entry) => entry.split('\n')[0])
-    expect(headings.sort()).toEqual([...alarms.keys()].sort())
-    for (const entry of entries) {
+  it('have one entry each in docs/runbooks.md, with three parts', () => {
+    expect(readHeadings('runbooks.md').sort()).toEqual([...alarms.keys()].sort())
+    for (const alarm of alarms.keys()) {
+      const entry = readSection('runbooks.md', alarm)
       for (const part of ['**Meaning.**', '**How to investigate.**', '**What to do.**'])
-        expect(entry.includes(part), `${part} in ${entry}`).toBe(true)
+        expect(entry.includes(part), `${part} in ${alarm}`).toBe(true)
     }
   })
 
   it('refer to the runbook', () => {
     for (const { AlarmDescription } of alarms.values())
-      expect(AlarmDescription).toMatch(/\. See docs\/operations\.md\.$/)
+      expect(AlarmDescription).toMatch(/\. See docs\/runbooks\.md\.$/)
   })
 })
 
