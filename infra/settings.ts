@@ -1,5 +1,6 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { LARGE_BODY_MB_PER_MINUTE, MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
+import { type KeySetting, STACK_KEYS } from '../lib/models/providers/providers.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
 import {
   booleanSetting,
@@ -20,6 +21,18 @@ const RETENTION_PERIODS = Object.values(RetentionDays).filter(
 
 /** https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html */
 const PARAMETER_NAME = /^(?=.{1,1011}$)((\/[\w.-]+){1,15}|[\w.-]+)$/
+
+/** `openaiKeyParameter` and its like. */
+const KEY_SETTINGS = Object.fromEntries(
+  STACK_KEYS.map(({ setting, title }) => [
+    setting,
+    optionalSetting({
+      allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
+      description: `Parameter that holds the ${title} API key. It is read at the first call of one of the provider's models.`,
+      pattern: PARAMETER_NAME,
+    }),
+  ]),
+) as Record<KeySetting, Setting<string | null>>
 
 /** The name of the stack unless `stackName` is set. */
 export const DEFAULT_STACK_NAME = 'AgentExecutionService'
@@ -183,16 +196,7 @@ export const SETTINGS = {
     description:
       'Protects the table from deletion by anyone. Turn it on after the first successful deployment: during it, the protection would prevent CloudFormation from cleaning up after a failure.',
   }),
-  openaiKeyParameter: optionalSetting({
-    allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
-    description: 'Parameter that holds the OpenAI API key. It is read at the first call of an OpenAI model.',
-    pattern: PARAMETER_NAME,
-  }),
-  anthropicKeyParameter: optionalSetting({
-    allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
-    description: 'Parameter that holds the Anthropic API key.',
-    pattern: PARAMETER_NAME,
-  }),
+  ...KEY_SETTINGS,
 }
 
 type Definitions = typeof SETTINGS

@@ -45,9 +45,6 @@ export const AGENT_MEMORY_MB = 'AGENT_MEMORY_MB'
 export const DEFAULT_MODEL = 'DEFAULT_MODEL'
 /** JSON: prices that replace or complete those of `lib/models/prices/prices.json`. */
 export const MODEL_PRICES = 'MODEL_PRICES'
-/** Names of the SSM parameters that contain API keys, for `lib/models/providers/provider-keys.ts`. */
-export const OPENAI_API_KEY_PARAMETER = 'OPENAI_API_KEY_PARAMETER'
-export const ANTHROPIC_API_KEY_PARAMETER = 'ANTHROPIC_API_KEY_PARAMETER'
 /** SSM path of the secrets of tools: the secret NAME is the parameter `<prefix>/NAME`. */
 export const SECRETS_PREFIX = 'SECRETS_PREFIX'
 

@@ -1,20 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DEFAULT_MODEL, type Environment, MODEL_PRICES } from '../lib/environment.ts'
-import {
-  AWS_REGION,
-  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
-  SETTINGS,
-} from '../lib/models/providers/provider-settings.ts'
+import { getPublicVariables } from '../lib/models/providers/providers.ts'
 
 /** Variables that select models, their prices and limits. API keys are not among them: they are never written to disk. */
-const NAMES = [
-  DEFAULT_MODEL,
-  MODEL_PRICES,
-  AWS_REGION,
-  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
-  ...Object.values(SETTINGS).map(({ baseUrl }) => baseUrl),
-]
+const NAMES = [DEFAULT_MODEL, MODEL_PRICES, ...getPublicVariables()]
 
 const fileOf = (folder: string) => join(folder, 'model-settings.json')
 

@@ -19,11 +19,9 @@ import {
 import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
+import { PROVIDERS, type Provider } from '../lib/models/model-name.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
-import {
-  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
-  SETTINGS as PROVIDERS,
-} from '../lib/models/providers/provider-settings.ts'
+import { traitsOf } from '../lib/models/providers/providers.ts'
 import { isTokenFormat } from '../lib/tokens/token.ts'
 
 type LogLevel = Parameters<typeof logger.setLogLevel>[0]
@@ -120,6 +118,11 @@ const checkUrl: Check = (value, _environment, name) => {
   if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`${name} must be an http or https URL.`)
 }
 
+function checksOf(provider: Provider): Record<string, Check> {
+  const { baseUrl, outputLimit } = traitsOf(provider).variables
+  return { [baseUrl]: checkUrl, ...(outputLimit && { [outputLimit.name]: checkNumber }) }
+}
+
 const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT']
 
 const CHECKS: Record<string, Check> = {
@@ -138,7 +141,7 @@ const CHECKS: Record<string, Check> = {
   [DYNAMODB_ENDPOINT]: checkUrl,
   [SQS_ENDPOINT]: checkUrl,
   LAMBDA_ENDPOINT: checkUrl,
-  ...Object.fromEntries(Object.values(PROVIDERS).map(({ baseUrl }) => [baseUrl, checkUrl])),
+  ...Object.assign({}, ...PROVIDERS.map(checksOf)),
   [DEFAULT_MODEL]: (value, environment) => {
     try {
       checkModel(value, environment)
@@ -146,7 +149,6 @@ const CHECKS: Record<string, Check> = {
       throw new Error(`${DEFAULT_MODEL}: ${(error as Error).message}`)
     }
   },
-  [OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS]: checkNumber,
   [MODEL_PRICES]: parseModelPrices,
   [AGENT_MEMORY_MB]: checkNumber,
   [MAX_OPEN_EXECUTIONS]: checkNumber,

@@ -2,7 +2,7 @@ import { ModelError, type ToolCall, type ToolResult } from '../../lib/core/model
 import { placeOfCall } from '../../lib/engine/model-agent/call-key.ts'
 import { toToolMessage, toUserMessage } from '../../lib/models/messages/to-prompt.ts'
 import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
-import { getAnswerModes } from '../../lib/models/providers/answer-modes.ts'
+import { getAnswerModes } from '../../lib/models/model-traits.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import type { Recording } from './recording.ts'
 import { explainChange, hash, type RequestKey, toRequestKey } from './request-key.ts'

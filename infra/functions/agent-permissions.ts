@@ -1,5 +1,6 @@
 import { Stack } from 'aws-cdk-lib'
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
+import { type KeySetting, STACK_KEYS } from '../../lib/models/providers/providers.ts'
 import type { Settings } from '../settings.ts'
 
 /** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME`. Each stack has its own. */
@@ -8,11 +9,10 @@ export const getSecretsPath = ({ stackName }: { stackName: string }): string => 
 /** Agents can use the Lambda functions with this name prefix as tools. */
 export const TOOL_FUNCTION_PREFIX = 'agent-tool-'
 
-type AgentSettings = Pick<Settings, 'stackName' | 'openaiKeyParameter' | 'anthropicKeyParameter'>
+type AgentSettings = Pick<Settings, 'stackName' | KeySetting>
 
 /** Allows what agents use: Bedrock models, API keys of other providers, secrets of tools, and Lambda functions as tools. */
 export function grantAgentPermissions(role: Role, settings: AgentSettings): void {
-  const { openaiKeyParameter, anthropicKeyParameter } = settings
   const secretsPath = getSecretsPath(settings)
   const { partition, region, account } = Stack.of(role)
   const arn = (service: string, resource: string, owner = account) =>
@@ -29,7 +29,7 @@ export function grantAgentPermissions(role: Role, settings: AgentSettings): void
       arn('bedrock', 'application-inference-profile/*'),
     ],
   )
-  const keys = [openaiKeyParameter, anthropicKeyParameter].filter((name) => name !== null)
+  const keys = STACK_KEYS.map(({ setting }) => settings[setting]).filter((name) => name !== null)
   allow(
     ['ssm:GetParameter'],
     [`${secretsPath}/*`, ...keys].map((name) => arn('ssm', `parameter/${name.replace(/^\//, '')}`)),

@@ -18,7 +18,6 @@ import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import {
   AGENT_MEMORY_MB,
-  ANTHROPIC_API_KEY_PARAMETER,
   CORS_ORIGINS,
   DEFAULT_MODEL,
   EXECUTION_RETENTION_DAYS,
@@ -27,13 +26,13 @@ import {
   MAX_OPEN_EXECUTIONS,
   METRICS_NAMESPACE,
   MODEL_PRICES,
-  OPENAI_API_KEY_PARAMETER,
   QUEUE_URL,
   RESPONSE_STREAMING,
   SECRETS_PREFIX,
   SYNC_DEADLINE_SECONDS,
   TABLE_NAME,
 } from '../../lib/environment.ts'
+import { STACK_KEYS } from '../../lib/models/providers/providers.ts'
 import type { Settings } from '../settings.ts'
 import { getSecretsPath, grantAgentPermissions } from './agent-permissions.ts'
 import { findDefaultModel } from './default-model.ts'
@@ -141,10 +140,13 @@ function createEnvironment(name: FunctionName, { table, queue, settings, default
 }
 
 /** Functions get the names of the parameters with API keys and read the values at run time. */
-const createKeyParameters = ({ openaiKeyParameter, anthropicKeyParameter }: Settings) => ({
-  ...(openaiKeyParameter && { [OPENAI_API_KEY_PARAMETER]: openaiKeyParameter }),
-  ...(anthropicKeyParameter && { [ANTHROPIC_API_KEY_PARAMETER]: anthropicKeyParameter }),
-})
+const createKeyParameters = (settings: Settings): Record<string, string> =>
+  Object.fromEntries(
+    STACK_KEYS.flatMap(({ setting, variable }) => {
+      const parameter = settings[setting]
+      return parameter ? [[variable, parameter]] : []
+    }),
+  )
 
 const BACKGROUND_DESCRIPTIONS: Record<string, string> = {
   'authorize-request': 'Authorizes requests by their API token',

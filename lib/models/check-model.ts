@@ -1,15 +1,8 @@
 import { ModelConfigurationError } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { formatModelName, type ModelName, parseModelName, REASONING_LEVELS } from './model-name.ts'
-import { hasParameter } from './providers/provider-keys.ts'
-import {
-  AWS_ACCESS_KEY_ID,
-  AWS_BEARER_TOKEN_BEDROCK,
-  AWS_SECRET_ACCESS_KEY,
-  OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS,
-  SETTINGS,
-} from './providers/provider-settings.ts'
-import { getSupportedLevels } from './providers/reasoning.ts'
+import { getSupportedLevels } from './model-traits.ts'
+import { toParameterVariable, traitsOf } from './providers/providers.ts'
 
 /**
  * Checks the name of a model, its reasoning level and the provider's settings in the environment. Sends no request and
@@ -36,18 +29,16 @@ export function checkModel(text: string, environment: Environment): ModelName {
 type Problem = string | undefined
 
 function checkVariables({ provider }: ModelName, environment: Environment): Problem {
-  const missing = SETTINGS[provider].required.find(
-    (variable) => !environment[variable] && !hasParameter(variable, environment),
-  )
-  if (missing) return `the environment variable ${missing} is not set.`
-  const hasKeys = environment[AWS_ACCESS_KEY_ID] && environment[AWS_SECRET_ACCESS_KEY]
-  if (provider !== 'bedrock' || hasKeys || environment[AWS_BEARER_TOKEN_BEDROCK]) return undefined
-  return `no AWS credentials found. Set ${AWS_ACCESS_KEY_ID} and ${AWS_SECRET_ACCESS_KEY}, or ${AWS_BEARER_TOKEN_BEDROCK}.`
+  const { variables, findProblem } = traitsOf(provider)
+  const { required, apiKey } = variables
+  const hasParameter = apiKey && environment[toParameterVariable(apiKey)]
+  const missing = required.find((name) => !environment[name] && !(name === apiKey && hasParameter))
+  return missing ? `the environment variable ${missing} is not set.` : findProblem?.(environment)
 }
 
 /** The message does not contain the URL, because it may contain a password. */
 function checkBaseUrl({ provider }: ModelName, environment: Environment): Problem {
-  const variable = SETTINGS[provider].baseUrl
+  const variable = traitsOf(provider).variables.baseUrl
   const value = environment[variable]
   if (!value) return undefined
   const url = URL.parse(value)
@@ -58,26 +49,26 @@ function checkBaseUrl({ provider }: ModelName, environment: Environment): Proble
 
 /** Otherwise the HTTP client rejects the header with an error that contains the key. */
 function checkSecrets({ provider }: ModelName, environment: Environment): Problem {
-  const { secrets } = SETTINGS[provider]
+  const { secrets } = traitsOf(provider).variables
   if (secrets.every((name) => /^[\x21-\x7e]*$/.test(environment[name] ?? ''))) return undefined
   return `${secrets.join(' or ')} contains an invalid character, such as a space or a line break.`
 }
 
 function checkOutputLimit({ provider }: ModelName, environment: Environment): Problem {
-  if (provider !== 'openai-compatible') return undefined
+  const { outputLimit } = traitsOf(provider).variables
   try {
-    readInteger(OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS, 1, environment)
+    if (outputLimit) readInteger(outputLimit.name, outputLimit.default, environment)
     return undefined
   } catch (error) {
     return (error as Error).message
   }
 }
 
-/** At Anthropic and OpenAI only fine-tuned models have a colon in their name. Others end in an unknown level. */
+/** Where only fine-tuned models have a colon in their name, others end in an unknown level. */
 function checkColon({ provider, model }: ModelName, environment: Environment): Problem {
-  const isOfficialApi =
-    (provider === 'anthropic' || provider === 'openai') && !environment[SETTINGS[provider].baseUrl]
-  if (!isOfficialApi || model.startsWith('ft:') || !model.includes(':')) return undefined
+  const { hasColons, variables } = traitsOf(provider)
+  if (hasColons || environment[variables.baseUrl] || model.startsWith('ft:') || !model.includes(':'))
+    return undefined
   return `the part after the colon must be a reasoning level, one of ${REASONING_LEVELS.join(', ')}.`
 }
 

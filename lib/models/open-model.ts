@@ -1,21 +1,19 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ModelSettings } from '../core/agent.ts'
 import { FINAL_ANSWER, type Model, type ModelRequest } from '../core/model.ts'
-import type { Environment } from '../environment.ts'
+import { type Environment, readInteger } from '../environment.ts'
 import { checkModel } from './check-model.ts'
 import { rejectsResponseFormat } from './errors/rejects-response-format.ts'
 import { toModelError } from './errors/to-model-error.ts'
 import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './messages/to-prompt.ts'
 import { toResponse } from './messages/to-response.ts'
 import { formatModelName } from './model-name.ts'
-import { defaultOutputLimit, outputLimitOf } from './output-limit.ts'
-import { getAnswerModes } from './providers/answer-modes.ts'
-import { openProvider } from './providers/open-provider.ts'
+import { getAnswerModes, toReasoningOptions } from './model-traits.ts'
 import { withProviderKey } from './providers/provider-keys.ts'
-import { getSecrets } from './providers/provider-settings.ts'
-import { type ReasoningSettings, toReasoningSettings } from './providers/reasoning.ts'
-import { STREAM_TRAITS } from './providers/stream-traits.ts'
+import type { ProviderTraits } from './providers/provider-traits.ts'
+import { getSecrets, traitsOf } from './providers/providers.ts'
 import { collectStream } from './streaming/collect-stream.ts'
+import { streamingFetch } from './streaming/streaming-fetch.ts'
 import { startTokenTimeout, TOKEN_TIMEOUTS, type TokenTimeouts } from './streaming/token-timeout.ts'
 import { withWireRules } from './wire/wire-model.ts'
 
@@ -36,11 +34,14 @@ export async function openModel(
   const { provider } = checkModel(text, baseEnvironment)
   const environment = await withProviderKey(provider, baseEnvironment)
   const name = checkModel(text, environment)
-  const model = withWireRules(await openProvider(name, environment), name)
-  const { maxOutputTokens, ...options } = { ...toReasoningSettings(name), ...settings }
-  const fixed = withProviderOptions(options)
-  const limit = maxOutputTokens ?? defaultOutputLimit(provider, environment)
-  const traits = STREAM_TRAITS[provider]
+  const traits = traitsOf(provider)
+  const variable = (variableName: string) => environment[variableName] ?? ''
+  const baseURL = variable(traits.variables.baseUrl)
+  const opened = await traits.open(name.model, { baseURL, variable, fetch: streamingFetch })
+  const model = withWireRules(opened, name)
+  const { options, maxOutputTokens, ...rest } = { ...toReasoningOptions(name), ...settings }
+  const fixed = { ...rest, providerOptions: { [traits.optionsKey]: { ...options, ...traits.options } } }
+  const limit = maxOutputTokens ?? readOutputLimit(traits, environment)
   let rejectsFormat = false
 
   async function send(request: ModelRequest, isJson: boolean) {
@@ -55,10 +56,10 @@ export async function openModel(
         ...(isJson ? toResponseFormat(request) : toTools(request)),
         prompt: toPrompt(request),
         abortSignal: timeout.signal,
-        includeRawChunks: traits.hidesRefusals,
+        includeRawChunks: traits.stream?.readRefusal !== undefined,
       })
       hasBegun = true
-      const result = await collectStream(stream, timeout, traits)
+      const result = await collectStream(stream, timeout, traits.stream)
       return toResponse(result, { provider, tools })
     } catch (error) {
       if (timeout.signal.aborted) throw timeout.signal.reason
@@ -97,18 +98,13 @@ function toResponseFormat({ tools }: ModelRequest): Partial<LanguageModelV4CallO
   return { responseFormat: { type: 'json', name: 'result', ...(schema && { schema }) } }
 }
 
-/**
- * With storage, OpenAI keeps the conversation and later requests only reference it. In strict mode, a server accepts only
- * schemas without optional fields; the result is validated here anyway.
- */
-function withProviderOptions({ providerOptions, ...rest }: ReasoningSettings): ReasoningSettings {
-  const { openai, openaiCompatible } = providerOptions ?? {}
-  return {
-    ...rest,
-    providerOptions: {
-      ...providerOptions,
-      openai: { ...openai, store: false },
-      openaiCompatible: { ...openaiCompatible, strictJsonSchema: false },
-    },
-  }
+/** The output limit of models whose document and reasoning level set none; undefined: that of the provider. */
+function readOutputLimit({ variables }: ProviderTraits, environment: Environment): number | undefined {
+  const { outputLimit } = variables
+  return outputLimit && readInteger(outputLimit.name, outputLimit.default, environment)
+}
+
+/** Twice the limit after a truncated response. A limit of the provider is known only from the tokens of this response. */
+function outputLimitOf({ truncatedAfter }: ModelRequest, limit: number | undefined): number | undefined {
+  return truncatedAfter === undefined ? limit : 2 * (limit ?? truncatedAfter) || undefined
 }

@@ -3,7 +3,6 @@ import type { Budget } from '../../core/budget.ts'
 import { InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
-import { checkModel } from '../../models/check-model.ts'
 import { type ModelName, parseModelName } from '../../models/model-name.ts'
 
 /** Options of one call that override the version's settings; undefined keeps the version's. */
@@ -29,7 +28,7 @@ export async function checkOverrides(
   budget: Budget | null,
 ): Promise<void> {
   checkSteps(version, overrides)
-  if (overrides.model !== undefined) checkModelOverride(version, overrides.model)
+  if (overrides.model !== undefined) await checkModelOverride(version, overrides.model)
   if (budget) await checkBudget(version, overrides, budget)
 }
 
@@ -40,11 +39,12 @@ function checkSteps({ slug, execution }: Version, { maxAgentSteps }: RunOverride
   throw new InvalidQueryParameter([{ path: 'maxAgentSteps', message }])
 }
 
-function checkModelOverride(version: Version, model: string): void {
+async function checkModelOverride(version: Version, model: string): Promise<void> {
   if (version.code)
     throw new InvalidModelOverride(`The agent ${version.slug} is a code agent; it does not accept a model.`)
   try {
     checkAllowed(version, model)
+    const { checkModel } = await import('../../models/check-model.ts')
     checkModel(model, process.env)
   } catch (error) {
     throw error instanceof ModelConfigurationError ? new InvalidModelOverride(error.message) : error

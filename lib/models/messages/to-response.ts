@@ -1,16 +1,22 @@
-import type { LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4ToolCall,
+} from '@ai-sdk/provider'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import {
   isRefused,
   isTruncated,
   ModelError,
   type ModelResponse,
+  type ModelStopReason,
   type ToolCall,
   type ToolDeclaration,
 } from '../../core/model.ts'
 import { parseModelJson } from '../../core/parse-json.ts'
+import { PROVIDERS } from '../model-name.ts'
+import { traitsOf } from '../providers/providers.ts'
 import type { CollectedResponse } from '../streaming/collect-stream.ts'
-import { toStopReason } from './stop-reason.ts'
 import { toUsage } from './to-usage.ts'
 
 const NOT_EXECUTED = 'The call was not executed because the response is incomplete or was refused.'
@@ -39,6 +45,18 @@ export function toResponse(result: CollectedResponse, { provider, tools }: Conte
     usage: toUsage(usage),
     stopReason,
   }
+}
+
+/** Of all providers: a server in front of one may use the format of another one. */
+const STOP_REASONS: Record<string, ModelStopReason> = Object.assign(
+  {},
+  ...PROVIDERS.map((provider) => traitsOf(provider).stopReasons),
+)
+
+/** @param refusal the text of a refusal; OpenAI's reason to stop is then `stop` */
+function toStopReason({ unified, raw }: LanguageModelV4FinishReason, refusal: string): ModelStopReason {
+  if (refusal !== '') return 'refusal'
+  return STOP_REASONS[raw ?? ''] ?? (unified === 'error' ? 'other' : unified)
 }
 
 /**

@@ -1,19 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
-import type { Provider } from '../model-name.ts'
+import { PROVIDERS } from '../model-name.ts'
+import { traitsOf } from '../providers/providers.ts'
 import type { Price, Rates } from './price.ts'
 import type { PriceTable } from './price-table.ts'
 
 const PACKAGE = '@pydantic/genai-prices'
 const FILE = new URL('prices.json', import.meta.url)
-
-/** Our providers by the names of the package. An OpenAI-compatible server has no known price. */
-const PROVIDER_IDS: Partial<Record<Provider, string>> = {
-  anthropic: 'anthropic',
-  bedrock: 'aws',
-  openai: 'openai',
-}
 
 /**
  * The price table of the installed package: models that generate text, with the prices that apply on a date (ISO 8601). The
@@ -24,9 +18,10 @@ export async function toPriceTable(date: string): Promise<PriceTable> {
   const { version } = createRequire(import.meta.url)(
     '../../../node_modules/@pydantic/genai-prices/package.json',
   )
-  const providers = Object.entries(PROVIDER_IDS).map(([name, providerId]) => {
-    const models = findProvider({ providerId })?.models ?? []
-    return [name, models.flatMap((model) => toEntry(model, date))]
+  const providers = PROVIDERS.toSorted().flatMap((name) => {
+    const providerId = traitsOf(name).priceSource
+    const models = (providerId && findProvider({ providerId })?.models) || []
+    return providerId ? [[name, models.flatMap((model) => toEntry(model, date))]] : []
   })
   return { source: `${PACKAGE} ${version}`, date, providers: Object.fromEntries(providers) }
 }

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { AwsV4Signer } from 'aws4fetch'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import { ERROR_MARK } from '../wire/error-mark.ts'
+
+/** Begins the text of a failed tool result, which gets a status in its place. Random, so that no tool can return it. */
+export const ERROR_MARK = `error-${randomUUID()} `
 
 type Credentials = Omit<ConstructorParameters<typeof AwsV4Signer>[0], 'url'>
 

@@ -7,8 +7,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider'
-import type { StreamTraits } from '../providers/stream-traits.ts'
-import { refusalIn } from './refusal-in.ts'
+import type { StreamTraits } from '../providers/provider-traits.ts'
 import type { TokenTimeout } from './token-timeout.ts'
 
 /** A complete response. */
@@ -34,7 +33,7 @@ export class IncompleteStreamError extends Error {
 export async function collectStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   timeout: Pick<TokenTimeout, 'expectFirst' | 'expectNext'>,
-  { endsWithUsage, buffersInputs }: Pick<StreamTraits, 'endsWithUsage' | 'buffersInputs'>,
+  { readRefusal, endsWithUsage = false, buffersInputs }: StreamTraits = {},
 ): Promise<CollectedResponse> {
   const content: LanguageModelV4Content[] = []
   const open = new Map<string, LanguageModelV4Text | LanguageModelV4Reasoning>()
@@ -45,7 +44,7 @@ export async function collectStream(
       case 'error':
         throw part.error
       case 'raw':
-        refusal += refusalIn(part.rawValue)
+        refusal += textOf(readRefusal?.(part.rawValue ?? {}))
         break
       case 'finish':
         finish = part
@@ -84,6 +83,8 @@ export async function collectStream(
   if (!finish || !isComplete(finish, endsWithUsage)) throw new IncompleteStreamError()
   return { content, finishReason: finish.finishReason, usage: finish.usage, refusal }
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The last metadata of a part is the complete one, as in the SDK's `streamText`. */
 const metadataOf = ({ providerMetadata }: { providerMetadata?: SharedV4ProviderMetadata }) =>

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto'
-import type { LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
 import { FINAL_ANSWER } from '../../core/model.ts'
 import type { ModelName } from '../model-name.ts'
-import { acceptsCachePoints } from '../providers/capabilities.ts'
+import { supports } from '../model-traits.ts'
+import { traitsOf } from '../providers/providers.ts'
 
 /**
  * Characters of the instructions and the input from which a run without tools is cached, about 4,000 tokens: no provider caches
@@ -16,21 +21,19 @@ const KEY_CHARACTERS = 32
 type Options = Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'providerOptions'>
 
 /**
- * Asks the provider to cache the beginning of a prompt. Anthropic and Bedrock cache what lies before a mark: the system prompt
- * with the tools, and the history. OpenAI caches by itself, and routes requests with the same key to the same cache. Other
- * servers need no request.
+ * Asks the provider to cache the beginning of a prompt: what lies before a mark, which is the system prompt with the tools, and
+ * the history; or what requests with the same key have in common. Other servers need no request.
  */
 export function withPromptCaching<Given extends Options>(options: Given, name: ModelName): Given {
   if (!isWorthCaching(options)) return options
-  if (name.provider === 'openai') {
-    const { openai } = options.providerOptions ?? {}
-    const promptCacheKey = toCacheKey(options.prompt)
-    return {
-      ...options,
-      providerOptions: { ...options.providerOptions, openai: { ...openai, promptCacheKey } },
-    }
+  const { optionsKey, cacheKey, cachePoint } = traitsOf(name.provider)
+  if (cacheKey) {
+    const given = options.providerOptions?.[optionsKey]
+    const keyed = { ...given, [cacheKey]: toCacheKey(options.prompt) }
+    return { ...options, providerOptions: { ...options.providerOptions, [optionsKey]: keyed } }
   }
-  return acceptsCachePoints(name) ? { ...options, prompt: withMarks(options.prompt, name) } : options
+  if (!cachePoint || !supports(name, 'cachePoints')) return options
+  return { ...options, prompt: withMarks(options.prompt, { [optionsKey]: cachePoint }) }
 }
 
 function isWorthCaching({ prompt, tools = [] }: Options): boolean {
@@ -56,15 +59,14 @@ const toCacheKey = (prompt: LanguageModelV4Message[]): string =>
  * Marks the system prompt and the last message, which the next request reads from the cache, and the last message of the
  * request before: Anthropic finds an earlier mark only within 20 blocks. Three of the four marks that are allowed.
  */
-function withMarks(prompt: LanguageModelV4Message[], name: ModelName): LanguageModelV4Message[] {
+function withMarks(
+  prompt: LanguageModelV4Message[],
+  mark: SharedV4ProviderOptions,
+): LanguageModelV4Message[] {
   const isInput = ({ role }: LanguageModelV4Message) => role === 'user' || role === 'tool'
   const last = prompt.findLastIndex(isInput)
   const lastReply = prompt.findLastIndex(({ role }) => role === 'assistant')
   const previous = prompt.findLastIndex((message, index) => index < lastReply && isInput(message))
-  const mark =
-    name.provider === 'anthropic'
-      ? { anthropic: { cacheControl: { type: 'ephemeral' } } }
-      : { amazonBedrock: { cachePoint: { type: 'default' } } }
   return prompt.map((message, index) => {
     const isMarked = message.role === 'system' || index === last || index === previous
     return isMarked ? { ...message, providerOptions: { ...message.providerOptions, ...mark } } : message

@@ -5,8 +5,8 @@ import type {
 } from '@ai-sdk/provider'
 import type { Json } from '../../core/json.ts'
 import type { ModelName } from '../model-name.ts'
-import { acceptsImages, wantsReasoning } from '../providers/capabilities.ts'
-import { ERROR_MARK } from './error-mark.ts'
+import { supports } from '../model-traits.ts'
+import { traitsOf } from '../providers/providers.ts'
 import type { WireSchema } from './wire-schema.ts'
 
 type Message<Role extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: Role }>
@@ -52,7 +52,7 @@ function convertAssistantPart(
   schemas: ReadonlyMap<string, WireSchema>,
 ): AssistantPart[] {
   if (part.type === 'text') return isBlank(part.text) ? [] : [part]
-  if (part.type === 'reasoning') return wantsReasoning(name) ? [part] : []
+  if (part.type === 'reasoning') return supports(name, 'reasoning') ? [part] : []
   if (part.type !== 'tool-call') return [part]
   const schema = schemas.get(part.toolName)
   return [schema?.convertsInputs ? { ...part, input: schema.encode(part.input as Json) } : part]
@@ -72,17 +72,47 @@ function convertOutput(
       return isBlank(output.value) ? { ...output, value: NO_TEXT } : output
     case 'error-text': {
       const value = isBlank(output.value) ? NO_TEXT : output.value
-      return { ...output, value: name.provider === 'bedrock' ? ERROR_MARK + value : value }
+      return { ...output, value: (traitsOf(name.provider).errorMark ?? '') + value }
     }
     case 'content':
-      return acceptsImages(name) ? output : withoutImages(output)
+      return supports(name, 'images') ? output : withoutImages(output)
     default:
       return output
   }
 }
 
+/**
+ * What a request may contain. Bedrock accepts 20 images and 25 MB, Anthropic 32 MB and, with more than 20 images, only small
+ * ones. Base64, so the size in the request.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
+ */
+const MAX_IMAGES = 20
+const MAX_IMAGE_CHARACTERS = 15_000_000
+
+/** Keeps the latest images of a history. In place of older ones, the model has their descriptions. */
+export function limitImages(prompt: LanguageModelV4Message[]): LanguageModelV4Message[] {
+  let images = 0
+  let characters = 0
+  const limitResult = (part: LanguageModelV4ToolResultPart): LanguageModelV4ToolResultPart => {
+    if (part.output.type !== 'content') return part
+    for (const item of part.output.value) {
+      if (item.type !== 'file' || item.data.type !== 'data') continue
+      images++
+      characters += item.data.data.length
+    }
+    if (images <= MAX_IMAGES && characters <= MAX_IMAGE_CHARACTERS) return part
+    return { ...part, output: withoutImages(part.output) }
+  }
+  const limited = prompt.toReversed().map((message): LanguageModelV4Message => {
+    if (message.role !== 'tool') return message
+    const content = message.content.map((part) => (part.type === 'tool-result' ? limitResult(part) : part))
+    return content.every((part, index) => part === message.content[index]) ? message : { ...message, content }
+  })
+  return limited.reverse()
+}
+
 /** The text of a result, which describes its images. */
-export const withoutImages = (
+const withoutImages = (
   output: Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>,
 ): LanguageModelV4ToolResultOutput => ({
   type: 'text',

@@ -8,11 +8,11 @@ import type {
 import type { JsonObject } from '../../core/json.ts'
 import { parseModelJson } from '../../core/parse-json.ts'
 import type { ModelName } from '../model-name.ts'
-import { acceptsStrictTools, wantsReasoning } from '../providers/capabilities.ts'
-import { limitImages } from './limit-images.ts'
+import { supports } from '../model-traits.ts'
+import { traitsOf } from '../providers/providers.ts'
 import { withPromptCaching } from './prompt-caching.ts'
 import { isStrictSchema } from './strict-schema.ts'
-import { wireMessages } from './wire-messages.ts'
+import { limitImages, wireMessages } from './wire-messages.ts'
 import { toWireSchema, type WireSchema } from './wire-schema.ts'
 
 type StreamingModel = Pick<LanguageModelV4, 'doStream'>
@@ -37,7 +37,7 @@ export function withWireRules(model: StreamingModel, name: ModelName): Streaming
     const prompt = limitImages(options.prompt.flatMap((message) => toMessage(message, schemas) ?? []))
     const wireOptions = {
       ...options,
-      prompt: name.provider === 'openai-compatible' ? withAllReasoning(prompt, name) : prompt,
+      prompt: withAllReasoning(prompt, name),
       ...(options.tools && { tools: toWireTools(tools, schemas, name) }),
     }
     return { wireOptions: withPromptCaching(wireOptions, name), schemas }
@@ -61,18 +61,18 @@ function toWireTools(
   schemas: Schemas,
   name: ModelName,
 ): LanguageModelV4FunctionTool[] {
+  const { isStrictByDefault } = traitsOf(name.provider)
   let strictTools = 0
   return tools.map(({ description, ...tool }) => {
     const inputSchema = schemas.get(tool.name)?.schema ?? {}
     const isStrict =
-      acceptsStrictTools(name) && isStrictSchema(inputSchema) && ++strictTools <= MAX_STRICT_TOOLS
+      supports(name, 'strictTools') && isStrictSchema(inputSchema) && ++strictTools <= MAX_STRICT_TOOLS
     return {
       ...tool,
       ...(description?.trim() && { description }),
       inputSchema,
       ...(isStrict && { strict: true }),
-      // OpenAI's Responses API tries strict mode unless told otherwise.
-      ...(!isStrict && name.provider === 'openai' && { strict: false }),
+      ...(!isStrict && isStrictByDefault && { strict: false }),
     }
   })
 }
@@ -90,13 +90,14 @@ function decodeCall(part: LanguageModelV4StreamPart, schemas: Schemas): Language
   }
 }
 
-/** Once a conversation has reasoning, DeepSeek requires it with every tool call, if only as an empty text. */
+/** Marks the messages without reasoning, where the provider requires it in a conversation that has some. */
 function withAllReasoning(prompt: LanguageModelV4Prompt, name: ModelName): LanguageModelV4Prompt {
-  if (!wantsReasoning(name)) return prompt
+  const { optionsKey, noReasoning } = traitsOf(name.provider)
+  if (!noReasoning || !supports(name, 'reasoning')) return prompt
   const hasReasoning = (message: LanguageModelV4Prompt[number]) =>
     message.role === 'assistant' && message.content.some(({ type }) => type === 'reasoning')
   if (!prompt.some(hasReasoning)) return prompt
-  const empty = { providerOptions: { openaiCompatible: { reasoning_content: '' } } }
+  const empty = { providerOptions: { [optionsKey]: noReasoning } }
   return prompt.map((message) =>
     message.role === 'assistant' && !hasReasoning(message) ? { ...message, ...empty } : message,
   )

@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
 import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
-import { STREAM_TRAITS } from '../../../lib/models/providers/stream-traits.ts'
+import { traitsOf } from '../../../lib/models/providers/providers.ts'
 import { collectStream } from '../../../lib/models/streaming/collect-stream.ts'
 
 const usage = {
@@ -25,7 +25,7 @@ async function collect(parts: LanguageModelV4StreamPart[], provider: Provider = 
       controller.close()
     },
   })
-  return { ...(await collectStream(stream, timeout, STREAM_TRAITS[provider])), limits }
+  return { ...(await collectStream(stream, timeout, traitsOf(provider).stream)), limits }
 }
 
 describe('collectStream', () => {

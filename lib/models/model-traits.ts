@@ -1,0 +1,31 @@
+import type { AnswerMode } from '../core/model.ts'
+import type { ModelName, Reasoning } from './model-name.ts'
+import type { CallOptions, Capability } from './providers/provider-traits.ts'
+import { traitsOf } from './providers/providers.ts'
+
+export const supports = ({ provider, model }: ModelName, capability: Capability): boolean =>
+  traitsOf(provider).models[capability]?.test(model) ?? false
+
+/** How a model can be asked for its output. Claude rejects a forced tool while it reasons. */
+export function getAnswerModes(name: ModelName): AnswerMode[] {
+  const isReasoning = name.reasoning !== 'none' && name.reasoning !== 'default'
+  return [
+    'tool',
+    ...(supports(name, 'forcedTool') && !isReasoning ? ['forced-tool' as const] : []),
+    ...(supports(name, 'json') ? ['json' as const] : []),
+  ]
+}
+
+const findFamily = ({ provider, model }: ModelName) =>
+  traitsOf(provider).reasoning.find(({ models }) => models.test(model))
+
+/** Always includes `default`. */
+export function getSupportedLevels(name: ModelName): Reasoning[] {
+  return ['default', ...(findFamily(name)?.levels ?? [])]
+}
+
+/** The options for a supported level; empty for `default`. */
+export function toReasoningOptions(name: ModelName): CallOptions {
+  const { reasoning } = name
+  return reasoning === 'default' ? {} : (findFamily(name)?.toOptions?.(reasoning) ?? {})
+}

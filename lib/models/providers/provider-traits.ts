@@ -1,0 +1,98 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { JsonObject } from '../../core/json.ts'
+import type { ModelStopReason } from '../../core/model.ts'
+import type { Environment } from '../../environment.ts'
+import type { Reasoning } from '../model-name.ts'
+
+export type Level = Exclude<Reasoning, 'default'>
+export const EFFORTS: Level[] = ['low', 'medium', 'high']
+export const ALL_LEVELS: Level[] = ['none', 'minimal', ...EFFORTS]
+
+/** Models with the same levels of reasoning. Without `toOptions`, no level needs an option. */
+export type ReasoningFamily = { models: RegExp; levels: Level[]; toOptions?: (level: Level) => CallOptions }
+
+/** `options`: options of the provider's package. */
+export type CallOptions = { options?: JsonObject; maxOutputTokens?: number }
+
+/**
+ * What only some models of a provider can do. `forcedTool`: be forced to call a tool. `json`: constrain a text by a schema.
+ * `images`: read images in tool results. `cachePoints`: accept marks for prompt caching. `strictTools`: `strict` for tools.
+ * `reasoning`: get their reasoning back.
+ */
+export type Capability = 'forcedTool' | 'json' | 'images' | 'cachePoints' | 'strictTools' | 'reasoning'
+
+/** How the streams of a provider, as the SDK reads them, differ from those of others. */
+export type StreamTraits = {
+  /** The text of a refusal in a raw chunk, which the SDK ignores. */
+  // biome-ignore lint/suspicious/noExplicitAny: a chunk of a format that the SDK validates
+  readRefusal?: (chunk: any) => unknown
+  /** Usage follows the reason to finish, and is never missing. */
+  endsWithUsage?: boolean
+  /** The input of a call is sent a field at a time: nothing arrives while the model writes a long one. */
+  buffersInputs?: boolean
+}
+
+/** A model provider: everything that the service knows about it. */
+export type ProviderTraits = {
+  /** For people. */
+  title: string
+
+  /** Names of environment variables. */
+  variables: {
+    baseUrl: string
+    required: string[]
+    /** Their values must not appear in messages. */
+    secrets: string[]
+    /** The API key, if a stack can read it from an SSM parameter. */
+    apiKey?: string
+    /** An integer: the output limit of models whose document sets none, with its default. */
+    outputLimit?: { name: string; default: number }
+  }
+  /** Credentials that are missing although all required variables are set. */
+  findProblem?(environment: Environment): string | undefined
+  /** Whether models other than fine-tuned ones (`ft:`) have a colon in their name. */
+  hasColons: boolean
+  /** The provider in the prices of `@pydantic/genai-prices`. */
+  priceSource?: string
+
+  /**
+   * Opens a model of the AI SDK; imports the provider's package on demand. All settings are passed explicitly, empty if missing,
+   * because the packages would otherwise read `process.env`.
+   */
+  open(model: string, settings: OpenSettings): Promise<LanguageModelV4>
+  /** What the package calls its options and metadata. */
+  optionsKey: string
+  /** Options of every request. */
+  options?: JsonObject
+  /** The first matching row applies; a model that matches none supports only `default`. */
+  reasoning: ReasoningFamily[]
+  /** The models with a capability; none if it is absent. */
+  models: Partial<Record<Capability, RegExp>>
+
+  /** The option that asks to cache what precedes a message. */
+  cachePoint?: JsonObject
+  /** The option with a key that requests with the same beginning have in common. */
+  cacheKey?: string
+  /** Tools are strict unless told otherwise. */
+  isStrictByDefault?: boolean
+  /** Precedes the text of a failed tool result; `open` returns a model that removes it. */
+  errorMark?: string
+  /** The option of a message without reasoning, in a conversation that has some. */
+  noReasoning?: JsonObject
+
+  stream?: StreamTraits
+  /** Where a count is in the reported usage. The SDK returns 0 for most counts that a provider does not report. */
+  usage: Partial<Record<'cachedInputTokens' | 'cacheWriteTokens' | 'reasoningTokens', string>>
+  /** Reasons to stop that the SDK reports as others. */
+  stopReasons?: Record<string, ModelStopReason>
+}
+
+/** A provider whose API key a stack can read from an SSM parameter. */
+export type KeyedProviderTraits = ProviderTraits & { variables: { apiKey: string } }
+
+/** `variable`: the value of an environment variable, empty if missing. */
+export type OpenSettings = {
+  baseURL: string
+  variable: (name: string) => string
+  fetch: typeof fetch
+}
