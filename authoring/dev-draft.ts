@@ -7,8 +7,8 @@ import type { Version } from '../lib/core/agent.ts'
 import { ServiceError } from '../lib/core/errors.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { system } from '../lib/system.ts'
+import { dataFolder } from '../local/data-folder.ts'
 import { operatorId } from '../local/development.ts'
-import { dataFolder } from '../local/emulators/open-database.ts'
 
 /** The drafts that `dev` has published on this machine, by agent. */
 const STATE_FILE = 'dev-drafts.json'

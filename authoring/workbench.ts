@@ -13,7 +13,7 @@ import { LOCAL_TABLE, provisionTable } from '../local/emulators/provision.ts'
 import { startEmbeddedDynamoDB } from '../local/emulators/start-emulators.ts'
 
 /** A table in memory, on which an agent can run without being published. `close` leaves nothing behind. */
-export type Workbench = { stores: Stores; close: () => Promise<void> }
+export type Workbench = { stores: Stores; version: Version; close: () => Promise<void> }
 
 /** An agent that the tested one calls has problems. */
 export class InvalidCallee extends Error {
@@ -27,24 +27,24 @@ export class InvalidCallee extends Error {
   }
 }
 
-export async function openWorkbench(): Promise<Workbench> {
-  const emulator = await startEmbeddedDynamoDB(null)
+/**
+ * Opens a workbench with an agent and the agents that it calls as tools. These are found by their slugs in the folders next
+ * to its own.
+ * @throws InvalidCallee
+ */
+export async function openWorkbench(folder: string, agent: LoadedAgent): Promise<Workbench> {
+  const { endpoint, stop } = await startEmbeddedDynamoDB(null)
   try {
-    await provisionTable(emulator.endpoint, LOCAL_TABLE)
-    const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: emulator.endpoint })
-    return { stores: openStores(table), close: emulator.stop }
+    await provisionTable(endpoint, LOCAL_TABLE)
+    const stores = openStores(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint }))
+    return { stores, version: await publishWithCallees(stores, folder, agent), close: stop }
   } catch (error) {
-    await emulator.stop()
+    await stop()
     throw error
   }
 }
 
-/**
- * Publishes an agent on a workbench, and the agents that it calls as tools. These are found by their slugs in the folders
- * next to its own.
- * @throws InvalidCallee
- */
-export async function publishOn({ stores }: Workbench, folder: string, agent: LoadedAgent): Promise<Version> {
+async function publishWithCallees({ agents }: Stores, folder: string, agent: LoadedAgent): Promise<Version> {
   const published = new Set<string>()
   const publish = async (loaded: LoadedAgent): Promise<Version> => {
     const { document } = loaded
@@ -54,7 +54,7 @@ export async function publishOn({ stores }: Workbench, folder: string, agent: Lo
       if (callee) await publish(callee)
     }
     const { version } = await publishAgent({
-      store: stores.agents,
+      store: agents,
       system,
       organizationId: DEVELOPMENT_ORGANIZATION.id,
       createdBy: operatorId(),

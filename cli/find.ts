@@ -1,4 +1,4 @@
-import { resolveAgent } from '../lib/agents/resolve-agent.ts'
+import { type AgentReference, resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import type { Agent, Organization, Version } from '../lib/core/agent.ts'
 import { AgentArchived, AgentNotFound, VersionNotFound, VersionRetired } from '../lib/core/errors.ts'
@@ -21,6 +21,19 @@ export function withOrganization<T>(
   work: (stores: Stores, organization: Organization) => Promise<T>,
 ): Promise<T> {
   return withStores(options, async (stores) => work(stores, await findOrganization(stores, options)))
+}
+
+/** Opens the stores and finds the agent that a command works on. `reference` is for `lib/agents`. */
+export function withAgent<T>(
+  options: SharedOptions,
+  idOrSlug: string,
+  work: (agent: Agent, reference: AgentReference, stores: Stores) => Promise<T>,
+): Promise<T> {
+  return withOrganization(options, async (stores, organization) => {
+    const agent = await findAgent({ stores, organization, idOrSlug, options })
+    const reference = { store: stores.agents, organizationId: organization.id, idOrSlug: agent.id }
+    return work(agent, reference, stores)
+  })
 }
 
 /**

@@ -1,25 +1,24 @@
 import { resolve } from 'node:path'
 import { Command, type OutputConfiguration } from 'commander'
-import { dataFolder } from '../local/emulators/open-database.ts'
+import { dataFolder } from '../local/data-folder.ts'
 import packageJson from '../package.json' with { type: 'json' }
-import { addCasesCommands } from './commands/authoring/cases.ts'
-import { addCheckCommand } from './commands/authoring/check.ts'
-import { addDevCommand } from './commands/authoring/dev.ts'
-import { addInitCommand } from './commands/authoring/init.ts'
-import { addTestCommand } from './commands/authoring/test.ts'
-import { addArchiveCommands } from './commands/lifecycle/archive.ts'
-import { addDeleteVersionCommand } from './commands/lifecycle/delete-version.ts'
-import { addDiffCommand } from './commands/lifecycle/diff.ts'
-import { addPromoteCommand } from './commands/lifecycle/promote.ts'
-import { addRetireCommands } from './commands/lifecycle/retire.ts'
-import { addListCommand } from './commands/list.ts'
+import { addArchiveCommands, addListCommand, addShowCommand } from './commands/agents.ts'
+import { addCasesCommands } from './commands/cases.ts'
+import { addDevCommand } from './commands/dev.ts'
+import { addDiffCommand } from './commands/diff.ts'
+import { addInitCommand } from './commands/init.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
 import { addRunCommand } from './commands/run.ts'
-import { addShowCommand } from './commands/show.ts'
+import { addCheckCommand, addTestCommand } from './commands/test.ts'
 import { addTokensCommand } from './commands/tokens.ts'
 import { addTypesCommand } from './commands/types.ts'
-import { addVersionsCommand } from './commands/versions.ts'
+import {
+  addDeleteVersionCommand,
+  addPromoteCommand,
+  addRetireCommands,
+  addVersionsCommand,
+} from './commands/versions.ts'
 import { reportError } from './errors.ts'
 import { unlessInterrupted } from './interrupt.ts'
 import { toJsonText, write } from './output.ts'

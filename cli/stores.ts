@@ -1,3 +1,8 @@
+import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb'
+import { InvalidCallee, openWorkbench } from '../authoring/workbench.ts'
+import type { LoadedAgent } from '../lib/agents/load-folder.ts'
+import { clientConfig } from '../lib/aws-sdk.ts'
+import type { Version } from '../lib/core/agent.ts'
 import { Unavailable } from '../lib/core/errors.ts'
 import { openStores, type Stores } from '../lib/dynamodb/open-stores.ts'
 import { openTable } from '../lib/dynamodb/table/table.ts'
@@ -5,20 +10,48 @@ import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
 import { ensureDevelopmentOrganization } from '../local/development.ts'
 import { openDatabase } from '../local/emulators/open-database.ts'
 import { LOCAL_TABLE } from '../local/emulators/provision.ts'
-import { UserError } from './errors.ts'
+import { calleeError, UserError } from './errors.ts'
 import { onInterrupt } from './interrupt.ts'
 import type { SharedOptions } from './options.ts'
 import { withProgress } from './output.ts'
-import { findStackTable } from './stack-table.ts'
 
 type Opened = { stores: Stores; close: () => Promise<void> }
 
-/** Opens the stack's table or the local one, and closes it after `work`, also on errors and on Ctrl-C. */
+/** Opens the stack's table or the local one for `work`. */
 export async function withStores<T>(
   { stack }: SharedOptions,
   work: (stores: Stores) => Promise<T>,
 ): Promise<T> {
   const opening = stack ? openDeployed(stack) : openLocal()
+  const message = stack ? `Connecting to ${stack}` : 'Opening the local table'
+  try {
+    return await useAndClose(withProgress(message, opening), ({ stores }) => work(stores))
+  } catch (error) {
+    throw stack ? toUserError(error) : error
+  }
+}
+
+/**
+ * Opens a table in memory with an agent for `work`.
+ * @throws UserError if an agent that it calls as a tool has problems
+ */
+export async function withWorkbench<T>(
+  folder: string,
+  agent: LoadedAgent,
+  work: (stores: Stores, version: Version) => Promise<T>,
+): Promise<T> {
+  try {
+    return await useAndClose(openWorkbench(folder, agent), ({ stores, version }) => work(stores, version))
+  } catch (error) {
+    throw error instanceof InvalidCallee ? calleeError(error.slug, error.problems) : error
+  }
+}
+
+/** Closes what was opened after `use`, also on errors and on Ctrl-C. */
+async function useAndClose<O extends Opened, T>(
+  opening: Promise<O>,
+  use: (opened: O) => Promise<T>,
+): Promise<T> {
   let closing: Promise<void> | undefined
   const closeOnce = () => {
     closing ??= opening.then(
@@ -29,13 +62,7 @@ export async function withStores<T>(
   }
   const removeCleanup = onInterrupt(closeOnce)
   try {
-    const { stores } = await withProgress(
-      stack ? `Connecting to ${stack}` : 'Opening the local table',
-      opening,
-    )
-    return await work(stores)
-  } catch (error) {
-    throw stack ? toUserError(error) : error
+    return await use(await opening)
   } finally {
     await closeOnce()
     removeCleanup()
@@ -78,4 +105,37 @@ function describeError(error: unknown): string {
   const { name, message, code } = error as NodeJS.ErrnoException
   if (message === '') return code ?? name
   return name === 'Error' ? message : `${name}: ${message}`
+}
+
+/** CloudFormation appends the logical ID and random characters. Does not match the tables of a stack `<stack>-x`. */
+const GENERATED_SUFFIX = /^-[A-Za-z0-9]+-[A-Z0-9]+$/
+
+/**
+ * Finds the name of a deployed stack's table by its prefix, so that the operator needs no CloudFormation permissions.
+ * A retained table survives its stack: if there are several tables, `stack` may be the name of a table.
+ * @throws UserError that lists the tables found
+ */
+async function findStackTable(stack: string): Promise<string> {
+  const names = await listTableNames()
+  if (names.includes(stack)) return stack
+  const prefixed = names.filter((candidate) => candidate.startsWith(`${stack}-`))
+  const [name, ...others] = prefixed.filter((candidate) =>
+    GENERATED_SUFFIX.test(candidate.slice(stack.length)),
+  )
+  if (name && others.length === 0) return name
+  if (name) {
+    const names = [name, ...others].join(', ')
+    throw new UserError(`Stack ${stack} matches several tables: ${names}. Specify one of them with --stack.`)
+  }
+  const similar = prefixed.length > 0 ? ` Similar tables: ${prefixed.join(', ')}.` : ''
+  throw new UserError(
+    `No table found for stack ${stack} in this AWS account and region.${similar} Deploy the stack: npx cdk deploy --context stackName=${stack}`,
+  )
+}
+
+async function listTableNames(): Promise<string[]> {
+  const client = new DynamoDBClient(clientConfig())
+  const names: string[] = []
+  for await (const { TableNames = [] } of paginateListTables({ client }, {})) names.push(...TableNames)
+  return names
 }

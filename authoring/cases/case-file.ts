@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
+import type { ScalarTag, Tags } from 'yaml'
 import * as z from 'zod'
 import { explainWith } from '../../lib/agents/document/explain-issue.ts'
 import { parseYaml, START } from '../../lib/agents/document/yaml-file.ts'
 import type { FolderProblem } from '../../lib/agents/load-folder.ts'
-import { ExactNumber } from '../../lib/core/exact-number.ts'
+import { ExactNumber, fitsDouble } from '../../lib/core/exact-number.ts'
 import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../../lib/core/json.ts'
 import { MAX_AGENT_STEPS } from '../../lib/core/limits.ts'
 import type { SchemaProblem } from '../../lib/schema/check-declared-schema.ts'
-import { checkAssertion } from './assertion.ts'
-import { EXACT_YAML } from './exact-yaml.ts'
+import { checkAssertion } from './differences.ts'
 
 /** Next to `agent.md`. */
 export const CASES_FILE = 'cases.yaml'
@@ -72,6 +72,26 @@ const casesSchema = z.array(caseFields)
 const explain = explainWith((path) =>
   Object.keys(path[1] === 'expect' ? expectationFields.shape : caseFields.shape),
 )
+
+/** The numbers of JSON (RFC 8259, section 6). */
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** A number that a double would change is read, and written, as an `ExactNumber`. */
+const exactNumber: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: (value) => value instanceof ExactNumber,
+  test: JSON_NUMBER,
+  resolve(text, onError) {
+    if (fitsDouble(text)) return Number(text)
+    if (!Number.isFinite(Number(text))) onError(`the number ${text} is beyond the range of a double`)
+    return new ExactNumber(text)
+  },
+  stringify: ({ value }) => String(value),
+}
+
+/** Options of the `yaml` package for values as they are sent: no digit of a number changes in silence. */
+export const EXACT_YAML = { customTags: (tags: Tags): Tags => [exactNumber, ...tags] }
 
 export type CaseFile = { cases: TestCase[]; problems: FolderProblem[] }
 

@@ -1,11 +1,14 @@
 import type { Violation } from '../../lib/core/errors.ts'
 import type { ExecutionError } from '../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../lib/core/json.ts'
+import { FINAL_ANSWER } from '../../lib/core/model.ts'
+import type { StepStore } from '../../lib/core/step.ts'
 import { parseJsonPointer } from '../../lib/schema/json-pointer.ts'
-import { findViolations } from './assertion.ts'
 import type { Expectation } from './case-file.ts'
-import { type Difference, findDifferences, valueAt } from './differences.ts'
-import type { FailedCall } from './failed-calls.ts'
+import { type Difference, findDifferences, findViolations, valueAt } from './differences.ts'
+
+/** A tool call whose result was an error, which only the model has seen. */
+export type FailedCall = { tool: string; error: string }
 
 /** How a run of a case ended. */
 export type CaseRun = {
@@ -80,4 +83,22 @@ function findLimitFailures({ maxSteps, maxCostUsd }: Expectation, { steps, costU
   if (maxCostUsd !== undefined && costUsd !== null && costUsd > maxCostUsd)
     messages.push(`cost ${costUsd} US dollars; maxCostUsd is ${maxCostUsd}`)
   return messages.map((message) => ({ pointer: '', message: `the run ${message}` }))
+}
+
+/** The failed tool calls of a run, with those of agents that it called. */
+export async function findFailedCalls(
+  steps: Pick<StepStore, 'read'>,
+  executionId: string,
+): Promise<FailedCall[]> {
+  const failed: FailedCall[] = []
+  for (const { step, results } of await steps.read({ executionId })) {
+    if (step.kind !== 'MODEL') continue
+    for (const { id, name } of step.calls) {
+      const result = results.get(id)?.result
+      if (!result || name === FINAL_ANSWER) continue
+      if (!result.ok) failed.push({ tool: name, error: result.error })
+      else if (result.executionId) failed.push(...(await findFailedCalls(steps, result.executionId)))
+    }
+  }
+  return failed
 }

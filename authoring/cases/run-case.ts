@@ -7,11 +7,10 @@ import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../lib/engine/submit/submit.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
-import type { Sources } from '../recording/sources.ts'
+import type { Sources } from '../recording/recording.ts'
 import type { TestCase } from './case-file.ts'
 import type { Difference } from './differences.ts'
-import { findFailedCalls } from './failed-calls.ts'
-import { type CaseRun, findFailures } from './find-failures.ts'
+import { type CaseRun, findFailedCalls, findFailures } from './find-failures.ts'
 
 /** One run of a case. `failures` is empty if it passed. Times are milliseconds. */
 export type CaseResult = CaseRun & { name: string; failures: Difference[]; durationMs: number }

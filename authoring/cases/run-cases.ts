@@ -5,6 +5,7 @@ import { DEFAULT_MODEL, type Environment } from '../../lib/environment.ts'
 import { recordSources } from '../recording/record.ts'
 import {
   deleteOtherRecordings,
+  newRecording,
   type Recording,
   readRecording,
   recordingFile,
@@ -65,14 +66,8 @@ function runIn(mode: Mode, params: RunCasesParams, testCase: TestCase, file: str
 /** A run that fails is not recorded; the recording of an earlier one is kept. */
 async function record(params: CaseParams, file: string): Promise<CaseResult> {
   const { testCase, model, environment } = params
-  const recording: Recording = {
-    case: testCase.name,
-    model,
-    defaultModel: environment[DEFAULT_MODEL] ?? null,
-    responses: [],
-    calls: [],
-    declarations: [],
-  }
+  const defaultModel = environment[DEFAULT_MODEL] ?? null
+  const recording = newRecording({ case: testCase.name, model, defaultModel })
   const result = await runCase({ ...params, sources: recordSources(recording, environment) })
   // A code agent that calls no model needs no recording.
   if (result.failures.length === 0 && recording.responses.length > 0) await writeRecording(file, recording)
@@ -80,11 +75,8 @@ async function record(params: CaseParams, file: string): Promise<CaseResult> {
 }
 
 async function replay(params: CaseParams, file: string): Promise<CaseResult> {
-  const recording = await readRecording(file)
-  if (!recording) {
-    const environment = { ...params.environment, [DEFAULT_MODEL]: NO_MODEL }
-    return runCase({ ...params, environment, ...toReplay(NOTHING) })
-  }
+  // Enough for code agents; a model agent reports that it has no recording.
+  const recording = (await readRecording(file)) ?? newRecording({ defaultModel: NO_MODEL })
   const { defaultModel } = recording
   const environment = { ...params.environment, ...(defaultModel && { [DEFAULT_MODEL]: defaultModel }) }
   return runCase({ ...params, environment, model: params.model ?? recording.model, ...toReplay(recording) })
@@ -100,13 +92,3 @@ function toReplay(recording: Recording): Pick<CaseParams, 'sources' | 'findDefec
 
 /** Never opened: a replay only needs a name. */
 const NO_MODEL = 'openai-compatible/none'
-
-/** Enough for code agents; a model agent reports that it has no recording. */
-const NOTHING: Recording = {
-  case: '',
-  model: null,
-  defaultModel: null,
-  responses: [],
-  calls: [],
-  declarations: [],
-}

@@ -5,9 +5,14 @@ import { PROVIDERS } from '../../lib/models/model-name.ts'
 import { openModel } from '../../lib/models/open-model.ts'
 import { getSecrets } from '../../lib/models/providers/providers.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
-import type { CallKey, RecordedResponse, Recording } from './recording.ts'
+import {
+  agentToolsOf,
+  type CallKey,
+  type RecordedResponse,
+  type Recording,
+  type Sources,
+} from './recording.ts'
 import { hash, type RequestKey, toRequestKey } from './request-key.ts'
-import { agentToolsOf, type Sources } from './sources.ts'
 
 /**
  * Models and tools whose responses and results are added to a recording. Equal requests get the same response, so that a

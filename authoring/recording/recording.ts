@@ -4,7 +4,12 @@ import { parse, stringify } from 'yaml'
 import { sha256 } from '../../lib/core/hash-json.ts'
 import type { Json } from '../../lib/core/json.ts'
 import type { ModelResponse, ToolDeclaration, ToolResult } from '../../lib/core/model.ts'
+import type { Engine } from '../../lib/engine/engine.ts'
+import type { ToolDocument } from '../../lib/tools/document/tool-fields.ts'
 import type { RequestKey } from './request-key.ts'
+
+/** How an engine reaches models and tools. */
+export type Sources = Required<Pick<Engine, 'openModel' | 'openTools'>>
 
 /** A model response, or the error of a request that would fail again. */
 export type RecordedResponse = { request: RequestKey } & (
@@ -27,6 +32,22 @@ export type Recording = {
   /** The declarations of documents with MCP tools, by the hash of their tools. */
   declarations: { tools: string; declarations: ToolDeclaration[] }[]
 }
+
+export const newRecording = (
+  origin: Partial<Pick<Recording, 'case' | 'model' | 'defaultModel'>>,
+): Recording => ({
+  case: '',
+  model: null,
+  defaultModel: null,
+  ...origin,
+  responses: [],
+  calls: [],
+  declarations: [],
+})
+
+/** The names of the tools that run other agents: these run in a replay, too. */
+export const agentToolsOf = (documents: ToolDocument[]): Set<string> =>
+  new Set(documents.flatMap(({ agent, name }) => (agent ? [name] : [])))
 
 /** In the folder of the agent. */
 export const RECORDINGS_FOLDER = 'recordings'

@@ -4,9 +4,8 @@ import { toToolMessage, toUserMessage } from '../../lib/models/messages/to-promp
 import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
 import { getAnswerModes } from '../../lib/models/model-traits.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
-import type { Recording } from './recording.ts'
+import { agentToolsOf, type Recording, type Sources } from './recording.ts'
 import { explainChange, hash, type RequestKey, toRequestKey } from './request-key.ts'
-import { agentToolsOf, type Sources } from './sources.ts'
 
 const RECORD = 'Run with --record.'
 

@@ -5,19 +5,16 @@ import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
+import { applyModelSettings } from '../../local/data-folder.ts'
 import { operatorId } from '../../local/development.ts'
-import { dataFolder } from '../../local/emulators/open-database.ts'
-import { applyModelSettings } from '../../local/model-settings.ts'
-import { formatReport, toReport } from '../authoring/case-report.ts'
-import { folderError, formatWarnings } from '../authoring/folder-problems.ts'
-import { ALL_ONCE, testCases } from '../authoring/test-cases.ts'
-import { UserError } from '../errors.ts'
+import { folderError, formatWarnings, UserError } from '../errors.ts'
 import { toArchivedError, withOrganization } from '../find.ts'
 import { formatCommand, formatExamples, shellQuote } from '../format.ts'
+import { formatReport } from '../format-cases.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
 import { toAction, withProgress } from '../output.ts'
-import { publishOverHttp } from '../publish-over-http.ts'
-import { getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import { getRemote, publishOverHttp, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import { testCases } from './test.ts'
 
 type Options = RemoteOptions & {
   draft?: true
@@ -96,7 +93,7 @@ async function publish(
 async function check(folder: string, { types, test, replay, stack, url }: Options & SharedOptions) {
   if (replay && !test) throw new UserError('--replay needs --test.')
   const runsHere = !stack && url === undefined
-  if (runsHere) await applyModelSettings(dataFolder(), process.env)
+  if (runsHere) await applyModelSettings()
   const result = await withProgress(`Checking ${folder}`, checkFolder(folder, { types }))
   if (!result.agent) throw folderError('Publish', result.problems)
   // What the environment of another machine lacks is not known here.
@@ -112,7 +109,7 @@ async function assertCasesPass(
 ): Promise<void> {
   if (cases.length === 0) throw new UserError(`Publish failed: ${folder} has no cases in ${CASES_FILE}.`)
   const mode = replay ? 'replay' : 'live'
-  const report = toReport(await testCases(folder, agent, cases, { ...ALL_ONCE, mode }))
+  const report = await testCases(folder, agent, cases, { mode, selected: cases, repeat: 1, model: null })
   if (report.failed === 0) return
   throw new UserError('Publish failed: not all cases pass.', {
     details: report,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { trackExecution } from '../../authoring/track-execution.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import type { Violation } from '../../lib/core/errors.ts'
@@ -8,18 +9,15 @@ import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
 import * as engine from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
-import { dataFolder } from '../../local/emulators/open-database.ts'
-import { applyModelSettings } from '../../local/model-settings.ts'
-import { folderError } from '../authoring/folder-problems.ts'
-import { withWorkbench } from '../authoring/workbench.ts'
-import { UserError } from '../errors.ts'
+import { applyModelSettings } from '../../local/data-folder.ts'
+import { folderError, UserError } from '../errors.ts'
 import { findVersion, withOrganization } from '../find.ts'
 import { formatExamples } from '../format.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { orgOption, parseAs, parseUuid, type SharedOptions } from '../options.ts'
 import { type Result, toAction, withProgress, write } from '../output.ts'
 import { readInput } from '../read-input.ts'
-import { trackExecution } from '../track-execution.ts'
+import { withWorkbench } from '../stores.ts'
 
 type Options = {
   input: string
@@ -70,7 +68,7 @@ export function addRunCommand(program: Command): void {
     .action(
       toAction<Options>(async (options, [idOrSlug = '']) => {
         const input = await readInput(options.input)
-        if (!options.stack) await applyModelSettings(dataFolder(), process.env)
+        if (!options.stack) await applyModelSettings()
         if (isFolder(idOrSlug)) return runFolder(idOrSlug, input, options)
         return withOrganization(options, async (stores, organization) => {
           const versionId = options.version

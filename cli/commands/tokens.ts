@@ -8,7 +8,7 @@ import { newToken } from '../../lib/tokens/token.ts'
 import { operatorId } from '../../local/development.ts'
 import { UserError } from '../errors.ts'
 import { findOrganization, readAllPages, withOrganization } from '../find.ts'
-import { formatCommand, formatExamples, textTable } from '../format.ts'
+import { formatCommand, formatExamples, relativeTime, textTable } from '../format.ts'
 import {
   DEFAULT_LIFETIME_DAYS,
   orgOption,
@@ -22,7 +22,6 @@ import {
 } from '../options.ts'
 import { toAction } from '../output.ts'
 import { withStores } from '../stores.ts'
-import { COLUMNS, describeLimits, describeScopes, toRow } from './token-table.ts'
 
 export function addTokensCommand(program: Command): void {
   const tokens = program.command('tokens').description("Manage an organization's API tokens.")
@@ -139,6 +138,41 @@ function addListCommand(tokens: Command): void {
         }),
       ),
     )
+}
+
+const COLUMNS = ['TOKEN', 'NAME', 'STATUS', 'CREATED', 'LAST USED', 'STARTS WITH', 'SCOPES', 'LIMITS']
+
+const toRow = (token: Token): string[] => [
+  token.id,
+  token.name,
+  describeStatus(token),
+  relativeTime(token.createdAt),
+  token.lastUsedAt ? toHour(token.lastUsedAt) : 'never',
+  token.prefix ? `${token.prefix}…` : '-',
+  describeScopes(token),
+  describeLimits(token),
+]
+
+/** `2026-11-22 14:00 UTC`: no more is known of a last use. */
+const toHour = (timestamp: string) => `${timestamp.slice(0, 16).replace('T', ' ')} UTC`
+
+const describeScopes = ({ scopes }: TokenLimits): string => scopes?.join(', ') ?? 'all'
+
+function describeLimits({ agents, tenantId, rate }: TokenLimits): string {
+  const limits = [
+    agents && `agents ${agents.join(', ')}`,
+    tenantId !== null && `tenant ${tenantId}`,
+    rate !== null && `${rate}/s`,
+  ]
+  return limits.filter(Boolean).join('; ') || 'none'
+}
+
+function describeStatus({ revokedAt, expiresAt }: Token): string {
+  if (revokedAt) return `revoked ${relativeTime(revokedAt)}`
+  if (!expiresAt) return 'valid'
+  return Date.parse(expiresAt) <= Date.now()
+    ? `expired ${relativeTime(expiresAt)}`
+    : `valid, expires ${relativeTime(expiresAt)}`
 }
 
 function addRevokeCommand(tokens: Command): void {

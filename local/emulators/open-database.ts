@@ -1,47 +1,9 @@
-import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DYNAMODB_ENDPOINT, type Environment } from '../../lib/environment.ts'
+import { cannotWrite, createDataFolder, dataFolder } from '../data-folder.ts'
 import { acquireLock, type DatabaseLock } from './database-lock.ts'
 import { LOCAL_TABLE, provisionTable } from './provision.ts'
 import { createPing, type Emulator, startEmbeddedDynamoDB } from './start-emulators.ts'
-
-export const dataFolder = (environment: Environment = process.env): string => environment.DATA_DIR || '.local'
-
-const MODE = 0o700
-
-/** One of these is in every data folder. */
-const OWN_FILES = ['compile-cache', 'dynalite', 'dynoxide.sqlite']
-
-/**
- * Creates the data folder, which only its owner can open, as is an older one then. A folder with other files, such as /tmp, keeps
- * its mode.
- * @throws an Error that names the folder
- */
-export async function createDataFolder(folder: string): Promise<void> {
-  try {
-    await createFolder(resolve(folder))
-    const [{ uid }, files] = await Promise.all([stat(folder), readdir(folder)])
-    const isOwn = files.length === 0 || OWN_FILES.some((file) => files.includes(file))
-    if (uid === process.getuid?.() && isOwn) await chmod(folder, MODE)
-  } catch (error) {
-    throw cannotWrite(folder, error as Error)
-  }
-}
-
-/** With `recursive`, Node tries forever in a folder that refuses with ENOENT, as /proc does. */
-async function createFolder(path: string): Promise<void> {
-  if (existsSync(path)) return
-  const parent = dirname(path)
-  if (parent !== path) await createFolder(parent)
-  await mkdir(path, { mode: MODE }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-}
-
-const cannotWrite = (folder: string, cause: Error): Error =>
-  new Error(`Cannot write the data folder ${folder} (DATA_DIR): ${cause.message}`, { cause })
 
 /** Longer than a CLI command uses the database, and than a service takes to stop. */
 const MAX_WAIT_MS = 20_000

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { functionOf, operationNames } from '../../lib/api/routes.ts'
 import { CONSOLE_FOLDER } from '../../lib/environment.ts'
-import { dataFolder } from '../emulators/open-database.ts'
+import { dataFolder } from '../data-folder.ts'
 import type { Authorizer } from './authorizer.ts'
 import type { Handlers } from './gateway.ts'
 

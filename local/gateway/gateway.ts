@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { type Duplex, pipeline, Readable } from 'node:stream'
+import { type AddressInfo, isIPv6 } from 'node:net'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import {
   functionOf,
@@ -13,10 +13,9 @@ import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '
 import { type CorsOrigins, corsHeaders, preflightResult } from '../../lib/http/cors.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
 import { type Authorizer, authorize, cacheAuthorizer } from './authorizer.ts'
-import { checkEncoding } from './check-encoding.ts'
-import { matchPath, type PathMatch } from './match-route.ts'
-import { toProxyEvent } from './proxy-event.ts'
-import { readBody } from './read-body.ts'
+import { checkEncoding, matchPath, type PathMatch } from './match-route.ts'
+import { readBody, toProxyEvent } from './proxy-event.ts'
+import { rejectMalformed, writeResponse } from './write-response.ts'
 
 export type Handlers = Record<
   OperationName,
@@ -124,69 +123,34 @@ const noRegistration = () =>
     members: { error: 'access_denied', error_description: NO_OAUTH },
   })
 
-/**
- * Responds with the result of a function; if Node does not accept it, for example because of a line break in a header, with
- * a problem. Returns the status.
- */
-function writeResponse(
-  response: ServerResponse,
-  result: APIGatewayProxyResult,
-  headers: Record<string, string>,
-  toProblem: (error: unknown) => APIGatewayProxyResult,
-): number {
-  const body = result?.body as unknown as string | Readable
-  try {
-    for (const [name, value] of Object.entries({ ...result.headers, ...headers }))
-      response.setHeader(name, String(value))
-    if (typeof body === 'string') writeText(response, result.statusCode, body)
-    else writeStream(response, result.statusCode, body)
-    return result.statusCode
-  } catch (error) {
-    if (body instanceof Readable) body.destroy()
-    if (response.headersSent) throw error
-    for (const name of response.getHeaderNames()) response.removeHeader(name)
-    return writeResponse(response, toProblem(error), headers, () => {
-      throw error
+/** How long requests in flight may take after SIGTERM. */
+export const DRAIN_MS = 3_000
+
+/** @throws an Error that names the port when it is in use */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Also later, when a connection cannot be accepted: that ends nothing.
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      const isInUse = error.code === 'EADDRINUSE'
+      if (server.listening) console.error('A connection failed:', error)
+      else reject(isInUse ? new Error(`Port ${port} on ${host} is in use. Set PORT to another port.`) : error)
     })
-  }
-}
-
-function writeText(response: ServerResponse, status: number, text: string): void {
-  const body = Buffer.from(text)
-  if (status !== 204 && status !== 304) response.setHeader('Content-Length', body.length)
-  response.writeHead(status)
-  response.end(body)
-}
-
-/** The stream is destroyed as soon as nobody reads it: its client has closed the connection, or has sent HEAD. */
-function writeStream(response: ServerResponse, status: number, stream: Readable): void {
-  const { socket, method } = response.req
-  stream.on('error', () => undefined)
-  response.writeHead(status)
-  if (socket.destroyed || response.destroyed || method === 'HEAD') {
-    stream.destroy()
-    response.end()
-    return
-  }
-  response.flushHeaders()
-  // A response that waits for an earlier one of its connection does not learn that the connection is closed.
-  const stop = () => stream.destroy()
-  socket.once('close', stop)
-  pipeline(stream, response, (error) => {
-    socket.off('close', stop)
-    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') console.error('A stream failed:', error)
+    server.listen(port, host, resolve)
   })
 }
 
-/** Responds with problem details to bytes that Node cannot parse as HTTP. */
-function rejectMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const problem =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? new PayloadTooLarge('The request line and the headers together must not exceed 16 kB.')
-      : new ServiceError('BadRequest', 'The request is not valid HTTP.')
-  const { statusCode, headers, body } = toProblemResult(problem, randomUUID())
-  const lines = Object.entries({ ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
-  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  socket.end(`HTTP/1.1 ${statusCode} ${problem.title}\r\n${head}\r\n${body}`)
+/** Waits for requests in flight, then closes their connections. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  await closed
+  clearTimeout(timer)
+}
+
+/** A URL that clients on this machine can call, even if the server listens on all addresses. */
+export function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
 import { runProgram } from '../../cli/program.ts'
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 
 /** A command that takes longer is killed, which fails its test. */
 const TIMEOUT_MS = 25_000

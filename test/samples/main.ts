@@ -7,7 +7,7 @@ import { runCommand } from '../support/processes/run-command.ts'
 import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 import { respondToSample } from './sample-model.ts'
 
-const CLI = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 const MODEL_SAMPLES = ['summarize-text', 'triage-ticket']
 
 const model = await startScriptedModel()

@@ -9,8 +9,7 @@ import { CONSOLE_FOLDER, RESPONSE_STREAMING } from '../../../lib/environment.ts'
 import { type HttpResponse, toProxyResult } from '../../../lib/http/event.ts'
 import { toProblemResult } from '../../../lib/http/problem-details.ts'
 import { localFunctions } from '../../../local/gateway/functions.ts'
-import { createGateway, type Handlers } from '../../../local/gateway/gateway.ts'
-import { closeServer, listen, urlOf } from '../../../local/gateway/server.ts'
+import { closeServer, createGateway, type Handlers, listen, urlOf } from '../../../local/gateway/gateway.ts'
 
 /** Responses of the API by operation. An operation without one is not found. */
 export type Answers = Partial<Record<OperationName, (event: APIGatewayProxyEvent) => HttpResponse>>

@@ -77,7 +77,7 @@ async function checkHostileResponses(python: string, sources: string): Promise<v
 }
 
 async function checkTypes(file: string, ...options: string[]): Promise<void> {
-  const args = ['cli/main.ts', 'types', '--url', service.url, '--token', TOKEN, ...options]
+  const args = ['cli/main.mjs', 'types', '--url', service.url, '--token', TOKEN, ...options]
   const { stdout } = await run(process.execPath, args, { cwd: ROOT, timeout: TIMEOUT_MS })
   strictEqual(readFileSync(join(ROOT, file), 'utf8'), stdout, `${file} is not what agents types writes`)
 }

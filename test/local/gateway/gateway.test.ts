@@ -5,8 +5,14 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { toProxyResult } from '../../../lib/http/event.ts'
 import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
-import { createGateway, type GatewayOptions, type Handlers } from '../../../local/gateway/gateway.ts'
-import { closeServer, listen, urlOf } from '../../../local/gateway/server.ts'
+import {
+  closeServer,
+  createGateway,
+  type GatewayOptions,
+  type Handlers,
+  listen,
+  urlOf,
+} from '../../../local/gateway/gateway.ts'
 
 const closings: (() => Promise<void>)[] = []
 afterEach(async () => {

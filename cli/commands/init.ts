@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Kind, newAgentFiles } from '../../../authoring/templates.ts'
-import { isSlug } from '../../../lib/core/ids.ts'
-import { UserError } from '../../errors.ts'
-import { formatCommand, formatExamples, shellQuote } from '../../format.ts'
-import { toAction } from '../../output.ts'
+import { type Kind, newAgentFiles } from '../../authoring/templates.ts'
+import { isSlug } from '../../lib/core/ids.ts'
+import { UserError } from '../errors.ts'
+import { formatCommand, formatExamples, shellQuote } from '../format.ts'
+import { toAction } from '../output.ts'
 
 type Options = { model?: true; code?: true; folder?: string }
 

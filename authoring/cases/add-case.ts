@@ -1,6 +1,7 @@
+import { isCollection, isSeq, parseDocument, stringify } from 'yaml'
 import { type Execution, isFinal } from '../../lib/core/execution.ts'
-import type { TestCase } from './case-file.ts'
-import type { FailedCall } from './failed-calls.ts'
+import { EXACT_YAML, type TestCase } from './case-file.ts'
+import type { FailedCall } from './find-failures.ts'
 
 /** Why no case can be made of an execution. The message continues "The execution …". */
 export class NoCase extends Error {}
@@ -32,3 +33,28 @@ function expectationOf(execution: Execution): TestCase['expect'] {
     throw new NoCase('was rated as wrong and has no corrected output: add one to its feedback')
   return { equals: output ?? {} }
 }
+
+const FORMAT = { ...EXACT_YAML, lineWidth: 0, aliasDuplicateObjects: false } as const
+
+/**
+ * Adds a case to the text of a valid `cases.yaml`. The text before it stays as it is, with its comments; only a list in
+ * brackets is formatted again.
+ */
+export function appendCase(text: string, testCase: TestCase): string {
+  const document = parseDocument(text, EXACT_YAML)
+  const { contents } = document
+  if (!isCollection(contents)) return join(text, stringify([testCase], FORMAT))
+  if (isSeq(contents) && !contents.flow)
+    return join(text, indent(stringify([testCase], FORMAT), columnOf(text)))
+  document.add(document.createNode(testCase))
+  return document.toString(FORMAT)
+}
+
+/** With an empty line between. */
+const join = (text: string, added: string): string =>
+  text.trim() === '' ? added : `${text.trimEnd()}\n\n${added}`
+
+/** Spaces before the items of a list. */
+const columnOf = (text: string): string => /^( *)-(?: |$)/m.exec(text)?.[1] ?? ''
+
+const indent = (text: string, spaces: string): string => text.replaceAll(/^(?=.)/gm, spaces)

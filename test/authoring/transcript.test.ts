@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
-import { newCli } from '../cli.ts'
+import { newCli } from '../cli/cli.ts'
 
-const PAGE = fileURLToPath(new URL('../../../docs/authoring.md', import.meta.url))
+const PAGE = fileURLToPath(new URL('../../docs/authoring.md', import.meta.url))
 
 const cli = newCli()
 afterAll(cli.remove)

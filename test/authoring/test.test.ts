@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { finalAnswer, httpTool, startToolServer, type ToolServer } from '../../support/engine/model-agent.ts'
+import { greeter, inFolder, newCli } from '../cli/cli.ts'
+import { finalAnswer, httpTool, startToolServer, type ToolServer } from '../support/engine/model-agent.ts'
 import {
   KEY,
   type ScriptedModel,
   startScriptedModel,
-} from '../../support/scripted-model/start-scripted-model.ts'
-import type { Script } from '../../support/scripted-model/turn.ts'
-import { serveMcp } from '../../tools/mcp/mcp-server.ts'
-import { greeter, inFolder, newCli } from '../cli.ts'
+} from '../support/scripted-model/start-scripted-model.ts'
+import type { Script } from '../support/scripted-model/turn.ts'
+import { serveMcp } from '../tools/mcp/mcp-server.ts'
 
 const cli = newCli()
 let model: ScriptedModel

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { greeter, inFolder, newCli } from '../cli.ts'
+import { greeter, inFolder, newCli } from '../cli/cli.ts'
 
 const cli = newCli()
 afterAll(cli.remove)

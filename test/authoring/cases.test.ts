@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
-import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
-import { system } from '../../../lib/system.ts'
-import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
-import { openDatabase } from '../../../local/emulators/open-database.ts'
-import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { greeter, inFolder, newCli } from '../cli.ts'
+import { openStores } from '../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { giveFeedback } from '../../lib/engine/learning/feedback.ts'
+import { system } from '../../lib/system.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
+import { openDatabase } from '../../local/emulators/open-database.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { greeter, inFolder, newCli } from '../cli/cli.ts'
 
 const cli = newCli()
 afterAll(cli.remove)

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { greeter, inFolder, newCli } from '../cli.ts'
+import { greeter, inFolder, newCli } from '../cli/cli.ts'
 
 const cli = newCli()
 afterAll(cli.remove)

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { appendCase } from '../../../authoring/cases/append-case.ts'
-import { parseCases } from '../../../authoring/cases/case-file.ts'
-import { findDifferences } from '../../../authoring/cases/differences.ts'
-import { findFailures } from '../../../authoring/cases/find-failures.ts'
-import { ExactNumber } from '../../../lib/core/exact-number.ts'
-import type { Json } from '../../../lib/core/json.ts'
-import { parseJson } from '../../../lib/core/parse-json.ts'
+import { appendCase } from '../../authoring/cases/add-case.ts'
+import { parseCases } from '../../authoring/cases/case-file.ts'
+import { findDifferences } from '../../authoring/cases/differences.ts'
+import { findFailures } from '../../authoring/cases/find-failures.ts'
+import { ExactNumber } from '../../lib/core/exact-number.ts'
+import type { Json } from '../../lib/core/json.ts'
+import { parseJson } from '../../lib/core/parse-json.ts'
 
 const problemsOf = (text: string) =>
   parseCases(text, 'cases.yaml').problems.map(

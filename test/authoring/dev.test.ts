@@ -4,9 +4,9 @@ import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { greeter, inFolder, newCli } from '../cli.ts'
+import { greeter, inFolder, newCli } from '../cli/cli.ts'
 
-const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 
 const cli = newCli()
 afterAll(cli.remove)

@@ -1,0 +1,134 @@
+import type { Command } from 'commander'
+import { archiveAgent } from '../../lib/agents/lifecycle/archive-agent.ts'
+import { toAgentRecord } from '../../lib/api/mappers/to-agent-record.ts'
+import type { Agent } from '../../lib/core/agent.ts'
+import type { JsonObject } from '../../lib/core/json.ts'
+import { toJsonSchema } from '../../lib/schema/field-map.ts'
+import { system } from '../../lib/system.ts'
+import { readAllPages, withAgent, withOrganization } from '../find.ts'
+import {
+  alignColumns,
+  formatCommand,
+  formatExamples,
+  relativeTime,
+  textTable,
+  toCell,
+  toSingleLine,
+} from '../format.ts'
+import { orgOption, type SharedOptions } from '../options.ts'
+import { toAction } from '../output.ts'
+
+export function addListCommand(program: Command): void {
+  program
+    .command('list')
+    .description('List the agents of an organization, newest first.')
+    .option('--archived', 'also list archived agents')
+    .addOption(orgOption())
+    .addHelpText('after', formatExamples('list', 'list --archived'))
+    .action(
+      toAction<{ archived?: true }>((options) =>
+        withOrganization(options, async (stores, { id: organizationId, name }) => {
+          const { archived = false } = options
+          const agents = await readAllPages((page) =>
+            stores.agents.list({ organizationId, archived, ...page }),
+          )
+          const columns = ['SLUG', 'TITLE', 'CURRENT VERSION', 'DRAFT', 'UPDATED']
+          const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt, archivedAt }) => [
+            slug,
+            title,
+            current?.id ?? 'draft only',
+            draftVersionId ?? '-',
+            relativeTime(updatedAt),
+            ...(archived ? [archivedAt === null ? '-' : relativeTime(archivedAt)] : []),
+          ])
+          const text =
+            rows.length > 0
+              ? textTable([...columns, ...(archived ? ['ARCHIVED'] : [])], rows)
+              : `${name} has no agents. Publish one: ${formatCommand(options, 'publish <folder>')}`
+          return { json: agents.map(toAgentRecord), text }
+        }),
+      ),
+    )
+}
+
+export function addShowCommand(program: Command): void {
+  program
+    .command('show')
+    .description('Show an agent with its versions, input fields and output fields.')
+    .argument('<slug>', "the agent's slug or ID")
+    .addOption(orgOption())
+    .addHelpText('after', formatExamples('show redact-pii'))
+    .action(
+      toAction((options, [idOrSlug = '']) =>
+        withAgent(options, idOrSlug, async (agent) => ({
+          json: toAgentRecord(agent),
+          text: describeAgent(agent, options),
+        })),
+      ),
+    )
+}
+
+function describeAgent(agent: Agent, options: SharedOptions): string {
+  const { slug, title, description, id, current, draftVersionId, archivedAt } = agent
+  const currentVersion = current
+    ? `${current.id}, published ${relativeTime(current.createdAt)}`
+    : 'none (draft only)'
+  const versionOption = draftVersionId && !current ? ` --version ${draftVersionId}` : ''
+  return [
+    `${slug}: ${toCell(title)}`,
+    ...(description ? [toSingleLine(description)] : []),
+    '',
+    ...alignColumns([
+      ['agent', id],
+      ['current version', currentVersion],
+      ['draft', draftVersionId ?? '-'],
+      ...(archivedAt === null ? [] : [['archived', relativeTime(archivedAt)]]),
+    ]),
+    '',
+    ...describeFields('Input', agent.inputSchema),
+    '',
+    ...describeFields('Output', agent.outputSchema),
+    '',
+    `Run it: ${formatCommand(options, `run ${slug} --input input.json${versionOption}`)}`,
+  ].join('\n')
+}
+
+function describeFields(heading: string, declared: JsonObject): string[] {
+  const { properties = {}, required = [] } = toJsonSchema(declared)
+  const rows = Object.entries(properties as Record<string, JsonObject>).map(([name, field]) => [
+    `- ${name}`,
+    String(field.type ?? 'any'),
+    (required as string[]).includes(name) ? 'required' : 'optional',
+    String(field.description ?? ''),
+  ])
+  return [`${heading}${rows.length === 0 ? ': no fields' : ''}`, ...alignColumns(rows)]
+}
+
+/** The commands `archive` and `restore`. */
+export function addArchiveCommands(program: Command): void {
+  const add = (name: string, description: string, isArchiving: boolean) =>
+    program
+      .command(name)
+      .description(description)
+      .argument('<slug>', "the agent's slug or ID")
+      .addOption(orgOption())
+      .addHelpText('after', formatExamples(`${name} redact-pii`))
+      .action(
+        toAction((options, [idOrSlug = '']) =>
+          withAgent(options, idOrSlug, async ({ slug }, reference) => {
+            const archivedAt = isArchiving ? new Date(system.now()).toISOString() : null
+            const agent = await archiveAgent(reference, archivedAt)
+            const text = isArchiving
+              ? `Archived ${slug}. Restore it: ${formatCommand(options, `restore ${slug}`)}`
+              : `Restored ${slug}.`
+            return { json: toAgentRecord(agent), text }
+          }),
+        ),
+      )
+  add(
+    'archive',
+    'Archive an agent: it accepts no new runs, and lists leave it out. Its runs in progress finish.',
+    true,
+  )
+  add('restore', 'Restore an archived agent.', false)
+}

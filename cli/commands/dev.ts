@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import { AgentWatcher } from '../../authoring/agent-watcher.ts'
+import { readCases, type TestCase } from '../../authoring/cases/case-file.ts'
+import { runCase } from '../../authoring/cases/run-case.ts'
+import { replaceDraft } from '../../authoring/dev-draft.ts'
+import { trackExecution } from '../../authoring/track-execution.ts'
+import { typeCheck } from '../../authoring/type-check.ts'
+import {
+  type FolderProblem,
+  findCodeFile,
+  formatProblem,
+  type LoadedAgent,
+} from '../../lib/agents/load-folder.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { CANCELLED } from '../../lib/core/execution.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import { openTools } from '../../lib/tools/open-tools.ts'
+import { applyModelSettings } from '../../local/data-folder.ts'
+import { loadAgent } from '../../local/publish/load-agent.ts'
+import { formatWarnings, reportError, UserError } from '../errors.ts'
+import { withOrganization } from '../find.ts'
+import { formatExamples } from '../format.ts'
+import { formatResult, formatStep, formatToolResult } from '../format-cases.ts'
+import { orgOption, type SharedOptions } from '../options.ts'
+import { toAction, write } from '../output.ts'
+
+type Options = SharedOptions & { case?: string; model?: string; types: boolean }
+
+export function addDevCommand(program: Command): void {
+  program
+    .command('dev')
+    .description('Watch an agent: on each change, publish a draft and run a case on it. Ctrl-C stops.')
+    .argument('<folder>', 'folder that contains agent.md')
+    .option('--case <name>', 'case of cases.yaml to run; default: the first')
+    .option(
+      '--model <name>',
+      'model to use instead of the one of the agent: {provider}/{model}[:{reasoning}]',
+    )
+    .option('--no-types', 'do not check the types of the code')
+    .addOption(orgOption())
+    .addHelpText('after', formatExamples('dev agents/redact-pii'))
+    .action(toAction<Options>((options, [folder = '']) => develop(folder, options)))
+}
+
+/** Never returns: Ctrl-C exits. */
+async function develop(folder: string, options: Options): Promise<never> {
+  if (options.json) throw new UserError('dev prints progress; --json cannot be used.')
+  if (!existsSync(folder)) throw new UserError(`${folder} does not exist.`)
+  if (!options.stack) await applyModelSettings()
+  const watcher = new AgentWatcher(folder)
+  for (;;) {
+    const change = watcher.next()
+    const cancel = new AbortController()
+    void change.then(() => cancel.abort())
+    await runCycle(folder, options, watcher, cancel.signal).catch((error) => reportError(error, false))
+    if (!cancel.signal.aborted) print('Waiting for changes…\n')
+    await change
+  }
+}
+
+const print = (text: string) => void write(process.stdout, `${text}\n`)
+
+const printProblems = (problems: FolderProblem[]) => problems.map(formatProblem).forEach(print)
+
+/**
+ * Publishes a draft of the agent and runs the selected case on it. The types are checked meanwhile.
+ * @param signal aborts when the next cycle is due
+ */
+async function runCycle(
+  folder: string,
+  options: Options,
+  watcher: AgentWatcher,
+  signal: AbortSignal,
+): Promise<void> {
+  const [{ agent, problems, warnings }, { cases, problems: caseProblems }] = await Promise.all([
+    loadAgent(folder, process.env),
+    readCases(folder),
+  ])
+  printProblems([...problems, ...caseProblems])
+  formatWarnings(warnings).forEach(print)
+  if (!agent) return
+  watcher.add(agent.sources)
+  const checking = options.types ? checkTypes(folder, agent, signal) : undefined
+  const name = options.case
+  // The case with the given name, otherwise the first.
+  const testCase = cases.find((each) => name === undefined || each.name === name)
+  if (!testCase && name !== undefined) print(`There is no case "${name}" in cases.yaml.`)
+  await withOrganization(options, async (stores, { id: organizationId }) => {
+    const { version, isNew } = await replaceDraft(stores, organizationId, agent)
+    print(`${version.slug}: draft ${version.id}${isNew ? '' : ' (unchanged)'}`)
+    if (testCase && !signal.aborted) await runSelected(stores, version, testCase, options, signal)
+  })
+  await checking
+}
+
+/** In the background: it takes longer than everything else, and a draft may have wrong types. */
+async function checkTypes(folder: string, { document }: LoadedAgent, signal: AbortSignal): Promise<void> {
+  const codeFile = findCodeFile(folder)
+  if (!codeFile) return
+  const problems = await typeCheck({ codeFile, document, signal }).catch((error: unknown) => {
+    if (signal.aborted) return []
+    throw error
+  })
+  if (!signal.aborted) printProblems(problems)
+}
+
+async function runSelected(
+  stores: Stores,
+  version: Version,
+  testCase: TestCase,
+  { model }: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  print(`case "${testCase.name}"`)
+  const tracked = trackExecution(stores, version.organizationId)
+  const cancel = () => void tracked.end(CANCELLED).catch(() => undefined)
+  signal.addEventListener('abort', cancel)
+  try {
+    const result = await runCase({
+      stores: tracked.stores,
+      version,
+      testCase,
+      model: model ?? null,
+      environment: process.env,
+      sources: { openTools: openPrintingTools },
+      onLog: (text) => void process.stderr.write(text),
+      onStep: (execution, step) => print(formatStep(execution, step)),
+    })
+    if (!signal.aborted) print(formatResult(result))
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+const openPrintingTools: typeof openTools = async (...params) => {
+  const tools = await openTools(...params)
+  return {
+    ...tools,
+    async call(call, options) {
+      const result = await tools.call(call, options)
+      print(formatToolResult(call, result))
+      return result
+    },
+  }
+}

@@ -1,0 +1,129 @@
+import type { Command } from 'commander'
+import type { ValueChange } from '../../lib/api/comparison/compare-json.ts'
+import {
+  type ComparedLine,
+  compareVersions,
+  type VersionComparison,
+} from '../../lib/api/comparison/compare-versions.ts'
+import { toVersionDetails } from '../../lib/api/mappers/to-agent-record.ts'
+import type { Agent, Version } from '../../lib/core/agent.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import { UserError } from '../errors.ts'
+import { versionNotFound, withAgent } from '../find.ts'
+import { formatCommand, formatExamples, relativeTime } from '../format.ts'
+import { orgOption, parseUuid, type SharedOptions } from '../options.ts'
+import { toAction } from '../output.ts'
+
+export function addDiffCommand(program: Command): void {
+  program
+    .command('diff')
+    .description(
+      'Compare two versions of an agent. Without versions: the current one and the draft, or the one before it and the current one.',
+    )
+    .argument('<slug>', "the agent's slug or ID")
+    .argument('[before]', 'ID of a version', parseUuid)
+    .argument('[after]', 'ID of another version; default: the current one', parseUuid)
+    .addOption(orgOption())
+    .addHelpText('after', formatExamples('diff redact-pii', 'diff redact-pii <version> <version>'))
+    .action(
+      toAction((options, [idOrSlug = '', before, after]) =>
+        withAgent(options, idOrSlug, async (agent, _reference, stores) => {
+          const find = (id: string) => findVersion(stores, agent, id.toLowerCase(), options)
+          const [a, b] = before
+            ? [await find(before), after ? await find(after) : currentOf(agent, options)]
+            : await findDefaults(stores, agent, options)
+          const comparison = compareVersions(toVersionDetails(a, agent), toVersionDetails(b, agent))
+          return {
+            json: { before: a.id, after: b.id, ...comparison },
+            text: describeComparison(agent, a, b, comparison),
+          }
+        }),
+      ),
+    )
+}
+
+/** Older versions that are searched for a published one. */
+const PAGE_SIZE = 100
+
+type Pair = [before: Version, after: Version]
+
+async function findDefaults(stores: Stores, agent: Agent, options: SharedOptions): Promise<Pair> {
+  const current = currentOf(agent, options)
+  if (agent.draftVersionId) return [current, await findVersion(stores, agent, agent.draftVersionId, options)]
+  const { organizationId, id: agentId } = agent
+  const page = { limit: PAGE_SIZE, after: { order: current.id } }
+  const { items } = await stores.agents.listVersions({ organizationId, agentId, ...page })
+  const previous = items.find(({ status }) => status === 'PUBLISHED')
+  if (previous) return [previous, current]
+  throw new UserError(`Agent ${agent.slug} has no earlier published version. Specify two versions.`)
+}
+
+function currentOf({ current, slug }: Agent, options: SharedOptions): Version {
+  if (current) return current
+  const list = formatCommand(options, `versions ${slug}`)
+  throw new UserError(`Agent ${slug} has no published version. Specify two versions. List them: ${list}`)
+}
+
+async function findVersion(
+  { agents }: Stores,
+  { organizationId, id: agentId, slug }: Agent,
+  id: string,
+  options: SharedOptions,
+): Promise<Version> {
+  const version = await agents.getVersion({ organizationId, agentId, id })
+  if (!version) throw versionNotFound({ slug, versionId: id, options })
+  return version
+}
+
+/** Lines around a change that are shown. */
+const CONTEXT_LINES = 3
+const MAX_VALUE_CHARACTERS = 200
+
+/** Text like that of a unified diff: `-` and `+` mark what only the first and only the second version has. */
+export function describeComparison(
+  { slug }: Agent,
+  before: Version,
+  after: Version,
+  { changes, instructions }: VersionComparison,
+): string {
+  const sections = [
+    ...changes.map(describeChange),
+    ...(instructions.length > 0 ? [['/instructions', ...describeLines(instructions)]] : []),
+  ]
+  const body = sections.length === 0 ? [['The versions have the same content.']] : sections
+  return [`${slug}:`, `- ${describeVersion(before)}`, `+ ${describeVersion(after)}`, '', ...body.flat()].join(
+    '\n',
+  )
+}
+
+const describeVersion = ({ id, status, createdAt, message }: Version): string =>
+  `${id}, ${status.toLowerCase()}, created ${relativeTime(createdAt)}${message ? `: ${printable(message)}` : ''}`
+
+function describeChange({ path, ...values }: ValueChange): string[] {
+  const lines = [printable(path)]
+  if ('before' in values) lines.push(`- ${toText(values.before)}`)
+  if ('after' in values) lines.push(`+ ${toText(values.after)}`)
+  return lines
+}
+
+function toText(value: unknown): string {
+  const text = printable(JSON.stringify(value) ?? 'none')
+  return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text
+}
+
+/** Leaves out lines that are far from a change. */
+function describeLines(lines: ComparedLine[]): string[] {
+  const changed = lines.flatMap(({ kind }, index) => (kind === 'same' ? [] : [index]))
+  const shown = new Set(
+    changed.flatMap((index) =>
+      Array.from({ length: 2 * CONTEXT_LINES + 1 }, (_, offset) => index + offset - CONTEXT_LINES),
+    ),
+  )
+  return lines.flatMap(({ kind, text }, index) => {
+    if (!shown.has(index)) return index === 0 || shown.has(index - 1) ? ['  …'] : []
+    return `${{ same: ' ', added: '+', removed: '-' }[kind]} ${printable(text)}`
+  })
+}
+
+/** Without control characters, which a terminal could interpret as commands. */
+const printable = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
