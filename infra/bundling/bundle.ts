@@ -26,7 +26,7 @@ export const BUNDLE_OPTIONS = {
   metafile: true,
 } satisfies BuildOptions
 
-const THREAD_ENTRY = fileURLToPath(new URL('../../lib/engine/code-agent/thread-entry.ts', import.meta.url))
+const THREAD_ENTRY = fileURLToPath(new URL('../../lib/engine/code-agent/thread/entry.ts', import.meta.url))
 
 /** What runs in a code agent's thread. */
 const bundleThread = (outdir: string) =>

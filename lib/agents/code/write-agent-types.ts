@@ -8,7 +8,7 @@ export const TYPES_FILE = 'agent.types.ts'
 /** Names of declarations below, which types of the schemas must not take. */
 const OWN_NAMES = ['Context', 'Run']
 
-/** What `lib/engine/code-agent/thread-entry.ts` passes to an agent. */
+/** What `lib/engine/code-agent/thread/entry.ts` passes to an agent. */
 const CONTEXT = `/** The second argument of \`run\`. */
 export type Context = {
   executionId: string

@@ -6,11 +6,14 @@ import {
   type ThreadState,
   type ThreadTask,
   type WorkerMessage,
-} from './protocol.ts'
+} from './thread/protocol.ts'
 import { watchMemory } from './thread-memory.ts'
 
-/** Beside this file; the bundles of functions have it as `thread-entry.mjs`. */
-const ENTRY = new URL(`./thread-entry.${import.meta.url.endsWith('.ts') ? 'ts' : 'mjs'}`, import.meta.url)
+/** Bundles of functions have it beside them. */
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? './thread/entry.ts' : './thread-entry.mjs',
+  import.meta.url,
+)
 
 /** Where this process keeps compiled code, so that a thread starts faster. Removed before the agent runs. */
 const { NODE_COMPILE_CACHE } = process.env

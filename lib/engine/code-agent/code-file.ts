@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { LRUCache } from 'lru-cache'
 import type { Version } from '../../core/agent.ts'
 import type { AgentStore } from '../../core/ports.ts'
-import type { CodeFile } from './protocol.ts'
+import type { CodeFile } from './thread/protocol.ts'
 
 const MAX_FILES = 200
 

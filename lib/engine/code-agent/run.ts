@@ -1,21 +1,18 @@
 import type { Version } from '../../core/agent.ts'
-import type { Violation } from '../../core/errors.ts'
-import { type ExecutionError, failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
+import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
 import type { Json } from '../../core/json.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
 import { logger } from '../../logger.ts'
 import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
-import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'
 import type { Engine } from '../engine.ts'
 import type { AgentThread } from './agent-thread.ts'
 import { codeFileOf, forgetCodeFile } from './code-file.ts'
-import type { CodeFile, RunResult, ThreadError, ThreadMessage } from './protocol.ts'
+import { framesOf, toFailure, toOutcome } from './outcome.ts'
+import type { CodeFile, RunResult, ThreadError, ThreadMessage } from './thread/protocol.ts'
 import { openThreadEnvironment } from './thread-environment.ts'
-import { MAX_TEXT } from './thread-errors.ts'
 import { withThread } from './thread-pool.ts'
-import { validateOutput } from './validate-output.ts'
 
 type Params = {
   engine: Engine
@@ -155,54 +152,14 @@ class ThreadRun {
     this.params.journal.log(this.log.end())
     if (result.type === 'code-changed') this.settle.reject(new CodeChanged())
     else if (result.type === 'failed') this.fail(result.error)
-    else this.settle.resolve(this.toOutcome(result))
+    else this.settle.resolve(toOutcome(result, this.params))
   }
 
-  private toOutcome(result: Extract<RunResult, { type: 'returned' | 'invalid' }>): Outcome {
-    const outcome =
-      result.type === 'invalid'
-        ? failure({ code: result.code, message: result.message })
-        : validateOutput(result.json, outputValidatorOf(this.params.version))
-    if (outcome.status === 'SUCCESS') return outcome
-    const inputErrors = this.findInputErrors()
-    return inputErrors.length > 0 ? failure({ ...outcome.error, inputErrors }) : outcome
-  }
-
-  /** Violations of the input schema, which adaptation has left. */
-  private findInputErrors(): Violation[] {
-    const { execution, version } = this.params
-    return inputValidatorOf(version)(execution.input)
-  }
-
-  private fail({ code = 'AgentFailed', message, stack }: ThreadError): void {
+  private fail(error: ThreadError): void {
     const { execution, version, journal } = this.params
     journal.log(this.log.end())
-    const frames = framesOf(stack)
-    const at = frames[0]
-    logger.warn('agent failed', { executionId: execution.id, versionId: version.id, frames })
-    const violations = this.findInputErrors()
-    const error: ExecutionError = {
-      code,
-      message: shorten(this.mask.apply(message, { end: message.length === MAX_TEXT })),
-      ...(at && { at, stack: frames.join('\n') }),
-      ...(violations.length > 0 && { errors: violations }),
-    }
-    this.settle.resolve(failure(error))
+    const ids = { executionId: execution.id, versionId: version.id }
+    logger.warn('agent failed', { ...ids, frames: framesOf(error) })
+    this.settle.resolve(toFailure(error, this.params, this.mask))
   }
-}
-
-const MAX_MESSAGE_CHARACTERS = 4_000
-const shorten = (message: string): string => message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()
-
-const MAX_FRAMES = 10
-
-/** The frames of the agent's own source, as `file:line:column (function)`. They contain no values. */
-function framesOf(stack: string | null): string[] {
-  const frames = (stack ?? '').split('\n').flatMap((line) => {
-    const [, name, location] = /^\s+at (?:(.+?) \()?(?:file:\/\/)?(.+?:\d+:\d+)\)?$/.exec(line) ?? []
-    if (!location || location.startsWith('node:') || /\/thread-[a-z]+\.(ts|mjs):/.test(location)) return []
-    const file = location.replace(/^.*\/agent-code-[^/]+\//, '')
-    return [name ? `${file} (${name})` : file]
-  })
-  return frames.slice(0, MAX_FRAMES)
 }

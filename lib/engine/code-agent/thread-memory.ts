@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os'
-import { GARBAGE_BYTES } from './protocol.ts'
+import { GARBAGE_BYTES } from './thread/protocol.ts'
 
 const MB = 2 ** 20
 

@@ -1,6 +1,6 @@
 /** Executes code in an agent thread of this process, with the flags it was started with. Prints how that ended. */
 import { AgentThread } from '../../../lib/engine/code-agent/agent-thread.ts'
-import type { ThreadMessage } from '../../../lib/engine/code-agent/protocol.ts'
+import type { ThreadMessage } from '../../../lib/engine/code-agent/thread/protocol.ts'
 
 const [, , memoryMb, source = ''] = process.argv
 const thread = new AgentThread({ environment: {}, memoryMb: Number(memoryMb) })

@@ -60,3 +60,6 @@ export const GARBAGE_BYTES = 128 * 2 ** 20
 
 export const memoryExceeded = (memoryMb: number): string =>
   `The agent exceeded its memory limit of ${memoryMb} MB.`
+
+/** Characters of an error's message. Far more than the worker keeps, after it has masked the secrets in it. */
+export const MAX_TEXT = 64_000

@@ -1,7 +1,7 @@
-import { isWithinDepth, MAX_JSON_DEPTH } from '../../core/json.ts'
-import { MAX_PAYLOAD_BYTES } from '../../core/limits.ts'
+import { isWithinDepth, MAX_JSON_DEPTH } from '../../../core/json.ts'
+import { MAX_PAYLOAD_BYTES } from '../../../core/limits.ts'
+import { describe, StepError } from './errors.ts'
 import type { ThreadMessage } from './protocol.ts'
-import { describe, StepError } from './thread-errors.ts'
 
 /** Characters. */
 const MAX_STEP_NAME = 1_000

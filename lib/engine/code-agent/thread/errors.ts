@@ -1,8 +1,5 @@
 import { inspect } from 'node:util'
-import type { ThreadError } from './protocol.ts'
-
-/** Far more than the worker keeps of a message, after it has masked the secrets in it. */
-export const MAX_TEXT = 64_000
+import { MAX_TEXT, type ThreadError } from './protocol.ts'
 
 /** A step that ends the run, unless the agent catches it, with an error code of its own. */
 export class StepError extends Error {

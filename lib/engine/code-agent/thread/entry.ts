@@ -9,7 +9,10 @@ import { promisify } from 'node:util'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
-import { MAX_PAYLOAD_BYTES } from '../../core/limits.ts'
+import { MAX_PAYLOAD_BYTES } from '../../../core/limits.ts'
+import { describe } from './errors.ts'
+import { captureConsole, guardProcess } from './guards.ts'
+import { clearTimers, keepTimers, watchThread, watchTimers } from './leftovers.ts'
 import {
   type CodeFile,
   GARBAGE_BYTES,
@@ -20,12 +23,7 @@ import {
   type ThreadTask,
   type WorkerMessage,
 } from './protocol.ts'
-import { captureConsole } from './thread-console.ts'
-import { describe } from './thread-errors.ts'
-import { guardProcess } from './thread-guards.ts'
-import { watchThread } from './thread-state.ts'
-import { byteLength, openSteps } from './thread-steps.ts'
-import { clearTimers, keepTimers, watchTimers } from './thread-timers.ts'
+import { byteLength, openSteps } from './steps.ts'
 
 type Run = (input: unknown, context: object) => unknown
 type CurrentRun = { steps: ReturnType<typeof openSteps>; abort: AbortController }

@@ -1,0 +1,70 @@
+import type { Version } from '../../core/agent.ts'
+import type { Violation } from '../../core/errors.ts'
+import { type Execution, type ExecutionError, failure, NO_USAGE, type Outcome } from '../../core/execution.ts'
+import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../core/json.ts'
+import type { Validator } from '../../schema/validate/validate.ts'
+import type { SecretMask } from '../../tools/secret-mask.ts'
+import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'
+import { MAX_TEXT, type RunResult, type ThreadError } from './thread/protocol.ts'
+
+type Run = { execution: Pick<Execution, 'input'>; version: Version }
+
+/** The outcome for what an agent returned: a valid output, or the error that explains why it is invalid. */
+export function toOutcome(result: Extract<RunResult, { type: 'returned' | 'invalid' }>, run: Run): Outcome {
+  const outcome =
+    result.type === 'invalid'
+      ? failure({ code: result.code, message: result.message })
+      : validate(result.json, outputValidatorOf(run.version))
+  if (outcome.status === 'SUCCESS') return outcome
+  const inputErrors = findInputErrors(run)
+  return inputErrors.length > 0 ? failure({ ...outcome.error, inputErrors }) : outcome
+}
+
+function validate(json: string, check: Validator): Outcome {
+  const output: unknown = JSON.parse(json)
+  if (!isJsonObject(output)) return failure(mismatch('The output must be a JSON object.'))
+  if (!isWithinDepth(output))
+    return failure(mismatch(`The output is nested deeper than ${MAX_JSON_DEPTH} levels.`))
+  const errors = check(output)
+  if (errors.length > 0)
+    return failure({ ...mismatch('The output does not match the output schema.'), errors })
+  return { status: 'SUCCESS', output, steps: 0, usage: NO_USAGE, model: null }
+}
+
+const mismatch = (message: string): ExecutionError => ({ code: 'OutputSchemaMismatch', message })
+
+/** Violations of the input schema, which adaptation has left. */
+const findInputErrors = ({ execution, version }: Run): Violation[] =>
+  inputValidatorOf(version)(execution.input)
+
+/** The outcome for an agent that threw. */
+export function toFailure(error: ThreadError, run: Run, mask: SecretMask): Outcome {
+  const { code = 'AgentFailed', message } = error
+  const frames = framesOf(error)
+  const at = frames[0]
+  const violations = findInputErrors(run)
+  return failure({
+    code,
+    message: shorten(mask.apply(message, { end: message.length === MAX_TEXT })),
+    ...(at && { at, stack: frames.join('\n') }),
+    ...(violations.length > 0 && { errors: violations }),
+  })
+}
+
+const MAX_MESSAGE_CHARACTERS = 4_000
+const shorten = (message: string): string => message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()
+
+const MAX_FRAMES = 10
+/** What executes agents, as a bundle and as sources. */
+const OWN_FILE = /\/(?:thread-entry\.mjs|code-agent\/thread\/[a-z]+\.ts):/
+
+/** The frames of the agent's own source, as `file:line:column (function)`. They contain no values. */
+export function framesOf({ stack }: ThreadError): string[] {
+  const frames = (stack ?? '').split('\n').flatMap((line) => {
+    const [, name, location] = /^\s+at (?:(.+?) \()?(?:file:\/\/)?(.+?:\d+:\d+)\)?$/.exec(line) ?? []
+    if (!location || location.startsWith('node:') || OWN_FILE.test(location)) return []
+    const file = location.replace(/^.*\/agent-code-[^/]+\//, '')
+    return [name ? `${file} (${name})` : file]
+  })
+  return frames.slice(0, MAX_FRAMES)
+}
