@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { loadPublishedCodeWith } from '../lib/agents/lifecycle/check-published-agent.ts'
 import type { Violation } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { emitCompleted } from '../lib/engine/completion-events.ts'
+import { emitCompleted } from '../lib/engine/wait-for-completion.ts'
 import {
   ACCEPTS_ALONE,
   DYNAMODB_ENDPOINT,

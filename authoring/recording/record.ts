@@ -1,5 +1,5 @@
 import { ModelError, type ModelResponse, type ToolResult } from '../../lib/core/model.ts'
-import { placeOfCall } from '../../lib/engine/model-agent/call-key.ts'
+import { positionOfCall } from '../../lib/engine/model-agent/call-key.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { PROVIDERS } from '../../lib/models/model-name.ts'
 import { openModel } from '../../lib/models/open-model.ts'
@@ -69,7 +69,7 @@ export function recordSources(recording: Recording, environment: Environment): S
         ...tools,
         call(call, options) {
           if (agents.has(call.name)) return tools.call(call, options)
-          const at = placeOfCall(options.idempotencyKey)
+          const at = positionOfCall(options.idempotencyKey)
           const key = { tool: call.name, input: call.input, at, tools: documentsHash }
           return results.get(key, () => recordResult(key, () => tools.call(call, options)))
         },

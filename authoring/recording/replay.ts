@@ -1,5 +1,5 @@
 import { ModelError, type ToolCall, type ToolResult } from '../../lib/core/model.ts'
-import { placeOfCall } from '../../lib/engine/model-agent/call-key.ts'
+import { positionOfCall } from '../../lib/engine/model-agent/call-key.ts'
 import { toToolMessage, toUserMessage } from '../../lib/models/messages/to-prompt.ts'
 import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
 import { getAnswerModes } from '../../lib/models/model-traits.ts'
@@ -64,7 +64,7 @@ export function replaySources(recording: Recording, onMiss: (message: string) =>
         call: async (call, options) =>
           agents.has(call.name)
             ? tools.call(call, options)
-            : resultOf(call, placeOfCall(options.idempotencyKey), documentsHash),
+            : resultOf(call, positionOfCall(options.idempotencyKey), documentsHash),
       }
     },
   }

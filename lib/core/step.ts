@@ -1,4 +1,4 @@
-import type { ExecutionStatus, Progress, Usage } from './execution.ts'
+import type { Execution, ExecutionStatus, Progress, Usage } from './execution.ts'
 import type { Json } from './json.ts'
 import type { ModelStopReason, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports.ts'
@@ -62,3 +62,14 @@ export interface StepStore {
     end: JournalEnd
   }): Promise<{ status: ExecutionStatus | null; hasMore: boolean }>
 }
+
+/** What happens in an execution, as its readers see it. */
+export type ExecutionEvent =
+  | { kind: 'status'; id: string; status: ExecutionStatus }
+  /** With the results that were recorded when it was read. */
+  | { kind: 'step'; recorded: RecordedStep }
+  /** The result of a call of the step. */
+  | { kind: 'tool'; recorded: RecordedStep; callId: string }
+  | { kind: 'done'; execution: Execution }
+  /** Nothing has happened for a while. */
+  | { kind: 'idle' }

@@ -2,7 +2,7 @@ import { ExecutionNotFound } from '../core/errors.ts'
 import { CANCELLED, type Execution, type ExecutionError } from '../core/execution.ts'
 import type { ExecutionStore, System } from '../core/ports.ts'
 import type { StepStore } from '../core/step.ts'
-import { emitCompleted } from './completion-events.ts'
+import { emitCompleted } from './wait-for-completion.ts'
 
 type Stores = {
   executions: Pick<ExecutionStore, 'end'>

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Execution, ExecutionStatus } from '../../lib/core/execution.ts'
-import { emitCompleted } from '../../lib/engine/completion-events.ts'
-import { waitForCompletion } from '../../lib/engine/wait-for-completion.ts'
+import { emitCompleted, waitForCompletion } from '../../lib/engine/wait-for-completion.ts'
 import { anExecution } from '../support/engine/executions.ts'
 
 // Only the timers that it uses; they stand still until a test advances them.

@@ -1,3 +1,6 @@
+import type { Version } from '../../core/agent.ts'
+import type { Execution } from '../../core/execution.ts'
+
 /** When a worker must hand a run over: after `drain` no further step begins, at `stop` the current one is abandoned. */
 export type WorkerDeadline = { drain: AbortSignal; stop: AbortSignal }
 
@@ -41,4 +44,25 @@ function abortIn(ms: number): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), Math.floor(ms)).unref()
   return { signal: controller.signal, clear: () => clearTimeout(timer) }
+}
+
+/** When the run's time is up, across all its attempts: the version's timeout or the execution's deadline. */
+export function timeLimit({ startedAt, createdAt, deadlineAt }: Execution, { execution }: Version) {
+  const since = Date.parse(startedAt ?? createdAt)
+  const timeoutAt =
+    execution.timeoutSeconds === null ? Number.POSITIVE_INFINITY : since + execution.timeoutSeconds * 1000
+  const endsAt = Math.min(timeoutAt, deadlineAt)
+  return { endsAt, seconds: Math.round((endsAt - since) / 1000) }
+}
+
+/**
+ * Node retains a combined signal for as long as it has a listener and one of its sources can abort. With it, this promise
+ * retains what it was raced against: the run's output.
+ */
+export function onceAborted(signal: AbortSignal): { happened: Promise<void>; ignore: () => void } {
+  const { promise: happened, resolve } = Promise.withResolvers<void>()
+  const onAbort = () => resolve()
+  if (signal.aborted) resolve()
+  else signal.addEventListener('abort', onAbort, { once: true })
+  return { happened, ignore: () => signal.removeEventListener('abort', onAbort) }
 }

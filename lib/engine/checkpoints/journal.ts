@@ -4,6 +4,7 @@ import {
   type LeasedExecution,
   type LostStep,
   NO_USAGE,
+  type Outcome,
   type Progress,
 } from '../../core/execution.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
@@ -85,9 +86,29 @@ export class Journal {
     return this.unstored ? [...this.lostBefore, this.unstored] : this.lostBefore
   }
 
+  /** The same for the record, unless it shows them already: none, for most runs. */
+  get losses(): { lostSteps?: LostStep[] } {
+    const { lostSteps } = this
+    return lostSteps.length + this.params.execution.lostSteps.length > 0 ? { lostSteps } : {}
+  }
+
   /** The one of them that this worker has computed. */
   get lostStep(): LostStep | null {
     return this.unstored
+  }
+
+  /** Adds what the journal knows of the run, however it ended. */
+  complete(outcome: Outcome): Outcome {
+    const { model, ...counts } = this.progress
+    const recorded = { ...counts, ...(model !== null && { model }) }
+    // The agent, or the cut, can split a surrogate pair, which DynamoDB refuses.
+    const logs = this.logs.toWellFormed()
+    return {
+      ...(outcome.status === 'ERROR' && recorded),
+      ...outcome,
+      ...(logs && { logs }),
+      ...this.losses,
+    }
   }
 
   /** To be called before each step. @throws AttemptStopped `WorkerShuttingDown` or `LeaseLost` */

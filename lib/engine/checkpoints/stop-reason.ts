@@ -1,5 +1,6 @@
 import { Interruption } from '../../core/errors.ts'
-import type { ExecutionError } from '../../core/execution.ts'
+import type { ExecutionError, LostStep } from '../../core/execution.ts'
+import { type Release, stepNotStored } from '../../core/transitions.ts'
 
 /** Why an attempt stops before its run has an outcome. */
 export type StopReason =
@@ -35,5 +36,36 @@ export const leaseLost = (): AttemptStopped => new AttemptStopped({ kind: 'Lease
 export const retryableError = (error: ExecutionError, retryAfterMs: number | null = null): AttemptStopped =>
   new AttemptStopped({ kind: 'RetryableError', error, retryAfterMs })
 
-export const isShuttingDown = (error: unknown): boolean =>
-  error instanceof AttemptStopped && error.reason.kind === 'WorkerShuttingDown'
+/** The error that the record shows; null for a reason that is not a failure of the run. */
+export function toRecordedError(
+  reason: StopReason,
+  lostStep: LostStep | null | undefined,
+): ExecutionError | null {
+  if (reason.kind === 'RetryableError' || reason.kind === 'UnexpectedError') return reason.error
+  if (reason.kind === 'DatabaseUnavailable' && lostStep) return stepNotStored(lostStep, reason.reason)
+  return null
+}
+
+/** How a release counts an attempt that is not the failure of its run. */
+export function uncounted({ kind }: StopReason): Pick<Release, 'isCounted' | 'isOutage' | 'isWaiting'> {
+  if (kind === 'WaitingForResult') return { isCounted: false, isWaiting: true }
+  return kind === 'DatabaseUnavailable' ? { isCounted: false, isOutage: true } : {}
+}
+
+/** What ended an attempt, without its message, which may contain data of clients. */
+export const unexpectedError = (cause: unknown): ExecutionError => ({
+  code: 'InternalError',
+  message: `The service failed unexpectedly while it ran the agent (${nameOf(cause)}). Its log has the cause, with the ID of the execution.`,
+})
+
+export const nameOf = (cause: unknown): string =>
+  cause instanceof Error && /^\w{1,64}$/.test(cause.name) ? cause.name : 'Error'
+
+/** What happens to a run after a retryable error of a model, a tool server or the database. */
+export type RetryPolicy =
+  /** Asynchronous: the worker releases the run, and its message becomes visible after a backoff. */
+  | { mode: 'requeue' }
+  /** A caller is waiting: the worker retries in place, then the run ends in ERROR. */
+  | { mode: 'inline' }
+
+export const INLINE: RetryPolicy = { mode: 'inline' }

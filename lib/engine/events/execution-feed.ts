@@ -1,7 +1,7 @@
 import type { Execution, ExecutionStatus } from '../../core/execution.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import type { JournalEnd, RecordedStep, StepStore } from '../../core/step.ts'
-import { onceCompleted } from '../completion-events.ts'
+import { onceCompleted } from '../wait-for-completion.ts'
 
 export type FeedStores = {
   executions: Pick<ExecutionStore, 'get'>

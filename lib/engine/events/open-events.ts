@@ -1,8 +1,7 @@
 import { Unavailable } from '../../core/errors.ts'
 import { type ExecutionStatus, isFinal } from '../../core/execution.ts'
-import type { ExecutionEvent } from '../../core/execution-event.ts'
 import { EVENT_IDLE_MS } from '../../core/limits.ts'
-import type { RecordedStep } from '../../core/step.ts'
+import type { ExecutionEvent, RecordedStep } from '../../core/step.ts'
 import { ExecutionFeed, type FeedKey, type FeedStores, type Steps } from './execution-feed.ts'
 
 export type ReadEvents = FeedKey & {

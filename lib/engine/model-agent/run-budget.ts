@@ -15,8 +15,7 @@ import type { ToolCall } from '../../core/model.ts'
 import type { RecordedStep, Step } from '../../core/step.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import type { Engine } from '../engine.ts'
-import { callKeyOf } from './call-key.ts'
-import { childId } from './child-id.ts'
+import { callKeyOf, childId } from './call-key.ts'
 
 type Params = {
   engine: Engine

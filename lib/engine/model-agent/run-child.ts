@@ -1,37 +1,29 @@
-import { resolveVersionOf } from '../../agents/version-cache.ts'
 import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import {
   CANCELLED,
   type Execution,
   type ExecutionSummary,
-  failure,
   isFinal,
   type LeasedExecution,
   newExecution,
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { backoffMs, type LeaseTimes } from '../../core/lease-times.ts'
-import { MAX_ATTEMPTS } from '../../core/limits.ts'
-import { attemptsExhausted } from '../../core/transitions.ts'
+import type { LeaseTimes } from '../../core/lease-times.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { endExecution } from '../end-execution.ts'
-import { type Engine, isoNow, timesOf } from '../engine.ts'
+import { type Engine, timesOf } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 
 /** Runs a leased execution; passed in, because the worker that provides it is above this layer. */
 export type RunAttempt = (
   engine: Engine,
   execution: LeasedExecution,
-  version: Version,
-  options: { deadline: WorkerDeadline },
-) => Promise<AttemptResult>
-
-type AttemptResult =
-  | { kind: 'completed'; execution: Execution }
-  | { kind: 'lost' }
-  | { kind: 'released'; delayMs: number }
+  options: { version: Version | undefined; deadline: WorkerDeadline },
+) => Promise<
+  { kind: 'completed'; execution: Execution } | { kind: 'lost' } | { kind: 'released'; delayMs: number }
+>
 
 /** Its id derives from the call's key, so that a resumed parent finds it again. */
 type Child = {
@@ -99,16 +91,15 @@ async function runToEnd(
   const { signal } = child
   const times = timesOf(engine)
   let leased = isNew ? execution : null
-  let [releases, notBefore] = [0, 0]
+  let notBefore = 0
   for (;;) {
     signal.throwIfAborted()
     if (leased) {
-      const result = await runLeased(engine, attempt, leased, child)
+      const deadline = { drain: NEVER, stop: signal }
+      const version = leased.versionId === child.version.id ? child.version : undefined
+      const result = await attempt(engine, leased, { version, deadline })
       if (result.kind === 'completed') return result.execution
-      if (result.kind === 'released') {
-        const backoff = { failures: ++releases, retryAfterMs: result.delayMs, jitter: Math.random() }
-        notBefore = system.now() + backoffMs(times, backoff)
-      }
+      if (result.kind === 'released') notBefore = system.now() + result.delayMs
     }
     const summary = await executions.getSummary({ organizationId, id })
     const isOpen = summary !== null && !isFinal(summary)
@@ -130,28 +121,6 @@ function freeAt({ lease, lastError, outages, openUntil }: ExecutionSummary, { gr
   if (lease) return lease.expiresAt
   const isRetry = lastError !== null || outages > 0
   return isRetry && openUntil !== null ? openUntil - graceMs : 0
-}
-
-async function runLeased(
-  engine: Engine,
-  attempt: RunAttempt,
-  execution: LeasedExecution,
-  { version, signal }: Child,
-): Promise<AttemptResult> {
-  const begunOn =
-    execution.versionId === version.id ? version : await resolveVersionOf(engine.agents, execution)
-  if (begunOn && execution.attemptsSinceProgress <= MAX_ATTEMPTS)
-    return attempt(engine, execution, begunOn, { deadline: { drain: NEVER, stop: signal } })
-  const error = begunOn ? attemptsExhausted(execution) : VERSION_NOT_FOUND
-  const progress = await engine.steps.getProgress({ executionId: execution.id })
-  const outcome = { ...failure(error), ...progress }
-  const ended = await engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system) })
-  return ended ? { kind: 'completed', execution: ended } : { kind: 'lost' }
-}
-
-const VERSION_NOT_FOUND = {
-  code: 'VersionNotFound',
-  message: 'The version of the execution no longer exists.',
 }
 
 /**

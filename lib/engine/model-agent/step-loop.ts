@@ -1,22 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pRetry from 'p-retry'
 import type { Version } from '../../core/agent.ts'
 import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
 import type { Example } from '../../core/learning.ts'
 import { MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
-import { type Model, ModelError, type ModelRequest, type ToolCall } from '../../core/model.ts'
+import {
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type ModelResponse,
+  type ToolCall,
+} from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
-import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
+import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
-import { answerInstructions, chooseAnswerMode } from './answer-mode.ts'
 import { callKeyOf } from './call-key.ts'
-import { checkAnswer, finalAnswerTool, isFinalAnswer, outputOf } from './final-answer.ts'
+import {
+  answerInstructions,
+  checkAnswer,
+  chooseAnswerMode,
+  finalAnswerTool,
+  isFinalAnswer,
+  outputOf,
+} from './final-answer.ts'
 import { findFailure, toRequestFailure } from './find-failure.ts'
 import { History, type RecordedModelStep } from './history.ts'
-import { respondWithRetry } from './respond-with-retry.ts'
 import type { RunBudget } from './run-budget.ts'
 
 type Params = {
@@ -111,6 +124,37 @@ async function nextStep({ model, system, retry, retryDelayMs }: Params, request:
     usage,
     stopReason,
   }
+}
+
+const MAX_RETRIES = 3
+
+/** A worker waits this long at most for a retry. Waiting in the queue costs nothing, so a requeued run waits less here. */
+const MAX_WAIT_MS = { requeue: 5_000, inline: 60_000 }
+
+/**
+ * One model response. Transient errors are retried with exponential backoff, or after the provider's Retry-After.
+ * @throws ModelError if it is permanent, persists, or asks for a longer wait than the policy allows
+ */
+function respondWithRetry(
+  model: Model,
+  request: ModelRequest,
+  { mode, retryDelayMs }: { mode: RetryPolicy['mode']; retryDelayMs: number },
+): Promise<ModelResponse> {
+  const { signal } = request
+  return pRetry(() => model.respond(request), {
+    retries: MAX_RETRIES,
+    minTimeout: retryDelayMs,
+    factor: 2,
+    randomize: true,
+    signal,
+    shouldRetry: async ({ error, retryDelay }) => {
+      if (!(error instanceof ModelError) || !error.isTransient) return false
+      const retryAfterMs = error.retryAfterMs ?? 0
+      if (Math.max(retryAfterMs, retryDelay) > MAX_WAIT_MS[mode]) return false
+      if (retryAfterMs > retryDelay) await sleep(retryAfterMs - retryDelay, undefined, { signal })
+      return true
+    },
+  })
 }
 
 /**

@@ -2,7 +2,6 @@ import { resolveVersion } from '../../agents/resolve-version.ts'
 import { type Access, hasScope } from '../../core/access.ts'
 import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import { toBudget, toOptions } from '../../core/budget.ts'
-import { type CacheIdentity, cacheKeyOf } from '../../core/cache-key.ts'
 import {
   AgentArchived,
   Forbidden,
@@ -11,7 +10,7 @@ import {
   VersionRetired,
 } from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
-import { hashJson } from '../../core/hash-json.ts'
+import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { AgentStore } from '../../core/ports.ts'
 import { openBody } from '../../schema/adapt/open-body.ts'
@@ -24,6 +23,8 @@ export type RunRequest = {
   version: Version
   input: JsonObject
   inputAdaptations?: InputAdaptation[]
+  /** What the version makes of the input, for a run in this process. It is not stored. */
+  adaptedInput?: JsonObject
   tenantId: string | null
   options: RunOptions
   cache?: Execution['cache']
@@ -90,7 +91,7 @@ export async function buildRunRequest(
     isJsonObject(body) || overrides.enforceInputSchema ? null : openBody(version.inputSchema, body)
   const input = opened?.input ?? assertObject(body)
   if (overrides.enforceInputSchema) await checkInput(version, input)
-  const { input: adapted, adaptations } = adapterOf(version)(input)
+  const { input: adaptedInput, adaptations } = adapterOf(version)(input)
   const tenantId = overrides.tenantId ?? null
   const options = {
     maxAgentSteps: overrides.maxAgentSteps ?? stepLimitsOf(version.execution).default,
@@ -103,9 +104,10 @@ export async function buildRunRequest(
     version,
     input,
     inputAdaptations: opened ? [opened.adaptation, ...adaptations] : adaptations,
+    adaptedInput,
     tenantId,
     options,
-    cache: useCache ? cacheOf(version, { tenantId, input: adapted, ...options }) : null,
+    cache: useCache ? cacheOf(version, { tenantId, input: adaptedInput, ...options }) : null,
     idempotency:
       idempotencyKey === undefined
         ? null

@@ -1,4 +1,3 @@
-import type { Version } from '../../core/agent.ts'
 import { ExecutionInProgress, IdempotencyKeyReused, Unavailable } from '../../core/errors.ts'
 import {
   cachedExecution,
@@ -32,7 +31,10 @@ export async function runInProcess(engine: Engine, request: RunRequest): Promise
   const ids = { executionId: engine.system.newId(), idempotencyId: null, isBound: false }
   const execution = newExecution({ ...newExecutionParams(engine, request, ids), lease: newLease(engine) })
   await engine.executions.create({ execution })
-  const result = await attempt(engine, execution, request.version)
+  const result = await attempt(engine, execution, {
+    version: request.version,
+    adaptedInput: request.adaptedInput,
+  })
   return result.kind === 'completed' ? result.execution : readAgain(engine, execution)
 }
 
@@ -58,7 +60,7 @@ export async function startSync(engine: SubmitEngine, request: RunRequest): Prom
     throw error
   })
   const running = isNew
-    ? runUntil(deadline, engine, execution as LeasedExecution, request.version)
+    ? runUntil(deadline, engine, execution as LeasedExecution, request)
     : Promise.resolve(execution)
   return { execution, isNew, ended: running.finally(deadline.clear) }
 }
@@ -67,9 +69,9 @@ async function runUntil(
   deadline: WorkerDeadline,
   engine: SubmitEngine,
   execution: LeasedExecution,
-  version: Version,
+  { version, adaptedInput }: RunRequest,
 ): Promise<Execution> {
-  const result = await attempt(engine, execution, version, { deadline })
+  const result = await attempt(engine, execution, { version, adaptedInput, deadline })
   if (result.kind === 'completed') return result.execution
   if (result.kind === 'released') await enqueue(engine, execution, result.delayMs)
   return readAgain(engine, execution)

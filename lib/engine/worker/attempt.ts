@@ -1,21 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pRetry from 'p-retry'
+import { resolveVersionOf } from '../../agents/version-cache.ts'
 import type { Version } from '../../core/agent.ts'
 import { Unavailable, WriteRejected } from '../../core/errors.ts'
-import { type Execution, failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
-import { findExcessiveLoss } from '../../core/transitions.ts'
-import type { WorkerDeadline } from '../checkpoints/deadline.ts'
+import {
+  CANCELLED,
+  type Execution,
+  type ExecutionError,
+  failure,
+  type LeasedExecution,
+  type Outcome,
+} from '../../core/execution.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { backoffMs } from '../../core/lease-times.ts'
+import { MAX_ATTEMPTS } from '../../core/limits.ts'
+import { attemptsExhausted, findExcessiveLoss, type Release } from '../../core/transitions.ts'
+import { describeCause, logger } from '../../logger.ts'
+import { onceAborted, timeLimit, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
-import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
-import { AttemptStopped, leaseLost, retryableError } from '../checkpoints/stop-reason.ts'
-import { onceCompleted } from '../completion-events.ts'
+import {
+  AttemptStopped,
+  INLINE,
+  leaseLost,
+  nameOf,
+  type RetryPolicy,
+  retryableError,
+  type StopReason,
+  toRecordedError,
+  uncounted,
+  unexpectedError,
+} from '../checkpoints/stop-reason.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
-import { reuseResult } from './single-flight.ts'
-import { stopAttempt } from './stop-attempt.ts'
-import { type AttemptResult, endOf, type Run, writeOutcome } from './write-outcome.ts'
+import { onceCompleted } from '../wait-for-completion.ts'
+import { reuseResult, storeResult } from './single-flight.ts'
 
 export type AttemptOptions = {
+  /** Read unless the caller has it. */
+  version?: Version | undefined
+  /** Derived from the input unless the caller has it. */
+  adaptedInput?: JsonObject | undefined
+  /** Asked before the run begins. */
+  isCancelled?: (() => Promise<boolean>) | undefined
   /** Called with each heartbeat. */
   onHeartbeat?: (() => Promise<void>) | undefined
   deadline?: WorkerDeadline | undefined
@@ -23,31 +49,45 @@ export type AttemptOptions = {
   retry?: RetryPolicy | undefined
 }
 
+/**
+ * The result of one worker's attempt. `lost`: another worker has the lease, or the execution is final. `released`: the
+ * lease is free for the next worker; `progressed`: this one stored a step; `hasFailed`: the attempt counts as a failure.
+ */
+export type AttemptResult =
+  | { kind: 'completed'; execution: Execution }
+  | { kind: 'lost' }
+  | { kind: 'released'; progressed: boolean; hasFailed: boolean; delayMs: number }
+
 /** The state of an attempt while it runs. */
-type Attempt = Run & {
-  version: Version
+type Attempt = Omit<AttemptOptions, 'onHeartbeat'> & {
+  engine: Engine
+  execution: LeasedExecution
+  retry: RetryPolicy
   heartbeat: LeaseHeartbeat
-  deadline: WorkerDeadline | undefined
   /** The lease is lost, or the worker's time is up. */
   stop: AbortSignal
+  /** Null until it is open. */
+  journal: Journal | null
 }
 
-/** One worker's attempt at an execution whose lease it holds: to the end, or as far as this worker gets. */
+/**
+ * One worker's attempt at an execution whose lease it holds: to the end, or as far as this worker gets. Whatever goes wrong, the
+ * lease is released. Never throws.
+ */
 export async function attempt(
   engine: Engine,
   execution: LeasedExecution,
-  version: Version,
-  { onHeartbeat, deadline, retry = INLINE }: AttemptOptions = {},
+  { onHeartbeat, retry = INLINE, ...options }: AttemptOptions = {},
 ): Promise<AttemptResult> {
   const { executions, system } = engine
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
-  const stop = deadline ? AbortSignal.any([heartbeat.lost, deadline.stop]) : heartbeat.lost
-  const current: Attempt = { engine, execution, version, heartbeat, deadline, stop, retry, journal: null }
+  const stop = options.deadline ? AbortSignal.any([heartbeat.lost, options.deadline.stop]) : heartbeat.lost
+  const current: Attempt = { ...options, engine, execution, retry, heartbeat, stop, journal: null }
   // A run that is cancelled in this process stops at once, not at its next heartbeat.
   const ignore = onceCompleted(execution.id, () => heartbeat.check().catch(() => undefined))
   try {
     if (!(await heartbeat.start())) return { kind: 'lost' }
-    let outcome = await reuseOrRun(current).catch(toRejection)
+    let outcome = await checkAndRun(current).catch(toRejection)
     const completed = await finish(current, outcome).catch((error) => {
       outcome = toRejection(error)
       return finish(current, outcome)
@@ -60,6 +100,123 @@ export async function attempt(
     ignore()
     heartbeat.stop()
   }
+}
+
+/** @throws AttemptStopped, Unavailable, WriteRejected, or whatever unexpected error the run stops with */
+async function checkAndRun(current: Attempt): Promise<Outcome> {
+  const { engine, execution } = current
+  const checked = await check(current)
+  if ('error' in checked) {
+    const progress = await engine.steps.getProgress({ executionId: execution.id })
+    return { ...failure(checked.error), ...progress }
+  }
+  const { version } = checked
+  current.version = version
+  const reused = await reuse(current)
+  return reused ?? runUntilDeadline(current, version)
+}
+
+/** The version to run, or why the execution ends without a run. */
+async function check(current: Attempt): Promise<{ version: Version } | { error: ExecutionError }> {
+  const { engine, execution, isCancelled } = current
+  if (execution.attemptsSinceProgress > MAX_ATTEMPTS) return { error: attemptsExhausted(execution) }
+  const version = current.version ?? (await resolveVersionOf(engine.agents, execution))
+  if (!version) return { error: VERSION_NOT_FOUND }
+  return (await isCancelled?.()) ? { error: CANCELLED } : { version }
+}
+
+const VERSION_NOT_FOUND = {
+  code: 'VersionNotFound',
+  message: 'The version of the execution no longer exists.',
+}
+
+/** The outcome of another execution with the same cache key. The time limit of a run that has waited for it begins after that. */
+async function reuse(current: Attempt): Promise<Outcome | null> {
+  const { engine, execution, heartbeat, retry, stop } = current
+  const abort = onceAborted(stop)
+  const reuse = await Promise.race([
+    reuseResult({ engine, execution, signal: stop, retry }),
+    abort.happened.then((): never => {
+      throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: 0 })
+    }),
+  ]).finally(abort.ignore)
+  if ('outcome' in reuse) return reuse.outcome
+  if (reuse.hasWaited) {
+    const startedAt = isoNow(engine.system)
+    if (!(await heartbeat.renew({ startedAt }))) throw leaseLost()
+    current.execution = { ...execution, startedAt }
+  }
+  return null
+}
+
+/** The run's outcome, or ERROR `TimedOut`. @throws AttemptStopped when the worker has to stop first */
+async function runUntilDeadline(current: Attempt, version: Version): Promise<Outcome> {
+  const { engine, execution, heartbeat, deadline, stop } = current
+  const limit = timeLimit(execution, version)
+  const timeout = new AbortController()
+  const timer = setTimeout(() => timeout.abort(), Math.max(limit.endsAt - engine.system.now(), 0))
+  const signal = AbortSignal.any([stop, timeout.signal])
+  const abort = onceAborted(signal)
+  try {
+    const journal = await Journal.open({
+      steps: engine.steps,
+      execution,
+      heartbeat,
+      drain: deadline?.drain,
+      onLog: engine.onLog,
+      onStep: engine.onStep,
+    })
+    current.journal = journal
+    const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
+    if (excess) return failure(excess)
+    const running = run(current, version, journal, signal)
+    // It may reject after it was abandoned below, when nobody awaits it.
+    running.catch(() => undefined)
+    return await Promise.race([
+      running,
+      abort.happened.then((): Outcome => {
+        if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
+        return timedOut(limit.seconds)
+      }),
+    ])
+  } finally {
+    abort.ignore()
+    current.journal?.close()
+    clearTimeout(timer)
+  }
+}
+
+const timedOut = (seconds: number): Outcome =>
+  failure({ code: 'TimedOut', message: `The run did not finish within ${seconds} seconds.` })
+
+async function run(
+  current: Attempt,
+  version: Version,
+  journal: Journal,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { engine, retry } = current
+  const execution = { ...current.execution, input: await adapt(current, version) }
+  // Loaded on demand: the thread pool, or the SDKs of models and tools.
+  try {
+    if (version.code) {
+      const { runCodeVersion } = await import('../code-agent/run.ts')
+      return await runCodeVersion({ engine, execution, version, journal, signal })
+    }
+    const { runModelVersion } = await import('../model-agent/run.ts')
+    return await runModelVersion({ engine, execution, version, journal, signal, retry, attempt })
+  } catch (error) {
+    const { toOutcome } = await import('./known-errors.ts')
+    return toOutcome(error, retry)
+  }
+}
+
+/** What the agent receives. The record keeps the input as sent; the rest derives from it and the version. */
+async function adapt({ execution, adaptedInput }: Attempt, version: Version): Promise<JsonObject> {
+  if (execution.inputAdaptations.length === 0) return execution.input
+  if (adaptedInput) return adaptedInput
+  const { adapterOf } = await import('../compiled-adapter.ts')
+  return adapterOf(version)(execution.input).input
 }
 
 /** A run whose data the database rejects ends: a retry would fail in the same way. @throws any other error */
@@ -108,111 +265,93 @@ async function finish(current: Attempt, outcome: Outcome): Promise<Execution | n
  * to compute again, which counts.
  */
 function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavailable): unknown {
-  if (outcome.status === 'SUCCESS' && (!version.code || outcome.cached)) return cause
+  if (outcome.status === 'SUCCESS' && (!version?.code || outcome.cached)) return cause
   const message = 'The agent returned its output, but the database did not store it.'
   return retryableError(outcome.status === 'ERROR' ? outcome.error : { code: 'OutputNotStored', message })
 }
 
-/** A run that has waited for another one begins after that: its time limit is for its own work. */
-async function reuseOrRun(current: Attempt): Promise<Outcome> {
-  const { engine, execution, heartbeat, retry, stop } = current
-  const abort = onceAborted(stop)
-  const reuse = await Promise.race([
-    reuseResult({ engine, execution, signal: stop, retry }),
-    abort.happened.then((): never => {
-      throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: 0 })
-    }),
-  ]).finally(abort.ignore)
-  if ('outcome' in reuse) return reuse.outcome
-  if (reuse.hasWaited) {
-    const startedAt = isoNow(engine.system)
-    if (!(await heartbeat.renew({ startedAt }))) throw leaseLost()
-    current.execution = { ...execution, startedAt }
+/** Ends the execution; null if the lease is lost. @throws Unavailable, WriteRejected */
+function writeOutcome({ engine, execution, journal }: Attempt, result: Outcome): Promise<Execution | null> {
+  const outcome = journal?.complete(result) ?? result
+  return engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system) })
+}
+
+/** Also ends its single flight. Best effort: waiting executions also find the result in the record. */
+async function endOf(
+  { engine, execution }: Attempt,
+  completed: Execution,
+  outcome: Outcome,
+): Promise<AttemptResult> {
+  await storeResult(engine, execution, outcome).catch(() => undefined)
+  return { kind: 'completed', execution: completed }
+}
+
+/** Releases a run whose attempt stopped before it had an outcome, or ends it if no other attempt may follow. Never throws. */
+async function stopAttempt(current: Attempt, cause: unknown): Promise<AttemptResult> {
+  const reason = await toStopReason(current, cause)
+  if (reason.kind === 'LeaseLost') return { kind: 'lost' }
+  const error = findFinalError(current, reason)
+  if (!error) return release(current, reason)
+  const outcome = failure(error)
+  const completed = await writeOutcome(current, outcome).catch(() => 'failed' as const)
+  if (completed === 'failed') return release(current, reason)
+  return completed ? endOf(current, completed, outcome) : { kind: 'lost' }
+}
+
+async function toStopReason({ execution }: Attempt, cause: unknown): Promise<StopReason> {
+  if (cause instanceof AttemptStopped) return cause.reason
+  if (cause instanceof Unavailable) return { kind: 'DatabaseUnavailable', reason: nameOf(cause.cause) }
+  const ids = { executionId: execution.id, organizationId: execution.organizationId }
+  logger.error('attempt failed', { ...ids, cause: describeCause(cause) })
+  const { countFailedAttempt } = await import('../../metrics.ts')
+  countFailedAttempt(ids)
+  return { kind: 'UnexpectedError', error: unexpectedError(cause) }
+}
+
+/** Null if the run can be released. */
+function findFinalError({ journal, retry }: Attempt, reason: StopReason): ExecutionError | null {
+  const excess =
+    journal?.lostStep && findExcessiveLoss(journal.lostSteps, toRecordedError(reason, journal.lostStep))
+  if (excess) return excess
+  return reason.kind === 'UnexpectedError' && retry.mode === 'inline' ? reason.error : null
+}
+
+/** Best effort: a lease that is not released expires, and its attempt stays counted. */
+async function release(current: Attempt, reason: StopReason): Promise<AttemptResult> {
+  const { engine, execution, journal } = current
+  const { executions, system } = engine
+  const { leaseMs, graceMs } = timesOf(engine)
+  const { id, lease } = execution
+  const error = toRecordedError(reason, journal?.lostStep)
+  const progressed = journal?.hasGrown ?? false
+  const delayMs = delayOf(current, reason)
+  const released: Release = {
+    until: system.now() + delayMs + graceMs,
+    error,
+    progress: progressed && journal ? journal.progress : null,
+    ...journal?.losses,
+    ...(!journal?.lostStep && uncounted(reason)),
   }
-  return runUntilDeadline(current)
-}
-
-/** The run's outcome, or ERROR `TimedOut`. @throws AttemptStopped when the worker has to stop first */
-async function runUntilDeadline(current: Attempt): Promise<Outcome> {
-  const { engine, execution, version, heartbeat, deadline, stop } = current
-  const limit = timeLimit(execution, version)
-  const timeout = new AbortController()
-  const timer = setTimeout(() => timeout.abort(), Math.max(limit.endsAt - engine.system.now(), 0))
-  const signal = AbortSignal.any([stop, timeout.signal])
-  const abort = onceAborted(signal)
-  try {
-    const journal = await Journal.open({
-      steps: engine.steps,
-      execution,
-      heartbeat,
-      drain: deadline?.drain,
-      onLog: engine.onLog,
-      onStep: engine.onStep,
-    })
-    current.journal = journal
-    const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
-    if (excess) return failure(excess)
-    const running = run(current, journal, signal)
-    // It may reject after it was abandoned below, when nobody awaits it.
-    running.catch(() => undefined)
-    return await Promise.race([
-      running,
-      abort.happened.then((): Outcome => {
-        if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
-        return timedOut(limit.seconds)
-      }),
-    ])
-  } finally {
-    abort.ignore()
-    current.journal?.close()
-    clearTimeout(timer)
-  }
-}
-
-/** When the run's time is up, across all its attempts: the version's timeout or the execution's deadline. */
-function timeLimit({ startedAt, createdAt, deadlineAt }: Execution, { execution }: Version) {
-  const since = Date.parse(startedAt ?? createdAt)
-  const timeoutAt =
-    execution.timeoutSeconds === null ? Number.POSITIVE_INFINITY : since + execution.timeoutSeconds * 1000
-  const endsAt = Math.min(timeoutAt, deadlineAt)
-  return { endsAt, seconds: Math.round((endsAt - since) / 1000) }
-}
-
-async function run(current: Attempt, journal: Journal, signal: AbortSignal): Promise<Outcome> {
-  const { engine, execution: recorded, version, retry } = current
-  const execution = await withAdaptedInput(recorded, version)
-  // Loaded on demand: the thread pool, or the SDKs of models and tools.
-  try {
-    if (version.code) {
-      const { runCodeVersion } = await import('../code-agent/run.ts')
-      return await runCodeVersion({ engine, execution, version, journal, signal })
-    }
-    const { runModelVersion } = await import('../model-agent/run.ts')
-    return await runModelVersion({ engine, execution, version, journal, signal, retry, attempt })
-  } catch (error) {
-    const { toOutcome } = await import('./known-errors.ts')
-    return toOutcome(error, retry)
+  const isKnown = await executions.release({ id, owner: lease.owner, ...released }).then(
+    () => true,
+    () => false,
+  )
+  return {
+    kind: 'released',
+    progressed,
+    hasFailed: error !== null,
+    delayMs: isKnown ? delayMs : Math.max(delayMs, leaseMs),
   }
 }
 
-/** The record keeps the input as sent; what the agent receives is derived from it and the version. */
-async function withAdaptedInput(execution: LeasedExecution, version: Version): Promise<LeasedExecution> {
-  if (execution.inputAdaptations.length === 0) return execution
-  const { adapterOf } = await import('../compiled-adapter.ts')
-  return { ...execution, input: adapterOf(version)(execution.input).input }
-}
-
-const timedOut = (seconds: number): Outcome =>
-  failure({ code: 'TimedOut', message: `The run did not finish within ${seconds} seconds.` })
-
-/**
- * Node retains a combined signal for as long as it has a listener and one of its sources can abort. With it, this promise
- * retains what it was raced against: the run's output.
- */
-function onceAborted(signal: AbortSignal): { happened: Promise<void>; ignore: () => void } {
-  const { promise: happened, resolve } = Promise.withResolvers<void>()
-  const onAbort = () => resolve()
-  if (signal.aborted) resolve()
-  else signal.addEventListener('abort', onAbort, { once: true })
-  return { happened, ignore: () => signal.removeEventListener('abort', onAbort) }
+/** Until the next attempt: the more of them have failed since the last checkpoint, the longer. */
+function delayOf({ engine, execution, journal }: Attempt, reason: StopReason): number {
+  if (reason.kind === 'WorkerShuttingDown') return 0
+  if (reason.kind === 'WaitingForResult') return reason.delayMs
+  const { attemptsSinceProgress, outages } = execution
+  return backoffMs(timesOf(engine), {
+    failures: journal?.hasGrown ? 1 : attemptsSinceProgress + outages,
+    retryAfterMs: (reason.kind === 'RetryableError' && reason.retryAfterMs) || 0,
+    jitter: Math.random(),
+  })
 }

@@ -1,7 +1,7 @@
 import { failure, type Outcome } from '../../core/execution.ts'
 import { ModelConfigurationError, ModelError } from '../../core/model.ts'
 import { ToolError } from '../../tools/tool.ts'
-import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
+import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { retryableError } from '../checkpoints/stop-reason.ts'
 
 /**

@@ -1,18 +1,13 @@
-import { resolveVersionOf } from '../../agents/version-cache.ts'
 import { Unavailable } from '../../core/errors.ts'
-import { CANCELLED, type ExecutionError, failure, type LeasedExecution } from '../../core/execution.ts'
+import { CANCELLED, type LeasedExecution } from '../../core/execution.ts'
 import { backoffMs, type LeaseTimes } from '../../core/lease-times.ts'
-import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import type { RunQueue } from '../../core/ports.ts'
-import { attemptsExhausted } from '../../core/transitions.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { WorkerDeadline } from '../checkpoints/deadline.ts'
-import { INLINE, type RetryPolicy } from '../checkpoints/retry-policy.ts'
+import { INLINE, unexpectedError } from '../checkpoints/stop-reason.ts'
 import { endExecution } from '../end-execution.ts'
-import { type Engine, isoNow, timesOf } from '../engine.ts'
-import { attempt } from './attempt.ts'
-import { stopAttempt, unexpectedError } from './stop-attempt.ts'
-import type { AttemptResult } from './write-outcome.ts'
+import { type Engine, timesOf } from '../engine.ts'
+import { type AttemptResult, attempt } from './attempt.ts'
 
 /** The SQS message that named the execution. */
 export type Message = {
@@ -29,8 +24,6 @@ export type Message = {
  */
 export type MessageResult = 'processed' | 'held' | 'closed' | { retryInMs: number }
 
-type Options = { message?: Message; deadline?: WorkerDeadline }
-
 /**
  * One round of the runner: claims a waiting execution and runs it to the end, or as far as this worker gets. Whatever goes wrong
  * after the claim, the lease is released.
@@ -39,20 +32,27 @@ type Options = { message?: Message; deadline?: WorkerDeadline }
 export async function processMessage(
   engine: Engine,
   id: string,
-  options: Options = {},
+  { message, deadline }: { message?: Message; deadline?: WorkerDeadline } = {},
 ): Promise<MessageResult> {
   const { executions, system } = engine
-  const { message } = options
   const now = system.now()
   const lease = { owner: system.newId(), expiresAt: now + timesOf(engine).leaseMs }
   const execution = await executions
     .claim({ id, lease, now })
     .catch((error: unknown) => releaseUnread(engine, { id, owner: lease.owner, error, message }))
   if (typeof execution === 'string' || 'retryInMs' in execution) return execution
-  const retry: RetryPolicy = message ? { mode: 'requeue' } : INLINE
-  const result = await runClaimed(engine, execution, retry, options).catch((error: unknown) =>
-    stopAttempt({ engine, execution, retry, journal: null }, error),
-  )
+  const visibility = hideWhileRunning(message, timesOf(engine))
+  const result = await attempt(engine, execution, {
+    isCancelled: () => hasFinalParent(engine, execution),
+    onHeartbeat: async () => {
+      await visibility.renew()
+      if (await hasFinalParent(engine, execution))
+        await endExecution(engine, { ...execution, error: CANCELLED })
+    },
+    deadline,
+    retry: message ? { mode: 'requeue' } : INLINE,
+  })
+  await visibility.settle()
   return result.kind === 'released' && message ? requeue(execution, result, message) : 'processed'
 }
 
@@ -73,34 +73,6 @@ async function releaseUnread(
   if (!message) throw error
   logger.warn('claim failed', { executionId: id, cause: describeCause(error) })
   return { retryInMs: delayMs }
-}
-
-async function runClaimed(
-  engine: Engine,
-  execution: LeasedExecution,
-  retry: RetryPolicy,
-  { message, deadline }: Options,
-): Promise<AttemptResult> {
-  const { executions, steps, system } = engine
-  const fail = async (error: ExecutionError): Promise<AttemptResult> => {
-    const progress = await steps.getProgress({ executionId: execution.id })
-    const outcome = { ...failure(error), ...progress }
-    const ended = await executions.finish({ execution, outcome, finishedAt: isoNow(system) })
-    return ended ? { kind: 'completed', execution: ended } : { kind: 'lost' }
-  }
-  if (execution.attemptsSinceProgress > MAX_ATTEMPTS) return fail(attemptsExhausted(execution))
-  const version = await resolveVersionOf(engine.agents, execution)
-  if (!version) {
-    return fail({ code: 'VersionNotFound', message: 'The version of the execution no longer exists.' })
-  }
-  if (await hasFinalParent(engine, execution)) return fail(CANCELLED)
-  const visibility = hideWhileRunning(message, timesOf(engine))
-  const onHeartbeat = async () => {
-    await visibility.renew()
-    if (await hasFinalParent(engine, execution))
-      await endExecution(engine, { ...execution, error: CANCELLED })
-  }
-  return attempt(engine, execution, version, { onHeartbeat, deadline, retry }).finally(visibility.settle)
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   type Outcome,
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { RetryPolicy } from '../checkpoints/retry-policy.ts'
+import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
 import type { Engine } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'

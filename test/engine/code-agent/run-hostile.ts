@@ -38,7 +38,7 @@ export async function runHostile(
     tenantId: tenantId ?? null,
   })
   await engine.executions.create({ execution })
-  const result = await attempt(engine, leased(execution, lease.owner), version)
+  const result = await attempt(engine, leased(execution, lease.owner), { version })
   if (result.kind !== 'completed') throw new Error(`The attempt ended as ${result.kind}.`)
   return result.execution
 }

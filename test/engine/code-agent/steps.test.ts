@@ -56,7 +56,7 @@ function dyingAt(n: number): Engine {
 describe('context.step', () => {
   it('computes each step once', async () => {
     const { execution, computed } = await started()
-    const ended = await attempt(engine, execution, version)
+    const ended = await attempt(engine, execution, { version })
     expect(ended).toMatchObject({
       kind: 'completed',
       execution: { status: 'SUCCESS', output: { values: [1, 2, 3] }, steps: 0 },
@@ -68,7 +68,7 @@ describe('context.step', () => {
     'does not repeat the steps stored before write %i, at which its worker died',
     async (n) => {
       const { execution, computed } = await started()
-      expect(await attempt(dyingAt(n), execution, version)).toMatchObject({ kind: 'released' })
+      expect(await attempt(dyingAt(n), execution, { version })).toMatchObject({ kind: 'released' })
       const stored = (await engine.steps.read({ executionId: execution.id })).length
       await expireLease(execution)
       const before = computed().length
@@ -83,7 +83,7 @@ describe('context.step', () => {
 
   it('rejects a name that was used before', async () => {
     const { execution } = await started({ name: 'first' })
-    const ended = await attempt(engine, execution, version)
+    const ended = await attempt(engine, execution, { version })
     const message = 'The step name "first" is used twice in this run; step names must be unique.'
     expect(ended).toMatchObject({
       kind: 'completed',
@@ -94,7 +94,7 @@ describe('context.step', () => {
   it('rejects a name that the journal cannot contain', async () => {
     const { execution } = await started({ name: 'a\ud83e' })
     const message = 'The step name "a\ufffd" contains half of a surrogate pair.'
-    expect(await attempt(engine, execution, version)).toMatchObject({
+    expect(await attempt(engine, execution, { version })).toMatchObject({
       kind: 'completed',
       execution: { status: 'ERROR', error: { code: 'AgentFailed', message } },
     })
@@ -103,7 +103,7 @@ describe('context.step', () => {
   it('never shows an error of the database to the agent', async () => {
     const { execution } = await started()
     const append = () => Promise.reject(new Unavailable(new Error('throttled')))
-    const result = await attempt({ ...engine, steps: { ...engine.steps, append } }, execution, version)
+    const result = await attempt({ ...engine, steps: { ...engine.steps, append } }, execution, { version })
     expect(result).toMatchObject({ kind: 'released' })
     expect(await engine.executions.get(execution)).toMatchObject({ status: 'IN_PROGRESS', lease: null })
   })
@@ -113,7 +113,7 @@ describe('context.step', () => {
     await expireLease(execution)
     const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
     await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
-    expect(await attempt(engine, execution, version)).toEqual({ kind: 'lost' })
+    expect(await attempt(engine, execution, { version })).toEqual({ kind: 'lost' })
     expect(await engine.steps.read({ executionId: execution.id })).toEqual([])
   })
 })

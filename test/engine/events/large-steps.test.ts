@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { ExecutionEvent } from '../../../lib/core/execution-event.ts'
+import type { ExecutionEvent } from '../../../lib/core/step.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../../../lib/engine/events/open-events.ts'
 import { anExecution, NO_PROGRESS } from '../../support/engine/executions.ts'

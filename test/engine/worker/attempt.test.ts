@@ -30,7 +30,7 @@ describe('attempt', () => {
     const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
     const execution = leased(anExecution({ organizationId, agentId, versionId, lease }), 'me')
     await executions.create({ execution })
-    const result = await attempt({ ...engineOn(table), executions }, execution, version)
+    const result = await attempt({ ...engineOn(table), executions }, execution, { version })
     expect(result).toMatchObject({
       kind: 'completed',
       execution: { status: 'ERROR', error: { message: expect.stringContaining('size') } },
@@ -53,7 +53,7 @@ describe('attempt', () => {
     const { owner } = given
     if (owner)
       await executions.claim({ id, lease: { owner, expiresAt: Date.now() + 60_000 }, now: Date.now() })
-    expect((await attempt(engine, execution, version)).kind).toBe(given.kind)
+    expect((await attempt(engine, execution, { version })).kind).toBe(given.kind)
     expect((await executions.get({ organizationId, id }))?.status).toBe(owner ? 'IN_PROGRESS' : 'SUCCESS')
   })
 

@@ -135,11 +135,9 @@ describe('the time limit of a run that waits for another one', () => {
       looks++
       return engine.executions.getStatus(status)
     }
-    const waiting = attempt(
-      { ...engine, executions: { ...engine.executions, getStatus } },
-      execution,
-      limited(),
-    )
+    const waiting = attempt({ ...engine, executions: { ...engine.executions, getStatus } }, execution, {
+      version: limited(),
+    })
     await vi.waitUntil(() => looks > 1, { timeout: 30_000 })
     const failedAt = Date.now()
     await fail()
@@ -161,13 +159,13 @@ describe('the time limit of a run that waits for another one', () => {
       return claimed
     }
     const first = await claimAt(SECONDS_AGO())
-    const waiting = await attempt(engine, first, limited(), { retry: { mode: 'requeue' } })
+    const waiting = await attempt(engine, first, { version: limited(), retry: { mode: 'requeue' } })
     expect(waiting).toMatchObject({ kind: 'released', hasFailed: false })
     expect(await engine.executions.get(execution)).toMatchObject({ startedAt: null, lease: null })
     await fail()
     const second = await claimAt(Date.now())
     expect(second.startedAt).not.toBe(first.startedAt)
-    const result = await attempt(engine, second, limited(), { retry: { mode: 'requeue' } })
+    const result = await attempt(engine, second, { version: limited(), retry: { mode: 'requeue' } })
     expect(result).toMatchObject({ kind: 'completed', execution: { status: 'SUCCESS' } })
   })
 
@@ -188,7 +186,9 @@ describe('the time limit of a run that waits for another one', () => {
     }
     const stopping = { ...engine, executions: { ...engine.executions, getStatus } }
     const deadline = { drain: stop.signal, stop: stop.signal }
-    expect(await attempt(stopping, execution, limited(), { deadline })).toMatchObject({ kind: 'released' })
+    expect(await attempt(stopping, execution, { version: limited(), deadline })).toMatchObject({
+      kind: 'released',
+    })
     // The wait of a run that another worker continues is no more its own than before.
     expect(await engine.executions.get(execution)).toMatchObject({
       startedAt: null,
@@ -227,7 +227,7 @@ describe('storeResult', () => {
       const claimed = await engine.executions.claim({ id: execution.id, lease: taken, now: Date.now() })
       if (typeof claimed === 'string') throw new Error(claimed)
       const environment = { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1' }
-      const result = await attempt({ ...engine, environment }, claimed, agent)
+      const result = await attempt({ ...engine, environment }, claimed, { version: agent })
       expect(result).toMatchObject({ kind: 'completed', execution: { status: 'SUCCESS', steps: used } })
       const entry = await engine.cache.get({ key, now: Date.now() })
       expect(entry).toEqual(isStored ? { executionId: execution.id, output: { answer: 'Because.' } } : null)

@@ -215,7 +215,7 @@ describe('an unexpected exception', () => {
     const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
     const own = anExecution({ organizationId, agentId, versionId, lease })
     await engine.executions.create({ execution: own })
-    const inline = await attempt(onAws, leased(own, 'me'), version)
+    const inline = await attempt(onAws, leased(own, 'me'), { version })
     expect(inline).toMatchObject({ kind: 'completed', execution: { error: lastError } })
   })
 })

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { ExecutionEvent } from '../../../lib/core/execution-event.ts'
+import type { ExecutionEvent } from '../../../lib/core/step.ts'
 import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
 
 beforeEach(() => void vi.stubEnv('RESPONSE_STREAMING', 'local'))

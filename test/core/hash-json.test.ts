@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CacheIdentity, cacheKeyOf } from '../../lib/core/cache-key.ts'
 import { canonicalJson } from '../../lib/core/canonical-json.ts'
+import { type CacheIdentity, cacheKeyOf } from '../../lib/core/hash-json.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 
 /** RFC 8785, appendix B: the bits of a number and its canonical form; null where it has none. */
