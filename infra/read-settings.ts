@@ -32,7 +32,7 @@ function rejectUnknownKeys(keys: string[]): void {
 }
 
 function rejectCombinations(settings: Settings): void {
-  const { domainName, certificateArn, domainBasePath, disableExecuteApiEndpoint, watching, alarmEmail } =
+  const { domainName, certificateArn, domainBasePath, disableExecuteApiEndpoint, monitoring, alarmEmail } =
     settings
   const reject = (reason: string) => {
     throw new Error(`Invalid context: ${reason}`)
@@ -42,7 +42,8 @@ function rejectCombinations(settings: Settings): void {
   if (domainBasePath && !domainName) reject('domainBasePath requires domainName.')
   if (disableExecuteApiEndpoint && !domainName)
     reject('disableExecuteApiEndpoint=true requires domainName; clients could not reach the API.')
-  if (alarmEmail && !watching) reject('alarmEmail requires watching=true; without alarms, nothing is sent.')
+  if (alarmEmail && !monitoring)
+    reject('alarmEmail requires monitoring=true; without alarms, nothing is sent.')
 }
 
 function readSetting(node: Node, name: string, setting: Setting<unknown>): unknown {

@@ -146,7 +146,7 @@ export const SETTINGS = {
     description: 'Retention of function logs and API access logs.',
     parse: (value: string) => RETENTION_PERIODS.find((days) => String(days) === value),
   },
-  watching: booleanSetting({
+  monitoring: booleanSetting({
     default: false,
     description:
       'Creates the dashboard and the alarms. Like `kms` and `webAcl`, they have a fixed monthly price (docs/costs.md).',

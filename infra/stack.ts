@@ -34,7 +34,7 @@ export class ServiceStack extends Stack {
     createTriggers(this, { functions, queue, deadLetterQueue, settings })
     const { api, accessLog } = createApi(this, { functions, settings })
     if (settings.webAcl) createWebAcl(this, api)
-    if (settings.watching) {
+    if (settings.monitoring) {
       createMetricFilters(this, { accessLog, functions })
       const resources = { api, table, queue, deadLetterQueue, functions }
       const alarms = createAlarms(this, { ...resources, settings })

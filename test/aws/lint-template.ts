@@ -11,7 +11,7 @@ const REGIONS = ['us-east-1', 'eu-west-1', 'ap-southeast-2', 'us-gov-west-1', 'c
 const ALL_OPTIONS = {
   corsOrigins: 'https://app.example.com',
   executionRetentionDays: 30,
-  watching: true,
+  monitoring: true,
   alarmEmail: 'on-call@example.com',
   domainName: 'agents.example.com',
   certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/abc',

@@ -8,7 +8,7 @@ const ALL_FEATURES = {
   corsOrigins: 'https://app.example.com',
   kms: true,
   webAcl: true,
-  watching: true,
+  monitoring: true,
   alarmEmail: 'ops@example.com',
   stackName: 'staging',
   domainName: 'agents.example.com',

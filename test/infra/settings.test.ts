@@ -46,7 +46,7 @@ describe('readSettings', () => {
     ['runnerBatch', '10', 10],
     ['agentMemoryMb', 512, 512],
     ['logRetentionDays', '3653', 3653],
-    ['watching', 'true', true],
+    ['monitoring', 'true', true],
     ['webAcl', 'true', true],
     ['kms', true, true],
     ['deletionProtection', 'true', true],
@@ -57,7 +57,7 @@ describe('readSettings', () => {
   })
 
   it('accepts an email address for alarms', () => {
-    const { alarmEmail } = read({ watching: true, alarmEmail: 'ops@example.com' })
+    const { alarmEmail } = read({ monitoring: true, alarmEmail: 'ops@example.com' })
     expect(alarmEmail).toBe('ops@example.com')
   })
 
@@ -125,8 +125,8 @@ const domain = { domainName: 'agents.example.com', certificateArn }
 
 describe('rejected combinations', () => {
   it.each([
-    [{ alarmEmail: 'ops@example.com', watching: 'false' }, 'alarmEmail requires watching=true'],
-    [{ alarmEmail: 'ops@example.com' }, 'alarmEmail requires watching=true'],
+    [{ alarmEmail: 'ops@example.com', monitoring: 'false' }, 'alarmEmail requires monitoring=true'],
+    [{ alarmEmail: 'ops@example.com' }, 'alarmEmail requires monitoring=true'],
     [{ domainBasePath: 'agents' }, 'domainBasePath requires domainName'],
     [{ disableExecuteApiEndpoint: true }, 'disableExecuteApiEndpoint=true requires domainName'],
   ])('%j', (context, message) => {
@@ -134,8 +134,8 @@ describe('rejected combinations', () => {
   })
 
   it.each([
-    { alarmEmail: 'ops@example.com', watching: true },
-    { watching: false },
+    { alarmEmail: 'ops@example.com', monitoring: true },
+    { monitoring: false },
     { ...domain, domainBasePath: 'agents' },
     { disableExecuteApiEndpoint: false },
   ])('do not include %j', (context) => {
@@ -161,7 +161,7 @@ describe('unknown context keys', () => {
   })
 
   it('are reported together', () => {
-    expect(() => read({ stakName: 1, wathcing: 1 })).toThrow(/stackName\?\n.*watching\?/)
+    expect(() => read({ stakName: 1, monitorng: 1 })).toThrow(/stackName\?\n.*monitoring\?/)
   })
 
   it.each([

@@ -6,7 +6,7 @@ const EVERYTHING = {
   corsOrigins: '*',
   kms: true,
   webAcl: true,
-  watching: true,
+  monitoring: true,
   alarmEmail: 'ops@example.com',
   openaiKeyParameter: '/shared/openai',
 }

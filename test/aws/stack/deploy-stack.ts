@@ -17,7 +17,7 @@ export async function deployStack(folder: string, environment: Record<string, st
     'synth',
     '--quiet',
     '--context',
-    'watching=false',
+    'monitoring=false',
     '--context',
     'httpPublishing=true',
     '--output',

@@ -246,7 +246,7 @@ describe('corsOrigins', () => {
   it('stays below the limit of 500 resources in a stack', () => {
     const { Resources } = synthesize({
       corsOrigins: '*',
-      watching: true,
+      monitoring: true,
       alarmEmail: 'ops@example.com',
       webAcl: true,
     }).toJSON()

@@ -12,7 +12,7 @@ import type { Fault } from './faulty-relay.ts'
 import { type MonitoredService, startMonitoredService } from './monitored-service.ts'
 import { type Observation, toSamples } from './observed-metrics.ts'
 
-const template = synthesize({ watching: true })
+const template = synthesize({ monitoring: true })
 
 const READS = ['GetItem', 'BatchGetItem', 'Query']
 /** Above the threshold, and below the timeout after which the SDK retries. */

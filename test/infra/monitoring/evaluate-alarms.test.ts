@@ -3,7 +3,7 @@ import { synthesize } from '../synthesize.ts'
 import { matchesPattern } from './apply-metric-filters.ts'
 import { evaluateAlarms, evaluateExpression, type Sample, STACK_NAME } from './evaluate-alarms.ts'
 
-const template = synthesize({ watching: true })
+const template = synthesize({ monitoring: true })
 const runner = { FunctionName: 'ProcessExecutionFunction' }
 const sweeper = { FunctionName: 'SweepExecutionsFunction' }
 const deadLetters = { QueueName: 'DeadLetterQueue' }

@@ -7,8 +7,8 @@ import { readHeadings, readSection } from '../read-section.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const STACK = 'AgentExecutionService'
-const template = synthesize({ watching: true, alarmEmail: 'ops@example.com' })
-const withoutEmail = synthesize({ watching: true })
+const template = synthesize({ monitoring: true, alarmEmail: 'ops@example.com' })
+const withoutEmail = synthesize({ monitoring: true })
 
 const findAlarms = (of: typeof template): [string, Resource['Properties']][] =>
   Object.values(findResources(of, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => [
@@ -208,10 +208,13 @@ describe('the metric filters', () => {
   })
 })
 
-describe('watching', () => {
-  it.each([{}, { watching: false }])('creates nothing that has a price unless it is true: %j', (context) => {
-    const unmonitored = synthesize(context)
-    for (const type of ['CloudWatch::Alarm', 'CloudWatch::Dashboard', 'SNS::Topic', 'Logs::MetricFilter'])
-      unmonitored.resourceCountIs(`AWS::${type}`, 0)
-  })
+describe('monitoring', () => {
+  it.each([{}, { monitoring: false }])(
+    'creates nothing that has a price unless it is true: %j',
+    (context) => {
+      const unmonitored = synthesize(context)
+      for (const type of ['CloudWatch::Alarm', 'CloudWatch::Dashboard', 'SNS::Topic', 'Logs::MetricFilter'])
+        unmonitored.resourceCountIs(`AWS::${type}`, 0)
+    },
+  )
 })
