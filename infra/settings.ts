@@ -55,7 +55,7 @@ export const SETTINGS = {
   responseStreaming: booleanSetting({
     default: true,
     description:
-      'Streams responses: synchronous runs can take 270 s (calls of [MCP tools](mcp.md) 45 s) and return large outputs, and events arrive as they happen. When false, API Gateway buffers responses: a synchronous run can take 25 s (20 s), and clients of [events](runs.md#events) reconnect after each part.',
+      'Streams responses: synchronous runs can take 270 s (calls of [MCP tools](mcp.md) 45 s) and return large outputs, and events arrive as they happen. When false, API Gateway buffers responses: a synchronous run can take 25 s (20 s), and clients of [events](executions.md#events) reconnect after each part.',
   }),
   httpPublishing: booleanSetting({
     default: false,
