@@ -71,6 +71,7 @@ export function admission(
 ): Admit {
   const counts = new LRUCache<string, Count>({ max: MAX_ORGANIZATIONS })
   const pending = new Map<string, Promise<unknown>>()
+  const recording = new Map<string, Set<Promise<unknown>>>()
   const firstBudget = Math.floor((max * FIRST_BUDGET) / processes)
   const maxBudget = Math.min((max * MAX_BUDGET) / processes, max / 2)
 
@@ -131,10 +132,30 @@ export function admission(
     return { ...first, steadyBudget: budget, budget, ttlMs }
   }
 
+  /** Those that are being recorded may or may not be in the index: above half of the limit, they are awaited. */
+  async function countOpen(organizationId: string): Promise<number> {
+    const unsettled = [...(recording.get(organizationId) ?? [])]
+    const counted = await executions.countOpen({ organizationId, max })
+    if (unsettled.length === 0 || counted + unsettled.length < max / 2) return counted + unsettled.length
+    await Promise.allSettled(unsettled)
+    return executions.countOpen({ organizationId, max })
+  }
+
+  function recorded<T>(organizationId: string, record: () => Promise<T>): Promise<T> {
+    const promise = record()
+    const others = recording.get(organizationId) ?? new Set()
+    recording.set(organizationId, others.add(promise))
+    const forget = () => others.delete(promise) && others.size === 0 && recording.delete(organizationId)
+    promise.then(forget, forget)
+    return promise
+  }
+
   /** @throws TooManyRequests */
   async function countFor(organizationId: string): Promise<void> {
-    const counted = await executions.countOpen({ organizationId, max })
     const last = counts.get(organizationId)
+    // What is recorded from now on would be missing in the new count.
+    if (last) last.budget = 0
+    const counted = await countOpen(organizationId)
     const open = counted + notCounted(counted, last)
     counts.set(organizationId, toCount(open, last))
     if (open >= max) throw new TooManyRequests(max)
@@ -147,7 +168,7 @@ export function admission(
         count.burst = burstOf(count) - 1
         count.lastAt = system.now()
         count.admitted++
-        return record()
+        return recorded(organizationId, record)
       }
       if (isRejected(count)) throw new TooManyRequests(max)
       const other = pending.get(organizationId)
@@ -155,7 +176,7 @@ export function admission(
       await other
     }
     const counting = countFor(organizationId)
-    const own = counting.then(record)
+    const own = counting.then(() => recorded(organizationId, record))
     // Until counts are steady, the next one has to include this run.
     const settled = counting
       .then(() => (isSteady(counts.get(organizationId)) ? undefined : own))

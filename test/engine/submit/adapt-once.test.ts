@@ -1,27 +1,12 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { idempotencyStore } from '../../../lib/dynamodb/idempotency-store.ts'
 import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { runInProcess, submitAsync, submitSync } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import type * as AdaptInput from '../../../lib/schema/adapt/adapt-input.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { aMessage } from '../../support/engine/scripted-engine.ts'
-
-const { adapted } = vi.hoisted(() => ({ adapted: [] as unknown[] }))
-vi.mock('../../../lib/schema/adapt/adapt-input.ts', async (load) => {
-  const { compileAdapter } = await load<typeof AdaptInput>()
-  const counting: typeof compileAdapter = (schema) => {
-    const adapt = compileAdapter(schema)
-    return (input) => {
-      adapted.push(input)
-      return adapt(input)
-    }
-  }
-  return { compileAdapter: counting }
-})
-beforeEach(() => void adapted.splice(0))
 
 const engine = {
   ...engineOn(sharedTable()),
@@ -38,19 +23,26 @@ async function aRequest() {
 }
 
 describe('an input is adapted once', () => {
+  it('by the request', async () => {
+    expect((await aRequest()).adaptedInput).toEqual({ question: '42' })
+  })
+
   it.each([
     { by: 'a synchronous run', submit: submitSync.bind(null, engine) },
     { by: 'a run in this process', submit: runInProcess.bind(null, engine) },
-  ])('by $by', async ({ submit }) => {
-    const { status, input, output } = await submit(await aRequest())
-    expect({ status, input, output }).toEqual({ status: 'SUCCESS', input: INPUT, output: { answer: '42' } })
-    expect(adapted).toEqual([INPUT])
+  ])('and not again by $by', async ({ submit }) => {
+    const request = { ...(await aRequest()), adaptedInput: { question: 'as the request adapted it' } }
+    const { status, input, output } = await submit(request)
+    expect({ status, input }).toEqual({ status: 'SUCCESS', input: INPUT })
+    expect(output).toEqual({ answer: 'as the request adapted it' })
   })
 
-  it('by the request, and again by the worker that runs it', async () => {
-    const execution = await submitAsync(engine, await aRequest())
+  it('in each process: a worker derives it from the record', async () => {
+    const execution = await submitAsync(engine, {
+      ...(await aRequest()),
+      adaptedInput: { question: 'as the request adapted it' },
+    })
     await processMessage(engine, execution.id)
     expect((await engine.executions.get(execution))?.output).toEqual({ answer: '42' })
-    expect(adapted).toEqual([INPUT, INPUT])
   })
 })

@@ -7,6 +7,7 @@ import { admission } from '../../../lib/engine/submit/admission.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/engine/executions.ts'
+import { waitUntil } from '../../support/processes/wait-until.ts'
 
 const LIMIT = 7
 const name = `admission-${system.newId()}`
@@ -120,6 +121,27 @@ describe('admission', () => {
       await times(burst, () => admit(organizationId, record))
       advance(1_000)
     }
+    expect(await open()).toBe(100)
+  })
+
+  it.each([
+    { written: 'not yet written', isWritten: false },
+    { written: 'written, but not yet confirmed,', isWritten: true },
+  ])('admits exactly the limit while executions are $written when it counts', async ({ isWritten }) => {
+    const { organizationId, process, record, counts, open, advance } = aService()
+    const admit = process(100, 1)
+    let records = 0
+    const recordSlowly = async () => {
+      advance(20)
+      const hasCounted =
+        records++ === 0 || waitUntil(() => counts() > 1, { what: 'a count', limitMs: 20_000 })
+      if (!isWritten) await hasCounted
+      const execution = await record()
+      await hasCounted
+      return execution
+    }
+    const { passed } = partition(await times(150, () => admit(organizationId, recordSlowly)))
+    expect(passed).toHaveLength(100)
     expect(await open()).toBe(100)
   })
 
