@@ -1,3 +1,4 @@
+import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { Unavailable } from './core/errors.ts'
 
@@ -99,48 +100,14 @@ export async function orUnavailable<T>(response: Promise<T>): Promise<T> {
   }
 }
 
-/** Names of throttling errors, which have status 400, and codes of failed connections: those that the SDK retries. */
-const THROTTLING_CODES = [
-  'LimitExceededException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'RequestThrottled',
-  'ThrottledException',
-  'Throttling',
-  'ThrottlingException',
-  'TooManyRequestsException',
-]
-const CONNECTION_CODES = [
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-]
-
-/** The documented fields of the errors that a client throws. */
-type SdkError = Error & {
-  $fault?: 'client' | 'server'
-  $retryable?: object
-  $metadata?: { httpStatusCode?: number }
-  code?: string
-}
-
 /** Whether the call may succeed later: throttling, a server error, a timeout, or a failed connection. */
 export function isRetryable(error: unknown): boolean {
-  if (!(error instanceof Error) || error.name === 'AbortError') return false
-  const { name, code, $fault, $retryable, $metadata } = error as SdkError
-  const status = $metadata?.httpStatusCode ?? 0
+  if (!(error instanceof Error)) return false
+  const sdkError = error as Parameters<typeof isServerError>[0]
   return (
-    $retryable !== undefined ||
-    $fault === 'server' ||
-    status === 429 ||
-    status >= 500 ||
-    THROTTLING_CODES.includes(name) ||
-    name === 'TimeoutError' ||
-    CONNECTION_CODES.includes(code ?? '')
+    sdkError.$fault === 'server' ||
+    isServerError(sdkError) ||
+    isThrottlingError(sdkError) ||
+    isTransientError(sdkError)
   )
 }
