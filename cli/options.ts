@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type * as z from 'zod/mini'
-import { runParameters } from '../lib/api/parameters/run-parameters.ts'
-import { messageSchema } from '../lib/api/schemas/publish-body.ts'
+import { runParameters } from '../lib/api/parameters.ts'
+import { messageSchema } from '../lib/api/schemas/bodies.ts'
 import { isScope, MAX_TOKEN_AGENTS, MAX_TOKEN_RATE, SCOPES, type Scope } from '../lib/core/access.ts'
 import { isSlug, isUuid } from '../lib/core/ids.ts'
 

@@ -1,5 +1,5 @@
 import { archiveAgent } from '../lib/agents/lifecycle/archive-agent.ts'
-import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { toAgentRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { system } from '../lib/system.ts'

@@ -1,5 +1,5 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
-import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { toAgentRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { suggestAgent } from '../lib/http/suggest-agent.ts'

@@ -1,5 +1,4 @@
-import { executionParameters } from '../lib/api/parameters/execution-parameters.ts'
-import { waitHeaders } from '../lib/api/parameters/wait-headers.ts'
+import { executionParameters, waitHeaders } from '../lib/api/parameters.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { adaptedInputOf } from '../lib/engine/submit/adapted-input.ts'

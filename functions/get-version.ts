@@ -1,5 +1,5 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
-import { toVersionDetails } from '../lib/api/mappers/to-agent-record.ts'
+import { toVersionDetails } from '../lib/api/to-agent-record.ts'
 import { VersionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

@@ -1,5 +1,5 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
-import { executionPageParameters } from '../lib/api/parameters/page-parameters.ts'
+import { executionPageParameters } from '../lib/api/parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { listPage } from '../lib/http/execution-page.ts'

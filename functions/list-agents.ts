@@ -1,5 +1,5 @@
-import { toAgentRecord } from '../lib/api/mappers/to-agent-record.ts'
-import { agentPageParameters } from '../lib/api/parameters/page-parameters.ts'
+import { agentPageParameters } from '../lib/api/parameters.ts'
+import { toAgentRecord } from '../lib/api/to-agent-record.ts'
 import { visibilityOf } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

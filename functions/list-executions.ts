@@ -1,4 +1,4 @@
-import { executionPageParameters } from '../lib/api/parameters/page-parameters.ts'
+import { executionPageParameters } from '../lib/api/parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { listPage } from '../lib/http/execution-page.ts'

@@ -1,5 +1,5 @@
-import { toStepRecord } from '../lib/api/mappers/to-step-record.ts'
-import { pageParameters } from '../lib/api/parameters/page-parameters.ts'
+import { pageParameters } from '../lib/api/parameters.ts'
+import { toStepRecord } from '../lib/api/to-execution-record.ts'
 import { ExecutionNotFound } from '../lib/core/errors.ts'
 import { MAX_PAGE_BYTES } from '../lib/core/limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

@@ -1,6 +1,6 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
-import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
-import { pageParameters } from '../lib/api/parameters/page-parameters.ts'
+import { pageParameters } from '../lib/api/parameters.ts'
+import { toVersionRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { BY_ID, parsePage, toPageResponse } from '../lib/http/page.ts'

@@ -1,6 +1,6 @@
 import { assertLoads, checkPublishedAgent } from '../lib/agents/lifecycle/check-published-agent.ts'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
-import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { toVersionRecord } from '../lib/api/to-agent-record.ts'
 import { mayUseAgent } from '../lib/core/access.ts'
 import { Forbidden } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

@@ -1,5 +1,5 @@
 import { retireVersion } from '../lib/agents/lifecycle/retire-version.ts'
-import { toVersionRecord } from '../lib/api/mappers/to-agent-record.ts'
+import { toVersionRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { toVersionId } from '../lib/http/version-id.ts'

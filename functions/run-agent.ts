@@ -1,4 +1,4 @@
-import { runHeaders, runParameters } from '../lib/api/parameters/run-parameters.ts'
+import { runHeaders, runParameters } from '../lib/api/parameters.ts'
 import { type Access, idempotencyKeyOf } from '../lib/core/access.ts'
 import { isFinal } from '../lib/core/execution.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'

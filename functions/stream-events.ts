@@ -1,4 +1,4 @@
-import { eventHeaders } from '../lib/api/parameters/event-headers.ts'
+import { eventHeaders } from '../lib/api/parameters.ts'
 import { ExecutionNotFound, InvalidHeader } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { archiveAgent } from '../../lib/agents/lifecycle/archive-agent.ts'
-import { toAgentRecord } from '../../lib/api/mappers/to-agent-record.ts'
+import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent } from '../../lib/core/agent.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'

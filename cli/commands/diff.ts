@@ -1,11 +1,7 @@
 import type { Command } from 'commander'
-import type { ValueChange } from '../../lib/api/comparison/compare-json.ts'
-import {
-  type ComparedLine,
-  compareVersions,
-  type VersionComparison,
-} from '../../lib/api/comparison/compare-versions.ts'
-import { toVersionDetails } from '../../lib/api/mappers/to-agent-record.ts'
+import type { ValueChange } from '../../lib/api/compare-versions.ts'
+import { type ComparedLine, compareVersions, type VersionComparison } from '../../lib/api/compare-versions.ts'
+import { toVersionDetails } from '../../lib/api/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { UserError } from '../errors.ts'

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { AgentError, Client } from '../../clients/typescript/src/index.ts'
-import { toAgentRecord } from '../../lib/api/mappers/to-agent-record.ts'
+import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import {
   type TypedAgent,
   writePythonModule,

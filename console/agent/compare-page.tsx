@@ -1,6 +1,6 @@
 import './agent.css'
 import { useMemo } from 'preact/hooks'
-import { compareVersions } from '../../lib/api/comparison/compare-versions.ts'
+import { compareVersions } from '../../lib/api/compare-versions.ts'
 import type { VersionDetails } from '../../lib/api/schemas/agent-record.ts'
 import { useResource } from '../api/use-resource.ts'
 import { getVersion } from '../api/versions.ts'

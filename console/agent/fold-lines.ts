@@ -1,4 +1,4 @@
-import type { ComparedLine } from '../../lib/api/comparison/compare-versions.ts'
+import type { ComparedLine } from '../../lib/api/compare-versions.ts'
 
 /** Lines that follow each other. `start`: the index of the first. `isFolded`: none differs, nor is near one that does. */
 export type DiffPart = { start: number; lines: ComparedLine[]; isFolded: boolean }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ComparedLine } from '../../lib/api/comparison/compare-versions.ts'
+import type { ComparedLine } from '../../lib/api/compare-versions.ts'
 import { formatCount } from '../format/numbers.ts'
 import { type DiffPart, foldLines } from './fold-lines.ts'
 

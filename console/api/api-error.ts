@@ -1,4 +1,4 @@
-import type { ProblemRecord } from '../../lib/api/schemas/problem-record.ts'
+import type { ProblemRecord } from '../../lib/api/schemas/records.ts'
 
 /**
  * A request that failed. `status` is 0 if there was no response. `problem` has what the service said about it (RFC 9457), and

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { MeRecord } from '../../lib/api/schemas/me-record.ts'
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { ErrorBox } from '../components/page/error-box.tsx'

@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { MeRecord } from '../../lib/api/schemas/me-record.ts'
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, toUrl } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'

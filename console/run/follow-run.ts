@@ -1,6 +1,5 @@
 import type { SentEvent } from '../../clients/typescript/src/runs/sse.ts'
-import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { parseJsonText } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { type CallEvent, mergeCall, mergeStep } from './merge-steps.ts'

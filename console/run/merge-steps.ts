@@ -1,4 +1,4 @@
-import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
+import type { StepRecord } from '../../lib/api/schemas/execution-record.ts'
 
 /** The data of a `tool` event: a call of a step. */
 export type CallEvent = NonNullable<StepRecord['toolCalls']>[number] & { step: number }

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { JsonView, TextPortions } from '../components/json/json-view.tsx'
 import { memo } from '../components/json/memo.ts'
 import { Duration } from '../components/values/duration.tsx'

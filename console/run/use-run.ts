@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import type { StepRecord } from '../../lib/api/schemas/step-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, requestPage } from '../api/request.ts'
 import { requestEvents } from '../api/server-events.ts'

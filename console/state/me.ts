@@ -1,6 +1,6 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { MeRecord } from '../../lib/api/schemas/me-record.ts'
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
 
 /** The organization and the limits of the token; null until they are known. */
 export const MeContext = createContext<MeRecord | null>(null)

@@ -2,11 +2,10 @@ import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import type { Scope } from '../core/access.ts'
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
-import { parameterSchemas } from './parameters/parameter-schemas.ts'
+import { parameterSchemas } from './parameters.ts'
 import { apiRoutes, getOperation, type Operation, type Route } from './routes.ts'
-import { problemRecord } from './schemas/problem-record.ts'
-import { getSchema } from './schemas/records.ts'
-import { sentEvent } from './schemas/sent-event.ts'
+import { sentEvent } from './schemas/execution-record.ts'
+import { getSchema, problemRecord } from './schemas/records.ts'
 
 const PATH_PARAMETERS: Record<string, z.ZodType> = {
   agentId: z.string().meta({ description: 'The ID (a UUID) or slug of the agent.' }),

@@ -1,6 +1,6 @@
 import type { Scope } from '../core/access.ts'
 import type { ErrorCode } from '../core/errors.ts'
-import type { parameterSchemas } from './parameters/parameter-schemas.ts'
+import type { parameterSchemas } from './parameters.ts'
 import type { RecordName, ResponseBody } from './schemas/records.ts'
 
 /**
@@ -44,7 +44,7 @@ export type Operation = {
   | { scope: Scope | Scope[] | 'any'; public?: never }
 )
 
-/** The name of a schema in `parameters/parameter-schemas.ts`. */
+/** The name of a schema in `parameters.ts`. */
 export type ParametersName = keyof typeof parameterSchemas
 
 const listOf = (items: string, record: RecordName) => ({

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { text as readText } from 'node:stream/consumers'
-import { toExecutionRecord } from '../api/mappers/to-execution-record.ts'
-import { toStepRecord } from '../api/mappers/to-step-record.ts'
+import { toExecutionRecord, toStepRecord } from '../api/to-execution-record.ts'
 import { EVENT_STREAM_MS } from '../core/limits.ts'
 import type { ExecutionEvent, RecordedStep } from '../core/step.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'

@@ -1,4 +1,4 @@
-import { toExecutionRecord, toExecutionSummary } from '../api/mappers/to-execution-record.ts'
+import { toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
 import { type Access, visibilityOf } from '../core/access.ts'
 import { InvalidQueryParameter } from '../core/errors.ts'
 import type { ExecutionStore } from '../core/ports.ts'

@@ -1,5 +1,5 @@
-import { toChangedRecord, toExecutionRecord } from '../api/mappers/to-execution-record.ts'
 import type { ExecutionRecord } from '../api/schemas/execution-record.ts'
+import { toChangedRecord, toExecutionRecord } from '../api/to-execution-record.ts'
 import { type Access, hasScope } from '../core/access.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type Execution, hasUsedAllSteps, inputErrorsOf, isFinal } from '../core/execution.ts'

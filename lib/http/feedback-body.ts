@@ -1,4 +1,4 @@
-import { feedbackBody } from '../api/schemas/feedback.ts'
+import { feedbackBody } from '../api/schemas/bodies.ts'
 import { FeedbackMismatch } from '../core/errors.ts'
 import type { Feedback } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'

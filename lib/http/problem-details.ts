@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import type { ProblemRecord } from '../api/schemas/problem-record.ts'
+import type { ProblemRecord } from '../api/schemas/records.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { ServiceEvent } from './event.ts'
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { publishBody } from '../api/schemas/publish-body.ts'
+import { publishBody } from '../api/schemas/bodies.ts'
 import { InvalidAgent } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { toBodyViolations } from './body-violations.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { runHeaders, runParameters } from '../api/parameters/run-parameters.ts'
+import { runHeaders, runParameters } from '../api/parameters.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
 import { InvalidParams } from './invalid-params.ts'
 

@@ -1,12 +1,12 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { resolveAgent } from '../agents/resolve-agent.ts'
-import { toChangedRecord, toExecutionRecord, toExecutionSummary } from '../api/mappers/to-execution-record.ts'
 import {
   changedExecutionRecord,
   executionRecord,
   executionSummaryRecord,
 } from '../api/schemas/execution-record.ts'
+import { toChangedRecord, toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
 import { type Access, mayUseAgent, resolveTenant, type Scope } from '../core/access.ts'
 import type { Agent } from '../core/agent.ts'
 import { encodeCursor } from '../core/cursor.ts'

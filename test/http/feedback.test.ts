@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { problemRecord } from '../../lib/api/schemas/problem-record.ts'
+import { problemRecord } from '../../lib/api/schemas/records.ts'
 import { aModelAgent } from '../support/engine/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { getExecutionId, waitForExecution } from '../support/service/client.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { waitHeaders } from '../../lib/api/parameters/wait-headers.ts'
+import { waitHeaders } from '../../lib/api/parameters.ts'
 import { system } from '../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 

@@ -12,7 +12,7 @@ import { useCheck } from '../../schema/check/use-check.ts'
 import { SchemaEditor } from '../../schema/schema-editor.tsx'
 import { useAction } from './use-action.ts'
 
-/** The limit of the API (`lib/api/schemas/feedback.ts`). */
+/** The limit of the API (`lib/api/schemas/bodies.ts`). */
 const MAX_NOTE_CHARACTERS = 2_000
 
 type Props = { run: ExecutionRecord; onChange: (run: ExecutionRecord) => void; onClose: () => void }

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
-import type { StepRecord } from '../../../lib/api/schemas/step-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { useNow } from '../../components/values/use-now.ts'
 import { formatDuration } from '../../format/duration.ts'
 import { formatCount } from '../../format/numbers.ts'

@@ -1,5 +1,4 @@
-import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
-import type { StepRecord } from '../../../lib/api/schemas/step-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../../lib/api/schemas/execution-record.ts'
 
 type ToolCall = NonNullable<StepRecord['toolCalls']>[number]
 

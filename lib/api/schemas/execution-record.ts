@@ -1,7 +1,23 @@
 import * as z from 'zod'
-import { usageRecord } from './usage-record.ts'
+import { STOP_REASONS } from '../../core/model.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
+
+const reported = z.int().nullable()
+
+export const usageRecord = z
+  .object({
+    inputTokens: z.int().meta({ description: 'Includes the cached and the cache write tokens.' }),
+    outputTokens: z.int().meta({ description: 'Includes the reasoning tokens.' }),
+    cachedInputTokens: reported.meta({
+      description: "Read from the provider's prompt cache. Null if the provider does not report them.",
+    }),
+    cacheWriteTokens: reported.meta({
+      description: "Written to the provider's prompt cache. Null if the provider does not report them.",
+    }),
+    reasoningTokens: reported.meta({ description: 'Null if the provider does not report them.' }),
+  })
+  .meta({ id: 'Usage' })
 
 const feedbackRecord = z
   .object({
@@ -88,6 +104,70 @@ const executionStateRecord = executionRecord.pick({ id: true, status: true }).me
 
 export const changedExecutionRecord = z.union([executionRecord, executionStateRecord])
 
+const toolCallRecord = z.object({
+  id: z.string(),
+  name: z.string(),
+  input: z.unknown(),
+  result: z
+    .unknown()
+    .optional()
+    .meta({ description: 'The result of the tool. Absent while the call is in progress or if it failed.' }),
+  error: z.string().optional().meta({ description: 'The error message that the model received.' }),
+  executionId: z
+    .uuid()
+    .optional()
+    .meta({ description: 'The execution of the agent that was called. Absent for other tools.' }),
+  startedAt: z.iso.datetime().optional().meta({ description: 'Absent while the call is in progress.' }),
+  durationMs: z.int().optional().meta({ description: 'Absent while the call is in progress.' }),
+  attempt: z.int().optional().meta({
+    description: 'The attempt at the execution that made the call, from 1. Absent while it is in progress.',
+  }),
+})
+
+export const stepRecord = z
+  .object({
+    number: z.int().meta({ description: 'The position of the step, from 1.' }),
+    name: z.string().optional().meta({ description: 'The name of a code agent step.' }),
+    result: z.unknown().optional().meta({ description: 'The result of a code agent step.' }),
+    text: z.string().optional().meta({ description: 'The text of the model response.' }),
+    toolCalls: z.array(toolCallRecord).optional(),
+    stopReason: z.enum(STOP_REASONS).optional().meta({
+      description:
+        'Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed.',
+    }),
+    usage: usageRecord.optional(),
+    costUsd: z.number().nullable().optional().meta({
+      description: 'The price of the model response in US dollars. Null if the model has no price.',
+    }),
+    attempt: z.int().meta({
+      description:
+        'The attempt at the execution that made the step, from 1. Later attempts resume the run where a worker stopped.',
+    }),
+    startedAt: z.iso.datetime(),
+    finishedAt: z.iso.datetime(),
+    durationMs: z.int(),
+  })
+  .meta({ id: 'Step' })
+
+/** One event of a stream, field by field. OpenAPI 3.1 has no way to say that a stream consists of them. */
+export const sentEvent = z
+  .object({
+    event: z.string().meta({
+      description: 'status, step, tool or done for an execution; message for the Model Context Protocol.',
+    }),
+    data: z.string().meta({
+      description:
+        'JSON. status: `id` and `status`. step: a record of the list of steps. tool: a tool call of a step, and its number as `step`. done: the execution.',
+    }),
+    id: z
+      .string()
+      .optional()
+      .meta({ description: 'The number of the last step, for `Last-Event-ID`. Only `step` sets it.' }),
+  })
+  .meta({ id: 'SentEvent', description: 'One server-sent event.' })
+
+export type UsageRecord = z.infer<typeof usageRecord>
 export type ExecutionStateRecord = z.infer<typeof executionStateRecord>
 export type ExecutionRecord = z.infer<typeof executionRecord>
 export type ExecutionSummaryRecord = z.infer<typeof executionSummaryRecord>
+export type StepRecord = z.infer<typeof stepRecord>

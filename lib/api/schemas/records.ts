@@ -1,10 +1,63 @@
 import * as z from 'zod'
+import { SCOPES } from '../../core/access.ts'
 import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
-import { changedExecutionRecord, executionRecord, executionSummaryRecord } from './execution-record.ts'
-import { feedbackBody } from './feedback.ts'
-import { meRecord } from './me-record.ts'
-import { publishBody } from './publish-body.ts'
-import { stepRecord } from './step-record.ts'
+import { feedbackBody, publishBody } from './bodies.ts'
+import {
+  changedExecutionRecord,
+  executionRecord,
+  executionSummaryRecord,
+  stepRecord,
+} from './execution-record.ts'
+
+/** RFC 9457 problem details, the body of every error. */
+export const problemRecord = z
+  .looseObject({
+    type: z.string().meta({ description: 'A URI that identifies the error code.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().meta({ description: 'What is wrong with this request, and how to correct it.' }),
+    instance: z.string().meta({ description: 'The request ID. Quote it when you ask for support.' }),
+    code: z.string(),
+    errors: z
+      .array(
+        z.object({
+          path: z.string(),
+          message: z.string(),
+          line: z.int().optional().meta({ description: 'In a text that the body contains, from 1.' }),
+          field: z.string().optional().meta({ description: 'In a document, as a dotted path.' }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'The individual violations.' }),
+  })
+  .meta({ id: 'Problem' })
+
+export type ProblemRecord = z.infer<typeof problemRecord>
+
+export const meRecord = z
+  .object({
+    organizationId: z.uuid(),
+    tokenId: z.uuid(),
+    scopes: z.array(z.enum(SCOPES)).meta({
+      description:
+        'read: GET routes. run: start and cancel executions, and give feedback. manage: everything else.',
+    }),
+    agents: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'IDs or slugs of the agents that the token may use. Null for all of them.' }),
+    tenantId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The tenant to which the token is bound. Null if it is not.' }),
+    rate: z
+      .int()
+      .nullable()
+      .meta({ description: 'The requests per second that the token may send. Null for no limit.' }),
+  })
+  .meta({ id: 'Me' })
+
+export type MeRecord = z.infer<typeof meRecord>
 
 const jsonObject = z.record(z.string(), z.unknown())
 

@@ -1,6 +1,5 @@
 import type { AgentRecord, VersionRecord } from '../../../lib/api/schemas/agent-record.ts'
-import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
-import type { StepRecord } from '../../../lib/api/schemas/step-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../../lib/api/schemas/execution-record.ts'
 
 const STARTED_AT = Date.parse('2026-11-20T09:00:00.000Z')
 

@@ -10,8 +10,7 @@ import {
   type Violation,
 } from '../../../clients/typescript/src/index.ts'
 import type { ExecutionFilters, RunParameters } from '../../../clients/typescript/src/options.ts'
-import type { executionPageParameters } from '../../../lib/api/parameters/page-parameters.ts'
-import type { runParameters } from '../../../lib/api/parameters/run-parameters.ts'
+import type { executionPageParameters, runParameters } from '../../../lib/api/parameters.ts'
 
 type Agents = {
   'redact-pii': { input: { content: string }; output: { redactedContent: string } }

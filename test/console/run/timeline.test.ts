@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mergeCall, mergeStep } from '../../../console/run/merge-steps.ts'
 import { assignLanes, scaleMarks, toTimeline } from '../../../console/run/timeline/timeline.ts'
-import type { StepRecord } from '../../../lib/api/schemas/step-record.ts'
+import type { StepRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { aStepRecord } from '../../browser/stub/records.ts'
 
 const START = Date.parse('2026-11-22T12:00:00.000Z')

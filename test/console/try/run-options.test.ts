@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findOptionProblems, NO_OPTIONS, toParameters } from '../../../console/try/run-options.ts'
-import { runParameters } from '../../../lib/api/parameters/run-parameters.ts'
+import { runParameters } from '../../../lib/api/parameters.ts'
 
 const isAccepted = (options: Partial<typeof NO_OPTIONS>): boolean => {
   const query = Object.entries(toParameters({ ...NO_OPTIONS, ...options })).map(([name, value]) => [

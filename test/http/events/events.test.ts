@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { executionRecord } from '../../../lib/api/schemas/execution-record.ts'
-import { stepRecord } from '../../../lib/api/schemas/step-record.ts'
+import { executionRecord, stepRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { parseStoredJson } from '../../../lib/core/parse-json.ts'
 import { system } from '../../../lib/system.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'

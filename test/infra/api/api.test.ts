@@ -8,7 +8,7 @@ import {
   operations,
   routes,
 } from '../../../lib/api/routes.ts'
-import { problemRecord } from '../../../lib/api/schemas/problem-record.ts'
+import { problemRecord } from '../../../lib/api/schemas/records.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const template = synthesize()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { problemRecord } from '../../../lib/api/schemas/problem-record.ts'
+import { problemRecord } from '../../../lib/api/schemas/records.ts'
 import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
 import { findResources, synthesize } from '../synthesize.ts'
 

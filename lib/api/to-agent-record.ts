@@ -1,6 +1,6 @@
-import { type Agent, stepLimitsOf, type Version } from '../../core/agent.ts'
-import { MAX_CHILDREN, MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
-import type { AgentRecord, VersionDetails, VersionRecord } from '../schemas/agent-record.ts'
+import { type Agent, stepLimitsOf, type Version } from '../core/agent.ts'
+import { MAX_CHILDREN, MAX_PARALLEL_TOOL_CALLS } from '../core/limits.ts'
+import type { AgentRecord, VersionDetails, VersionRecord } from './schemas/agent-record.ts'
 
 export function toAgentRecord(agent: Agent): AgentRecord {
   return {

@@ -5,6 +5,11 @@ import * as z from 'zod/mini'
  * them in OpenAPI. An error message continues a sentence that begins with the name of the parameter.
  */
 
+/** A schema of query parameters or headers. Its calls are marked as pure, so that bundles contain only the schemas of their function. */
+export function parameters<Shape extends z.core.$ZodShape>(shape: () => Shape) {
+  return z.object(shape())
+}
+
 /** `metadata`: JSON Schema keywords that only OpenAPI needs. */
 export function describe<Schema extends z.ZodMiniType>(
   schema: Schema,

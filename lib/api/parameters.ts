@@ -1,0 +1,142 @@
+import * as z from 'zod/mini'
+import { CURSOR } from '../core/cursor.ts'
+import { isUuid } from '../core/ids.ts'
+import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS, MAX_WAIT_SECONDS, PAGE_SIZE } from '../core/limits.ts'
+import { dateTime, decimal, describe, flag, integer, oneOf, parameters, tenantId } from './parameter-types.ts'
+
+export const runParameters = /* @__PURE__ */ parameters(() => ({
+  execMode: describe(
+    z._default(oneOf(['sync', 'async']), 'sync'),
+    '`sync` waits and returns the output. `async` returns the execution record at once, for polling.',
+  ),
+  enforceInputSchema: describe(flag(), 'Reject input that does not exactly match the input schema.'),
+  useCache: describe(
+    flag(),
+    'Reuse the result of an earlier execution with the same version, tenant and input. Overrides the setting of the version.',
+  ),
+  // Without the default in OpenAPI: generated clients send defaults, which would override the setting of the version.
+  maxAgentSteps: describe(
+    integer({ min: MAX_AGENT_STEPS.min, max: MAX_AGENT_STEPS.max }),
+    `The maximum number of steps of the execution. A version that sets it sets the default and the highest value; otherwise, the default is ${MAX_AGENT_STEPS.default}.`,
+  ),
+  maxTokens: describe(
+    integer(MAX_TOKENS),
+    'The maximum number of input and output tokens of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts.',
+  ),
+  maxCostUsd: describe(
+    decimal(MAX_COST_USD),
+    'The maximum price in US dollars of the model responses of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts.',
+  ),
+  version: describe(
+    z.optional(
+      z.string().check(z.refine(isUuid, { error: 'must be a version ID (a UUID)' }), z.toLowerCase()),
+    ),
+    'The ID of the version to run. Default: the current version of the agent.',
+    { format: 'uuid' },
+  ),
+  tenantId: describe(tenantId(), 'The tenant of the execution.'),
+  useDynamicLearning: describe(flag(), 'Show the model similar past executions as examples.'),
+  model: describe(
+    z.optional(z.string()),
+    'Overrides the model of the version. Format: `{model}[:{reasoning}]`. Allowed are the models that the version lists; by default, those of the provider of its own model.',
+    { minLength: 1 },
+  ),
+}))
+
+export const runHeaders = /* @__PURE__ */ parameters(() => ({
+  'Idempotency-Key': describe(
+    z.optional(
+      z.string().check(
+        z.regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/, {
+          error: 'must have 1 to 255 printable ASCII characters',
+        }),
+      ),
+    ),
+    'A unique value, chosen by the client. For 24 hours, requests with the same key and body lead to the same execution.',
+  ),
+}))
+
+export const pageParameters = /* @__PURE__ */ parameters(() => ({
+  limit: describe(integer(PAGE_SIZE), 'The maximum number of items to return.'),
+  cursor: describe(
+    z.optional(z.string()),
+    'The position to continue from: the cursor in the `next` link of the previous page.',
+    { pattern: CURSOR.source },
+  ),
+}))
+
+export const agentPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  archived: describe(flag(), 'Also return archived agents.'),
+}))
+
+export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  status: describe(
+    z.optional(oneOf(['IN_PROGRESS', 'SUCCESS', 'ERROR'])),
+    'Return only executions with this status.',
+  ),
+  tenantId: describe(tenantId(), 'Return only executions of this tenant.'),
+  from: describe(dateTime(), 'Return only executions created at this time or later (RFC 3339).', {
+    format: 'date-time',
+  }),
+  to: describe(dateTime(), 'Return only executions created before this time (RFC 3339).', {
+    format: 'date-time',
+  }),
+  fields: describe(
+    z.optional(oneOf(['all', 'summary'])),
+    '`summary` leaves out the payloads: `input`, `inputAdaptations`, `output`, `feedback` and `logs`.',
+  ),
+}))
+
+export const executionParameters = /* @__PURE__ */ parameters(() => ({
+  adaptedInput: describe(
+    flag(),
+    'Add the input that the agent received as `adaptedInput`, if it differs from the one that was sent.',
+  ),
+}))
+
+export const waitHeaders = /* @__PURE__ */ parameters(() => ({
+  Prefer: describe(
+    z.pipe(z.optional(z.string()), z.transform(parseWait)),
+    `\`wait=N\` responds when the execution is final, or after N seconds (at most ${MAX_WAIT_SECONDS}).`,
+    { example: 'wait=20' },
+  ),
+}))
+
+/** The seconds to wait (RFC 7240, section 4.3); 0 by default. Unknown preferences are ignored. */
+function parseWait(header = ''): number {
+  const preferences = header.split(',').map((part) => part.split(';')[0]?.trim() ?? '')
+  const wait = preferences.find((part) => /^wait\s*=/i.test(part))
+  const seconds = /^wait\s*=\s*(?:(\d{1,9})|"(\d{1,9})")$/i.exec(wait ?? '')
+  return Math.min(Number(seconds?.[1] ?? seconds?.[2] ?? 0), MAX_WAIT_SECONDS)
+}
+
+export const eventHeaders = /* @__PURE__ */ parameters(() => ({
+  'Last-Event-ID': describe(
+    z.optional(
+      z.pipe(
+        z.string().check(
+          z.regex(/^(?:0|[1-9]\d{0,4})?$/, {
+            error: 'must be the id of an event that was received: the number of a step',
+          }),
+        ),
+        z.transform((text) => Number(text)),
+      ),
+    ),
+    'The number of the last step that was received. The stream continues after it.',
+    { example: '3' },
+  ),
+}))
+
+/** By the names that `routes.ts` uses. For OpenAPI and types: a function imports only its own schemas. */
+export const parameterSchemas = {
+  runParameters,
+  pageParameters,
+  agentPageParameters,
+  executionPageParameters,
+  executionParameters,
+  eventHeaders,
+  runHeaders,
+  waitHeaders,
+}

@@ -1,0 +1,66 @@
+import * as z from 'zod/mini'
+
+/** Its calls are marked as pure, so that bundles contain only the schemas of their function. */
+const schema = <Schema>(define: () => Schema): Schema => define()
+
+export const MAX_NOTE_CHARACTERS = 2_000
+
+const NOTE_ERROR = `must be a string of at most ${MAX_NOTE_CHARACTERS} characters, or null`
+const OUTPUT_ERROR = 'must be a JSON object that matches the output schema, or null'
+
+/** Replaces the previous feedback on the execution. */
+export const feedbackBody = /* @__PURE__ */ schema(() =>
+  z
+    .strictObject({
+      rating: z
+        .literal([1, -1], { error: 'must be 1 or -1' })
+        .check(z.meta({ description: '1 for a good result, -1 for a bad one.', type: 'integer' })),
+      correctedOutput: z
+        .nullish(z.record(z.string(), z.unknown(), { error: OUTPUT_ERROR }))
+        .check(z.describe('The correct output. It must match the output schema of the version that ran.')),
+      note: z
+        .nullish(
+          z.string({ error: NOTE_ERROR }).check(z.maxLength(MAX_NOTE_CHARACTERS, { error: NOTE_ERROR })),
+        )
+        .check(z.describe('A comment for people. It is never shown to a model.')),
+    })
+    .check(z.meta({ id: 'FeedbackBody' })),
+)
+
+export const MAX_MESSAGE_CHARACTERS = 1_000
+
+/** Tabs and line breaks are the only control characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: `\p{Cc}` is unknown to many clients that read OpenAPI.
+const MESSAGE = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/u
+const MESSAGE_ERROR = `must be a string of at most ${MAX_MESSAGE_CHARACTERS} characters without control characters, or null`
+
+/** What the author of a version says about it. */
+export const messageSchema = /* @__PURE__ */ schema(() =>
+  z.string({ error: MESSAGE_ERROR }).check(
+    z.maxLength(MAX_MESSAGE_CHARACTERS, { error: MESSAGE_ERROR }),
+    z.regex(MESSAGE, { error: MESSAGE_ERROR }),
+    z.refine((text) => text.isWellFormed(), { error: MESSAGE_ERROR }),
+  ),
+)
+
+export const publishBody = /* @__PURE__ */ schema(() =>
+  z
+    .strictObject({
+      document: z
+        .string({ error: 'is required and must be a string: the text of an agent.md' })
+        .check(z.describe('The text of an `agent.md`.')),
+      slug: z
+        .optional(z.string({ error: 'must be a string' }))
+        .check(z.describe('The slug if the document has none, like the name of the folder.')),
+      code: z
+        .nullish(z.string({ error: 'must be a string: the code as one ES module, or null' }))
+        .check(
+          z.describe('The code of a code agent, bundled into one ES module. `agents publish` does that.'),
+        ),
+      draft: z
+        .optional(z.boolean({ error: 'must be true or false' }))
+        .check(z.describe('Publish a draft, which runs only when a request names it.')),
+      message: z.nullish(messageSchema).check(z.describe('What the author says about the version.')),
+    })
+    .check(z.meta({ id: 'PublishBody' })),
+)

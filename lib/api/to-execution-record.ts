@@ -1,0 +1,99 @@
+import { type Access, hasScope } from '../core/access.ts'
+import type { Execution, ExecutionSummary, Usage } from '../core/execution.ts'
+import type { CallResult, RecordedStep } from '../core/step.ts'
+import type {
+  ExecutionRecord,
+  ExecutionStateRecord,
+  ExecutionSummaryRecord,
+  StepRecord,
+  UsageRecord,
+} from './schemas/execution-record.ts'
+
+export function toExecutionRecord(execution: Execution): ExecutionRecord {
+  return {
+    id: execution.id,
+    documentId: execution.agentId,
+    versionId: execution.versionId,
+    tenantId: execution.tenantId,
+    status: execution.status,
+    source: execution.source,
+    ...(execution.parentExecutionId && { parentExecutionId: execution.parentExecutionId }),
+    input: execution.input,
+    output: execution.output,
+    error: execution.error,
+    inputAdaptations: execution.inputAdaptations,
+    cached: execution.cached,
+    ...(execution.cachedExecutionId && { cachedDocumentExecutionId: execution.cachedExecutionId }),
+    createdAt: execution.createdAt,
+    startedAt: execution.startedAt,
+    finishedAt: execution.finishedAt,
+    attempts: execution.attempts,
+    steps: execution.steps,
+    ...toUsageRecord(execution.usage),
+    ...(execution.steps === 0 && { costUsd: 0 }),
+    model: execution.model,
+    learnedFrom: execution.learnedFrom ?? [],
+    feedback: execution.feedback,
+    logs: execution.logs,
+  }
+}
+
+/** The answer to a change of an execution: its record, or only its state for a token that may not read. */
+export function toChangedRecord(
+  execution: Execution,
+  access: Pick<Access, 'scopes'>,
+): ExecutionRecord | ExecutionStateRecord {
+  if (hasScope(access, 'read')) return toExecutionRecord(execution)
+  const { id, status } = execution
+  return { id, status }
+}
+
+const NO_PAYLOADS = { input: {}, output: null, inputAdaptations: [], feedback: null, logs: null }
+
+export function toExecutionSummary(summary: ExecutionSummary): ExecutionSummaryRecord {
+  const record = toExecutionRecord({ ...summary, ...NO_PAYLOADS })
+  const { input, output, inputAdaptations, feedback, logs, ...others } = record
+  return others
+}
+
+export function toStepRecord({ step, results }: RecordedStep): StepRecord {
+  const { number, attempt = 1, startedAt, finishedAt } = step
+  const times = { attempt, startedAt, finishedAt, durationMs: getDurationMs(step) }
+  if (step.kind === 'CODE') return { number, name: step.name, result: step.value, ...times }
+  const toolCalls = step.calls.map(({ id, name, input, error }) => ({
+    id,
+    name,
+    input,
+    ...(error !== null && { error }),
+    ...toOutcome(results.get(id)),
+  }))
+  const { text, usage, stopReason } = step
+  return { number, text, toolCalls, ...(stopReason && { stopReason }), ...toUsageRecord(usage), ...times }
+}
+
+function toOutcome(recorded: CallResult | undefined) {
+  if (!recorded) return {}
+  const { result, attempt = 1, startedAt } = recorded
+  const outcome = result.ok ? { result: result.value } : { error: result.error }
+  const { executionId } = result
+  return {
+    ...outcome,
+    ...(executionId !== undefined && { executionId }),
+    startedAt,
+    durationMs: getDurationMs(recorded),
+    attempt,
+  }
+}
+
+const getDurationMs = ({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }) =>
+  Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
+
+/** The tokens and the cost, which a record has next to each other. */
+export function toUsageRecord(usage: Usage): { usage: UsageRecord; costUsd: number | null } {
+  const { inputTokens, outputTokens, costUsd = null } = usage
+  const { cachedInputTokens = null, cacheWriteTokens = null, reasoningTokens = null } = usage
+  return {
+    usage: { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens },
+    costUsd,
+  }
+}
