@@ -1,7 +1,6 @@
 import { agentIdOf } from '../../lib/core/ids.ts'
-import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
+import { organizationStore, tokenStore } from '../../lib/dynamodb/access-stores.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
-import { tokenStore } from '../../lib/dynamodb/token-store.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
 import { type CreationTimes, storeExecutions } from '../../test/support/tables/listing-data.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as settle } from 'node:timers/promises'
 import { TooManyRequests } from '../../lib/core/errors.ts'
-import { openExecutions } from '../../lib/dynamodb/open-executions.ts'
+import { openExecutions } from '../../lib/dynamodb/executions/open-executions.ts'
 import { STATUS_SHARDS } from '../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { admission } from '../../lib/engine/submit/admission.ts'

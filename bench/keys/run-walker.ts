@@ -8,10 +8,9 @@ import {
 } from '../../lib/core/execution.ts'
 import { DEADLINE_MS, IDEMPOTENCY_MS, LEASE_MS } from '../../lib/core/limits.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { cacheStore } from '../../lib/dynamodb/cache-store.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
-import { idempotencyStore } from '../../lib/dynamodb/idempotency-store.ts'
-import { stepStore } from '../../lib/dynamodb/step-store.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
+import { stepStore } from '../../lib/dynamodb/executions/step-store.ts'
+import { cacheStore, idempotencyStore } from '../../lib/dynamodb/reservation-stores.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
 
 /**

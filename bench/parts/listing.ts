@@ -1,4 +1,4 @@
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'

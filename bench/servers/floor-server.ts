@@ -19,7 +19,7 @@ import {
 import { DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { clientConfig, createRequestHandler } from '../../lib/aws-sdk.ts'
 import { newExecution } from '../../lib/core/execution.ts'
-import { toItem } from '../../lib/dynamodb/execution-item.ts'
+import { toItem } from '../../lib/dynamodb/executions/execution-item.ts'
 import { agentKey, executionKey } from '../../lib/dynamodb/table/keys.ts'
 import { TABLE } from '../../lib/dynamodb/table/schema.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'

@@ -1,6 +1,7 @@
 import type { Agent, Version, VersionStatus } from '../core/agent.ts'
 import type { AgentListParams, AgentStore, Page, VersionId } from '../core/ports.ts'
 import {
+  agentFromItem,
   allOf,
   EXISTS,
   hasStatus,
@@ -9,11 +10,8 @@ import {
   isNotCurrent,
   isNotRetired,
   isOwnedBy,
-  refersTo,
-} from './agent-conditions.ts'
-import {
-  agentFromItem,
   recordBytes,
+  refersTo,
   retiredAttribute,
   shownOf,
   toAgentChange,

@@ -1,12 +1,9 @@
+import { organizationStore, rateStore, tokenStore } from './access-stores.ts'
 import { agentStore } from './agent-store.ts'
-import { cacheStore } from './cache-store.ts'
-import { executionStore } from './execution-store.ts'
-import { idempotencyStore } from './idempotency-store.ts'
-import { organizationStore } from './organization-store.ts'
-import { rateStore } from './rate-store.ts'
-import { stepStore } from './step-store.ts'
+import { executionStore } from './executions/execution-store.ts'
+import { stepStore } from './executions/step-store.ts'
+import { cacheStore, idempotencyStore } from './reservation-stores.ts'
 import { openTable, type Table } from './table/table.ts'
-import { tokenStore } from './token-store.ts'
 
 export type Stores = ReturnType<typeof openStores>
 

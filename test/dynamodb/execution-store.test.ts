@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { CANCELLED, failure, type Outcome } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { parseJson } from '../../lib/core/parse-json.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import {
   agentShard,
   executionKey,

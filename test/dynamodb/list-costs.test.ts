@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { ExecutionFilter } from '../../lib/core/ports.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'

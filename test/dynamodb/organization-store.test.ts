@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Organization } from '../../lib/core/agent.ts'
-import { organizationStore } from '../../lib/dynamodb/organization-store.ts'
+import { organizationStore } from '../../lib/dynamodb/access-stores.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rateStore } from '../../lib/dynamodb/rate-store.ts'
+import { rateStore } from '../../lib/dynamodb/access-stores.ts'
 import { largeBodiesKey, rateKey } from '../../lib/dynamodb/table/keys.ts'
 import { system } from '../../lib/system.ts'
 import { EMULATORS, race, tableOn } from '../support/tables/emulators.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Token } from '../../lib/core/agent.ts'
-import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
 import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { seededRandom } from '../support/data/random.ts'
 import { type ApiResponse, getNextLink } from '../support/service/client.ts'

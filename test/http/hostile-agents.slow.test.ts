@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { newCli } from '../cli/cli.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Version } from '../../lib/core/agent.ts'
 import { cachedExecution, newExecution } from '../../lib/core/execution.ts'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 import { type ApiClient, getExecutionId, getNextLink } from '../support/service/client.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { executionStore } from '../../lib/dynamodb/execution-store.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiClient, getExecutionId } from '../support/service/client.ts'
 

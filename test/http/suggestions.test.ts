@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { TokenLimits } from '../../lib/core/access.ts'
-import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
 import { modernRequest } from '../mcp/messages.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { tokenStore } from '../../lib/dynamodb/token-store.ts'
+import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { idempotencyStore } from '../../../lib/dynamodb/idempotency-store.ts'
+import { idempotencyStore } from '../../../lib/dynamodb/reservation-stores.ts'
 import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { runInProcess, submitAsync, submitSync } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { TooManyRequests, Unavailable } from '../../../lib/core/errors.ts'
 import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
-import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { admission } from '../../../lib/engine/submit/admission.ts'
 import { system } from '../../../lib/system.ts'

@@ -1,4 +1,4 @@
-import { executionStore } from '../../../lib/dynamodb/execution-store.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import type { Item } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance/clean-up.ts'
 import { system } from '../../../lib/system.ts'

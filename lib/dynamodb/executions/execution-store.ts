@@ -1,15 +1,23 @@
-import type { ExecutionStore } from '../core/ports.ts'
-import * as transitions from '../core/transitions.ts'
+import type { ExecutionStore } from '../../core/ports.ts'
+import * as transitions from '../../core/transitions.ts'
+import type { Change, Condition } from '../table/expressions.ts'
+import { childKey, executionKey } from '../table/keys.ts'
+import { storePayload } from '../table/payload.ts'
+import { type Item, NOT_EXISTS, type Table } from '../table/table.ts'
 import { cleanUp, deleteExecution, listCleanups } from './cleanup.ts'
-import { type ExecutionItem, SUMMARY_ATTRIBUTES, statusKey, toItem, toSummary } from './execution-item.ts'
+import {
+  type ExecutionItem,
+  loadExecution,
+  readRecord,
+  SUMMARY_ATTRIBUTES,
+  statusKey,
+  toItem,
+  toSummary,
+  withoutNulls,
+} from './execution-item.ts'
 import { executionLists } from './execution-lists.ts'
 import { learningStore } from './learning-store.ts'
-import { loadExecution, readRecord } from './load-execution.ts'
 import { openExecutions } from './open-executions.ts'
-import { childKey, executionKey } from './table/keys.ts'
-import { storePayload } from './table/payload.ts'
-import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
-import { toChange, toCondition } from './transition-expressions.ts'
 
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {
@@ -126,5 +134,52 @@ export function executionStore(table: Table): ExecutionStore {
     async postpone({ stale, ...times }) {
       return (await apply(stale.id, transitions.postpone(stale.openUntil, times))) !== null
     },
+  }
+}
+
+/** Index keys that only open executions have. */
+const OPEN_ATTRIBUTES = ['openShard', 'openUntil']
+
+/** The update of a transition, without its guard and its output (which may be stored in chunks). */
+function toChange({ set, add, claimedAt }: transitions.Transition): Change {
+  const { lease, error, lastError, output: _, ...plain } = set
+  const values = {
+    ...plain,
+    ...('error' in set && { error: error && JSON.stringify(error) }),
+    ...('lastError' in set && { lastError: lastError && JSON.stringify(lastError) }),
+    ...('lease' in set && { leaseOwner: lease?.owner ?? null, leaseExpiresAt: lease?.expiresAt ?? null }),
+  }
+  const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'
+  const cleared = Object.entries(values).flatMap(([name, value]) => (value === null ? [name] : []))
+  const removed = isFinal ? [...OPEN_ATTRIBUTES, ...(set.status === 'SUCCESS' ? ['statusShard'] : [])] : []
+  return {
+    set: withoutNulls(values),
+    remove: [...new Set([...cleared, ...removed])],
+    ...(set.status === 'ERROR' && { copy: { failedShard: 'agentShard' } }),
+    ...(claimedAt && { setOnce: { startedAt: claimedAt } }),
+    ...(add && { add }),
+  }
+}
+
+/** The condition of a write that a transition's guard requires: `isPermitted`, as an expression. */
+function toCondition({ organizationId, owner, unleasedAt, openUntil }: transitions.Guard): Condition {
+  const terms: [string, unknown, string][] = [
+    ['status', 'IN_PROGRESS', '#status = :isStatus'],
+    ['organizationId', organizationId, '#organizationId = :isOrganizationId'],
+    ['leaseOwner', owner, '#leaseOwner = :isLeaseOwner'],
+    [
+      'leaseExpiresAt',
+      unleasedAt,
+      '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :isLeaseExpiresAt)',
+    ],
+    ['openUntil', openUntil, '#openUntil = :isOpenUntil'],
+  ]
+  const present = terms.filter(([, value]) => value !== undefined)
+  return {
+    expression: present.map(([, , expression]) => expression).join(' AND '),
+    names: present.map(([name]) => name),
+    values: Object.fromEntries(
+      present.map(([name, value]) => [`is${name[0]?.toUpperCase()}${name.slice(1)}`, value]),
+    ),
   }
 }

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { Unavailable } from '../core/errors.ts'
-import type { Progress } from '../core/execution.ts'
-import type { CallResult, RecordedStep, Step, StepStore } from '../core/step.ts'
-import { hashCallId, probe } from './probe.ts'
-import { callKey, stepKey, stepNumberOf } from './table/keys.ts'
-import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from './table/payload.ts'
-import { type Item, NOT_EXISTS, type Query, type Table } from './table/table.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { Unavailable } from '../../core/errors.ts'
+import type { Progress } from '../../core/execution.ts'
+import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
+import { callKey, executionKey, type Key, stepKey, stepNumberOf } from '../table/keys.ts'
+import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from '../table/payload.ts'
+import { type Item, NOT_EXISTS, type Query, type Table } from '../table/table.ts'
+import type { ExecutionItem } from './execution-item.ts'
 
 /** Checkpoints. Each is a separate item, so that a long run never rewrites earlier steps. */
 export function stepStore(table: Table): StepStore {
@@ -144,3 +144,26 @@ async function* readItems(table: Table, executionId: string, from: number): Asyn
     lastKey = page.lastKey
   } while (lastKey)
 }
+
+/** Fits one request, with the record and the next step. */
+const MAX_CALLS = 98
+
+/** Reads no content: of the record its status, of the rest whether it exists. */
+const probe =
+  (table: Table): StepStore['probe'] =>
+  async ({ organizationId, id, end: { number, pendingCalls } }) => {
+    const record = executionKey(id)
+    const calls = pendingCalls.slice(0, MAX_CALLS).map((callId) => callKey(id, number, hashCallId(callId)))
+    const keys = [record, stepKey(id, number + 1), ...calls]
+    const found = await table.getMany(keys, {
+      consistent: true,
+      attributes: ['organizationId', 'status', 'deleted'],
+    })
+    const isRecord = ({ sk }: Partial<Key>) => sk === record.sk
+    const execution = found.find(isRecord) as (ExecutionItem & Key) | undefined
+    const isVisible = execution?.organizationId === organizationId && !execution.deleted
+    return { status: isVisible ? execution.status : null, hasMore: found.some((item) => !isRecord(item)) }
+  }
+
+/** A model chose the call id, which may not fit a key. */
+const hashCallId = (callId: string): string => createHash('sha256').update(callId).digest('hex').slice(0, 32)

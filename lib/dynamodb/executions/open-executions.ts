@@ -1,7 +1,6 @@
-import type { ExecutionStore, StaleExecution } from '../core/ports.ts'
-import { listDueItems } from './due-items.ts'
-import { executionIdOf, OPEN_SHARDS, openShard, STATUS_SHARDS, statusShard } from './table/keys.ts'
-import type { Item, Table } from './table/table.ts'
+import type { ExecutionStore, StaleExecution } from '../../core/ports.ts'
+import { executionIdOf, OPEN_SHARDS, openShard, STATUS_SHARDS, statusShard } from '../table/keys.ts'
+import type { Item, Table } from '../table/table.ts'
 
 const OPEN_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => openShard(shard))
 
@@ -56,4 +55,24 @@ function toStale(item: Item): StaleExecution {
     openUntil: Number(item.openUntil),
     deadlineAt: Number(item.deadlineAt),
   }
+}
+
+type Due = { now: number; limit: number }
+
+/** Items of these partitions of the index `open-executions` whose time has come, the earliest first. */
+export async function listDueItems(table: Table, partitions: string[], { now, limit }: Due): Promise<Item[]> {
+  const shards = await Promise.all(
+    partitions.map((partition) =>
+      table.query({
+        IndexName: 'open-executions',
+        KeyConditionExpression: 'openShard = :shard AND openUntil < :now',
+        ExpressionAttributeValues: { ':shard': partition, ':now': now },
+        Limit: limit,
+      }),
+    ),
+  )
+  return shards
+    .flatMap(({ items }) => items)
+    .sort((a, b) => Number(a.openUntil) - Number(b.openUntil))
+    .slice(0, limit)
 }

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { JsonObject } from '../core/json.ts'
 import { DEADLINE_MS } from '../core/limits.ts'
-import type { CacheEntry, CacheStore } from '../core/ports.ts'
-import { cacheKey, executionKey } from './table/keys.ts'
+import type { CacheEntry, CacheStore, IdempotencyStore, Reservation } from '../core/ports.ts'
+import { cacheKey, executionKey, idempotencyKey } from './table/keys.ts'
 import { fitsInline, loadIfComplete, type StoredPayload } from './table/payload.ts'
 import { timeToLive } from './table/retention.ts'
 import type { Condition, Item, Table } from './table/table.ts'
@@ -12,7 +13,7 @@ export function cacheStore(table: Table): CacheStore {
     async get({ key, now }) {
       const item = await table.get(cacheKey(key), { consistent: true })
       if (!item || isExpired(item, now)) return null
-      const entry = await fromItem(table, item)
+      const entry = await entryFromItem(table, item)
       // The execution with the output was deleted.
       return entry.output === null && item.isInRecord ? null : entry
     },
@@ -29,7 +30,7 @@ export function cacheStore(table: Table): CacheStore {
       if (await table.put(item, isFree)) return own
       // This execution's own if the response to a first write was lost. The entry may also have been deleted meanwhile.
       const found = await table.get(cacheKey(key), { consistent: true })
-      return found ? fromItem(table, found) : own
+      return found ? entryFromItem(table, found) : own
     },
 
     async store({ key, executionId, output, expiresAt }) {
@@ -63,10 +64,38 @@ const expiresAtMs = (ms: number) => ({ expiresAt: ms, ...timeToLive(ms) })
 const isExpired = ({ expiresAt }: Item, now: number) => typeof expiresAt === 'number' && expiresAt <= now
 
 /** A large output is read from its execution: the entry has no chunks that could outlive a deletion. */
-async function fromItem(table: Table, item: Item): Promise<CacheEntry> {
+async function entryFromItem(table: Table, item: Item): Promise<CacheEntry> {
   const executionId = String(item.executionId)
   const holder = item.isInRecord ? await table.get(executionKey(executionId), { consistent: true }) : item
   const stored = holder?.output as StoredPayload | undefined
   const output = stored ? ((await loadIfComplete(table, executionId, stored)) as JsonObject | null) : null
   return { executionId, output }
+}
+
+/** Idempotency keys of clients, each bound to the execution of its first request. */
+export function idempotencyStore(table: Table): IdempotencyStore {
+  return {
+    async reserve({ agentId, key, executionId, requestHash, now, expiresAt }) {
+      const id = createHash('sha256').update(`${agentId}\n${key}`).digest('hex')
+      const item = {
+        ...idempotencyKey(id),
+        executionId,
+        requestHash,
+        ...expiresAtMs(expiresAt),
+      }
+      const isFree = {
+        expression: 'attribute_not_exists(pk) OR #expiresAt <= :now',
+        names: ['expiresAt'],
+        values: { now },
+      }
+      if (await table.put(item, isFree)) return { id, executionId, requestHash }
+      const kept = await table.get(idempotencyKey(id), { consistent: true })
+      // The execution, and with it the key, may have been deleted meanwhile.
+      return kept ? reservationFromItem(id, kept) : { id, executionId, requestHash }
+    },
+  }
+}
+
+function reservationFromItem(id: string, item: Item): Reservation {
+  return { id, executionId: String(item.executionId), requestHash: String(item.requestHash) }
 }

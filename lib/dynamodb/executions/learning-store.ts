@@ -1,6 +1,6 @@
-import { Unavailable } from '../core/errors.ts'
-import { type Feedback, isRejection } from '../core/execution.ts'
-import type { JsonObject } from '../core/json.ts'
+import { Unavailable } from '../../core/errors.ts'
+import { type Feedback, isRejection } from '../../core/execution.ts'
+import type { JsonObject } from '../../core/json.ts'
 import {
   BYTES_PER_TOKEN,
   EXAMPLES_TOKENS,
@@ -8,22 +8,22 @@ import {
   type LearningScope,
   type LearningStore,
   type Teachers,
-} from '../core/learning.ts'
-import { parseStoredJson } from '../core/parse-json.ts'
-import { belongsTo } from './cache-store.ts'
-import { isStored } from './cleanup.ts'
-import type { ExecutionItem } from './execution-item.ts'
-import { loadExecution, readRecord } from './load-execution.ts'
-import { agentShard, cacheKey, executionKey } from './table/keys.ts'
+} from '../../core/learning.ts'
+import { parseStoredJson } from '../../core/parse-json.ts'
+import { belongsTo } from '../reservation-stores.ts'
+import { agentShard, cacheKey, executionKey } from '../table/keys.ts'
 import {
   deletePayload,
   payloadBytes,
   type StoredPayload,
   scheduleCleanup,
   storePayload,
-} from './table/payload.ts'
-import { listRecords } from './table/sharded-list.ts'
-import type { Condition, Item, Table } from './table/table.ts'
+} from '../table/payload.ts'
+import { listRecords } from '../table/sharded-list.ts'
+import type { Condition, Item, Table } from '../table/table.ts'
+import { isStored } from './cleanup.ts'
+import type { ExecutionItem } from './execution-item.ts'
+import { loadExecution, readRecord } from './execution-item.ts'
 
 /** Concurrent writers of feedback that one of them may lose to. */
 const MAX_TRIES = 50

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { Unavailable } from '../../core/errors.ts'
 import {
   type Execution,
   type ExecutionError,
@@ -11,8 +13,9 @@ import {
   type RunOptions,
   totalUsage,
   type Usage,
-} from '../core/execution.ts'
-import type { JsonObject } from '../core/json.ts'
+} from '../../core/execution.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { MissingChunk } from '../table/chunks.ts'
 import {
   agentShard,
   executionKey,
@@ -24,9 +27,9 @@ import {
   shardOf,
   statusShard,
   tenantShard,
-} from './table/keys.ts'
-import { loadPayload, loadSentPayload, type StoredPayload, storePayload } from './table/payload.ts'
-import type { Item, Table } from './table/table.ts'
+} from '../table/keys.ts'
+import { loadPayload, loadSentPayload, type StoredPayload, storePayload } from '../table/payload.ts'
+import type { Item, Table } from '../table/table.ts'
 
 /** The stored record of an execution. Payloads are stored by value or by reference; null is an absent attribute. */
 export type ExecutionItem = {
@@ -172,7 +175,7 @@ export const SUMMARY_ATTRIBUTES = [
 ] satisfies (keyof ExecutionItem)[]
 
 /** @throws MissingChunk */
-export async function fromItem(table: Table, stored: Item): Promise<Execution> {
+async function fromItem(table: Table, stored: Item): Promise<Execution> {
   const item = stored as ExecutionItem
   const adaptations =
     typeof item.inputAdaptations === 'string' ? { json: item.inputAdaptations } : item.inputAdaptations
@@ -234,4 +237,33 @@ const toJson = (value: ExecutionError | null) => (value ? JSON.stringify(value) 
 
 export function withoutNulls(item: Item): Item {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null))
+}
+
+const MAX_READS = 5
+
+/** The record; null if the execution does not exist or was deleted. */
+export async function readRecord(table: Table, id: string): Promise<Item | null> {
+  const item = await table.get(executionKey(id), { consistent: true })
+  return item && !item.deleted ? item : null
+}
+
+/**
+ * The execution of a record, with its payloads. When a chunk is missing, a payload has been replaced or deleted since the
+ * record was read, so the record is read again. Null if the execution was deleted.
+ * @throws Unavailable when payloads are replaced faster than they can be read
+ */
+export async function loadExecution(table: Table, record: Item): Promise<Execution | null> {
+  let current: Item | null = record
+  for (let reads = 0; current && reads < MAX_READS; reads++) {
+    try {
+      return await fromItem(table, current)
+    } catch (error) {
+      if (!(error instanceof MissingChunk)) throw error
+      const previous: Item = current
+      current = await readRecord(table, String(record.id))
+      if (isDeepStrictEqual(current, previous)) return null
+    }
+  }
+  if (current) throw new Unavailable(new Error(`The payloads of ${record.id} changed ${MAX_READS} times.`))
+  return null
 }

@@ -1,13 +1,12 @@
-import type { ListPosition } from '../core/cursor.ts'
-import type { Execution, ExecutionSummary } from '../core/execution.ts'
-import { firstIdAt, lastIdWith } from '../core/ids.ts'
-import type { ExecutionListParams, ExecutionStore, Page } from '../core/ports.ts'
-import { type ExecutionItem, SUMMARY_ATTRIBUTES, toSummary } from './execution-item.ts'
-import { loadExecution } from './load-execution.ts'
-import { agentShard, ownedShard, statusShard, tenantShard } from './table/keys.ts'
-import { payloadBytes } from './table/payload.ts'
-import { listRecords, type ShardedQuery } from './table/sharded-list.ts'
-import type { Condition, Item, Table } from './table/table.ts'
+import type { ListPosition } from '../../core/cursor.ts'
+import type { Execution, ExecutionSummary } from '../../core/execution.ts'
+import { firstIdAt, lastIdWith } from '../../core/ids.ts'
+import type { ExecutionListParams, ExecutionStore, Page } from '../../core/ports.ts'
+import { agentShard, ownedShard, statusShard, tenantShard } from '../table/keys.ts'
+import { payloadBytes } from '../table/payload.ts'
+import { listRecords, type ShardedQuery } from '../table/sharded-list.ts'
+import type { Condition, Item, Table } from '../table/table.ts'
+import { type ExecutionItem, loadExecution, SUMMARY_ATTRIBUTES, toSummary } from './execution-item.ts'
 
 /** Pages without a match that one request reads before it returns an empty one, from which the client can continue. */
 const MAX_READS = 10

@@ -1,8 +1,6 @@
-import { CLEANUP_DELAY_MS } from '../core/limits.ts'
-import type { Cleanup, ExecutionStore } from '../core/ports.ts'
-import { belongsTo } from './cache-store.ts'
-import { listDueItems } from './due-items.ts'
-import { type ExecutionItem, refersTo } from './execution-item.ts'
+import { CLEANUP_DELAY_MS } from '../../core/limits.ts'
+import type { Cleanup, ExecutionStore } from '../../core/ports.ts'
+import { belongsTo } from '../reservation-stores.ts'
 import {
   CLEANUP_SHARDS,
   cacheKey,
@@ -17,9 +15,11 @@ import {
   type Key,
   payloadNameOf,
   payloadPrefix,
-} from './table/keys.ts'
-import { cleanupAttributes } from './table/payload.ts'
-import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
+} from '../table/keys.ts'
+import { cleanupAttributes } from '../table/payload.ts'
+import { type Condition, type Item, NOT_EXISTS, type Table } from '../table/table.ts'
+import { type ExecutionItem, refersTo } from './execution-item.ts'
+import { listDueItems } from './open-executions.ts'
 
 /** What remains of a deleted execution until a last check: no content, but what is needed to find the rest. */
 type Tombstone = Pick<ExecutionItem, 'organizationId' | 'parentExecutionId' | 'cache' | 'idempotencyId'> & {

@@ -1,0 +1,155 @@
+import type { Organization, Token } from '../core/agent.ts'
+import type { OrganizationStore, RateStore, TokenStore } from '../core/ports.ts'
+import { withoutNulls } from './executions/execution-item.ts'
+import {
+  LIST_SHARDS,
+  largeBodiesKey,
+  organizationKey,
+  organizationsShard,
+  ownedShard,
+  rateKey,
+  shardOf,
+  tokenIdKey,
+  tokenKey,
+} from './table/keys.ts'
+import { timeToLive } from './table/retention.ts'
+import { listRecords } from './table/sharded-list.ts'
+import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
+
+/** Organizations, which own agents, executions and tokens. */
+export function organizationStore(table: Table): OrganizationStore {
+  return {
+    async create({ organization }) {
+      await table.put(organizationToItem(organization), NOT_EXISTS)
+    },
+
+    async get({ id }) {
+      const item = await table.get(organizationKey(id), { consistent: true })
+      return item && organizationFromItem(item)
+    },
+
+    async list(page) {
+      const query = { index: 'owned-by-organization', shard: organizationsShard, ...page } as const
+      const { items, next } = await listRecords(table, query)
+      return { items: items.map(organizationFromItem), next }
+    },
+  }
+}
+
+function organizationToItem(organization: Organization): Item {
+  const { id } = organization
+  return {
+    ...organizationKey(id),
+    ownerShard: organizationsShard(shardOf(id, LIST_SHARDS)),
+    listOrder: id,
+    ...organization,
+  }
+}
+
+function organizationFromItem(item: Item): Organization {
+  const { id, name, createdAt } = item as Organization
+  return { id, name, createdAt }
+}
+
+/** API tokens. Requests find them by hash; operators by id and by organization. */
+export function tokenStore(table: Table): TokenStore {
+  return {
+    async list({ organizationId, ...page }) {
+      const { items, next } = await listRecords(table, {
+        index: 'owned-by-organization',
+        shard: (shard) => ownedShard(organizationId, 'TOKEN', shard),
+        ...page,
+      })
+      return { items: items.map(tokenFromItem), next }
+    },
+
+    async create({ token }) {
+      await table.put({ ...tokenIdKey(token.id), hash: token.hash })
+      return table.put(tokenToItem(token), NOT_EXISTS)
+    },
+
+    async getByHash({ hash }) {
+      const item = await table.get(tokenKey(hash), { consistent: true })
+      return item && tokenFromItem(item)
+    },
+
+    async recordUse({ hash, lastUsedAt }) {
+      await table.update(tokenKey(hash), {
+        set: { lastUsedAt },
+        condition: {
+          expression:
+            'attribute_exists(pk) AND (attribute_not_exists(#lastUsedAt) OR #lastUsedAt < :lastUsedAt)',
+        },
+      })
+    },
+
+    async revoke({ organizationId, id, revokedAt }) {
+      const pointer = await table.get(tokenIdKey(id), { consistent: true })
+      if (!pointer) return false
+      const key = tokenKey(String(pointer.hash))
+      const token = await table.get(key, { consistent: true })
+      // The hash belongs to another token if `create` returned false for this one.
+      if (token?.id !== id || (organizationId !== null && token.organizationId !== organizationId))
+        return false
+      await table.update(key, { setOnce: { revokedAt } })
+      return true
+    },
+  }
+}
+
+function tokenToItem(token: Token): Item {
+  return {
+    ...tokenKey(token.hash),
+    ownerShard: ownedShard(token.organizationId, 'TOKEN', shardOf(token.id, LIST_SHARDS)),
+    listOrder: token.id,
+    ...withoutNulls(token),
+  }
+}
+
+function tokenFromItem(item: Item): Token {
+  const { id, hash, organizationId, name, createdBy, createdAt } = item as Token
+  const optional = item as Partial<Token>
+  return {
+    id,
+    hash,
+    organizationId,
+    name,
+    createdBy,
+    createdAt,
+    prefix: optional.prefix ?? null,
+    expiresAt: optional.expiresAt ?? null,
+    revokedAt: optional.revokedAt ?? null,
+    lastUsedAt: optional.lastUsedAt ?? null,
+    scopes: optional.scopes ?? null,
+    agents: optional.agents ?? null,
+    tenantId: optional.tenantId ?? null,
+    rate: optional.rate ?? null,
+  }
+}
+
+/** Long enough for clocks that differ; DynamoDB deletes the counters within days. */
+const KEPT_MS = 60_000
+
+/**
+ * Requests of tokens with a rate, one counter per token and second, and bytes in large bodies, one counter per organization and
+ * minute. Each is written once per request and never read.
+ */
+export function rateStore(table: Table): RateStore {
+  return {
+    async count({ tokenId, second }) {
+      const item = await table.update(rateKey(tokenId, second), {
+        set: timeToLive(second * 1000 + KEPT_MS),
+        add: { requests: 1 },
+      })
+      return Number(item?.requests)
+    },
+
+    async addBytes({ organizationId, minute, bytes }) {
+      const item = await table.update(largeBodiesKey(organizationId, minute), {
+        set: timeToLive((minute + 1) * 60_000 + KEPT_MS),
+        add: { bytes },
+      })
+      return Number(item?.bytes)
+    },
+  }
+}
