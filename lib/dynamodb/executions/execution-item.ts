@@ -4,15 +4,10 @@ import { Unavailable } from '../../core/errors.ts'
 import {
   type Execution,
   type ExecutionError,
-  type ExecutionSource,
-  type ExecutionStatus,
   type ExecutionSummary,
   type Feedback,
   type InputAdaptation,
-  type LostStep,
-  type RunOptions,
   totalUsage,
-  type Usage,
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { MissingChunk } from '../table/chunks.ts'
@@ -31,33 +26,65 @@ import {
 import { loadPayload, loadSentPayload, type StoredPayload, storePayload } from '../table/payload.ts'
 import type { Item, Table } from '../table/table.ts'
 
+type PlainField = Exclude<keyof ExecutionSummary, 'error' | 'lastError' | 'lease'>
+
+/**
+ * The fields that are stored as they are, each with the value that a missing attribute stands for; undefined if it is never
+ * missing. Items, records and the attributes of summaries derive from this.
+ */
+const PLAIN_FIELDS = {
+  id: undefined,
+  organizationId: undefined,
+  agentId: undefined,
+  versionId: undefined,
+  tenantId: null,
+  source: undefined,
+  parentExecutionId: null,
+  callers: [],
+  status: undefined,
+  cached: undefined,
+  cachedExecutionId: null,
+  createdAt: undefined,
+  startedAt: null,
+  finishedAt: null,
+  steps: undefined,
+  usage: undefined,
+  model: null,
+  options: undefined,
+  learnedFrom: null,
+  attempts: undefined,
+  attemptsSinceProgress: undefined,
+  outages: 0,
+  lostSteps: [],
+  openUntil: null,
+  deadlineAt: undefined,
+  idempotencyId: null,
+  cache: null,
+} satisfies {
+  [Name in PlainField]: null extends ExecutionSummary[Name] ? null : ExecutionSummary[Name] | undefined
+}
+
+type RequiredField = {
+  [Name in PlainField]: (typeof PLAIN_FIELDS)[Name] extends undefined ? Name : never
+}[PlainField]
+type OptionalField = Exclude<PlainField, RequiredField>
+
 /** The stored record of an execution. Payloads are stored by value or by reference; null is an absent attribute. */
-export type ExecutionItem = {
-  id: string
-  organizationId: string
-  agentId: string
-  versionId: string
-  tenantId?: string
-  source: ExecutionSource
-  parentExecutionId?: string
-  callers?: string[]
-  status: ExecutionStatus
+export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
+  [Name in OptionalField]?: NonNullable<ExecutionSummary[Name]>
+} & {
   input: StoredPayload
   output?: StoredPayload
+  inputAdaptations?: StoredPayload
   /** JSON */
   error?: string
-  cached: boolean
-  cachedExecutionId?: string
-  createdAt: string
-  startedAt?: string
-  finishedAt?: string
+  /** JSON */
+  lastError?: string
+  leaseOwner?: string
+  leaseExpiresAt?: number
+  logs?: string
   /** The worker that finished it. Shows a worker whose write was repeated that its own write succeeded. */
   finishedBy?: string
-  steps: number
-  usage: Usage
-  model?: string
-  options: RunOptions
-  learnedFrom?: string[]
   feedback?: StoredPayload
   /** The writer of `feedback`, so that a write whose response was lost is recognized. */
   feedbackBy?: string
@@ -67,30 +94,33 @@ export type ExecutionItem = {
   review?: StoredPayload
   /** Counts changes of a final record. */
   revision?: number
-  attempts: number
-  attemptsSinceProgress: number
-  /** Absent until the first one. */
-  outages?: number
-  /** Absent until the first one; `usage` does not include them. */
-  lostSteps?: LostStep[]
-  /** JSON */
-  lastError?: string
-  leaseOwner?: string
-  leaseExpiresAt?: number
-  openUntil?: number
-  deadlineAt: number
-  /** Absent when there are none; JSON in records of earlier versions. */
-  inputAdaptations?: StoredPayload | string
-  idempotencyId?: string
-  logs?: string
-  cache?: { key: string; ttlSeconds: number | null }
   /** Only in the tombstone of a deleted execution. */
   deleted?: true
 }
 
+/** What `toSummary` reads. */
+export const SUMMARY_ATTRIBUTES: string[] = [
+  ...Object.keys(PLAIN_FIELDS),
+  ...(['error', 'lastError', 'leaseOwner', 'leaseExpiresAt'] satisfies (keyof ExecutionItem)[]),
+]
+
+export function toSummary(item: ExecutionItem): ExecutionSummary {
+  const { error, lastError, leaseOwner, leaseExpiresAt } = item
+  const plain = Object.fromEntries(
+    Object.entries(PLAIN_FIELDS).map(([name, missing]) => [name, item[name as PlainField] ?? missing]),
+  ) as Pick<ExecutionSummary, PlainField>
+  return {
+    ...plain,
+    usage: totalUsage(item, plain.lostSteps),
+    error: error ? (JSON.parse(error) as ExecutionError) : null,
+    lastError: lastError ? (JSON.parse(lastError) as ExecutionError) : null,
+    lease: leaseOwner && leaseExpiresAt ? { owner: leaseOwner, expiresAt: leaseExpiresAt } : null,
+  }
+}
+
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
-  const { id, organizationId, agentId, input, output, error, lastError, lease, ...others } = execution
-  const { inputAdaptations, feedback, outages, lostSteps, ...rest } = others
+  const { input, inputAdaptations, output, feedback, error, lastError, lease, ...plain } = execution
+  const { id, organizationId, agentId, tenantId } = plain
   const listShard = shardOf(id, LIST_SHARDS)
   const isOpen = execution.status === 'IN_PROGRESS'
   const key = executionKey(id)
@@ -101,23 +131,17 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     ...key,
     ownerShard: ownedShard(organizationId, 'EXEC', listShard),
     agentShard: agentShard(agentId, listShard),
-    tenantShard:
-      execution.tenantId === null ? undefined : tenantShard(organizationId, execution.tenantId, listShard),
+    tenantShard: tenantId === null ? undefined : tenantShard(organizationId, tenantId, listShard),
     listOrder: id,
     openShard: isOpen ? openShard(shardOf(id, OPEN_SHARDS)) : undefined,
     statusShard: isOpen ? statusKey(execution, 'IN_PROGRESS') : undefined,
-    ...withoutNulls(rest),
-    id,
-    organizationId,
-    agentId,
+    ...withoutMissing(plain),
     input: await store('input', input),
     output: output ? await store('output', output) : undefined,
     inputAdaptations: inputAdaptations.length > 0 ? await store('adaptations', inputAdaptations) : undefined,
     feedback: feedback ? await store('feedback', feedback) : undefined,
     error: toJson(error),
     lastError: toJson(lastError),
-    outages: outages || undefined,
-    lostSteps: lostSteps.length > 0 ? lostSteps : undefined,
     leaseOwner: lease?.owner,
     leaseExpiresAt: lease?.expiresAt,
   }
@@ -139,51 +163,14 @@ export function refersTo(item: Item | null, name: string): boolean {
   return payloads.some((payload) => payload?.name === name)
 }
 
-/** What `toSummary` reads. */
-export const SUMMARY_ATTRIBUTES = [
-  'id',
-  'organizationId',
-  'agentId',
-  'versionId',
-  'tenantId',
-  'source',
-  'parentExecutionId',
-  'callers',
-  'status',
-  'error',
-  'cached',
-  'cachedExecutionId',
-  'createdAt',
-  'startedAt',
-  'finishedAt',
-  'steps',
-  'usage',
-  'model',
-  'options',
-  'learnedFrom',
-  'attempts',
-  'attemptsSinceProgress',
-  'outages',
-  'lostSteps',
-  'lastError',
-  'leaseOwner',
-  'leaseExpiresAt',
-  'openUntil',
-  'deadlineAt',
-  'idempotencyId',
-  'cache',
-] satisfies (keyof ExecutionItem)[]
-
 /** @throws MissingChunk */
 async function fromItem(table: Table, stored: Item): Promise<Execution> {
   const item = stored as ExecutionItem
-  const adaptations =
-    typeof item.inputAdaptations === 'string' ? { json: item.inputAdaptations } : item.inputAdaptations
   const [input, output, feedback, inputAdaptations] = await Promise.all([
     loadSentPayload(table, item.id, item.input),
     item.output ? loadPayload(table, item.id, item.output) : null,
     item.feedback ? loadSentPayload(table, item.id, item.feedback) : null,
-    adaptations ? loadPayload(table, item.id, adaptations) : [],
+    item.inputAdaptations ? loadPayload(table, item.id, item.inputAdaptations) : [],
   ])
   return {
     ...toSummary(item),
@@ -195,45 +182,15 @@ async function fromItem(table: Table, stored: Item): Promise<Execution> {
   }
 }
 
-export function toSummary(item: ExecutionItem): ExecutionSummary {
-  return {
-    id: item.id,
-    organizationId: item.organizationId,
-    agentId: item.agentId,
-    versionId: item.versionId,
-    tenantId: item.tenantId ?? null,
-    source: item.source,
-    parentExecutionId: item.parentExecutionId ?? null,
-    callers: item.callers ?? [],
-    status: item.status,
-    error: item.error ? (JSON.parse(item.error) as ExecutionError) : null,
-    cached: item.cached,
-    cachedExecutionId: item.cachedExecutionId ?? null,
-    createdAt: item.createdAt,
-    startedAt: item.startedAt ?? null,
-    finishedAt: item.finishedAt ?? null,
-    steps: item.steps,
-    usage: totalUsage(item, item.lostSteps ?? []),
-    model: item.model ?? null,
-    options: item.options,
-    learnedFrom: item.learnedFrom ?? null,
-    attempts: item.attempts,
-    attemptsSinceProgress: item.attemptsSinceProgress,
-    outages: item.outages ?? 0,
-    lostSteps: item.lostSteps ?? [],
-    lastError: item.lastError ? (JSON.parse(item.lastError) as ExecutionError) : null,
-    lease:
-      item.leaseOwner && item.leaseExpiresAt
-        ? { owner: item.leaseOwner, expiresAt: item.leaseExpiresAt }
-        : null,
-    openUntil: item.openUntil ?? null,
-    deadlineAt: item.deadlineAt,
-    idempotencyId: item.idempotencyId ?? null,
-    cache: item.cache ?? null,
-  }
-}
-
 const toJson = (value: ExecutionError | null) => (value ? JSON.stringify(value) : undefined)
+
+/** Without the values that missing attributes stand for. */
+function withoutMissing(fields: object): Item {
+  const missing: Item = PLAIN_FIELDS
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(value, missing[name] ?? null)),
+  )
+}
 
 export function withoutNulls(item: Item): Item {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null))

@@ -100,7 +100,6 @@ function isEqual(filter: { agentId?: string | null; tenantId?: string | null }):
 
 /** Approximate size of the record as JSON. */
 function recordBytes({ input, output, feedback, inputAdaptations, error, logs }: ExecutionItem): number {
-  const adaptations = typeof inputAdaptations === 'string' ? { json: inputAdaptations } : inputAdaptations
-  const payloads = [input, output, feedback, adaptations].map(payloadBytes)
+  const payloads = [input, output, feedback, inputAdaptations].map(payloadBytes)
   return payloads.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(`${error ?? ''}${logs ?? ''}`))
 }
