@@ -1,7 +1,7 @@
 import { ModelConfigurationError } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { formatModelName, type ModelName, parseModelName, REASONING_LEVELS } from './model-name.ts'
-import { getSupportedLevels } from './model-traits.ts'
+import { getSupportedLevels } from './providers/model-traits.ts'
 import { toParameterVariable, traitsOf } from './providers/providers.ts'
 
 /**

@@ -3,19 +3,22 @@ import type { ModelSettings } from '../core/agent.ts'
 import { FINAL_ANSWER, type Model, type ModelRequest } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { checkModel } from './check-model.ts'
-import { rejectsResponseFormat } from './errors/rejects-response-format.ts'
-import { toModelError } from './errors/to-model-error.ts'
-import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './messages/to-prompt.ts'
-import { toResponse } from './messages/to-response.ts'
 import { formatModelName } from './model-name.ts'
-import { getAnswerModes, toReasoningOptions } from './model-traits.ts'
+import { getAnswerModes, toReasoningOptions } from './providers/model-traits.ts'
 import { withProviderKey } from './providers/provider-keys.ts'
 import type { ProviderTraits } from './providers/provider-traits.ts'
 import { getSecrets, traitsOf } from './providers/providers.ts'
-import { collectStream } from './streaming/collect-stream.ts'
-import { streamingFetch } from './streaming/streaming-fetch.ts'
-import { startTokenTimeout, TOKEN_TIMEOUTS, type TokenTimeouts } from './streaming/token-timeout.ts'
-import { withWireRules } from './wire/wire-model.ts'
+import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './requests/to-prompt.ts'
+import { withWireRules } from './requests/wire-model.ts'
+import {
+  collectStream,
+  startTokenTimeout,
+  TOKEN_TIMEOUTS,
+  type TokenTimeouts,
+} from './responses/collect-stream.ts'
+import { streamingFetch } from './responses/streaming-fetch.ts'
+import { rejectsResponseFormat, toModelError } from './responses/to-model-error.ts'
+import { toResponse } from './responses/to-response.ts'
 
 type Options = { settings?: ModelSettings | undefined; timeouts?: TokenTimeouts }
 

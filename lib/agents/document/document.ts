@@ -10,7 +10,7 @@ import {
 } from '../../core/limits.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { parseModelName } from '../../models/model-name.ts'
-import { checkWireSchema } from '../../models/wire/check-wire-schema.ts'
+import { checkWireSchema } from '../../models/requests/wire-schema.ts'
 import { checkDeclaredSchema } from '../../schema/check-declared-schema.ts'
 import { isJsonSchema } from '../../schema/field-map.ts'
 import { fieldMapSchema } from '../../schema/field-map-schema.ts'

@@ -1,8 +1,21 @@
+import { roundDollars, type Usage } from '../../core/execution.ts'
 import { isJsonObject, tryParseJson } from '../../core/json.ts'
-import { ModelConfigurationError } from '../../core/model.ts'
+import { type Model, ModelConfigurationError } from '../../core/model.ts'
 import { type Environment, MODEL_PRICES } from '../../environment.ts'
 import { type ModelName, parseModelName } from '../model-name.ts'
-import type { Price, Rates } from './price.ts'
+
+/** US dollars per million tokens. Without its own rate, a cached token costs as much as any other input token. */
+export type Rates = {
+  input: number
+  output: number
+  /** Input tokens read from the provider's prompt cache. */
+  cachedInput?: number
+  /** Input tokens written to the provider's prompt cache. */
+  cacheWrite?: number
+}
+
+/** `above`: the rates of all tokens of a response whose input has more than `tokens` tokens. */
+export type Price = Rates & { above?: Rates & { tokens: number } }
 
 /** `prices.json`, which `npm run prices` writes. The first entry whose pattern matches a model has its price. */
 export type PriceTable = {
@@ -78,4 +91,36 @@ function parseName(name: string): ModelName {
 
 function fail(problem: string): never {
   throw new ModelConfigurationError(`Invalid ${MODEL_PRICES}: ${problem}`)
+}
+
+/** The model, adding the cost to the usage of its responses if it has a price. */
+export function withCost(model: Model, price: Price | null): Model {
+  if (!price) return model
+  return {
+    ...model,
+    async respond(request) {
+      const response = await model.respond(request)
+      const { usage } = response
+      return { ...response, usage: { ...usage, costUsd: costOf(price, usage) } }
+    },
+  }
+}
+
+/** The price of one model response in US dollars. `inputTokens` includes the tokens read from and written to the cache. */
+export function costOf({ above, ...base }: Price, usage: Omit<Usage, 'costUsd'>): number {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage
+  const {
+    input,
+    output,
+    cachedInput = input,
+    cacheWrite = input,
+  } = above && inputTokens > above.tokens ? above : base
+  const plainTokens = Math.max(inputTokens - cachedInputTokens - cacheWriteTokens, 0)
+  const dollars =
+    (plainTokens * input +
+      cachedInputTokens * cachedInput +
+      cacheWriteTokens * cacheWrite +
+      outputTokens * output) /
+    1_000_000
+  return roundDollars(dollars)
 }

@@ -3,8 +3,7 @@ import { createRequire } from 'node:module'
 import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 import { PROVIDERS } from '../model-name.ts'
 import { traitsOf } from '../providers/providers.ts'
-import type { Price, Rates } from './price.ts'
-import type { PriceTable } from './price-table.ts'
+import type { Price, PriceTable, Rates } from './price-table.ts'
 
 const PACKAGE = '@pydantic/genai-prices'
 const FILE = new URL('prices.json', import.meta.url)

@@ -1,8 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import { describe, expect, it } from 'vitest'
-import { costOf } from '../../../lib/models/prices/price.ts'
-import { findPrice, type PriceTable, parseModelPrices } from '../../../lib/models/prices/price-table.ts'
+import {
+  costOf,
+  findPrice,
+  type PriceTable,
+  parseModelPrices,
+} from '../../../lib/models/prices/price-table.ts'
 import { toPriceTable } from '../../../lib/models/prices/write-prices.ts'
 
 const FILE = 'lib/models/prices/prices.json'

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ModelError, type ModelRequest } from '../../../lib/core/model.ts'
 import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
+import { parseRetryAfter } from '../../../lib/models/responses/to-model-error.ts'
 import { KEY } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Turn } from '../../support/scripted-model/turn.ts'
 import { openScripted, requestOf, useScriptedModel } from '../support.ts'
@@ -206,5 +207,28 @@ describe('an error of openai-compatible', () => {
       isTransient,
       message: `openai-compatible returned HTTP ${code}: It failed.`,
     })
+  })
+})
+
+const NOW = Date.parse('2026-11-21T08:00:00Z')
+
+describe('parseRetryAfter', () => {
+  it.each([
+    [undefined, null],
+    [{}, null],
+    [{ 'retry-after': '7' }, 7_000],
+    [{ 'retry-after': ' 0 ' }, 0],
+    [{ 'retry-after': '1.5' }, 1_500],
+    [{ 'retry-after': '120' }, 120_000],
+    [{ 'retry-after-ms': '250', 'retry-after': '7' }, 250],
+    [{ 'retry-after-ms': 'soon', 'retry-after': '7' }, 7_000],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 08:00:30 GMT' }, 30_000],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 07:00:00 GMT' }, 0],
+    [{ 'retry-after': '-5' }, null],
+    [{ 'retry-after': '' }, null],
+    [{ 'retry-after': 'tomorrow' }, null],
+    [{ 'retry-after': '9'.repeat(400) }, null],
+  ])('parses %j to %s', (headers, expected) => {
+    expect(parseRetryAfter(headers, NOW)).toBe(expected)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseToolCall } from '../../../lib/models/messages/to-response.ts'
+import { parseToolCall } from '../../../lib/models/responses/to-response.ts'
 import { ADD } from '../support.ts'
 
 const parse = (input: string, { toolName = 'add', tools = [ADD] } = {}) =>

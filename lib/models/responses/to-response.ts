@@ -2,7 +2,9 @@ import type {
   LanguageModelV4Content,
   LanguageModelV4FinishReason,
   LanguageModelV4ToolCall,
+  LanguageModelV4Usage,
 } from '@ai-sdk/provider'
+import type { Usage } from '../../core/execution.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import {
   isRefused,
@@ -16,8 +18,7 @@ import {
 import { parseModelJson } from '../../core/parse-json.ts'
 import { PROVIDERS } from '../model-name.ts'
 import { traitsOf } from '../providers/providers.ts'
-import type { CollectedResponse } from '../streaming/collect-stream.ts'
-import { toUsage } from './to-usage.ts'
+import type { CollectedResponse } from './collect-stream.ts'
 
 const NOT_EXECUTED = 'The call was not executed because the response is incomplete or was refused.'
 
@@ -130,3 +131,30 @@ function findError(name: string, parsed: Parsed, text: string, tools: ToolDeclar
   if (isJsonObject(parsed.value)) return null
   return `The input of the tool ${name} must be a JSON object. Received: ${text}`
 }
+
+const COUNTS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
+
+/** Where the counts are, at all providers: a server in front of one may use the format of another one. */
+const PATHS = COUNTS.map((count) => ({
+  count,
+  paths: PROVIDERS.flatMap((provider) => traitsOf(provider).usage[count] ?? []),
+}))
+
+/** What a response used, without its cost. Counts that the provider does not report are absent, or 0 where required. */
+function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage {
+  const reported = PATHS.flatMap(({ count, paths }) => {
+    const tokens = paths.map((path) => valueAt(raw, path)).find((value) => typeof value === 'number')
+    return tokens === undefined ? [] : [[count, toCount(tokens)]]
+  })
+  return {
+    inputTokens: toCount(inputTokens.total),
+    outputTokens: toCount(outputTokens.total),
+    ...Object.fromEntries(reported),
+  }
+}
+
+const valueAt = (value: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((parent, name) => (isJsonObject(parent) ? parent[name] : undefined), value)
+
+const toCount = (tokens: number | undefined): number =>
+  Number.isFinite(tokens) ? Math.max(0, Math.trunc(tokens as number)) : 0

@@ -2,7 +2,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
 import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
 import { traitsOf } from '../../../lib/models/providers/providers.ts'
-import { collectStream } from '../../../lib/models/streaming/collect-stream.ts'
+import { collectStream } from '../../../lib/models/responses/collect-stream.ts'
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
-import { isStrictSchema } from '../../../lib/models/wire/strict-schema.ts'
-import { toWireSchema } from '../../../lib/models/wire/wire-schema.ts'
+import { isStrictSchema } from '../../../lib/models/requests/strict-schema.ts'
+import { toWireSchema } from '../../../lib/models/requests/wire-schema.ts'
 import { toJsonSchema } from '../../../lib/schema/field-map.ts'
 
 const validates = (schema: JsonObject, value: Json) =>

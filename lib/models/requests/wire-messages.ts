@@ -5,7 +5,7 @@ import type {
 } from '@ai-sdk/provider'
 import type { Json } from '../../core/json.ts'
 import type { ModelName } from '../model-name.ts'
-import { supports } from '../model-traits.ts'
+import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'
 import type { WireSchema } from './wire-schema.ts'
 

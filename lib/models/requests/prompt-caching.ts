@@ -6,7 +6,7 @@ import type {
 } from '@ai-sdk/provider'
 import { FINAL_ANSWER } from '../../core/model.ts'
 import type { ModelName } from '../model-name.ts'
-import { supports } from '../model-traits.ts'
+import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'
 
 /**

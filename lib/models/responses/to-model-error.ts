@@ -1,8 +1,13 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.ts'
 import { ModelError, type ModelRequest } from '../../core/model.ts'
 import { redact, redactDetail } from './redact.ts'
-import { parseRetryAfter } from './retry-after.ts'
-import { type ApiCallError, toApiCallError } from './to-api-call-error.ts'
+
+/** The members of the SDK's `APICallError` that are used here. */
+type ApiCallError = Error & {
+  statusCode?: number
+  responseHeaders?: Record<string, string>
+  responseBody?: unknown
+}
 
 type Context = {
   provider: string
@@ -31,6 +36,10 @@ const INVALID_RESPONSE = new Set(['AI_TypeValidationError', 'AI_JSONParseError']
 const INCOMPLETE_RESPONSE = new Set(['IncompleteStreamError', 'AI_InvalidResponseDataError'])
 /** Codes of content filters at OpenAI and Azure. */
 const REFUSAL_CODES = new Set(['content_filter', 'content_policy_violation'])
+/** In the code or type of a permanent error that a stream reports. */
+const PERMANENT = /invalid|not_found|authentication|permission|bad_request|context_length|unsupported/i
+/** In the error of a server that rejects a request for its `response_format`. */
+const RESPONSE_FORMAT = /response.?format|json.?schema|grammar|structured|guided/i
 /** Errors of Node.js sockets and llhttp. Certificate errors, which are permanent, have other codes. */
 const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|HPE_[A-Z_]+)$/
 
@@ -46,6 +55,26 @@ export function toModelError(error: unknown, context: Context): ModelError {
     toInvalidResponseError(failure, context) ??
     (failure.statusCode === undefined ? toRequestError(failure, context) : toStatusError(failure, context))
   )
+}
+
+/** Whether a server rejected a request for its `response_format`: it does not know it, or cannot enforce the schema. */
+export function rejectsResponseFormat(error: unknown): boolean {
+  const { statusCode, responseBody } = Object(error)
+  return statusCode >= 400 && RESPONSE_FORMAT.test(JSON.stringify(responseBody ?? ''))
+}
+
+/** An error that a stream reports: that of the provider, to which the SDK adds a status if it knows the code. */
+function toApiCallError(reported: unknown): ApiCallError {
+  const { message = '', type, code, statusCode = toStatus(code, type) } = Object(reported)
+  return Object.assign(new Error(String(message)), {
+    statusCode,
+    responseBody: { error: { message, type, code } },
+  })
+}
+
+function toStatus(code: unknown, type: unknown): number {
+  if (typeof code === 'number' && code >= 400 && code < 600) return code
+  return PERMANENT.test(`${code} ${type}`) ? 400 : 500
 }
 
 function toNetworkError(failure: ApiCallError, { provider, hasBegun }: Context): ModelError | null {
@@ -133,3 +162,24 @@ function getRequestId({ responseHeaders: headers }: ApiCallError): string {
 
 const isIdentifier = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w.:/-]{1,80}$/.test(value)
+
+/**
+ * The delay that a response requests, in milliseconds: `retry-after-ms` (OpenAI), else `Retry-After` in seconds or as an
+ * HTTP date (RFC 9110, section 10.2.3). Null if there is none.
+ */
+export function parseRetryAfter(
+  headers: Record<string, string | undefined> | undefined,
+  now: number,
+): number | null {
+  const milliseconds = parseNumber(headers?.['retry-after-ms'])
+  if (milliseconds !== null) return milliseconds
+  const header = headers?.['retry-after']?.trim()
+  const seconds = parseNumber(header)
+  if (seconds !== null) return seconds * 1000
+  const date = header && /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN
+  return Number.isNaN(date) ? null : Math.max(0, date - now)
+}
+
+function parseNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\s*\d{1,12}(\.\d{1,12})?\s*$/.test(text) ? Number(text) : null
+}

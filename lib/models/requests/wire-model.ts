@@ -8,7 +8,7 @@ import type {
 import type { JsonObject } from '../../core/json.ts'
 import { parseModelJson } from '../../core/parse-json.ts'
 import type { ModelName } from '../model-name.ts'
-import { supports } from '../model-traits.ts'
+import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'
 import { withPromptCaching } from './prompt-caching.ts'
 import { isStrictSchema } from './strict-schema.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Provider, parseModelName, type Reasoning } from '../../lib/models/model-name.ts'
-import { getAnswerModes } from '../../lib/models/model-traits.ts'
-import { openModel } from '../../lib/models/open-model.ts'
-import { requestOf, useScriptedModel } from './support.ts'
+import { type Provider, parseModelName, type Reasoning } from '../../../lib/models/model-name.ts'
+import { openModel } from '../../../lib/models/open-model.ts'
+import { getAnswerModes } from '../../../lib/models/providers/model-traits.ts'
+import { requestOf, useScriptedModel } from '../support.ts'
 
 const scripted = useScriptedModel()
 

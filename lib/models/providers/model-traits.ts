@@ -1,7 +1,7 @@
-import type { AnswerMode } from '../core/model.ts'
-import type { ModelName, Reasoning } from './model-name.ts'
-import type { CallOptions, Capability } from './providers/provider-traits.ts'
-import { traitsOf } from './providers/providers.ts'
+import type { AnswerMode } from '../../core/model.ts'
+import type { ModelName, Reasoning } from '../model-name.ts'
+import type { CallOptions, Capability } from './provider-traits.ts'
+import { traitsOf } from './providers.ts'
 
 export const supports = ({ provider, model }: ModelName, capability: Capability): boolean =>
   traitsOf(provider).models[capability]?.test(model) ?? false
