@@ -60,6 +60,11 @@ describe('a code agent', () => {
     }
   })
 
+  it('with an open message port loses its thread', async () => {
+    for (let n = 0; n < 3; n++)
+      expect((await run('message port that is kept')).output).toEqual({ result: '1' })
+  })
+
   it('with a patched class of fetch does not affect later runs', async () => {
     for (let n = 0; n < 3; n++) {
       expect((await run('observe class of fetch')).output).toEqual({ result: 'json' })

@@ -31,6 +31,20 @@ describe('the memory limit of a code agent', () => {
     expect(status).toBe('SUCCESS')
   })
 
+  it.each([
+    ['heap that is kept', '4'],
+    ['buffers that are kept', '8'],
+  ])('is not reached by many runs that each leave a little: %s', async (how, text) => {
+    const runsOfThread: number[] = []
+    for (let run = 0; run < 20; run++) {
+      const { error, output } = await runHostile(version, how, { text, tenantId: how })
+      expect(error).toBeNull()
+      runsOfThread.push(Number(output?.result))
+    }
+    expect(runsOfThread[1]).toBe(2)
+    expect(Math.max(...runsOfThread)).toBeLessThan(10)
+  })
+
   it('does not count what the agent no longer needs', async () => {
     const { error, output } = await runHostile(version, 'buffers as garbage', { text: '1000' })
     expect({ error, output }).toEqual({ error: null, output: { result: `${1_000 * 2 ** 20}` } })

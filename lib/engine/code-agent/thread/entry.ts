@@ -95,7 +95,7 @@ async function execute(task: ThreadTask): Promise<void> {
   const returned = await runs.run(run, () => callAgent(task, run))
   // Node reports unhandled rejections and exceptions of the agent first.
   await nextTurn()
-  const { isTooLarge, bytes } = measureMemory()
+  const { isTooLarge, isHalfFull, bytes } = measureMemory()
   const result: RunResult = isTooLarge
     ? { type: 'failed', error: { message: memoryExceeded(memoryMb), stack: null } }
     : returned
@@ -104,20 +104,26 @@ async function execute(task: ThreadTask): Promise<void> {
   current = null
   post({ type: 'result', result })
   const hasTimersOrChildren = clearTimers() || children.size > 0
-  const isClean =
-    result.type === 'returned' && !isDamaged && !hasTimersOrChildren && (watch?.isClean() ?? false)
+  const isUnharmed = result.type === 'returned' && !isDamaged && !hasTimersOrChildren
+  const isClean = isUnharmed && !isHalfFull && (watch?.isClean() ?? false)
   post({ type: 'free', isClean, bytes })
 }
 
-/** What is too large after the run, without its garbage, or would have been while it was going on. */
-function measureMemory(): { isTooLarge: boolean; bytes: number } {
+/** What is left after the run, without its garbage; buffers may also have been too large while it was going on. */
+function measureMemory(): { isTooLarge: boolean; isHalfFull: boolean; bytes: number } {
   const limit = memoryMb * 2 ** 20
   const during = outsideOfHeap()
-  if (during > limit) collectGarbage()
+  if (Math.max(during, usedHeap()) > limit / 2) collectGarbage()
   const external = outsideOfHeap()
-  const isTooLarge = during > limit + GARBAGE_BYTES || external > limit
-  return { isTooLarge, bytes: getHeapStatistics().total_heap_size + external }
+  return {
+    isTooLarge: during > limit + GARBAGE_BYTES || external > limit,
+    // The next runs would fail for what the earlier ones left.
+    isHalfFull: usedHeap() + external > limit / 2,
+    bytes: getHeapStatistics().total_heap_size + external,
+  }
 }
+
+const usedHeap = (): number => getHeapStatistics().used_heap_size
 
 function outsideOfHeap(): number {
   const { external, arrayBuffers } = process.memoryUsage()

@@ -22,11 +22,9 @@ export function watchThread(): { isClean: () => boolean } {
   }
 }
 
-/** Without message ports: those of earlier tasks close later. */
 function countHandles(): Map<string, number> {
   const counts = new Map<string, number>()
-  const types = process.getActiveResourcesInfo().filter((type) => type !== 'MessagePort')
-  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1)
+  for (const type of process.getActiveResourcesInfo()) counts.set(type, (counts.get(type) ?? 0) + 1)
   return counts
 }
 
