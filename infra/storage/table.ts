@@ -6,7 +6,7 @@ import { INDEXES, TABLE } from '../../lib/dynamodb/table/schema.ts'
 
 const TYPES = { S: AttributeType.STRING, N: AttributeType.NUMBER }
 
-/** Creates the single table from `lib/dynamodb/schema.ts`. It is retained when the stack is deleted. */
+/** Creates the single table from `lib/dynamodb/table/schema.ts`. It is retained when the stack is deleted. */
 export function createTable(
   scope: Construct,
   { key, deletionProtection }: { key: Key | null; deletionProtection: boolean },
