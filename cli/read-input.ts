@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { isJsonObject, type JsonObject } from '../lib/core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../lib/core/limits.ts'
 import { JsonError, parseJson } from '../lib/core/parse-json.ts'
-import { toJsonPointer } from '../lib/schema/json-pointer.ts'
+import { toJsonPointer } from '../lib/schema/message-text.ts'
 import { UserError } from './errors.ts'
 
 /**

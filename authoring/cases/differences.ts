@@ -1,7 +1,7 @@
 import { ExactNumber, isSameNumber } from '../../lib/core/exact-number.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json.ts'
 import { checkDeclaredSchema, type SchemaProblem } from '../../lib/schema/check-declared-schema.ts'
-import { escapeName } from '../../lib/schema/json-pointer.ts'
+import { escapeName } from '../../lib/schema/message-text.ts'
 import { compileValidator } from '../../lib/schema/validate/validate.ts'
 
 /** One difference between what was expected and what a run returned. Without `expected` or `actual`, there is no such value. */

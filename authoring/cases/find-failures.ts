@@ -3,7 +3,7 @@ import type { ExecutionError } from '../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../lib/core/json.ts'
 import { FINAL_ANSWER } from '../../lib/core/model.ts'
 import type { StepStore } from '../../lib/core/step.ts'
-import { parseJsonPointer } from '../../lib/schema/json-pointer.ts'
+import { parseJsonPointer } from '../../lib/schema/message-text.ts'
 import type { Expectation } from './case-file.ts'
 import { type Difference, findDifferences, findViolations, valueAt } from './differences.ts'
 

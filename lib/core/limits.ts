@@ -21,6 +21,9 @@ export const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const
 /** Retired versions of an agent, whose item lists them: 70 kB of the 400 kB that an item can have. */
 export const MAX_RETIRED_VERSIONS = 1_000
 
+/** Violations that one error lists. */
+export const MAX_VIOLATIONS = 100
+
 /** Payload bytes of one page: what a response can carry, with room for JSON overhead. */
 export const MAX_PAGE_BYTES = 4_000_000
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { Violation } from '../core/errors.ts'
-import { toJsonPointer } from '../schema/json-pointer.ts'
+import { toJsonPointer } from '../schema/message-text.ts'
 
 /** A violation for each invalid member of a body. @param kind of the members, for example "feedback field" */
 export function toBodyViolations(

@@ -4,8 +4,7 @@ import { InvalidJson, PayloadTooLarge, UnsupportedMediaType } from '../core/erro
 import type { Json } from '../core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../core/limits.ts'
 import { JsonError, parseJson } from '../core/parse-json.ts'
-import { assertObject } from '../schema/assert-object.ts'
-import { toJsonPointer } from '../schema/json-pointer.ts'
+import { assertObject, toJsonPointer } from '../schema/message-text.ts'
 import { getHeader, type ServiceEvent } from './event.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i

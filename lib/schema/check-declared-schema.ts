@@ -2,8 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { BOUNDS, type Field, type FieldMap, isJsonSchema, toJsonSchema } from './field-map.ts'
-import { parseJsonPointer } from './json-pointer.ts'
-import { joinWithOr, truncate } from './message-text.ts'
+import { joinWithOr, parseJsonPointer, truncate } from './message-text.ts'
 import { loadPatternEngine } from './patterns/load-pattern-engine.ts'
 import { listPatterns } from './patterns/schema-patterns.ts'
 import { compileValidator } from './validate/validate.ts'
@@ -144,8 +143,11 @@ function checkBounds(field: Field): SchemaProblem[] {
   ]
 }
 
+/** Matches every value if the field has a pattern that is not supported, which `checkPatterns` reports. */
 function matcherOf(field: Field): (value: unknown) => boolean {
-  const validate = compileValidator(toJsonSchema({ value: { ...field, required: true } as never }))
+  const schema = toJsonSchema({ value: { ...field, required: true } as never })
+  if (checkPatterns(schema).length > 0) return () => true
+  const validate = compileValidator(schema)
   return (value) => validate({ value }).length === 0
 }
 

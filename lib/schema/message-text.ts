@@ -1,16 +1,8 @@
+import { InvalidJson } from '../core/errors.ts'
 import { ExactNumber } from '../core/exact-number.ts'
-import type { Json } from '../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 
 export type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null'
-
-const TYPES_WITH_ARTICLE = new Map([
-  ['string', 'a string'],
-  ['number', 'a number'],
-  ['integer', 'an integer'],
-  ['boolean', 'a boolean'],
-  ['object', 'an object'],
-  ['array', 'an array'],
-])
 
 export function jsonTypeOf(value: Json | ExactNumber): JsonType {
   if (value === null) return 'null'
@@ -19,7 +11,10 @@ export function jsonTypeOf(value: Json | ExactNumber): JsonType {
 }
 
 /** A JSON Schema type with its article, for use in a sentence. */
-export const withArticle = (type: string): string => TYPES_WITH_ARTICLE.get(type) ?? type
+export function withArticle(type: string): string {
+  if (/^(?:integer|object|array)$/.test(type)) return `an ${type}`
+  return /^(?:string|number|boolean)$/.test(type) ? `a ${type}` : type
+}
 
 /** `a, b or c`, without duplicates. */
 export function joinWithOr(items: readonly string[]): string {
@@ -31,4 +26,26 @@ export function truncate(text: string, maxCharacters: number): string {
   return text.length > maxCharacters
     ? `${text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`
     : text
+}
+
+const MAX_POINTER_CHARACTERS = 256
+
+/** Builds a JSON Pointer (RFC 6901), truncated because clients choose the names and error responses must stay small. */
+export function toJsonPointer(names: readonly string[]): string {
+  return truncate(names.map((name) => `/${escapeName(name)}`).join(''), MAX_POINTER_CHARACTERS)
+}
+
+/** Splits a JSON Pointer into unescaped names. */
+export function parseJsonPointer(pointer: string): string[] {
+  return pointer.split('/').slice(1).map(unescapeName)
+}
+
+/** A name as it is written in a JSON Pointer. */
+export const escapeName = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+const unescapeName = (name: string) => name.replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** A request body that must be a JSON object. @throws InvalidJson */
+export function assertObject(body: Json): JsonObject {
+  if (isJsonObject(body)) return body
+  throw new InvalidJson(`The body is ${withArticle(jsonTypeOf(body))}. Send a JSON object.`)
 }

@@ -5,25 +5,11 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 export type Lookup = Record<string, Schema | boolean>
 
 /** Keywords whose subschemas may declare further fields of the same object. */
-const COMPOSITION_KEYWORDS = [
-  '$ref',
-  '$dynamicRef',
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'if',
-  'then',
-  'else',
-  'dependentSchemas',
-]
+const COMPOSITION_KEYWORDS = '$ref $dynamicRef allOf anyOf oneOf if then else dependentSchemas'.split(' ')
 
 /** Keywords that decide which fields besides `properties` an object may have. */
-const OTHER_FIELDS_KEYWORDS = [
-  'additionalProperties',
-  'patternProperties',
-  'unevaluatedProperties',
-  'propertyNames',
-]
+const OTHER_FIELDS_KEYWORDS =
+  'additionalProperties patternProperties unevaluatedProperties propertyNames'.split(' ')
 
 const CHILD_KEYWORDS = ['properties', 'items', 'prefixItems', ...OTHER_FIELDS_KEYWORDS]
 
@@ -51,6 +37,23 @@ export function getNonNullAlternative(schema: JsonObject): Json | undefined {
   if (isComposed(others) || hasAny(others, CHILD_KEYWORDS)) return undefined
   const nonNull = alternatives.filter((alternative) => !(isJsonObject(alternative) && isNull(alternative)))
   return nonNull.length === 1 ? nonNull[0] : undefined
+}
+
+/** Resolves references and null alternatives, and returns the first default on the way. Empty if nothing is found. */
+export function resolveSchema(
+  schema: Json | undefined,
+  lookup: Lookup,
+): { resolved: JsonObject; defaultValue: Json | undefined } {
+  let part = schema
+  let defaultValue: Json | undefined
+  for (const seen = new Set<Json>(); isJsonObject(part) && !seen.has(part); ) {
+    seen.add(part)
+    if (defaultValue === undefined) defaultValue = part.default
+    const next = (getPureRefTarget(part, lookup) as Json | undefined) ?? getNonNullAlternative(part)
+    if (next === undefined) return { resolved: part, defaultValue }
+    part = next
+  }
+  return { resolved: {}, defaultValue }
 }
 
 /** Copies a schema with a function applied to it and to each subschema, from the outside in. */

@@ -1,7 +1,6 @@
 import { Interruption, Unavailable } from '../core/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { ToolCall, ToolResult } from '../core/model.ts'
-import { listPatterns } from '../schema/patterns/schema-patterns.ts'
 import { compileValidator, type Validator } from '../schema/validate/validate.ts'
 import { type CallOptions, failed, type Tool, ToolError } from './tool.ts'
 
@@ -85,7 +84,6 @@ async function callWithTimeout(
 /** Accepts every input if an MCP server declares a schema that does not compile. The server validates the input then. */
 function toValidator(schema: JsonObject): Validator {
   try {
-    if (!listPatterns(schema).every(({ isSupported }) => isSupported())) return () => []
     const validate = compileValidator(schema)
     return (value) => {
       try {

@@ -1,13 +1,13 @@
 import { dereference, type Schema, validate } from '@cfworker/json-schema'
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
-import { explainErrors } from '../../../lib/schema/explain/explain-errors.ts'
 import { toJsonSchema } from '../../../lib/schema/field-map.ts'
-import { closeObjects } from '../../../lib/schema/validate/close-objects.ts'
+import { explainErrors } from '../../../lib/schema/validate/explain-errors.ts'
 import {
+  closeObjects,
   roundNumbers,
   type Validator,
   validateExactNumbers,
-} from '../../../lib/schema/validate/exact-numbers.ts'
+} from '../../../lib/schema/validate/strict-mode.ts'
 
 export type CheckMode = 'strict' | 'adapting'
 

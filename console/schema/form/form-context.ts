@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext, type VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json.ts'
-import { toJsonPointer } from '../../../lib/schema/json-pointer.ts'
+import { toJsonPointer } from '../../../lib/schema/message-text.ts'
 import type { Issue } from '../check/check-text.ts'
 import type { JsonPath } from '../json/json-edit.ts'
 import type { JsonNode } from '../json/json-node.ts'

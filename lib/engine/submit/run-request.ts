@@ -14,7 +14,7 @@ import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/hash-json.t
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { AgentStore } from '../../core/ports.ts'
 import { openBody } from '../../schema/adapt/open-body.ts'
-import { assertObject } from '../../schema/assert-object.ts'
+import { assertObject } from '../../schema/message-text.ts'
 import { adapterOf } from '../compiled-adapter.ts'
 import { checkOverrides, type RunOverrides } from './check-overrides.ts'
 

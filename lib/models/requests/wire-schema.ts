@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { SchemaProblem } from '../../schema/check-declared-schema.ts'
-import { parseJsonPointer } from '../../schema/json-pointer.ts'
+import { parseJsonPointer } from '../../schema/message-text.ts'
 import { KEYED_KEYWORDS, renameKeys, toWireKeys } from './wire-keys.ts'
 
 /** A tool's schema as providers accept it, and the conversion of inputs that match one to inputs that match the other. */

@@ -1,8 +1,7 @@
 import { ExactNumber } from '../../core/exact-number.ts'
 import type { InputAdaptation } from '../../core/execution.ts'
 import type { Json } from '../../core/json.ts'
-import { toJsonPointer } from '../json-pointer.ts'
-import { jsonTypeOf, truncate, withArticle } from '../message-text.ts'
+import { jsonTypeOf, toJsonPointer, truncate, withArticle } from '../message-text.ts'
 
 /** A location in an input: its path in the adapted input, and its path in the input that was sent. */
 export type Location = { path: Path; sentPath: Path; depth: number; parts?: readonly Part[] | undefined }

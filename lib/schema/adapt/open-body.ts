@@ -1,7 +1,7 @@
 import type { InputAdaptation } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { toJsonSchema } from '../field-map.ts'
-import { toJsonPointer } from '../json-pointer.ts'
+import { toJsonPointer } from '../message-text.ts'
 import { openValue } from './envelopes/open-value.ts'
 import { hasDeclaredField, unwrapEnvelope } from './envelopes/unwrap-envelope.ts'
 import { NameIndex } from './names/match-names.ts'

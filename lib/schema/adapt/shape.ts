@@ -2,9 +2,8 @@ import { dereference, type Schema } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { compilePattern, type Matcher } from '../patterns/compile-pattern.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'
-import { resolveSchema } from '../resolve-schema.ts'
-import { isComposed } from '../subschemas.ts'
-import { closeObjects } from '../validate/close-objects.ts'
+import { isComposed, resolveSchema } from '../subschemas.ts'
+import { closeObjects } from '../validate/strict-mode.ts'
 import { createChecks, restrictsScalars, type ValueCheck } from './value-check.ts'
 
 /** The parts of a JSON Schema that adaptation uses. Shapes reference each other like schemas, including cycles. */
@@ -49,7 +48,7 @@ export type DefaultedField = FieldShape & { defaultValue: Json }
 export function readShape(schema: JsonObject): { root: Shape; shapes: Shape[] } {
   const linear = toLinearSchema(schema)
   const lookup = dereference(linear.schema as Schema)
-  const checkOf = createChecks(linear, lookup)
+  const checkOf = createChecks(linear.formats, lookup)
   const shapes = new Map<JsonObject, Shape>()
 
   function read(part: Json | undefined): Shape {

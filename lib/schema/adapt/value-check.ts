@@ -1,8 +1,8 @@
 import { format, type Schema, validate } from '@cfworker/json-schema'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { toLinearSchema } from '../patterns/schema-patterns.ts'
+import type { Matcher } from '../patterns/compile-pattern.ts'
 import type { Lookup } from '../subschemas.ts'
-import { withFormats } from '../validate/with-formats.ts'
+import { withFormats } from '../validate/formats.ts'
 
 /** Keywords that restrict a value no further than its type and parts do, which adaptation checks itself. */
 const PLAIN_KEYWORDS = new Set([
@@ -42,10 +42,9 @@ const hasOnlyFormat = (schema: JsonObject): boolean =>
  * that cannot be checked accepts nothing, so that no change depends on it.
  */
 export function createChecks(
-  { formats, unsupported }: ReturnType<typeof toLinearSchema>,
+  formats: Record<string, Matcher>,
   lookup: Lookup,
 ): (schema: JsonObject) => ValueCheck {
-  if (unsupported.length > 0) return () => () => false
   return (schema) => (value) => {
     try {
       if (typeof value === 'string' && hasOnlyFormat(schema))

@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { mapSubschemas } from '../subschemas.ts'
-import { compilePattern, type Matcher } from './compile-pattern.ts'
-import { isSimplePattern } from './simple-pattern.ts'
+import { compilePattern, isSimplePattern, type Matcher } from './compile-pattern.ts'
 
 /** A pattern of a schema, with its location and whether it is certain to take linear time. */
 export type SchemaPattern = { pattern: string; path: string[]; isSupported: () => boolean }
@@ -31,32 +30,30 @@ const PATTERN_FORMAT = 'pattern:'
 export const patternOfFormat = (format: string): string | undefined =>
   format.startsWith(PATTERN_FORMAT) ? format.slice(PATTERN_FORMAT.length) : undefined
 
-/** `formats`: the matchers of the formats that replace patterns. `unsupported`: patterns that have no replacement. */
-export type LinearSchema = { schema: JsonObject; formats: Record<string, Matcher>; unsupported: string[] }
+/** `formats`: the matchers of the formats that replace patterns. */
+export type LinearSchema = { schema: JsonObject; formats: Record<string, Matcher> }
 
 /**
  * Replaces each `pattern` of a JSON Schema that the validator's backtracking engine may not match in linear time by a
  * `format`. The validator has no such extension point for `patternProperties`, which must be simple.
+ * @throws Error for a pattern that is not supported, with which no agent can be published
  */
 export function toLinearSchema(jsonSchema: JsonObject): LinearSchema {
   const formats: Record<string, Matcher> = {}
-  const unsupported: string[] = []
   const schema = mapSubschemas(jsonSchema, (part) => {
-    unsupported.push(...namesOf(part.patternProperties).filter((name) => !isSimplePattern(name)))
+    const complexKey = namesOf(part.patternProperties).find((name) => !isSimplePattern(name))
+    if (complexKey !== undefined) throw new Error(`Unsupported pattern: ${complexKey}`)
     const { pattern, format, ...others } = part
     if (typeof pattern !== 'string' || isSimplePattern(pattern)) return part
     const matcher = compilePattern(pattern)
-    if (!matcher) {
-      unsupported.push(pattern)
-      return part
-    }
+    if (!matcher) throw new Error(`Unsupported pattern: ${pattern}`)
     const name = `${PATTERN_FORMAT}${pattern}`
     formats[name] = matcher
     if (format === undefined) return { ...others, format: name }
     const allOf = Array.isArray(others.allOf) ? others.allOf : []
     return { ...others, format: name, allOf: [...allOf, { format }] }
   })
-  return { schema, formats, unsupported }
+  return { schema, formats }
 }
 
 const namesOf = (schemas: unknown) => Object.keys(isJsonObject(schemas) ? schemas : {})

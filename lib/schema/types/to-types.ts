@@ -1,13 +1,13 @@
 import { dereference, type Schema } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { toJsonSchema } from '../field-map.ts'
-import { resolveSchema } from '../resolve-schema.ts'
 import {
   getNonNullAlternative,
   getPureRefTarget,
   getRefTarget,
   isComposed,
   type Lookup,
+  resolveSchema,
 } from '../subschemas.ts'
 import { breakDirectCycles } from './break-direct-cycles.ts'
 import {

@@ -6,18 +6,10 @@ import { getNonNullAlternative, getRefTarget, type Lookup, mapSubschemas } from 
 const UNIQUE_ITEMS = 'x-uniqueItems'
 
 /** Keywords whose subschemas do not simply apply: whether a value violates one depends on the outcome of others. */
-const CONDITIONAL = [
-  'anyOf',
-  'oneOf',
-  'not',
-  'if',
-  'contains',
-  'dependentSchemas',
-  'patternProperties',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  '$dynamicRef',
-]
+const CONDITIONAL =
+  'anyOf oneOf not if contains dependentSchemas patternProperties unevaluatedItems unevaluatedProperties $dynamicRef'.split(
+    ' ',
+  )
 
 /**
  * Leaves `uniqueItems` to `findDuplicates`, because the validator compares every item with every other. A schema with

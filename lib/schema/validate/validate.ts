@@ -1,21 +1,22 @@
 import { dereference, type Schema, validate } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
-import { errorMessage } from '../explain/error-message.ts'
-import { explainErrors, MAX_VIOLATIONS, toViolation } from '../explain/explain-errors.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import { toJsonSchema } from '../field-map.ts'
-import { truncate } from '../message-text.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'
-import type { Lookup } from '../subschemas.ts'
-import { closeObjects } from './close-objects.ts'
-import { roundNumbers, type Validator, validateExactNumbers } from './exact-numbers.ts'
-import { limitChecks, TooManyChecks } from './limit-checks.ts'
+import { type Lookup, mapSubschemas } from '../subschemas.ts'
+import { errorMessage } from './error-message.ts'
+import { explainErrors, toViolation } from './explain-errors.ts'
+import { withFormats } from './formats.ts'
+import { closeObjects, roundNumbers, type Validator, validateExactNumbers } from './strict-mode.ts'
 import { findDuplicates, takeUniqueItems } from './unique-items.ts'
-import { withFormats } from './with-formats.ts'
 
 export type { Validator }
 
-/** Compiles a declared schema (field map or JSON Schema). Schemas are themselves checked when an agent is published. */
+/**
+ * Compiles a declared schema (field map or JSON Schema). Schemas are themselves checked when an agent is published.
+ * @throws Error for a schema that `checkDeclaredSchema` rejects
+ */
 export function compileValidator(declared: JsonObject): Validator {
   return roundNumbers(toValidator(declared, (schema) => schema))
 }
@@ -33,9 +34,7 @@ function toValidator(
   declared: JsonObject,
   prepare: (schema: JsonObject, lookup: Lookup) => JsonObject,
 ): Validator {
-  const { schema: linear, formats, unsupported } = toLinearSchema(toJsonSchema(declared))
-  const [pattern] = unsupported
-  if (pattern !== undefined) return () => [unsupportedPattern(pattern)]
+  const { schema: linear, formats } = toLinearSchema(toJsonSchema(declared))
   const unique = takeUniqueItems(linear)
   const lookup = dereference(unique as Schema)
   const schema = prepare(unique, lookup)
@@ -46,8 +45,7 @@ function toValidator(
   }
   return (value) => {
     try {
-      const { valid, errors } = run(value, false)
-      const violations = valid ? [] : explainErrors(errors, schema, lookup)
+      const violations = explainErrors(run(value, false).errors, schema, lookup)
       const duplicates = unique === linear ? [] : [...findDuplicates(value as Json, schema, lookup)]
       return [...violations, ...duplicates.map(toDuplicateItems)].slice(0, MAX_VIOLATIONS)
     } catch (error) {
@@ -59,12 +57,6 @@ function toValidator(
     }
   }
 }
-
-/** Only a version that was published before patterns were checked has one. */
-const unsupportedPattern = (pattern: string): Violation => ({
-  path: '',
-  message: `The value cannot be checked: the pattern ${truncate(pattern, 100)} of the schema may take more than linear time. Publish the agent again with another pattern.`,
-})
 
 const toDuplicateItems = (path: readonly string[]): Violation =>
   toViolation(path, errorMessage({ keyword: 'uniqueItems' }, true))
@@ -78,4 +70,47 @@ const TOO_MANY_CHECKS: Violation = {
 const UNPAIRED_SURROGATE: Violation = {
   path: '',
   message: 'The value contains a field name with an unpaired surrogate.',
+}
+
+/** How often subschemas may be applied while a value is validated; if the value has many parts, so often for each. */
+const MAX_CHECKS = 500_000
+const MAX_CHECKS_OF_PART = 100
+
+class TooManyChecks extends Error {}
+
+/**
+ * Limits the work of the validator. A recursive schema with alternatives applies each of them at every level of a value:
+ * exponential time. The validator reads every keyword of a schema whenever it applies it. `$recursiveAnchor` of draft
+ * 2019-09 is unknown to 2020-12, so its getter can count without an effect on the result.
+ */
+function limitChecks(schema: JsonObject, lookup: Lookup) {
+  let value: unknown
+  let checks = 0
+  const countCheck = () => {
+    checks += 1
+    const isTooMany = checks % MAX_CHECKS === 0 && checks >= MAX_CHECKS_OF_PART * countParts(value as Json)
+    if (isTooMany) throw new TooManyChecks()
+  }
+  const counted = new Set<unknown>()
+  for (const root of [schema, ...Object.values(lookup)] as (JsonObject | boolean)[])
+    if (isJsonObject(root))
+      mapSubschemas(root, (part) => {
+        if (counted.has(part)) return {}
+        counted.add(part)
+        return Object.defineProperty(part, '$recursiveAnchor' satisfies keyof Schema, { get: countCheck })
+      })
+  return {
+    /** @throws TooManyChecks (from the validator) */
+    start: (next: unknown): void => {
+      value = next
+      checks = 0
+    },
+  }
+}
+
+function countParts(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 1
+  let count = 1
+  for (const part of Object.values(value)) count += countParts(part)
+  return count
 }

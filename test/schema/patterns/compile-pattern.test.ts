@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { compilePattern } from '../../../lib/schema/patterns/compile-pattern.ts'
+import { compilePattern, isSimplePattern } from '../../../lib/schema/patterns/compile-pattern.ts'
 import { loadPatternEngine } from '../../../lib/schema/patterns/load-pattern-engine.ts'
-import { isSimplePattern } from '../../../lib/schema/patterns/simple-pattern.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { REDOS_CORPUS } from './redos-corpus.ts'
 

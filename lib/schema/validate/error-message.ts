@@ -18,60 +18,51 @@ type Unit = Pick<OutputUnit, 'keyword'> & Partial<OutputUnit>
 
 /** The predicate of an error sentence. `expected` is the schema's value of the failed keyword. */
 export function errorMessage({ keyword, error = '' }: Unit, expected: Json | undefined): string {
-  const text = String(expected)
-  switch (keyword) {
-    case 'type':
-      return `must be ${describeExpected(keyword, expected)}${describeActualType(error)}.`
-    case 'enum':
-    case 'const':
-      return `must be ${describeExpected(keyword, expected)}.`
-    case 'format':
-      return formatMessage(text)
-    case 'pattern':
-      return patternMessage(text)
-    case 'minLength':
-      return expected === 1 ? 'must not be empty.' : `must have at least ${count(expected, 'character')}.`
-    case 'maxLength':
-      return `must have at most ${count(expected, 'character')}.`
-    case 'minItems':
-      return expected === 1 ? 'must not be empty.' : `must have at least ${count(expected, 'item')}.`
-    case 'maxItems':
-      return `must have at most ${count(expected, 'item')}.`
-    case 'minProperties':
-      return `must have at least ${count(expected, 'field')}.`
-    case 'maxProperties':
-      return `must have at most ${count(expected, 'field')}.`
-    case 'minimum':
-      return `must be at least ${text}.`
-    case 'maximum':
-      return `must be at most ${text}.`
-    case 'exclusiveMinimum':
-      return `must be greater than ${text}.`
-    case 'exclusiveMaximum':
-      return `must be less than ${text}.`
-    case 'multipleOf':
-      return `must be a multiple of ${text}.`
-    case 'uniqueItems':
-      return 'must not contain duplicate items.'
-    case 'contains':
-      return 'must contain at least 1 item matching the schema of "contains".'
-    case 'minContains':
-      return `must contain at least ${count(expected, 'item')} matching the schema of "contains".`
-    case 'maxContains':
-      return `must contain at most ${count(expected, 'item')} matching the schema of "contains".`
-    case 'not':
-      return 'must not match the schema of "not".'
-    case 'false':
-      return 'is not allowed.'
-    case 'anyOf':
-      return 'must match at least one of the allowed schemas.'
-    case 'oneOf':
-      return error.includes('(0 matches)')
-        ? 'must match exactly one of the allowed schemas, but matches none.'
-        : 'must match exactly one of the allowed schemas, but matches several.'
-    default:
-      return `does not match the schema: ${error}`
-  }
+  return MESSAGES[keyword]?.(expected, error) ?? `does not match the schema: ${error}`
+}
+
+type Message = (expected: Json | undefined, error: string) => string
+
+const count = (limit: Json | undefined, noun: string) => `${limit} ${noun}${limit === 1 ? '' : 's'}`
+const hasAtLeast =
+  (noun: string): Message =>
+  (min) =>
+    `must have at least ${count(min, noun)}.`
+const hasAtMost =
+  (noun: string): Message =>
+  (max) =>
+    `must have at most ${count(max, noun)}.`
+const isNotEmpty =
+  (noun: string): Message =>
+  (min, error) =>
+    min === 1 ? 'must not be empty.' : hasAtLeast(noun)(min, error)
+
+const MESSAGES: Record<string, Message> = {
+  type: (types, error) => `must be ${describeExpected('type', types)}${describeActualType(error)}.`,
+  enum: (choices) => `must be ${describeExpected('enum', choices)}.`,
+  const: (choice) => `must be ${describeExpected('const', choice)}.`,
+  format: (format) => formatMessage(String(format)),
+  pattern: (pattern) => patternMessage(String(pattern)),
+  minLength: isNotEmpty('character'),
+  maxLength: hasAtMost('character'),
+  minItems: isNotEmpty('item'),
+  maxItems: hasAtMost('item'),
+  minProperties: hasAtLeast('field'),
+  maxProperties: hasAtMost('field'),
+  minimum: (min) => `must be at least ${min}.`,
+  maximum: (max) => `must be at most ${max}.`,
+  exclusiveMinimum: (min) => `must be greater than ${min}.`,
+  exclusiveMaximum: (max) => `must be less than ${max}.`,
+  multipleOf: (factor) => `must be a multiple of ${factor}.`,
+  uniqueItems: () => 'must not contain duplicate items.',
+  contains: () => 'must contain at least 1 item matching the schema of "contains".',
+  minContains: (min) => `must contain at least ${count(min, 'item')} matching the schema of "contains".`,
+  maxContains: (max) => `must contain at most ${count(max, 'item')} matching the schema of "contains".`,
+  not: () => 'must not match the schema of "not".',
+  false: () => 'is not allowed.',
+  anyOf: () => 'must match at least one of the allowed schemas.',
+  oneOf: (_, error) =>
+    `must match exactly one of the allowed schemas, but matches ${error.includes('(0 matches)') ? 'none' : 'several'}.`,
 }
 
 function formatMessage(format: string): string {
@@ -104,5 +95,3 @@ function describeChoice(choice: Json): string {
   const isUnambiguous = typeof choice === 'string' && /^[^\s,"]+( [^\s,"]+)*$/.test(choice)
   return truncate(isUnambiguous ? choice : JSON.stringify(choice), 40)
 }
-
-const count = (number: Json | undefined, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LINEAR_FORMATS } from '../../../lib/schema/validate/linear-formats.ts'
+import { LINEAR_FORMATS } from '../../../lib/schema/validate/formats.ts'
 
 describe('the format url', () => {
   it.each([

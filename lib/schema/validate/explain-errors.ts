@@ -1,15 +1,11 @@
 import type { OutputUnit } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import { parseJsonPointer, toJsonPointer } from '../json-pointer.ts'
-import { truncate } from '../message-text.ts'
+import { MAX_VIOLATIONS } from '../../core/limits.ts'
+import { joinWithOr, parseJsonPointer, toJsonPointer, truncate } from '../message-text.ts'
 import { findSimilarName } from '../similar-names.ts'
 import { getRefTarget, type Lookup } from '../subschemas.ts'
-import { errorMessage } from './error-message.ts'
-import { type ErrorNode, toErrorTree } from './error-tree.ts'
-import { explainTypes, matchingAlternatives } from './explain-alternatives.ts'
-
-export const MAX_VIOLATIONS = 100
+import { describeActualType, describeExpected, errorMessage } from './error-message.ts'
 
 /** Converts validator errors to one violation per mistake. The validator also reports every enclosing keyword. */
 export function explainErrors(errors: OutputUnit[], schema: JsonObject, lookup: Lookup): Violation[] {
@@ -95,3 +91,87 @@ const parseLocation = (location: string) => parseJsonPointer(decodeURIComponent(
 
 const lastQuotedName = (error: string) =>
   /(?:required property|does not have) "(.*)"\.$/s.exec(error)?.[1] ?? ''
+
+/** A validator error with the errors of nested keywords. */
+export type ErrorNode = { unit: OutputUnit; children: ErrorNode[] }
+
+/** The validator returns a flat list in which the error of a keyword precedes the errors nested below it. */
+export function toErrorTree(errors: OutputUnit[]): ErrorNode[] {
+  const root: ErrorNode[] = []
+  const ancestors: ErrorNode[] = []
+  for (const unit of errors) {
+    while (ancestors.length > 0 && !isNestedIn(unit, ancestors.at(-1)?.unit)) ancestors.pop()
+    const siblings = ancestors.at(-1)?.children ?? root
+    if (unit.keyword === 'minContains' || unit.keyword === 'maxContains') removeItemErrors(siblings, unit)
+    const node = { unit, children: [] }
+    siblings.push(node)
+    ancestors.push(node)
+  }
+  return root
+}
+
+function isNestedIn(unit: OutputUnit, parent: OutputUnit | undefined): boolean {
+  if (parent === undefined) return false
+  // The error of a `false` schema has the location of the value instead. It directly follows its parent.
+  if (unit.keyword === 'false') return parent.keyword !== 'false'
+  const { keywordLocation: location } = parent
+  if (unit.keywordLocation.startsWith(`${location}/`)) return true
+  if (parent.keyword !== 'if') return false
+  const schema = location.slice(0, -'if'.length)
+  return ['then/', 'else/'].some((branch) => unit.keywordLocation.startsWith(schema + branch))
+}
+
+/** `minContains` and `maxContains` follow the errors of the items that do not match. */
+function removeItemErrors(siblings: ErrorNode[], { keyword, keywordLocation }: OutputUnit): void {
+  const items = `${keywordLocation.slice(0, -keyword.length)}contains/`
+  while (siblings.at(-1)?.unit.keywordLocation.startsWith(items)) siblings.pop()
+}
+
+/** The errors of each alternative of `anyOf` or `oneOf` whose type and tags the value matches. */
+export function matchingAlternatives(node: ErrorNode): ErrorNode[][] {
+  return alternativesOf(node).filter((alternative) => {
+    const errors = errorsOfValue(alternative)
+    const properties = errors.filter(({ unit }) => unit.keyword === 'properties')
+    const hasWrongTag = properties.some(({ children }) => errorsOfValue(children).some(isChoiceError))
+    return !errors.some(isTypeError) && !hasWrongTag
+  })
+}
+
+/** The message for a value that has the wrong type for every alternative; undefined when a type matches. */
+export function explainTypes(
+  node: ErrorNode,
+  schemaAt: (location: string) => Json | undefined,
+): string | undefined {
+  const alternatives = alternativesOf(node)
+  const units = alternatives.flatMap(
+    (alternative) => errorsOfValue(alternative).find(isTypeError)?.unit ?? [],
+  )
+  if (units.length === 0 || units.length < alternatives.length) return undefined
+  const expected = units.map(({ keyword, keywordLocation }) =>
+    describeExpected(keyword, schemaAt(keywordLocation)),
+  )
+  const areTypes = units.every(({ keyword }) => keyword === 'type')
+  return `must be ${joinWithOr(expected)}${areTypes ? describeActualType(units[0]?.error ?? '') : ''}.`
+}
+
+/** Empty when the value matches several alternatives of `oneOf`: the errors of the others are irrelevant then. */
+function alternativesOf({ unit, children }: ErrorNode): ErrorNode[][] {
+  if (unit.keyword === 'oneOf' && !unit.error.includes('(0 matches)')) return []
+  const alternatives = Object.groupBy(
+    children,
+    (child) => child.unit.keywordLocation.slice(unit.keywordLocation.length + 1).split('/', 1)[0] ?? '',
+  )
+  return Object.values(alternatives).map((nodes) => nodes ?? [])
+}
+
+/** The errors about the value itself rather than its parts, with references and `allOf` resolved. */
+function errorsOfValue(nodes: ErrorNode[]): ErrorNode[] {
+  const location = nodes[0]?.unit.instanceLocation
+  return nodes
+    .filter(({ unit }) => unit.instanceLocation === location)
+    .flatMap((node) => (/^(\$ref|allOf)$/.test(node.unit.keyword) ? errorsOfValue(node.children) : [node]))
+}
+
+const isChoiceError = ({ unit }: ErrorNode) => unit.keyword === 'const' || unit.keyword === 'enum'
+
+const isTypeError = (node: ErrorNode) => node.unit.keyword === 'type' || isChoiceError(node)

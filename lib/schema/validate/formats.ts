@@ -1,3 +1,6 @@
+import { format } from '@cfworker/json-schema'
+import type { Matcher } from '../patterns/compile-pattern.ts'
+
 /** The label of a host name: letters and digits, with single hyphens between them. */
 const LABEL = '[a-z\\u{a1}-\\u{ffff}0-9]+(?:-[a-z\\u{a1}-\\u{ffff}0-9]+)*'
 
@@ -19,6 +22,16 @@ const URL = new RegExp(
 )
 
 /** Replacements for formats of the validator that do not take linear time. */
-export const LINEAR_FORMATS: Record<string, (text: string) => boolean> = {
-  url: (text) => URL.test(text),
+export const LINEAR_FORMATS: Record<string, Matcher> = { url: (text) => URL.test(text) }
+
+Object.assign(format, LINEAR_FORMATS)
+
+/** Runs the validator with the formats of one schema: its formats are global, so they exist only while they are in use. */
+export function withFormats<T>(formats: Record<string, Matcher>, run: () => T): T {
+  Object.assign(format, formats)
+  try {
+    return run()
+  } finally {
+    for (const name in formats) delete format[name]
+  }
 }

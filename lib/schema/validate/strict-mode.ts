@@ -1,5 +1,8 @@
 import type { Schema } from '@cfworker/json-schema'
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Violation } from '../../core/errors.ts'
+import { isJsonObject, type Json, type JsonObject, mapExactNumbers } from '../../core/json.ts'
+import { MAX_VIOLATIONS } from '../../core/limits.ts'
+import { toJsonPointer, truncate } from '../message-text.ts'
 import {
   getNonNullAlternative,
   getPureRefTarget,
@@ -7,6 +10,9 @@ import {
   type Lookup,
   restrictsOtherFields,
 } from '../subschemas.ts'
+
+/** Returns the violations of a value; empty when it is valid. */
+export type Validator = (value: unknown) => Violation[]
 
 /**
  * Copies a schema and sets `additionalProperties: false` on every object that declares `properties` and does not say
@@ -56,4 +62,31 @@ export function closeObjects(schema: JsonObject, lookup: Lookup): JsonObject {
   }
 
   return lookup[closedUriOf(schema)] as JsonObject
+}
+
+/** A validator in which every number is the nearest double. */
+export const roundNumbers =
+  (validate: Validator): Validator =>
+  (value) =>
+    validate(mapExactNumbers(value as Json, (number) => number.toDouble()))
+
+/**
+ * Strict mode for a value in which a double cannot hold every number: as the nearest doubles, and then as objects, which no
+ * number field accepts. A field that accepts both has no type that a rounded number would violate.
+ */
+export function validateExactNumbers(value: Json, validateDoubles: Validator): Violation[] {
+  const paths: string[] = []
+  const rounded = mapExactNumbers(value, (number, path) => {
+    paths.push(toJsonPointer(path))
+    return number.toDouble()
+  })
+  const violations = validateDoubles(rounded)
+  if (paths.length === 0 || violations.length > 0) return violations
+  const invalid = new Set(validateDoubles(mapExactNumbers(value, () => ({}))).map(({ path }) => path))
+  if (invalid.size === 0) return []
+  const inNumberFields = paths.filter((path) => invalid.has(path))
+  return (inNumberFields.length > 0 ? inNumberFields : paths).slice(0, MAX_VIOLATIONS).map((path) => ({
+    path,
+    message: `${truncate(path, 100)} must be a number that a double can hold exactly.`,
+  }))
 }

@@ -1,3 +1,5 @@
+import { RE2JS } from 're2js'
+
 /** White space of ECMAScript (`\s`): more characters than RE2's. */
 const SPACE =
   '\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
@@ -9,8 +11,17 @@ const CLASS = /\[\^?(?:\\.|[^\\\]])*\]/su
 const PART = new RegExp(`${CLASS.source}|${ESCAPE.source}|\\.`, 'gsu')
 const PART_OF_CLASS = new RegExp(`${ESCAPE.source}|\\[`, 'gsu')
 
+/**
+ * RE2 (https://github.com/google/re2) matches in linear time, at the price of look-around and back-references.
+ * @throws Error for a pattern that it does not support
+ */
+export function compileRe2(pattern: string): (text: string) => boolean {
+  const expression = RE2JS.compile(toRe2(pattern))
+  return (text) => expression.test(text)
+}
+
 /** Translates a regular expression of ECMAScript (flag `u`) to the syntax of RE2, where the two differ. */
-export function toRe2(pattern: string): string {
+function toRe2(pattern: string): string {
   return pattern.replace(PART, (part) => {
     switch (part) {
       case '.':
