@@ -1,8 +1,8 @@
 import { Validations } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
 import { getOperation, routes } from '../lib/api/routes.ts'
-import { getSecretsPath, TOOL_FUNCTION_PREFIX } from './functions/agent-permissions.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES } from './functions/function-settings.ts'
+import { getSecretsPath, TOOL_FUNCTION_PREFIX } from './functions/grants.ts'
 import type { ServiceStack } from './stack.ts'
 
 /** A cdk-nag finding that is accepted on some constructs, and why. */

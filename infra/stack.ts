@@ -4,15 +4,12 @@ import type { Construct } from 'constructs'
 import { createApi } from './api/api.ts'
 import { createDomain } from './api/domain.ts'
 import { createWebAcl } from './api/web-acl.ts'
-import { createFunctions, type Functions } from './functions/functions.ts'
-import { createTriggers } from './functions/triggers.ts'
+import { createFunctions, createTriggers, type Functions } from './functions/functions.ts'
 import { createAlarms } from './monitoring/alarms.ts'
 import { createDashboard } from './monitoring/dashboard.ts'
 import { createMetricFilters } from './monitoring/metric-filters.ts'
 import type { Settings } from './settings.ts'
-import { createKey } from './storage/encryption-key.ts'
-import { createQueues } from './storage/queues.ts'
-import { createTable } from './storage/table.ts'
+import { createKey, createQueues, createTable } from './storage.ts'
 
 export type ServiceStackProps = StackProps & {
   /** The output folder of `bundleFunctions`. */

@@ -24,8 +24,7 @@ import { TOKEN_HEADER_PATTERN } from '../../lib/tokens/token.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'
-import { addGatewayResponses } from './gateway-responses.ts'
-import { addMethodNotAllowed } from './method-not-allowed.ts'
+import { addGatewayResponses, addMethodNotAllowed } from './gateway-responses.ts'
 
 /** A revoked token is accepted until the cached result of the authorizer expires. */
 const AUTHORIZER_CACHE_TTL = Duration.seconds(60)

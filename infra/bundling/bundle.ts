@@ -5,9 +5,7 @@ import { type BuildOptions, build, type Metafile } from 'esbuild'
 import wordListPath from 'word-list'
 import { buildConsole } from '../../lib/console-server/build-console.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
-import { builtInsPlugin } from './built-ins-plugin.ts'
-import { mcpSdkPlugin } from './mcp-sdk-plugin.ts'
-import { zodMiniPlugin } from './zod-mini-plugin.ts'
+import { builtInsPlugin, mcpSdkPlugin, zodMiniPlugin } from './plugins.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions', import.meta.url))
 

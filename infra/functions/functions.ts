@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   Architecture,
@@ -11,6 +13,7 @@ import {
   Runtime,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda'
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
@@ -34,7 +37,6 @@ import {
 } from '../../lib/environment.ts'
 import { STACK_KEYS } from '../../lib/models/providers/providers.ts'
 import type { Settings } from '../settings.ts'
-import { getSecretsPath, grantAgentPermissions } from './agent-permissions.ts'
 import { findDefaultModel } from './default-model.ts'
 import {
   AGENT_FUNCTIONS,
@@ -44,7 +46,7 @@ import {
   MODEL_FUNCTIONS,
   RECURSIVE_FUNCTIONS,
 } from './function-settings.ts'
-import { applyGrant, GRANTS } from './grants.ts'
+import { applyGrant, GRANTS, getSecretsPath, grantAgentPermissions } from './grants.ts'
 
 export type FunctionsProps = {
   table: Table
@@ -164,3 +166,34 @@ const getDescription = (name: FunctionName) =>
 
 const toPascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+const SWEEP_INTERVAL = Duration.minutes(1)
+
+type Triggers = {
+  functions: Functions
+  queue: Queue
+  deadLetterQueue: Queue
+  settings: Pick<Settings, 'runnerConcurrency' | 'runnerBatch'>
+}
+
+/** Connects the queues and the schedule to their functions. */
+export function createTriggers(
+  scope: Construct,
+  { functions, queue, deadLetterQueue, settings }: Triggers,
+): void {
+  functions['process-execution'].addEventSource(
+    new SqsEventSource(queue, {
+      batchSize: settings.runnerBatch,
+      reportBatchItemFailures: true,
+      maxConcurrency: settings.runnerConcurrency,
+    }),
+  )
+  functions['process-dead-letter'].addEventSource(
+    new SqsEventSource(deadLetterQueue, { batchSize: 10, reportBatchItemFailures: true }),
+  )
+  new Rule(scope, 'SweepSchedule', {
+    schedule: Schedule.rate(SWEEP_INTERVAL),
+    // The next scheduled sweep replaces a retry.
+    targets: [new LambdaFunction(functions['sweep-executions'], { retryAttempts: 0 })],
+  })
+}

@@ -1,10 +1,12 @@
 import { Stack } from 'aws-cdk-lib'
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Topic } from 'aws-cdk-lib/aws-sns'
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Construct } from 'constructs'
 import type { Settings } from '../settings.ts'
 import { alarmDefinitions, type MonitoredResources } from './alarm-definitions.ts'
-import { createAlarmTopic } from './alarm-topic.ts'
 
 export function createAlarms(
   scope: Construct,
@@ -27,4 +29,23 @@ export function createAlarms(
     }
     return alarm
   })
+}
+
+/**
+ * The topic requires TLS. That policy replaces the default one, which lets alarms of the account publish, so the topic
+ * allows it explicitly. It is not encrypted: alarms cannot publish with the AWS managed key of SNS, and notifications
+ * contain only a metric and a number.
+ */
+function createAlarmTopic(scope: Construct, email: string): Topic {
+  const topic = new Topic(scope, 'AlarmTopic', { enforceSSL: true })
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  )
+  topic.addSubscription(new EmailSubscription(email))
+  return topic
 }

@@ -7,8 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleFunctions, SPLIT_FUNCTIONS } from '../../../infra/bundling/bundle.ts'
 import budget from '../../../infra/bundling/bundle-budget.json' with { type: 'json' }
-import { checkBudget } from '../../../infra/bundling/bundle-budget.ts'
-import { type BundleReport, reportBundles } from '../../../infra/bundling/bundle-report.ts'
+import { type BundleReport, checkBudget, reportBundles } from '../../../infra/bundling/bundle-report.ts'
 import { LOADING_ENVIRONMENT } from '../../../infra/bundling/bundle-times.ts'
 import {
   AGENT_FUNCTIONS,
