@@ -1,4 +1,4 @@
-import type { Execution } from '../core/execution.ts'
+import type { Execution, Lease } from '../core/execution.ts'
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
 import * as limits from '../core/limits.ts'
 import type { AgentStore, CacheStore, ExecutionStore, System } from '../core/ports.ts'
@@ -41,5 +41,10 @@ export const readTimes = (environment: Environment = process.env): LeaseTimes =>
   )
 
 export const timesOf = ({ times = leaseTimes() }: Engine): LeaseTimes => times
+
+export const newLease = (engine: Engine): Lease => ({
+  owner: engine.system.newId(),
+  expiresAt: engine.system.now() + timesOf(engine).leaseMs,
+})
 
 export const isoNow = (system: System): string => new Date(system.now()).toISOString()

@@ -13,7 +13,7 @@ import type { LeaseTimes } from '../../core/lease-times.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { endExecution } from '../end-execution.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, newLease, timesOf } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 
 /** Runs a leased execution; passed in, because the worker that provides it is above this layer. */
@@ -72,11 +72,6 @@ export async function runChild(
   } finally {
     if (signal.aborted) await endWithCall(engine, parent, { id, signal })
   }
-}
-
-function newLease(engine: Engine) {
-  const { system } = engine
-  return { owner: system.newId(), expiresAt: system.now() + timesOf(engine).leaseMs }
 }
 
 /** Runs it whenever no other worker does, and waits otherwise: the other workers may all be busy with parents that wait. */

@@ -12,7 +12,7 @@ import { timeOfId } from '../../core/ids.ts'
 import { DEADLINE_MS, IDEMPOTENCY_MS } from '../../core/limits.ts'
 import type { IdempotencyStore, RunQueue } from '../../core/ports.ts'
 import { hardDeadline, type WorkerDeadline } from '../checkpoints/deadline.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, newLease, timesOf } from '../engine.ts'
 import { attempt } from '../worker/attempt.ts'
 import type { Admit } from './admission.ts'
 import type { RunRequest } from './run-request.ts'
@@ -83,11 +83,6 @@ export async function submitAsync(engine: SubmitEngine, request: RunRequest): Pr
   if (isNew) await enqueue(engine, execution)
   return execution
 }
-
-const newLease = (engine: Engine): Lease => ({
-  owner: engine.system.newId(),
-  expiresAt: engine.system.now() + timesOf(engine).leaseMs,
-})
 
 /** The execution as stored now; as this process knows it if the database does not respond. */
 async function readAgain({ executions }: Engine, execution: Execution): Promise<Execution> {

@@ -6,7 +6,7 @@ import { describeCause, logger } from '../../logger.ts'
 import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { INLINE, unexpectedError } from '../checkpoints/stop-reason.ts'
 import { endExecution } from '../end-execution.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, newLease, timesOf } from '../engine.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 
 /** The SQS message that named the execution. */
@@ -34,11 +34,9 @@ export async function processMessage(
   id: string,
   { message, deadline }: { message?: Message; deadline?: WorkerDeadline } = {},
 ): Promise<MessageResult> {
-  const { executions, system } = engine
-  const now = system.now()
-  const lease = { owner: system.newId(), expiresAt: now + timesOf(engine).leaseMs }
-  const execution = await executions
-    .claim({ id, lease, now })
+  const lease = newLease(engine)
+  const execution = await engine.executions
+    .claim({ id, lease, now: engine.system.now() })
     .catch((error: unknown) => releaseUnread(engine, { id, owner: lease.owner, error, message }))
   if (typeof execution === 'string' || 'retryInMs' in execution) return execution
   const visibility = hideWhileRunning(message, timesOf(engine))
