@@ -1,20 +1,20 @@
 import { Command, InvalidArgumentError } from 'commander'
-import type { PartName } from './goals.ts'
+import type { SuiteName } from './goals.ts'
 import { closeConnections } from './harness/client.ts'
 import { openWorkspace } from './harness/workspace.ts'
-import { adaptation } from './parts/adaptation.ts'
-import { async } from './parts/async.ts'
-import { bundles } from './parts/bundles.ts'
-import { caching } from './parts/caching.ts'
-import { footprint } from './parts/footprint.ts'
-import { latency } from './parts/latency.ts'
-import { listing } from './parts/listing.ts'
-import { overhead } from './parts/overhead.ts'
-import { parallel } from './parts/parallel.ts'
-import { steps } from './parts/steps.ts'
-import { createReport, type Part, type PartResult, toText } from './report.ts'
+import { createReport, type Suite, type SuiteResult, toText } from './report.ts'
+import { adaptation } from './suites/adaptation.ts'
+import { async } from './suites/async.ts'
+import { bundles } from './suites/bundles.ts'
+import { caching } from './suites/caching.ts'
+import { footprint } from './suites/footprint.ts'
+import { latency } from './suites/latency.ts'
+import { listing } from './suites/listing.ts'
+import { overhead } from './suites/overhead.ts'
+import { parallel } from './suites/parallel.ts'
+import { steps } from './suites/steps.ts'
 
-const PARTS: Record<PartName, Part> = {
+const SUITES: Record<SuiteName, Suite> = {
   overhead,
   latency,
   async,
@@ -26,17 +26,17 @@ const PARTS: Record<PartName, Part> = {
   footprint,
   parallel,
 }
-const PART_NAMES = Object.keys(PARTS) as PartName[]
+const SUITE_NAMES = Object.keys(SUITES) as SuiteName[]
 
-type Options = { quick: boolean; only: PartName[]; stored: number | null; json: boolean }
+type Options = { quick: boolean; only: SuiteName[]; stored: number | null; json: boolean }
 
 const program = new Command('npm run bench --')
   .description(
     'Measures the local service, compares it with a floor in the same rounds, and checks the goals.',
   )
   .option('--quick', 'fewer and shorter rounds', false)
-  .option('--only <parts>', `comma-separated: ${PART_NAMES.join(', ')}`, parsePartNames, PART_NAMES)
-  .option('--stored <number>', 'executions that the part listing stores', parseStored, null)
+  .option('--only <suites>', `comma-separated: ${SUITE_NAMES.join(', ')}`, parseSuiteNames, SUITE_NAMES)
+  .option('--stored <number>', 'executions that the suite listing stores', parseStored, null)
   .option('--json', 'print one JSON document instead of tables', false)
 
 const workspace = openWorkspace()
@@ -51,10 +51,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 try {
   const { quick, only, stored, json } = program.parse().opts<Options>()
   const startedAt = new Date()
-  const results = new Map<PartName, PartResult>()
+  const results = new Map<SuiteName, SuiteResult>()
   for (const name of only) {
     log(name)
-    results.set(name, await PARTS[name]({ workspace, quick, stored, log: (line) => log(`  ${line}`) }))
+    results.set(name, await SUITES[name]({ workspace, quick, stored, log: (line) => log(`  ${line}`) }))
     closeConnections()
     await workspace.cleanUp()
   }
@@ -67,12 +67,12 @@ try {
   await workspace.cleanUp()
 }
 
-function parsePartNames(text: string): PartName[] {
+function parseSuiteNames(text: string): SuiteName[] {
   const names = text.split(',')
-  const unknown = names.find((name) => !PART_NAMES.includes(name as PartName))
+  const unknown = names.find((name) => !SUITE_NAMES.includes(name as SuiteName))
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`Unknown part "${unknown}". Allowed: ${PART_NAMES.join(', ')}.`)
-  return PART_NAMES.filter((name) => names.includes(name))
+    throw new InvalidArgumentError(`Unknown suite "${unknown}". Allowed: ${SUITE_NAMES.join(', ')}.`)
+  return SUITE_NAMES.filter((name) => names.includes(name))
 }
 
 function parseStored(text: string): number {

@@ -1,23 +1,23 @@
 import { availableParallelism, totalmem } from 'node:os'
-import { evaluate, type Figures, type PartName, type Verdict } from './goals.ts'
+import { evaluate, type Figures, type SuiteName, type Verdict } from './goals.ts'
 import type { Spread } from './harness/rounds.ts'
 import type { Workspace } from './harness/workspace.ts'
 
 export type Row = Record<string, string | number>
 
-export type PartResult = { figures: Figures; details: { title: string; rows: Row[] } }
+export type SuiteResult = { figures: Figures; details: { title: string; rows: Row[] } }
 
-export type PartContext = {
+export type SuiteContext = {
   workspace: Workspace
   /** Fewer and shorter rounds. */
   quick: boolean
-  /** Executions that the part `listing` stores; null for its default. */
+  /** Executions that the suite `listing` stores; null for its default. */
   stored: number | null
   log: (line: string) => void
 }
 
 /** Measures one aspect of the service; starts what it needs. */
-export type Part = (context: PartContext) => Promise<PartResult>
+export type Suite = (context: SuiteContext) => Promise<SuiteResult>
 
 export type Report = {
   date: string
@@ -25,11 +25,11 @@ export type Report = {
   quick: boolean
   machine: { cpus: number; memoryGiB: number; platform: string; node: string }
   figures: Verdict[]
-  details: Partial<Record<PartName, PartResult['details']>>
+  details: Partial<Record<SuiteName, SuiteResult['details']>>
 }
 
 export function createReport(
-  results: Map<PartName, PartResult>,
+  results: Map<SuiteName, SuiteResult>,
   { quick, startedAt }: { quick: boolean; startedAt: Date },
 ): Report {
   const figures: Figures = Object.assign({}, ...[...results.values()].map((result) => result.figures))

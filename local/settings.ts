@@ -89,7 +89,7 @@ function findWarnings(host: string, token: string | undefined): string[] {
   return [
     ...(isPublic
       ? [
-          `HOST is ${host}: every machine that can reach this one can send requests, without TLS. Whoever has a token with the scope manage can run code here.`,
+          `HOST is ${host}: every machine that can reach this one can send requests, without TLS. Anyone who has a token with the scope manage can run code here.`,
         ]
       : []),
     ...(token && isWeak(token)

@@ -39,7 +39,7 @@ try {
   if (process.env.npm_lifecycle_event) onParentExit(stop)
   // A defect that one request meets must not end the others. What they have written is in the table.
   process.on('uncaughtException', (error) => console.error('Unexpected error:', error))
-  // Last: whoever waits for this line may send a signal at once.
+  // Last: a process that waits for this line may send a signal at once.
   console.log(`ready ${service.url}`)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

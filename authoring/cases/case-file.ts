@@ -90,7 +90,7 @@ const exactNumber: ScalarTag = {
   stringify: ({ value }) => String(value),
 }
 
-/** Options of the `yaml` package for values as they are sent: no digit of a number changes in silence. */
+/** Options of the `yaml` package for values as they are sent: every digit of a number is kept. */
 export const EXACT_YAML = { customTags: (tags: Tags): Tags => [exactNumber, ...tags] }
 
 export type CaseFile = { cases: TestCase[]; problems: FolderProblem[] }

@@ -22,7 +22,7 @@ export type SchemaEditorProps = {
   issues: Issue[]
   isReadOnly?: boolean
   onChange: (text: string) => void
-  /** What is typed in the form, but is no part of the value yet. Empty when there is nothing. */
+  /** What is typed in the form, but is not part of the value yet. Empty when there is nothing. */
   onProblems?: (problems: string[]) => void
 }
 

@@ -62,7 +62,7 @@ export function CodeSamples({ agent, parameters, text }: Props) {
   )
 }
 
-/** Null while the input is no JSON. */
+/** Null while the input is not JSON. */
 function toSample(write: (request: SampleRequest) => string, request: SampleRequest): string | null {
   try {
     return write(request)

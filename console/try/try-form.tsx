@@ -117,7 +117,7 @@ export function TryForm(props: Props) {
               ? 'Correct the JSON: the service would reject it.'
               : mode === 'strict'
                 ? 'The input does not match the schema: in strict mode, the service rejects it.'
-                : 'The input does not match the schema. The service adapts what has only one reading, and passes on the rest as it is.'}
+                : 'The input does not match the schema. The service adapts what is unambiguous and passes on the rest unchanged.'}
           </p>
         )}
       </div>

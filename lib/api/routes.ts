@@ -18,7 +18,7 @@ export type Operation = {
   summary: string
   /** Without a schema, every query parameter is rejected. */
   query?: ParametersName
-  /** Query parameters are ignored: load balancers add some to health checks, and so does whoever sends a link to a page. */
+  /** Query parameters are ignored: load balancers add some to health checks, and links to pages carry some. */
   ignoresQuery?: true
   /** Headers beyond those of every request. */
   headers?: ParametersName

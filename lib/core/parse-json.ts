@@ -13,7 +13,7 @@ export class JsonError extends Error {
 }
 
 /**
- * Parses a JSON text that a client wrote. Unlike `JSON.parse`, loses nothing in silence: a number that a double would
+ * Parses a JSON text that a client wrote. Unlike `JSON.parse`, reports everything it cannot represent: a number that a double would
  * change becomes an `ExactNumber`, and duplicate keys are rejected.
  * @throws JsonError for invalid JSON, a duplicate key, a number beyond the range of a double, or too deep nesting
  */

@@ -176,7 +176,7 @@ async function readVersion(table: Table, { organizationId, agentId, id }: Versio
   return item && item.organizationId === organizationId && !item.deleted ? item : null
 }
 
-/** The code first: whoever finds the version finds its code. */
+/** The code first: readers of the version also find its code. */
 async function writeVersion(table: Table, version: Version, code: string | null): Promise<Item> {
   const { id, agentId } = version
   const codeChunks =

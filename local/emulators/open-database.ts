@@ -74,7 +74,7 @@ async function startOn(folder: string, lock: DatabaseLock): Promise<Database> {
       endpoint: emulator.endpoint,
       announceStop: () => lock.update({ isShortLived: true }),
       stop: async () => {
-        // Whoever finds no emulator at the endpoint takes the lock's holder for dead.
+        // A process that finds no emulator at the endpoint takes the lock's holder for dead.
         await lock.update({ isShortLived: true, endpoint: null })
         await emulator.stop()
         await lock.release()

@@ -77,7 +77,7 @@ function NullValue(props: FieldProps) {
   )
 }
 
-/** Whether a control can show a value. Text that is no number yet is a mistake that its control can correct. */
+/** Whether a control can show a value. Text that is not a number yet is a mistake that its control can correct. */
 function fits(field: Field, node: JsonNode | undefined): boolean {
   if (!node) return true
   switch (field.kind) {

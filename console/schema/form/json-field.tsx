@@ -4,7 +4,7 @@ import { type JsonNode, JsonSyntaxError, parseJsonTree } from '../json/json-node
 import { FieldFrame, type FieldProps, useControl } from './field-frame.tsx'
 import { useForm } from './form-context.ts'
 
-/** A part that has no control of its own, or not for this value. What is no JSON yet stays here. */
+/** A part that has no control of its own, or not for this value. What is not JSON yet stays here. */
 export function JsonField(props: FieldProps) {
   const { onChange, onProblem, isReadOnly } = useForm()
   const { node, path, label } = props

@@ -11,7 +11,7 @@ export const textNode = (value: string): JsonNode => ({ ...NOWHERE, type: 'strin
 export const emptyObject = (): JsonNode => ({ ...NOWHERE, type: 'object', members: [] })
 export const emptyList = (): JsonNode => ({ ...NOWHERE, type: 'array', items: [] })
 
-/** A number keeps what was typed. What is no number becomes text, so that the schema check names it. */
+/** A number keeps what was typed. What is not a number becomes text, so that the schema check names it. */
 export const numberNode = (typed: string): JsonNode =>
   isJsonNumber(typed) ? { ...NOWHERE, type: 'number', source: typed } : textNode(typed)
 

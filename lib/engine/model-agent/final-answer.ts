@@ -99,7 +99,7 @@ export function answerInstructions(mode: AnswerMode, outputSchema: JsonObject): 
   return `${USE_JSON}. It must match this JSON Schema:\n${JSON.stringify(toJsonSchema(outputSchema))}`
 }
 
-/** Responds to a text that is no result. */
+/** Responds to a text that is not a result. */
 export function answerReminder(
   { answerModes }: Pick<Model, 'answerModes'>,
   text: string,

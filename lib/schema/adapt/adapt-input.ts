@@ -10,8 +10,8 @@ export type Adapter = (input: JsonObject) => { input: JsonObject; adaptations: I
 
 /**
  * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It makes only changes
- * that have one reading (docs/adaptation.md): of envelopes, names, values, empty values, defaults. Everything else stays
- * as sent. If adapting the result would change it again, the input had more than one reading and stays as sent, too.
+ * that are unambiguous (docs/adaptation.md): of envelopes, names, values, empty values, defaults. Everything else stays
+ * as sent. If adapting the result would change it again, the input is ambiguous and stays as sent, too.
  * The time is linear in the size of the input.
  *
  * A number that a double cannot hold becomes text in a string field, and otherwise the nearest double; the result never

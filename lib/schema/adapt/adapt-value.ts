@@ -41,7 +41,7 @@ const MAX_ADAPTATIONS = 100
 /** An object with more names that the schema does not describe is hardly a misspelled input. It is left as sent. */
 const MAX_UNKNOWN_NAMES = 1_000
 
-/** The value as its shape describes it, as far as it has one reading. */
+/** The value as its shape describes it, as far as it is unambiguous. */
 export function adaptValue(shape: Shape, value: Json, location: Location, context: Context): Json {
   if (isValidScalar(shape, value)) return keepOrAdaptParts(shape, value, location, context)
   const result = convertValue(shape, value)

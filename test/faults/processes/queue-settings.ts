@@ -9,7 +9,7 @@ export const INVALID_MESSAGE = 'not a message of a run'
 /** Of one batch: its messages that cannot be processed and the others, and how many of them the function reported. */
 export type BatchReport = { invalid: number; invalidFailed: number; valid: number; validFailed: number }
 
-/** Whoever creates the run queue, received messages are hidden for as long as on AWS. */
+/** Received messages are hidden for as long as on AWS, whichever process creates the run queue. */
 export const withQueueTimeout =
   (leaseSeconds: number) =>
   ({ operation, body }: ProxyRequest): Buffer => {

@@ -8,7 +8,7 @@ type Names = { renames: Renames; assembled: NamedField[] }
 
 const SAME_NAMES: Names = { renames: new Map(), assembled: [] }
 
-/** Gives the fields of an input their declared names, where each unknown name has only one reading. */
+/** Gives the fields of an input their declared names, where each unknown name is unambiguous. */
 export function nameFields(
   shape: Shape,
   sent: JsonObject,

@@ -3,12 +3,13 @@ import type { FieldShape, Shape } from '../shape.ts'
 import { findByWords } from './find-field.ts'
 import { canBeRenamed, type NameIndex, type Renames } from './match-names.ts'
 
-/** An object with more fields hardly has a prefix by accident of its sender. */
+/** Objects with more names stay as sent: each possible prefix or suffix is compared with all of them. */
 const MAX_NAMES = 100
 
 /**
  * The renames of an object whose names all have the same first words, or the same last words, that its fields lack:
- * `order_id` and `order_total` for `id` and `total`. At least two must match, and all required fields must be among them.
+ * `order_id` and `order_total` for `id` and `total`. All required fields must be among them. Two names suffice, because
+ * their common words are then a prefix; one name alone would have several.
  */
 export function matchWithoutAffix(shape: Shape, sent: JsonObject, index: NameIndex): Renames | undefined {
   const names = Object.keys(sent)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../lib/core/json.ts'
 
-/** Realistic inputs for one schema: those with one reading, each with its adapted form, and those to be left as sent. */
+/** Realistic inputs for one schema: unambiguous ones, each with its adapted form, and those to be left as sent. */
 export type CaseGroup = {
   title: string
   schema: JsonObject

@@ -15,7 +15,7 @@ import {
   toSpread,
 } from '../harness/rounds.ts'
 import type { Service } from '../harness/service.ts'
-import { formatNumber, formatSpread, type PartContext, type PartResult } from '../report.ts'
+import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const FULL = { rounds: 9, durationMs: 300, size: 100_000 }
 const QUICK = { rounds: 3, durationMs: 150, size: 10_000 }
@@ -53,7 +53,7 @@ const PAGES = [
 ]
 
 /** The first page of lists of which one in a thousand executions is shown, compared with those of a small organization. */
-export async function listing({ workspace, quick, stored, log }: PartContext): Promise<PartResult> {
+export async function listing({ workspace, quick, stored, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, size: defaultSize } = quick ? QUICK : FULL
   const size = stored ?? defaultSize
   const startedAt = performance.now()

@@ -11,7 +11,7 @@ import {
 } from '../harness/rounds.ts'
 import { floorRun, isolatedCall, NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
-import { formatNumber, formatSpread, type PartContext, type PartResult, type Row } from '../report.ts'
+import { formatNumber, formatSpread, type Row, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))
 const FULL = { rounds: 15, durationMs: 700, warmUpMs: 5_000 }
@@ -21,7 +21,7 @@ const NAMES = ['floor', 'sync', 'cached', 'async', 'thread'] as const
 type Loads = Record<(typeof NAMES)[number], Load[]>
 
 /** The cost of a no-op run, compared with a server that only does the same reads and writes. */
-export async function overhead({ workspace, quick, log }: PartContext): Promise<PartResult> {
+export async function overhead({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
   const service = await startService(workspace, { hasPort: true })
   const { agentId } = await publish(workspace, service.table, NO_OP)

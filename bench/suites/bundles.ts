@@ -1,12 +1,12 @@
 import { timeBundles } from '../../infra/bundling/bundle-times.ts'
 import { type OperationName, operations } from '../../lib/api/routes.ts'
 import { median, type Spread, toRatio } from '../harness/rounds.ts'
-import { formatNumber, formatSpread, type PartContext, type PartResult } from '../report.ts'
+import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const ROUNDS = { full: 11, quick: 3 }
 
 /** What a cold start loads, compared with a bundle that only loads DynamoDBDocumentClient. */
-export async function bundles({ quick, log }: PartContext): Promise<PartResult> {
+export async function bundles({ quick, log }: SuiteContext): Promise<SuiteResult> {
   const rounds = quick ? ROUNDS.quick : ROUNDS.full
   log(`${rounds} rounds`)
   const { clientAlone, functions } = await timeBundles(rounds)

@@ -3,7 +3,7 @@ import { type Process, processTree } from '../harness/process-tree.ts'
 import { toSpread } from '../harness/rounds.ts'
 import { NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
-import { formatNumber, type PartContext, type PartResult } from '../report.ts'
+import { formatNumber, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const FULL = { starts: 7, storedRuns: 2_000 }
 const QUICK = { starts: 3, storedRuns: 300 }
@@ -11,7 +11,7 @@ const QUICK = { starts: 3, storedRuns: 300 }
 const IDLE_MS = 3_000
 
 /** How soon `npm start` is ready on a store that has been used, and the memory of all its processes, npm included. */
-export async function footprint({ workspace, quick, log }: PartContext): Promise<PartResult> {
+export async function footprint({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { starts, storedRuns } = quick ? QUICK : FULL
   const folder = await workspace.createFolder()
   log(`storing ${storedRuns} runs`)

@@ -3,7 +3,7 @@ import { startFaultProxy } from '../../test/faults/fault-proxy.ts'
 import { generateLoad, interleave, median, type Operation, timed, toSpread } from '../harness/rounds.ts'
 import { NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
-import { formatNumber, type PartContext, type PartResult } from '../report.ts'
+import { formatNumber, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const DELAY_MS = 5
 const FULL = { rounds: 21, durationMs: 250, warmUpMs: 2_000 }
@@ -13,7 +13,7 @@ const NAMES = ['request', 'sync', 'accept', 'cached', 'read'] as const
 type P50s = Record<(typeof NAMES)[number], { direct: number; delayed: number }>
 
 /** How many requests to the table and the queue follow one another: what 5 ms more for each of them add to p50. */
-export async function latency({ workspace, quick, log }: PartContext): Promise<PartResult> {
+export async function latency({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
   const started = async <T extends { stop: () => Promise<void> }>(starting: Promise<T>): Promise<T> => {
     const part = await starting

@@ -5,7 +5,7 @@ import { processTree } from '../harness/process-tree.ts'
 import { generateLoad, interleave, type Operation, percentile, toRatio, toSpread } from '../harness/rounds.ts'
 import { floorRun, NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
-import { formatNumber, formatSpread, type PartContext, type PartResult } from '../report.ts'
+import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))
 const FULL = { rounds: 9, durationMs: 2_000, warmUpMs: 4_000 }
@@ -15,7 +15,7 @@ const SAMPLE_MS = 200
 type Measure = { p99: number; cpuMs: number; memoryMiB: number }
 
 /** Many no-op runs at once: processor time of one at 16 in flight, latency and memory at 64. */
-export async function parallel({ workspace, quick, log }: PartContext): Promise<PartResult> {
+export async function parallel({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
   const service = await startService(workspace, { hasPort: true })
   const { agentId } = await publish(workspace, service.table, NO_OP)

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../lib/core/json.ts'
 import { parseJson } from '../../lib/core/parse-json.ts'
 import { compileAdapter } from '../../lib/schema/adapt/adapt-input.ts'
 import { interleave, median, type Spread, toSpread } from '../harness/rounds.ts'
-import { formatNumber, formatSpread, type PartContext, type PartResult } from '../report.ts'
+import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const ROUNDS = { full: 11, quick: 3 }
 const BYTES = 1_000_000
@@ -73,7 +73,7 @@ const ORDERS: Record<string, (index: number) => JsonObject> = {
 }
 
 /** Processor time to adapt 1 MB, by the way in which it is written. */
-export async function adaptation({ quick, log }: PartContext): Promise<PartResult> {
+export async function adaptation({ quick, log }: SuiteContext): Promise<SuiteResult> {
   const rounds = quick ? ROUNDS.quick : ROUNDS.full
   log(`${rounds} rounds`)
   const adapt = compileAdapter(SCHEMA)

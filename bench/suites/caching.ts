@@ -1,7 +1,7 @@
 import { costOfLongConversation } from '../../test/support/scripted-model/long-conversation.ts'
 import { startScriptedModel } from '../../test/support/scripted-model/start-scripted-model.ts'
 import { toSpread } from '../harness/rounds.ts'
-import type { PartResult, Row } from '../report.ts'
+import type { Row, SuiteResult } from '../report.ts'
 
 const FORMATS = ['anthropic', 'bedrock'] as const
 
@@ -9,7 +9,7 @@ const FORMATS = ['anthropic', 'bedrock'] as const
  * What the input of a run of 20 steps costs with prompt caching and without, computed from the marks and the bytes that a server
  * receives. Each request has all steps before it.
  */
-export async function caching(): Promise<PartResult> {
+export async function caching(): Promise<SuiteResult> {
   const server = await startScriptedModel()
   const rows: Row[] = []
   const ratios: number[] = []

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { startChild } from '../harness/child-process.ts'
 import { interleave, toRatio, toSpread } from '../harness/rounds.ts'
 import { publish, type Service, startService } from '../harness/service.ts'
-import { formatSpread, type PartContext, type PartResult } from '../report.ts'
+import { formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const MODEL_SERVER = fileURLToPath(new URL('../servers/model-server.ts', import.meta.url))
 const SHORT = 100
@@ -12,7 +12,7 @@ const FULL = { rounds: 7, warmUp: 3, shortRuns: 5, limitMs: 300_000 }
 const QUICK = { rounds: 3, warmUp: 1, shortRuns: 1, limitMs: 15_000 }
 
 /** The time of one step of a model agent that calls a tool in each step, with a model that responds at once. */
-export async function steps({ workspace, quick, log }: PartContext): Promise<PartResult> {
+export async function steps({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, warmUp, shortRuns, limitMs } = quick ? QUICK : FULL
   const model = await startChild(workspace, { args: [MODEL_SERVER] })
   const service = await startService(workspace, { environment: { OPENAI_COMPATIBLE_BASE_URL: model.url } })

@@ -9,7 +9,7 @@ import { startChild } from '../harness/child-process.ts'
 import { generateLoad, interleave, timed, toRatio, toSpread } from '../harness/rounds.ts'
 import { type Accept, floorAccept, NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
-import { formatSpread, type PartContext, type PartResult } from '../report.ts'
+import { formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))
 const FULL = { rounds: 9, durationMs: 1_500, warmUpMs: 4_000 }
@@ -23,7 +23,7 @@ type ReadEnd = (id: string) => Promise<string | null>
 type Throughput = { accepted: number; finished: number }
 
 /** Asynchronous no-op runs per second, compared with two processes that only write, send, receive, update and delete. */
-export async function async({ workspace, quick, log }: PartContext): Promise<PartResult> {
+export async function async({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
   const service = await startService(workspace, { hasPort: true })
   const { agentId } = await publish(workspace, service.table, NO_OP)
