@@ -5,8 +5,8 @@ import './styles/components.css'
 import './styles/docs.css'
 import { render } from 'preact'
 import { App } from './app/app.tsx'
-import { serveChecks } from './schema/check/check-worker.ts'
-import { readSignInLink, startRouter } from './state/router.ts'
+import { serveChecks } from './schema/run-check.ts'
+import { readSignInLink, startRouter } from './state/location.ts'
 
 // The same file is the script of the worker that checks large texts, which has no document.
 if (typeof document === 'undefined') serveChecks()

@@ -72,7 +72,7 @@ export function addPromoteCommand(program: Command): void {
             throw toVersionError(error, { slug, versionId, options })
           })
           const isNew = current?.id !== versionId
-          const text = `Version ${versionId} of ${slug} ${isNew ? 'is current now' : 'was current already'}.`
+          const text = `Version ${versionId} of ${slug} ${isNew ? 'is now current' : 'was already current'}.`
           const rollback =
             current && isNew ? [`Roll back: ${formatCommand(options, `promote ${slug} ${current.id}`)}`] : []
           return { json: toAgentRecord(agent), text: [text, ...rollback].join('\n') }

@@ -1,15 +1,11 @@
 import './agents.css'
 import { useMemo, useState } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
-import { ErrorBox } from '../components/page/error-box.tsx'
-import { Page } from '../components/page/page.tsx'
-import { Spinner } from '../components/page/spinner.tsx'
-import { Time } from '../components/values/time.tsx'
-import { formatCount } from '../format/numbers.ts'
-import { toHref, toPath } from '../state/location.ts'
-import { navigate } from '../state/router.ts'
-import { searchAgents } from './search-agents.ts'
-import { type AgentList, useAgentList } from './use-agent-list.ts'
+import { formatCount } from '../components/format.ts'
+import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { Time } from '../components/values.tsx'
+import { navigate, toHref, toPath } from '../state/location.ts'
+import { type AgentList, searchAgents, useAgentList } from './agent-list.ts'
 
 /** As many as anybody reads before searching. */
 const SHOWN = 100

@@ -1,8 +1,9 @@
 import { useEffect } from 'preact/hooks'
-import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
-import { credentials } from '../state/credentials.ts'
+import type { AgentRecord, VersionDetails } from '../../lib/api/schemas/agent-record.ts'
+import { credentials } from '../state/session.ts'
 import { createStore, type Store, useStore } from '../state/store.ts'
-import { requestPage } from './request.ts'
+import { ApiError } from './api-error.ts'
+import { requestJson, requestPage } from './request.ts'
 
 /** All agents by id. Executions name theirs by id only. Null until they are loaded. */
 const agents: Store<ReadonlyMap<string, AgentRecord> | null> = createStore(null)
@@ -40,4 +41,22 @@ async function loadAgents(): Promise<void> {
     query = next
   }
   if (credentials.get().token === token) agents.set(found)
+}
+
+/** A version of an agent with its whole document. @throws ApiError */
+export const getVersion = (agent: string, versionId: string, signal: AbortSignal): Promise<VersionDetails> =>
+  requestJson(`/v1/agents/${encodeURIComponent(agent)}/versions/${encodeURIComponent(versionId)}`, { signal })
+
+/** The same; null if it does not exist (any more). @throws ApiError */
+export async function findVersion(
+  agent: string,
+  versionId: string,
+  signal: AbortSignal,
+): Promise<VersionDetails | null> {
+  try {
+    return await getVersion(agent, versionId, signal)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
 }

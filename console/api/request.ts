@@ -1,11 +1,10 @@
+import { EventParser, type SentEvent } from '../../clients/typescript/src/runs/sse.ts'
 import { fitsDoubles, parseStoredJson } from '../../lib/core/parse-json.ts'
-import { credentials, signOut } from '../state/credentials.ts'
 import { type Query, toSearchParams } from '../state/location.ts'
+import { credentials, signOut } from '../state/session.ts'
 import { toApiError, unreachable } from './api-error.ts'
-import { basePathOf } from './base-path.ts'
-import { nextQueryOf } from './link.ts'
 
-export type RequestOptions = {
+type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   query?: Query | URLSearchParams | undefined
   /** JSON text, so that numbers are sent as they were typed. */
@@ -59,7 +58,7 @@ export const parseJsonText = <T>(text: string): T => parseStoredJson(text) as T
 const MAX_TASK_CHARACTERS = 500_000
 
 /** @throws ApiError */
-export async function readJson<T>(response: Response): Promise<T> {
+async function readJson<T>(response: Response): Promise<T> {
   const text = await response.text().catch(() => {
     throw unreachable()
   })
@@ -84,4 +83,54 @@ export type Page<T> = { items: T[]; next: URLSearchParams | null }
 export async function requestPage<T>(path: string, options: RequestOptions = {}): Promise<Page<T>> {
   const response = await send(path, options)
   return { items: await readJson<T[]>(response), next: nextQueryOf(response.headers.get('Link')) }
+}
+
+/** What precedes `/console` in the path of the page: the stage or the base path of a custom domain, usually empty. */
+export function basePathOf(pathname: string): string {
+  const at = pathname.lastIndexOf('/console')
+  return at === -1 ? '' : pathname.slice(0, at)
+}
+
+/**
+ * The query of the `next` link in a `Link` header (RFC 8288); null without one. The path is that of the request, so that the
+ * query alone says where the list continues.
+ */
+export function nextQueryOf(header: string | null): URLSearchParams | null {
+  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
+    const isNext = /;\s*rel="?(?:[^";,]* )?next(?: [^";,]*)?"?\s*(?:[;,]|$)/i.test(parameters)
+    if (isNext) return new URLSearchParams(target.split('?')[1] ?? '')
+  }
+  return null
+}
+
+/** The events of a response, until it ends. @throws ApiError if the connection is lost */
+async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<SentEvent> {
+  const parser = new EventParser()
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  if (!reader) return
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch(() => {
+        signal.throwIfAborted()
+        throw unreachable()
+      })
+      if (done) return
+      yield* parser.push(value)
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+/**
+ * Sends a request and reads its events. `EventSource` cannot: it sends no Authorization header.
+ * @throws ApiError; an AbortError if the signal aborts
+ */
+export async function requestEvents(
+  path: string,
+  options: RequestOptions & { signal: AbortSignal },
+): Promise<{ response: Response; events: AsyncGenerator<SentEvent> }> {
+  const headers = { Accept: 'text/event-stream', ...options.headers }
+  const response = await send(path, { ...options, headers })
+  return { response, events: readEvents(response, options.signal) }
 }

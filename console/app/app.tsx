@@ -2,14 +2,13 @@ import { useEffect } from 'preact/hooks'
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { ErrorBox } from '../components/page/error-box.tsx'
-import { credentials, offeredToken } from '../state/credentials.ts'
-import { MeContext } from '../state/me.ts'
-import { currentLocation } from '../state/router.ts'
+import { ConfirmDialog } from '../components/dialog.tsx'
+import { ErrorBox } from '../components/page.tsx'
+import { currentLocation } from '../state/location.ts'
+import { credentials, MeContext, offeredToken } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
 import { Layout } from './layout.tsx'
 import { findRoute } from './routes.tsx'
-import { SignInLinkDialog } from './sign-in-link-dialog.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 
 export function App() {
@@ -40,5 +39,28 @@ function Console() {
         {element}
       </Layout>
     </MeContext.Provider>
+  )
+}
+
+/** Asks before a link replaces the token in use: pages of others can contain links to the console. */
+function SignInLinkDialog({ token }: { token: string }) {
+  const keep = () => offeredToken.set(null)
+  async function replace() {
+    keep()
+    credentials.set({ token, rejection: null })
+  }
+  return (
+    <ConfirmDialog
+      title="Sign in with another token?"
+      label="Use the token of the link"
+      keepLabel="Keep my token"
+      action={replace}
+      onClose={keep}
+    >
+      <p>
+        The link that you opened contains a token. Keep yours unless you know who made the link: its owner
+        could see what you enter.
+      </p>
+    </ConfirmDialog>
   )
 }

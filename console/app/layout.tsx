@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { toUrl } from '../api/request.ts'
-import { Announcer } from '../components/page/announcer.tsx'
-import { signOut } from '../state/credentials.ts'
-import { useMe } from '../state/me.ts'
+import { Announcer } from '../components/copy-button.tsx'
+import { signOut, useMe } from '../state/session.ts'
 import type { Section } from './routes.tsx'
 
 const LINKS: { section: Section; href: string; label: string }[] = [

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact'
-import { AgentPage } from '../agent/agent-page.tsx'
-import { ComparePage } from '../agent/compare-page.tsx'
+import { AgentPage } from '../agents/agent-page.tsx'
 import { AgentsPage } from '../agents/agents-page.tsx'
+import { ComparePage } from '../agents/compare-page.tsx'
+import { Page } from '../components/page.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { RunPage } from '../run/run-page.tsx'
 import { RunsPage } from '../runs/runs-page.tsx'
 import { type Location, matchPath } from '../state/location.ts'
 import { TryPage } from '../try/try-page.tsx'
-import { NotFoundPage } from './not-found-page.tsx'
 
 /** The part of the navigation that a page belongs to. */
 export type Section = 'overview' | 'agents' | 'runs'
@@ -53,4 +53,14 @@ export function findRoute({ path, query }: Location): { section: Section | null;
     if (params) return { section, element: render(params, query) }
   }
   return { section: null, element: <NotFoundPage path={path} /> }
+}
+
+function NotFoundPage({ path }: { path: string }) {
+  return (
+    <Page title="Page not found">
+      <p>
+        The console has no page <code>{path}</code>. Go to the <a href="#/">overview</a>.
+      </p>
+    </Page>
+  )
 }

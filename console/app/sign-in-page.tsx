@@ -4,8 +4,8 @@ import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, toUrl } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
-import { ErrorBox } from '../components/page/error-box.tsx'
-import { credentials } from '../state/credentials.ts'
+import { ErrorBox } from '../components/page.tsx'
+import { credentials } from '../state/session.ts'
 import { DOCS_URL, Logo } from './layout.tsx'
 
 /** The token is checked before it is kept. @param rejection why the last one is not in use any more */

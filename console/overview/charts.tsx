@@ -1,12 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
-import { BarChart } from '../components/data/bar-chart.tsx'
-import { formatDuration } from '../format/duration.ts'
-import { formatCompact, formatCost, formatCount } from '../format/numbers.ts'
-import { formatTime } from '../format/time.ts'
-import { bucketByTime, histogram } from './buckets.ts'
-import { costOf, countFailures, durationsOf, percentile, tokensOf } from './statistics.ts'
+import { BarChart } from '../components/bar-chart.tsx'
+import { formatCompact, formatCost, formatCount, formatDuration, formatTime } from '../components/format.ts'
+import {
+  bucketByTime,
+  costOf,
+  countFailures,
+  durationsOf,
+  histogram,
+  percentile,
+  tokensOf,
+} from './statistics.ts'
 
 type Run = ExecutionSummaryRecord
 type Props = { runs: Run[] }
@@ -60,7 +65,7 @@ export function DurationChart({ runs }: Props) {
   const durations = durationsOf(runs)
   const figures = [0.5, 0.9, 0.99].map((part) => {
     const value = percentile(durations, part)
-    return `${100 * part} %: ${value === null ? '–' : formatDuration(value)}`
+    return `p${100 * part} ${value === null ? '–' : formatDuration(value)}`
   })
   return (
     <ChartCard title="Durations">

@@ -1,13 +1,10 @@
 import './overview.css'
-import { ErrorBox } from '../components/page/error-box.tsx'
-import { Page } from '../components/page/page.tsx'
-import { Spinner } from '../components/page/spinner.tsx'
-import { formatCount } from '../format/numbers.ts'
-import { AgentTable } from './agent-table.tsx'
+import { formatCount } from '../components/format.ts'
+import { ErrorBox, Page, Spinner } from '../components/page.tsx'
 import { CostChart, DurationChart, Failures, RunChart, TokenChart } from './charts.tsx'
 import { OpenRuns } from './open-runs.tsx'
 import { sumUp } from './statistics.ts'
-import { Totals } from './totals.tsx'
+import { AgentTable, Totals } from './totals.tsx'
 import { MAX_RUNS, useRecentRuns } from './use-recent-runs.ts'
 
 /** What happens now, and how the recent runs went. */

@@ -1,7 +1,14 @@
 import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
-import { formatDuration } from '../format/duration.ts'
-import { formatCompact, formatCost, formatCount, formatPercent } from '../format/numbers.ts'
-import { durationsOf, percentile, type Totals as TotalsOf } from './statistics.ts'
+import { Table } from '../components/data.tsx'
+import {
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatPercent,
+} from '../components/format.ts'
+import { AgentLink, Duration } from '../components/values.tsx'
+import { durationsOf, percentile, sumUpByAgent, type Totals as TotalsOf } from './statistics.ts'
 
 /** The figures of the recent runs. */
 export function Totals({ totals, runs }: { totals: TotalsOf; runs: ExecutionSummaryRecord[] }) {
@@ -19,7 +26,7 @@ export function Totals({ totals, runs }: { totals: TotalsOf; runs: ExecutionSumm
     [
       'Median duration',
       median === null ? '–' : formatDuration(median),
-      `95 %: ${p95 === null ? '–' : formatDuration(p95)}`,
+      `p95 ${p95 === null ? '–' : formatDuration(p95)}`,
     ],
     ['Tokens', formatCompact(inputTokens + outputTokens), `${formatCompact(outputTokens)} of them output`],
     [
@@ -40,5 +47,37 @@ export function Totals({ totals, runs }: { totals: TotalsOf; runs: ExecutionSumm
         </div>
       ))}
     </dl>
+  )
+}
+
+const NUMERIC = ['Runs', 'Success', 'Median duration', 'Tokens', 'Cost']
+
+/** The recent runs by agent. */
+export function AgentTable({ runs }: { runs: ExecutionSummaryRecord[] }) {
+  const agents = sumUpByAgent(runs)
+  if (agents.length === 0) return null
+  return (
+    <Table
+      caption="Recent runs by agent"
+      columns={['Agent', ...NUMERIC.map((label) => ({ label, isNumeric: true }))]}
+    >
+      {agents.map((agent) => {
+        const ended = agent.succeeded + agent.failed
+        return (
+          <tr key={agent.agentId}>
+            <th scope="row">
+              <AgentLink agentId={agent.agentId} />
+            </th>
+            <td class="numeric">{formatCount(agent.runs)}</td>
+            <td class="numeric">{ended === 0 ? '–' : formatPercent(agent.succeeded / ended)}</td>
+            <td class="numeric">
+              <Duration ms={agent.medianMs} />
+            </td>
+            <td class="numeric">{formatCount(agent.inputTokens + agent.outputTokens)}</td>
+            <td class="numeric">{formatCost(agent.costUsd)}</td>
+          </tr>
+        )
+      })}
+    </Table>
   )
 }

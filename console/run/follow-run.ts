@@ -2,7 +2,6 @@ import type { SentEvent } from '../../clients/typescript/src/runs/sse.ts'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { parseJsonText } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
-import { type CallEvent, mergeCall, mergeStep } from './merge-steps.ts'
 
 const MIN_RECONNECT_MS = 1_000
 const MAX_RECONNECT_MS = 20_000
@@ -63,4 +62,22 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
     reject(signal.reason)
   })
   return promise
+}
+
+/** The data of a `tool` event: a call of a step. */
+type CallEvent = NonNullable<StepRecord['toolCalls']>[number] & { step: number }
+
+/** The steps with one that is new, or has new results. In order. */
+export function mergeStep(steps: StepRecord[], step: StepRecord): StepRecord[] {
+  const others = steps.filter(({ number }) => number !== step.number)
+  return [...others, step].sort((a, b) => a.number - b.number)
+}
+
+/** The steps with the result of a call. */
+export function mergeCall(steps: StepRecord[], { step: number, ...call }: CallEvent): StepRecord[] {
+  return steps.map((step) =>
+    step.number === number
+      ? { ...step, toolCalls: (step.toolCalls ?? []).map((each) => (each.id === call.id ? call : each)) }
+      : step,
+  )
 }

@@ -1,10 +1,8 @@
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import { Facts } from '../components/data/facts.tsx'
-import { CopyButton } from '../components/values/copy-button.tsx'
-import { Duration, Elapsed } from '../components/values/duration.tsx'
-import { RunLink } from '../components/values/run-link.tsx'
-import { Time } from '../components/values/time.tsx'
-import { formatCost, formatCount, shortId } from '../format/numbers.ts'
+import { CopyButton } from '../components/copy-button.tsx'
+import { Facts } from '../components/data.tsx'
+import { formatCost, formatCount, shortId } from '../components/format.ts'
+import { Duration, Elapsed, RunLink, Time } from '../components/values.tsx'
 
 /** What is known of an execution beside its payloads. */
 export function RunFacts({ run }: { run: ExecutionRecord }) {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import { JsonView } from '../components/json/json-view.tsx'
+import { JsonView } from '../components/json-view.tsx'
 
 /** The input as it was sent. If it was adapted, also what the agent received, and what was changed. */
 export function RunInput({ run }: { run: ExecutionRecord }) {

@@ -1,18 +1,15 @@
 import './run.css'
 import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import { JsonView, TextPortions } from '../components/json/json-view.tsx'
-import { ErrorBox } from '../components/page/error-box.tsx'
-import { Page } from '../components/page/page.tsx'
-import { Spinner } from '../components/page/spinner.tsx'
-import { AgentLink } from '../components/values/agent-link.tsx'
-import { StatusBadge } from '../components/values/status-badge.tsx'
-import { formatCount, shortId } from '../format/numbers.ts'
-import { RunActions } from './actions/run-actions.tsx'
+import { formatCount, shortId } from '../components/format.ts'
+import { JsonView, TextPortions } from '../components/json-view.tsx'
+import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { AgentLink, StatusBadge } from '../components/values.tsx'
+import { RunActions } from './run-actions.tsx'
 import { RunFacts } from './run-facts.tsx'
 import { RunInput } from './run-input.tsx'
 import { StepList, type StepTarget } from './step-list.tsx'
-import { TimelineChart } from './timeline/timeline-chart.tsx'
+import { TimelineChart } from './timeline-chart.tsx'
 import { useRun } from './use-run.ts'
 
 /** One execution: what went in and came out, and what happened in between. */
@@ -96,7 +93,7 @@ function RunOutput({ run: { output, status, cachedDocumentExecutionId } }: { run
       {output ? (
         <JsonView value={output} label="the output" />
       ) : (
-        <p class="muted">{status === 'IN_PROGRESS' ? 'Not there yet: the run is in progress.' : 'None.'}</p>
+        <p class="muted">{status === 'IN_PROGRESS' ? 'No output yet: the run is in progress.' : 'None.'}</p>
       )}
     </section>
   )

@@ -1,12 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
-import { JsonView, TextPortions } from '../components/json/json-view.tsx'
-import { memo } from '../components/json/memo.ts'
-import { Duration } from '../components/values/duration.tsx'
-import { RunLink } from '../components/values/run-link.tsx'
-import { Time } from '../components/values/time.tsx'
-import { formatCost, formatCount } from '../format/numbers.ts'
-import { callId, isCallPending, stepId } from './timeline/timeline.ts'
+import { formatCost, formatCount } from '../components/format.ts'
+import { JsonView, memo, TextPortions } from '../components/json-view.tsx'
+import { Duration, RunLink, Time } from '../components/values.tsx'
+import { callId, isCallPending, stepId } from './timeline.ts'
 
 type Props = {
   run: Pick<ExecutionRecord, 'status'>
@@ -101,8 +98,7 @@ const StepItem = memo(({ step, isRunOpen, isResumption }: ItemProps) => (
   <li id={stepId(step.number)} class="step" tabIndex={-1}>
     {isResumption && (
       <p class="resumption">
-        <span class="badge badge-warning">Resumed: attempt {step.attempt}</span> The worker before had
-        stopped.
+        <span class="badge badge-warning">Resumed: attempt {step.attempt}</span> The previous worker stopped.
       </p>
     )}
     <div class="step-head">

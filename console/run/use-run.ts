@@ -1,11 +1,9 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { ApiError } from '../api/api-error.ts'
-import { requestJson, requestPage } from '../api/request.ts'
-import { requestEvents } from '../api/server-events.ts'
+import { requestEvents, requestJson, requestPage } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
-import { followRun } from './follow-run.ts'
-import { mergeStep } from './merge-steps.ts'
+import { followRun, mergeStep } from './follow-run.ts'
 
 export type RunState = {
   run: ExecutionRecord | null

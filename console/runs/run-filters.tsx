@@ -1,6 +1,6 @@
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useAgents } from '../api/agents.ts'
-import { useMe } from '../state/me.ts'
+import { useMe } from '../state/session.ts'
 import { type Filters, isFiltered, STATUSES } from './filters.ts'
 
 const STATUS_LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }

@@ -1,12 +1,8 @@
 import './runs.css'
-import { memo } from '../components/json/memo.ts'
-import { AgentLink } from '../components/values/agent-link.tsx'
-import { Duration, Elapsed } from '../components/values/duration.tsx'
-import { RunLink } from '../components/values/run-link.tsx'
-import { StatusBadge } from '../components/values/status-badge.tsx'
-import { Time } from '../components/values/time.tsx'
-import { formatCost, formatCount } from '../format/numbers.ts'
-import type { Run } from './run-list.ts'
+import { formatCost, formatCount } from '../components/format.ts'
+import { memo } from '../components/json-view.tsx'
+import { AgentLink, Duration, Elapsed, RunLink, StatusBadge, Time } from '../components/values.tsx'
+import type { Run } from './use-runs.ts'
 import { useVisibleRange } from './use-visible-range.ts'
 
 /** In the order of the cells of a row. */

@@ -1,11 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { type Page, requestPage } from '../api/request.ts'
-import { usePolling } from '../api/use-polling.ts'
-import { asApiError } from '../api/use-resource.ts'
-import { credentials } from '../state/credentials.ts'
+import { asApiError, usePolling } from '../api/use-resource.ts'
+import { credentials } from '../state/session.ts'
 import { type Filters, toApiRequest } from './filters.ts'
-import { appendRuns, findUnknown, mergeNewest, patchRuns, type Run } from './run-list.ts'
 
 const PAGE_SIZE = 100
 /** Runs that one poll asks for. */
@@ -135,4 +134,49 @@ async function refresh(path: string, runs: Run[], signal: AbortSignal): Promise<
     }),
   )
   return pages.flatMap(({ items }) => items)
+}
+
+export type Run = ExecutionSummaryRecord
+
+/** Adds an older page. Runs that are listed already are skipped. */
+export function appendRuns(runs: Run[], page: Run[]): Run[] {
+  const known = new Set(runs.map(({ id }) => id))
+  return [...runs, ...page.filter(({ id }) => !known.has(id))]
+}
+
+/**
+ * Compares a list with its newest page. `fresh`: runs that are not listed yet. `patched`: the list with the page's state of
+ * those that are. `hasGap`: there may be more runs between the page and the list, which has to be loaded again.
+ */
+export function mergeNewest(
+  runs: Run[],
+  page: Run[],
+  isLastPage: boolean,
+): { patched: Run[]; fresh: Run[]; hasGap: boolean } {
+  const known = new Set(runs.map(({ id }) => id))
+  const fresh = page.filter(({ id }) => !known.has(id))
+  const hasGap = runs.length > 0 && page.length > 0 && fresh.length === page.length && !isLastPage
+  return { patched: patchRuns(runs, page), fresh, hasGap }
+}
+
+/** The list with the latest state of some of its runs; the list itself if nothing changes. */
+function patchRuns(runs: Run[], latest: Run[]): Run[] {
+  const byId = new Map(latest.map((run) => [run.id, run]))
+  let hasChanged = false
+  const patched = runs.map((run) => {
+    const update = byId.get(run.id)
+    if (!update || isSame(run, update)) return run
+    hasChanged = true
+    return update
+  })
+  return hasChanged ? patched : runs
+}
+
+const isSame = (a: Run, b: Run) =>
+  a.status === b.status && a.steps === b.steps && a.startedAt === b.startedAt && a.finishedAt === b.finishedAt
+
+/** Runs in progress that a page says nothing about: they are older than the page, or have just ended. */
+export function findUnknown(runs: Run[], page: Run[], max: number): Run[] {
+  const known = new Set(page.map(({ id }) => id))
+  return runs.filter(({ id, status }) => status === 'IN_PROGRESS' && !known.has(id)).slice(0, max)
 }

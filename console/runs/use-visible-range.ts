@@ -1,6 +1,5 @@
 import type { RefObject } from 'preact'
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { visibleRange } from './visible-range.ts'
 
 type Visible = { body: RefObject<HTMLDivElement | null>; start: number; end: number; rowHeight: number }
 
@@ -41,3 +40,26 @@ function readRowHeight(): number {
   const value = getComputedStyle(document.documentElement).getPropertyValue('--run-row-height')
   return Number.parseFloat(value) || 40
 }
+
+/** Rows are rendered in blocks: scrolling within one changes nothing. */
+const BLOCK = 10
+
+/**
+ * The rows to render, from `start` up to and without `end`: those in the window and some before and after it.
+ * @param top pixels from the top of the window to the first row; negative if it is above
+ */
+export function visibleRange(params: {
+  top: number
+  windowHeight: number
+  rowHeight: number
+  count: number
+}): { start: number; end: number } {
+  const { top, windowHeight, rowHeight, count } = params
+  const first = Math.floor(-top / rowHeight)
+  const last = Math.ceil((windowHeight - top) / rowHeight)
+  const start = Math.floor((first - BLOCK) / BLOCK) * BLOCK
+  const end = Math.ceil((last + BLOCK) / BLOCK) * BLOCK
+  return { start: clamp(start, 0, count), end: clamp(end, 0, count) }
+}
+
+const clamp = (value: number, min: number, max: number) => Math.min(Math.max(value, min), max)

@@ -1,15 +1,14 @@
 import './schema.css'
 import { useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json.ts'
-import { Segments } from '../components/data/segments.tsx'
-import type { Issue } from './check/check-text.ts'
-import { JsonEditor } from './editor/json-editor.tsx'
-import { LargeText } from './editor/large-text.tsx'
-import { isEditable } from './editor/use-large-input.ts'
+import { Segments } from '../components/data.tsx'
+import type { Issue } from './check-text.ts'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'
-import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json/json-edit.ts'
-import { type JsonNode, JsonSyntaxError, parseJsonTree } from './json/json-node.ts'
+import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json-edit.ts'
+import { JsonEditor, LargeText } from './json-editor.tsx'
+import { type JsonNode, JsonSyntaxError, parseJsonTree } from './json-node.ts'
 import { openSchema } from './schema-view.ts'
+import { isEditable } from './use-large-input.ts'
 
 export type SchemaEditorProps = {
   /** JSON text: the one value that form and JSON are two views of. Numbers in it stay as they were typed. */

@@ -1,12 +1,11 @@
 import { useId, useMemo, useState } from 'preact/hooks'
 import { toUrl } from '../api/request.ts'
-import { Segments } from '../components/data/segments.tsx'
-import { CopyButton } from '../components/values/copy-button.tsx'
+import { CopyButton } from '../components/copy-button.tsx'
+import { Segments } from '../components/data.tsx'
 import type { Parameters } from './run-options.ts'
-import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE } from './samples/sample-request.ts'
-import { toCurl } from './samples/to-curl.ts'
-import { toPython } from './samples/to-python.ts'
-import { toTypeScript } from './samples/to-typescript.ts'
+import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE, toCurl } from './sample-request.ts'
+import { toPython } from './to-python.ts'
+import { toTypeScript } from './to-typescript.ts'
 
 const LANGUAGES = { curl: 'curl', typescript: 'TypeScript', python: 'Python' }
 type Language = keyof typeof LANGUAGES

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
-import { shortId } from '../format/numbers.ts'
-import { formatTime } from '../format/time.ts'
-import { useMe } from '../state/me.ts'
+import { formatTime, shortId } from '../components/format.ts'
+import { useMe } from '../state/session.ts'
 import { REASONING_LEVELS, type RunOptions } from './run-options.ts'
 
 type Problems = Partial<Record<string, string>>

@@ -2,14 +2,15 @@ import type { TargetedKeyboardEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
-import type { Issue } from '../schema/check/check-text.ts'
-import { runCheck } from '../schema/check/run-check.ts'
-import { useCheck } from '../schema/check/use-check.ts'
+import type { ApiError } from '../api/api-error.ts'
+import { type Issue, locate } from '../schema/check-text.ts'
+import { JsonSyntaxError, parseJsonTree } from '../schema/json-node.ts'
+import { runCheck, useCheck } from '../schema/run-check.ts'
 import { SchemaEditor } from '../schema/schema-editor.tsx'
-import { useScope } from '../state/me.ts'
+import { isEditable } from '../schema/use-large-input.ts'
+import { useScope } from '../state/session.ts'
 import { OptionsForm } from './options-form.tsx'
 import { findOptionProblems, type RunOptions } from './run-options.ts'
-import { mergeIssues } from './server-issues.ts'
 
 type Props = {
   agent: AgentRecord
@@ -136,5 +137,30 @@ export function TryForm(props: Props) {
         </span>
       </div>
     </form>
+  )
+}
+
+/** The violations that the service named, at their positions in the input that was sent. Those of a large input have none. */
+export function toServerIssues(error: ApiError | null, text: string): Issue[] {
+  if (error?.code !== 'InputSchemaMismatch' || !isEditable(text)) return []
+  try {
+    return locate(text, parseJsonTree(text), error.problem?.errors ?? [])
+  } catch (cause) {
+    if (cause instanceof JsonSyntaxError) return []
+    throw cause
+  }
+}
+
+/** What the service said about parameters, by their names. */
+export function toServerOptionProblems(error: ApiError | null): Partial<Record<string, string>> {
+  if (error?.code !== 'InvalidQueryParameter' && error?.code !== 'InvalidModelOverride') return {}
+  return Object.fromEntries((error.problem?.errors ?? []).map(({ path, message }) => [path, message]))
+}
+
+/** Both, without what both have found. */
+function mergeIssues(own: Issue[], server: Issue[]): Issue[] {
+  const known = new Set(own.map(({ path, message }) => `${path} ${message}`))
+  return [...own, ...server.filter(({ path, message }) => !known.has(`${path} ${message}`))].sort(
+    (a, b) => a.offset - b.offset,
   )
 }

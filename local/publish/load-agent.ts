@@ -41,7 +41,7 @@ async function findCodeProblem(
   if (!problem) return null
   const { file, line, column } = problem.at ?? { file: codeFile, ...START }
   const isFatal = problem.unset.length === 0
-  const reason = isFatal ? '' : ` (without a value for ${problem.unset.join(' and ')})`
+  const reason = isFatal ? '' : ` (unset: ${problem.unset.join(', ')})`
   const message = `${problem.message}${reason}`
   return { problem: { file: toFile(resolve(folder, file)), line, column, field: null, message }, isFatal }
 }

@@ -65,7 +65,7 @@ describe('check and publish', () => {
     expect(exit).toBe(0)
     expect(stderr.trimEnd().split('\n')).toEqual([
       'loaded/agent.md:7:1: env: warning: GREETING is not set in this environment',
-      'loaded/agent.ts:1:34: warning: cannot be loaded: no greeting (without a value for GREETING)',
+      'loaded/agent.ts:1:34: warning: cannot be loaded: no greeting (unset: GREETING)',
     ])
     const environment = { GREETING: 'Hi' }
     expect((await cli.run(['publish', 'loaded', '--no-types'], { environment })).stderr).toBe('')

@@ -22,12 +22,12 @@ describe('promote, diff, delete-version', () => {
     const [first = '', second = ''] = ids
     const { stdout } = await cli.run(['promote', 'hello', first.toUpperCase()])
     expect(stdout).toBe(
-      `Version ${first} of hello is current now.\nRoll back: npm run agents -- promote hello ${second}\n`,
+      `Version ${first} of hello is now current.\nRoll back: npm run agents -- promote hello ${second}\n`,
     )
     expect(await greet()).toBe('Hello Ada')
     expect(await cli.json(['promote', 'hello', second])).toMatchObject({ currentVersionId: second })
     expect((await cli.run(['promote', 'hello', second])).stdout).toBe(
-      `Version ${second} of hello was current already.\n`,
+      `Version ${second} of hello was already current.\n`,
     )
   })
 

@@ -1,9 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json.ts'
-import { emptyList } from '../json/json-edit.ts'
-import { type FieldProps, GroupFrame } from './field-frame.tsx'
-import { useForm } from './form-context.ts'
-import { newItem } from './initial-value.ts'
+import { emptyList } from '../json-edit.ts'
+import { newItem } from './field.ts'
+import { type FieldProps, GroupFrame, useForm } from './field-frame.tsx'
 
 /** A list whose items are added and removed. The focus follows: to what was added, or to what took its place. */
 export function ListField({ items: itemPart, ...props }: FieldProps & { items: Json }) {

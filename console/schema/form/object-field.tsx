@@ -1,10 +1,9 @@
 import { Fragment } from 'preact'
-import { emptyObject, getMember, printJson } from '../json/json-edit.ts'
-import type { JsonNode } from '../json/json-node.ts'
+import { emptyObject, getMember, printJson } from '../json-edit.ts'
+import type { JsonNode } from '../json-node.ts'
 import type { fieldsOf } from '../schema-view.ts'
-import { type FieldProps, GroupFrame } from './field-frame.tsx'
-import { useForm } from './form-context.ts'
-import { initialValue } from './initial-value.ts'
+import { initialValue } from './field.ts'
+import { type FieldProps, GroupFrame, useForm } from './field-frame.tsx'
 
 type Fields = ReturnType<typeof fieldsOf>
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { initialDepth, portionsOf, preview, toNode } from '../../../console/components/json/json-tree.ts'
+import { initialDepth, portionsOf, preview, toNode } from '../../../console/components/json-tree.ts'
 import { parseStoredJson } from '../../../lib/core/parse-json.ts'
 
 describe('toNode', () => {

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bucketByTime, histogram } from '../../../console/overview/buckets.ts'
-import { countFailures, percentile, sumUp, sumUpByAgent } from '../../../console/overview/statistics.ts'
+import {
+  bucketByTime,
+  countFailures,
+  histogram,
+  percentile,
+  sumUp,
+  sumUpByAgent,
+} from '../../../console/overview/statistics.ts'
 import { anExecutionRecord } from '../../browser/stub/records.ts'
 
 const failed = (number: number, code: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mergeCall, mergeStep } from '../../../console/run/merge-steps.ts'
-import { assignLanes, scaleMarks, toTimeline } from '../../../console/run/timeline/timeline.ts'
+import { mergeCall, mergeStep } from '../../../console/run/follow-run.ts'
+import { assignLanes, scaleMarks, toTimeline } from '../../../console/run/timeline.ts'
 import type { StepRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { aStepRecord } from '../../browser/stub/records.ts'
 

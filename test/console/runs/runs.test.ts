@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseFilters, toApiRequest, toPageQuery } from '../../../console/runs/filters.ts'
-import { appendRuns, findUnknown, mergeNewest, type Run } from '../../../console/runs/run-list.ts'
-import { visibleRange } from '../../../console/runs/visible-range.ts'
+import { appendRuns, findUnknown, mergeNewest, type Run } from '../../../console/runs/use-runs.ts'
+import { visibleRange } from '../../../console/runs/use-visible-range.ts'
 import { anExecutionRecord } from '../../browser/stub/records.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00Z')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { check } from '../../../console/schema/check/check-request.ts'
-import type { CheckMode } from '../../../console/schema/check/compile-validator.ts'
+import type { CheckMode } from '../../../console/schema/check-text.ts'
+import { check } from '../../../console/schema/check-text.ts'
 
 const schema = {
   text: { type: 'string', minLength: 1 },

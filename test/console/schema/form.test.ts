@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { describeField } from '../../../console/schema/form/field.ts'
-import { initialValue } from '../../../console/schema/form/initial-value.ts'
-import { printJson } from '../../../console/schema/json/json-edit.ts'
+import { describeField, initialValue } from '../../../console/schema/form/field.ts'
+import { printJson } from '../../../console/schema/json-edit.ts'
 import { openSchema } from '../../../console/schema/schema-view.ts'
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
 

@@ -7,8 +7,8 @@ import {
   setNode,
   textNode,
   valueNode,
-} from '../../../console/schema/json/json-edit.ts'
-import { parseJsonTree } from '../../../console/schema/json/json-node.ts'
+} from '../../../console/schema/json-edit.ts'
+import { parseJsonTree } from '../../../console/schema/json-node.ts'
 
 const edit = (
   text: string,

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toJson } from '../../../console/schema/check/check-text.ts'
-import { printJson } from '../../../console/schema/json/json-edit.ts'
-import { isJsonNumber, JsonSyntaxError, parseJsonTree } from '../../../console/schema/json/json-node.ts'
+import { toJson } from '../../../console/schema/check-text.ts'
+import { printJson } from '../../../console/schema/json-edit.ts'
+import { isJsonNumber, JsonSyntaxError, parseJsonTree } from '../../../console/schema/json-node.ts'
 
 function errorOf(text: string): JsonSyntaxError {
   try {

@@ -1,0 +1,126 @@
+import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
+import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import { requestPage } from '../api/request.ts'
+import { usePolling, useResource } from '../api/use-resource.ts'
+import { BarChart } from '../components/bar-chart.tsx'
+import { Table } from '../components/data.tsx'
+import { formatCount, formatDuration, formatPercent, formatTime, shortId } from '../components/format.ts'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { Duration, RunLink, StatusBadge, Time } from '../components/values.tsx'
+import { durationOf, durationsOf, percentile, sumUp } from '../overview/statistics.ts'
+import { toHref, toPath } from '../state/location.ts'
+
+type Run = ExecutionSummaryRecord
+
+/** One page of the list: enough for a rate, and one request. */
+const COUNTED = 100
+const LISTED = 10
+
+/** How the latest runs of an agent went. */
+export function RecentRuns({ agent }: { agent: AgentRecord }) {
+  const load = (signal?: AbortSignal) =>
+    requestPage<Run>(`/v1/agents/${agent.id}/executions`, {
+      query: { limit: COUNTED, fields: 'summary' },
+      signal,
+    })
+  const { data, error, reload, setData } = useResource(agent.id, load)
+  usePolling(async () => setData(await load()), agent.id)
+  const runs = data?.items ?? []
+  return (
+    <section class="card stack" aria-labelledby="runs-title">
+      <div class="toolbar">
+        <h2 id="runs-title">Recent runs</h2>
+        <a href={toHref('/runs', { agent: agent.slug })}>All runs</a>
+      </div>
+      {error && <ErrorBox error={error} onRetry={reload} />}
+      {!data && !error && <Spinner label="Loading runs…" />}
+      {data && runs.length === 0 && (
+        <p class="empty">
+          It has not run yet. <a href={toHref(toPath('agents', agent.slug, 'try'))}>Try it</a>
+        </p>
+      )}
+      {runs.length > 0 && (
+        <>
+          <Figures runs={runs} isAll={data?.next === null} />
+          <DurationChart runs={runs} />
+          <RunTable runs={runs.slice(0, LISTED)} />
+        </>
+      )}
+    </section>
+  )
+}
+
+function Figures({ runs, isAll }: { runs: Run[]; isAll: boolean }) {
+  const { succeeded, failed } = sumUp(runs)
+  const durations = durationsOf(runs)
+  const [median, p95] = [percentile(durations, 0.5), percentile(durations, 0.95)]
+  const ended = succeeded + failed
+  const open = runs.length - ended
+  return (
+    <p>
+      {isAll ? 'Of all' : 'Of the newest'} <strong>{formatCount(runs.length)}</strong>{' '}
+      {runs.length === 1 ? 'run' : 'runs'}:{' '}
+      <strong>{ended === 0 ? '–' : formatPercent(succeeded / ended)}</strong> succeeded
+      {failed > 0 && `, ${formatCount(failed)} failed`}
+      {open > 0 && `, ${formatCount(open)} in progress`}
+      {median !== null && (
+        <>
+          . Median duration <strong>{formatDuration(median)}</strong>
+          {p95 !== null && `, p95 ${formatDuration(p95)}`}
+        </>
+      )}
+      .
+    </p>
+  )
+}
+
+/** A bar for each run that a worker has ended, the newest on the right. */
+function DurationChart({ runs }: { runs: Run[] }) {
+  const ended = runs.filter((run) => durationOf(run) !== null).toReversed()
+  if (ended.length === 0) return null
+  return (
+    <BarChart
+      label={`Durations of the last ${formatCount(ended.length)} runs, the newest last`}
+      axis="Run"
+      series={[
+        { name: 'Success', color: 2 },
+        { name: 'Error', color: 3 },
+      ]}
+      bars={ended.map((run) => {
+        const duration = durationOf(run) ?? 0
+        return {
+          label: `${formatTime(run.createdAt)} · ${shortId(run.id)}`,
+          values: run.status === 'SUCCESS' ? [duration, 0] : [0, duration],
+        }
+      })}
+      format={formatDuration}
+    />
+  )
+}
+
+const RunTable = ({ runs }: { runs: Run[] }) => (
+  <Table
+    caption="Latest runs"
+    columns={['Run', 'Status', 'Created', { label: 'Duration', isNumeric: true }, 'Version']}
+  >
+    {runs.map((run) => (
+      <tr key={run.id}>
+        <th scope="row">
+          <RunLink executionId={run.id} />
+        </th>
+        <td>
+          <StatusBadge status={run.status} code={run.error?.code} />
+        </td>
+        <td>
+          <Time value={run.createdAt} />
+        </td>
+        <td class="numeric">
+          <Duration ms={durationOf(run)} />
+        </td>
+        <td>
+          <code title={run.versionId}>{shortId(run.versionId)}</code>
+        </td>
+      </tr>
+    ))}
+  </Table>
+)

@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact'
+
+type Column =
+  | string
+  | { label: string; isNumeric?: boolean /** Only for screen readers. */; isHidden?: boolean }
+
+type TableProps = {
+  /** What the table lists. For screen readers. */
+  caption: string
+  columns: Column[]
+  /** Rows (`<tr>`). */
+  children: ComponentChildren
+}
+
+/** A table that scrolls sideways where it does not fit. */
+export function Table({ caption, columns, children }: TableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
+    <section class="table-scroll" aria-label={caption} tabIndex={0}>
+      <table>
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => {
+              const { label, isNumeric, isHidden } =
+                typeof column === 'string' ? { label: column, isNumeric: false, isHidden: false } : column
+              return (
+                <th key={label} scope="col" class={isNumeric ? 'numeric' : undefined}>
+                  {isHidden ? <span class="visually-hidden">{label}</span> : label}
+                </th>
+              )
+            })}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  )
+}
+
+/** Names and values, side by side. Values that are null are left out. */
+export function Facts({ facts }: { facts: Record<string, ComponentChildren> }) {
+  return (
+    <dl class="facts">
+      {Object.entries(facts).map(([name, value]) =>
+        value === null || value === undefined || value === false ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  )
+}
+
+type SegmentsProps<Name extends string> = {
+  /** What is chosen, for screen readers. */
+  label: string
+  choices: Record<Name, string>
+  chosen: Name
+  isDisabled?: (name: Name) => boolean
+  onChoose: (name: Name) => void
+}
+
+/** A few views of which one is shown. */
+export function Segments<Name extends string>({
+  label,
+  choices,
+  chosen,
+  isDisabled,
+  onChoose,
+}: SegmentsProps<Name>) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out everywhere.
+    <div class="segments" role="group" aria-label={label}>
+      {(Object.keys(choices) as Name[]).map((name) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={name === chosen}
+          disabled={isDisabled?.(name)}
+          onClick={() => onChoose(name)}
+        >
+          {choices[name]}
+        </button>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { ApiError } from '../api/api-error.ts'
+import { asApiError } from '../api/use-resource.ts'
+import { ErrorBox } from './page.tsx'
+
+type DialogProps = { title: string; onClose: () => void; children: ComponentChildren }
+
+/** The button that opened the dialog may be gone: it was for a state that the dialog has ended. */
+function focusTitleIfLost(): void {
+  if (document.activeElement === document.body) document.querySelector('h1')?.focus()
+}
+
+/** A modal dialog. The browser keeps the focus in it, closes it on Escape and returns the focus afterwards. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    return () => {
+      element?.close()
+      setTimeout(focusTitleIfLost)
+    }
+  }, [])
+  return (
+    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
+      <h2 id={titleId}>{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+type ConfirmProps = {
+  title: string
+  /** On the button that does it. */
+  label: string
+  /** On the button that does not. */
+  keepLabel: string
+  children: ComponentChildren
+  action: () => Promise<void>
+  onClose: () => void
+}
+
+/** Asks before something that cannot be undone. */
+export function ConfirmDialog({ title, label, keepLabel, children, action, onClose }: ConfirmProps) {
+  const { isRunning, error, start } = useAction(action)
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div class="form">
+        {children}
+        {error && <ErrorBox error={error} />}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            {keepLabel}
+          </button>
+          <button type="button" class="danger" disabled={isRunning} onClick={start}>
+            {label}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+/** A request that a button starts. It can be started again after an error, but not while it is under way. */
+export function useAction(action: () => Promise<void>): {
+  isRunning: boolean
+  error: ApiError | null
+  start: () => Promise<void>
+} {
+  const [state, setState] = useState<{ isRunning: boolean; error: ApiError | null }>({
+    isRunning: false,
+    error: null,
+  })
+  async function start() {
+    if (state.isRunning) return
+    setState({ isRunning: true, error: null })
+    try {
+      await action()
+    } catch (error) {
+      setState({ isRunning: false, error: asApiError(error) })
+    }
+  }
+  return { ...state, start }
+}

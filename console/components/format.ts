@@ -1,0 +1,64 @@
+/** A duration for people: `950 ms`, `1.24 s`, `12.3 s`, `2 min 5 s`, `3 h 4 min`, `2 d 3 h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${trim(ms / 1_000, ms < 9_995 ? 2 : 1)} s`
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 3_600) return join(Math.floor(seconds / 60), 'min', seconds % 60, 's')
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 1_440) return join(Math.floor(minutes / 60), 'h', minutes % 60, 'min')
+  const hours = Math.round(ms / 3_600_000)
+  return join(Math.floor(hours / 24), 'd', hours % 24, 'h')
+}
+
+const trim = (value: number, digits: number) => String(Number(value.toFixed(digits)))
+
+const join = (large: number, largeUnit: string, small: number, smallUnit: string) =>
+  small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+
+/** `12,345` */
+export const formatCount = (count: number): string => whole.format(count)
+
+/** `12.3K` */
+export const formatCompact = (count: number): string => compact.format(count)
+
+/** US dollars: two digits that matter below a cent, else cents. `$0.00042`, `$1.23` */
+export function formatCost(usd: number): string {
+  if (usd === 0) return '$0'
+  return usd < 0.01 ? `$${Number(usd.toPrecision(2)).toFixed(12).replace(/0+$/, '')}` : `$${usd.toFixed(2)}`
+}
+
+/** `42 %`, without claiming 0 or all for what is not. */
+export function formatPercent(ratio: number): string {
+  const percent = ratio * 100
+  if (percent > 0 && percent < 1) return '< 1 %'
+  if (percent > 99 && percent < 100) return '> 99 %'
+  return `${Math.round(percent)} %`
+}
+
+/** `5.1 MB` */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+/** The first part of an ID, which tells it from others on a page. */
+export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-4)}`
+
+const TIME: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit' }
+const DAY: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' }
+
+// Creating a format takes longer than all that a list of times uses it for.
+const today = new Intl.DateTimeFormat(undefined, TIME)
+const thisYear = new Intl.DateTimeFormat(undefined, { ...DAY, ...TIME })
+const otherYear = new Intl.DateTimeFormat(undefined, { year: 'numeric', ...DAY, ...TIME })
+
+/** A time in the zone of the browser, as short as it can be told from others. @param value ISO 8601 */
+export function formatTime(value: string, now: Date = new Date()): string {
+  const time = new Date(value)
+  if (Number.isNaN(time.getTime())) return value
+  if (time.toDateString() === now.toDateString()) return today.format(time)
+  return (time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time)
+}

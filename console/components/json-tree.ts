@@ -1,0 +1,110 @@
+import { ExactNumber } from '../../lib/core/exact-number.ts'
+
+/** How a part of a JSON value is shown. Containers show their entries on request, so that large values cost nothing. */
+export type JsonNode =
+  | { kind: 'string' | 'number' | 'literal'; text: string }
+  | { kind: 'object' | 'array'; size: number }
+
+export function toNode(value: unknown): JsonNode {
+  if (typeof value === 'string') return { kind: 'string', text: value }
+  if (typeof value === 'number') return { kind: 'number', text: String(value) }
+  if (value instanceof ExactNumber) return { kind: 'number', text: value.text }
+  if (Array.isArray(value)) return { kind: 'array', size: value.length }
+  if (typeof value === 'object' && value !== null) return { kind: 'object', size: keysOf(value).length }
+  return { kind: 'literal', text: String(value) }
+}
+
+/** The entries of a container from the first on, at most `count`. */
+export function entriesOf(value: unknown, count: number): [string, unknown][] {
+  if (Array.isArray(value)) return value.slice(0, count).map((item, index) => [String(index), item])
+  const fields = value as Record<string, unknown>
+  return keysOf(fields)
+    .slice(0, count)
+    .map((name) => [name, fields[name]])
+}
+
+/** Listing the names of an object with very many fields takes long: it is done once. */
+const keys = new WeakMap<object, string[]>()
+
+function keysOf(value: object): string[] {
+  const known = keys.get(value) ?? Object.keys(value)
+  keys.set(value, known)
+  return known
+}
+
+/** Characters that a closed container or a list of values shows. */
+const PREVIEW_CHARACTERS = 80
+
+/** The beginning of a container in one line: `{"a": 1, "b": […], …}`. Reads no more of it than it shows. */
+export function preview(value: unknown): string {
+  const parts: string[] = []
+  let length = 0
+  const isArray = Array.isArray(value)
+  for (const [name, child] of entriesOf(value, 10)) {
+    const part = isArray ? previewPart(child) : `${JSON.stringify(shorten(name, 30))}: ${previewPart(child)}`
+    length += part.length + 2
+    if (length > PREVIEW_CHARACTERS) break
+    parts.push(part)
+  }
+  const node = toNode(value)
+  const hasMore = 'size' in node && node.size > parts.length
+  const text = [...parts, ...(hasMore ? ['…'] : [])].join(', ')
+  return isArray ? `[${text}]` : `{${text}}`
+}
+
+function previewPart(value: unknown): string {
+  const node = toNode(value)
+  if ('size' in node) {
+    const [open, close] = node.kind === 'object' ? '{}' : '[]'
+    return `${open}${node.size === 0 ? '' : '…'}${close}`
+  }
+  return node.kind === 'string' ? JSON.stringify(shorten(node.text, 40)) : node.text
+}
+
+/** The beginning of a text, and an ellipsis if there is more. Never half of a character. */
+export const shorten = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text
+
+/** How many levels of a value to open at first: all that show at most `maxRows` rows, at least the first. */
+export function initialDepth(value: unknown, maxRows: number): number {
+  let level: unknown[] = [value]
+  let rows = 1
+  for (let depth = 0; depth < 6; depth += 1) {
+    const containers = level.filter(
+      (item) => typeof item === 'object' && item !== null && !(item instanceof ExactNumber),
+    )
+    if (containers.length === 0) return depth
+    const children: unknown[] = []
+    for (const container of containers) {
+      for (const [, child] of entriesOf(container, maxRows + 1)) children.push(child)
+      if (rows + children.length > maxRows) return Math.max(depth, 1)
+    }
+    rows += children.length
+    level = children
+  }
+  return 6
+}
+
+/** Characters of JSON that are indented: for more, it takes too long. */
+const MAX_INDENTED = 500_000
+
+/** The value as JSON text, for people unless it is very long. */
+export function printJson(value: unknown): string {
+  const text = JSON.stringify(value)
+  return text.length > MAX_INDENTED ? text : JSON.stringify(value, null, 2)
+}
+
+/** A text in portions of about `size` characters, at most `count` of them. Surrogate pairs stay together. */
+export function portionsOf(text: string, size: number, count: number): string[] {
+  const portions: string[] = []
+  for (let start = 0; start < text.length && portions.length < count; ) {
+    const end = start + size
+    const isPair = end < text.length && isHighSurrogate(text.charCodeAt(end - 1))
+    const portion = text.slice(start, isPair ? end + 1 : end)
+    portions.push(portion)
+    start += portion.length
+  }
+  return portions
+}
+
+const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff

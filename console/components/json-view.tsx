@@ -1,0 +1,163 @@
+import './json-view.css'
+import { Component, type ComponentChild } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { CopyButton } from './copy-button.tsx'
+import { formatCount } from './format.ts'
+import { entriesOf, initialDepth, portionsOf, preview, printJson, shorten, toNode } from './json-tree.ts'
+
+/** Entries of a container, and characters of a text, that are shown at a time: what a browser lays out in a moment. */
+const ENTRIES = 100
+const CHARACTERS = 4_000
+
+type ViewProps = {
+  value: unknown
+  /** What it is, for the button that copies it. */
+  label: string
+  /** How many rows may be open at first. */
+  maxRows?: number
+}
+
+/**
+ * A JSON value as a tree. It is text only: nothing in it becomes markup. Parts are rendered when they are opened and long
+ * lists and texts in portions, so that values of many megabytes do not block the page.
+ */
+export function JsonView({ value, label, maxRows = 60 }: ViewProps) {
+  const depth = useMemo(() => initialDepth(value, maxRows), [value, maxRows])
+  return (
+    <div class="json">
+      <div class="json-toolbar">
+        <CopyButton text={() => printJson(value)} subject={label} />
+      </div>
+      {/* Another value starts with its own levels open. */}
+      <JsonPart key={depth} value={value} name={null} depth={depth} />
+    </div>
+  )
+}
+
+type Part = {
+  value: unknown /** Null for the whole value and for items of a list. */
+  name: string | null
+  depth: number
+}
+
+function JsonPart({ value, name, depth }: Part) {
+  const node = toNode(value)
+  const label = name !== null && <span class="json-key">{JSON.stringify(shorten(name, 500))}: </span>
+  if ('size' in node) {
+    if (node.size > 0) return <Container value={value} size={node.size} name={name} depth={depth} />
+    return (
+      <div class="json-row">
+        {label}
+        {node.kind === 'array' ? '[]' : '{}'}
+      </div>
+    )
+  }
+  return (
+    <div class="json-row">
+      {label}
+      {node.kind === 'string' ? (
+        <LongText text={node.text} />
+      ) : (
+        <span class={`json-${node.kind}`}>{node.text}</span>
+      )}
+    </div>
+  )
+}
+
+function Container({ value, size, name, depth }: Part & { size: number }) {
+  const [isOpen, setIsOpen] = useState(depth > 0)
+  const [count, setCount] = useState(ENTRIES)
+  const isArray = Array.isArray(value)
+  const unit = isArray ? (size === 1 ? 'item' : 'items') : size === 1 ? 'field' : 'fields'
+  return (
+    <div>
+      <button type="button" class="json-head" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        <span class="json-marker" aria-hidden="true">
+          {isOpen ? '▾' : '▸'}
+        </span>
+        {name !== null && <span class="json-key">{JSON.stringify(shorten(name, 500))}: </span>}
+        {isOpen ? (
+          <>
+            {isArray ? '[' : '{'}
+            <span class="visually-hidden">
+              {formatCount(size)} {unit}
+            </span>
+          </>
+        ) : (
+          <>
+            {preview(value)}{' '}
+            <span class="muted">
+              {formatCount(size)} {unit}
+            </span>
+          </>
+        )}
+      </button>
+      {isOpen && (
+        <>
+          <div class="json-children">
+            {entriesOf(value, count).map(([key, child]) => (
+              <JsonPart key={key} value={child} name={isArray ? null : key} depth={depth - 1} />
+            ))}
+            {size > count && (
+              <button type="button" class="json-more" onClick={() => setCount(count + ENTRIES)}>
+                Show {formatCount(Math.min(ENTRIES, size - count))} more of {formatCount(size)} {unit}
+              </button>
+            )}
+          </div>
+          <div class="json-row">{isArray ? ']' : '}'}</div>
+        </>
+      )}
+    </div>
+  )
+}
+
+function LongText({ text }: { text: string }) {
+  return (
+    <>
+      <span class="json-string">"</span>
+      <TextPortions text={text} isJson />
+      <span class="json-string">"</span>
+    </>
+  )
+}
+
+/**
+ * A text in portions, each an element of its own that is laid out when it is asked for.
+ * @param isJson shows line breaks and other control characters as JSON does
+ */
+export function TextPortions({ text, isJson = false }: { text: string; isJson?: boolean }) {
+  const [count, setCount] = useState(1)
+  const portions = portionsOf(text, CHARACTERS, count)
+  const shown = portions.reduce((sum, portion) => sum + portion.length, 0)
+  return (
+    <>
+      {portions.map((portion, index) => (
+        <span key={index} class={isJson ? 'json-string' : undefined}>
+          {isJson ? JSON.stringify(portion).slice(1, -1) : portion}
+        </span>
+      ))}
+      {shown < text.length && (
+        <button type="button" class="json-more" onClick={() => setCount(count + 5)}>
+          Show more: {formatCount(text.length - shown)} characters follow
+        </button>
+      )}
+    </>
+  )
+}
+
+/** A component that renders again only if one of its properties has changed. */
+export function memo<Props extends object>(
+  render: (props: Props) => ComponentChild,
+): new (
+  props: Props,
+) => Component<Props> {
+  return class extends Component<Props> {
+    override shouldComponentUpdate(next: Props): boolean {
+      const names = Object.keys(next) as (keyof Props)[]
+      return names.some((name) => !Object.is(next[name], this.props[name]))
+    }
+    render(): ComponentChild {
+      return render(this.props)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { type ApiError, adviceFor } from '../api/api-error.ts'
+import { signOut } from '../state/session.ts'
+import { CopyButton } from './copy-button.tsx'
+
+/** False until the first page has appeared: then the browser announces the document itself. */
+let hasShownPage = false
+
+type Props = {
+  /** Plain text: it also names the document. */
+  title: string
+  /** Above the title, such as a link to the list that the page comes from. */
+  parent?: ComponentChildren
+  /** Beside the title: its status, for example. */
+  detail?: ComponentChildren
+  /** Buttons and links. */
+  actions?: ComponentChildren
+  children: ComponentChildren
+}
+
+/** A page with its title. When one replaces another, the focus moves to the title, so that screen readers announce it. */
+export function Page({ title, parent, detail, actions, children }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Agent Execution Service`
+  }, [title])
+  useEffect(() => {
+    if (hasShownPage) heading.current?.focus({ preventScroll: true })
+    hasShownPage = true
+  }, [])
+  return (
+    <>
+      <header class="page-header">
+        <div class="page-title">
+          {parent && <div class="page-parent">{parent}</div>}
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {detail}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  )
+}
+
+/** Something is being loaded. It takes the space of a few rows, so that little moves when they arrive. */
+export function Spinner({ label }: { label: string }) {
+  return (
+    <p class="spinner" role="status">
+      <span class="spinner-dot" aria-hidden="true" />
+      {label}
+    </p>
+  )
+}
+
+/** What failed, and what to do about it. @param onRetry shown as a button, if repeating the request may help */
+export function ErrorBox({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
+  const { problem, status } = error
+  return (
+    <section class="error-box" role="alert">
+      <h2>{problem?.title ?? (status === 0 ? 'No connection' : 'Something went wrong')}</h2>
+      <p>{error.message}</p>
+      {(problem?.errors?.length ?? 0) > 1 && (
+        <ul>
+          {problem?.errors?.map(({ path, message }) => (
+            <li key={`${path} ${message}`}>{message}</li>
+          ))}
+        </ul>
+      )}
+      <p class="muted">{adviceFor(error)}</p>
+      <div class="actions">
+        {onRetry && (
+          <button type="button" onClick={onRetry}>
+            Retry
+          </button>
+        )}
+        {status === 403 && (
+          <button type="button" onClick={() => signOut()}>
+            Sign in with another token
+          </button>
+        )}
+        {problem && status >= 500 && (
+          <CopyButton text={problem.instance} label={`Copy request ID ${problem.instance}`} />
+        )}
+      </div>
+    </section>
+  )
+}

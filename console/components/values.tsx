@@ -1,0 +1,88 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import { useAgents } from '../api/agents.ts'
+import { toHref, toPath } from '../state/location.ts'
+import { formatDuration, formatTime, shortId } from './format.ts'
+
+/** A time in the zone and the language of the browser; the exact one on hover. @param value ISO 8601 */
+export function Time({ value }: { value: string | null }) {
+  if (value === null) return <span class="muted">–</span>
+  return (
+    <time dateTime={value} title={value}>
+      {formatTime(value)}
+    </time>
+  )
+}
+
+const listeners = new Set<(now: number) => void>()
+let timer: ReturnType<typeof setInterval> | undefined
+
+/** The time in milliseconds, which changes once a second. All components share one timer. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    listeners.add(setNow)
+    timer ??= setInterval(() => {
+      const time = Date.now()
+      for (const listener of listeners) listener(time)
+    }, 1_000)
+    return () => {
+      listeners.delete(setNow)
+      if (listeners.size > 0) return
+      clearInterval(timer)
+      timer = undefined
+    }
+  }, [])
+  return now
+}
+
+/** Milliseconds, for people. */
+export function Duration({ ms }: { ms: number | null }) {
+  return ms === null ? <span class="muted">–</span> : <span title={`${ms} ms`}>{formatDuration(ms)}</span>
+}
+
+/** The time since a moment, which grows. @param since ISO 8601 */
+export function Elapsed({ since }: { since: string }) {
+  const seconds = Math.max(Math.floor((useNow() - Date.parse(since)) / 1_000), 0)
+  return <span title={`since ${since}`}>{formatDuration(seconds * 1_000)}</span>
+}
+
+const LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
+
+/** The status of an execution. @param code of its error, which says more than "Error" */
+export function StatusBadge({
+  status,
+  code,
+}: {
+  status: ExecutionRecord['status']
+  code?: string | undefined
+}) {
+  return (
+    <span class={`badge badge-${status.toLowerCase()}`}>
+      <span class="dot" aria-hidden="true" />
+      {status === 'ERROR' && code ? (
+        <span class="badge-code">
+          <span class="visually-hidden">Error: </span>
+          {code}
+        </span>
+      ) : (
+        LABELS[status]
+      )}
+    </span>
+  )
+}
+
+/** A link to an execution, by the short form of its ID. */
+export function RunLink({ executionId }: { executionId: string }) {
+  return (
+    <a class="mono" href={toHref(toPath('runs', executionId))} title={executionId}>
+      {shortId(executionId)}
+    </a>
+  )
+}
+
+/** A link to an agent, by its title once that is known. */
+export function AgentLink({ agentId }: { agentId: string }) {
+  const agent = useAgents()?.get(agentId)
+  return <a href={toHref(toPath('agents', agent?.slug ?? agentId))}>{agent?.title ?? shortId(agentId)}</a>
+}

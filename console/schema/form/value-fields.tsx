@@ -1,0 +1,160 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Json } from '../../../lib/core/json.ts'
+import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
+import { type JsonNode, JsonSyntaxError, parseJsonTree } from '../json-node.ts'
+import { useLargeInput } from '../use-large-input.ts'
+import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
+
+/** An item of a list stays when its text is empty; a field of an object is left out then. */
+const isItem = ({ path }: FieldProps) => typeof path.at(-1) === 'number'
+
+export function TextField(props: FieldProps & { isLine: boolean; inputMode: 'text' | 'email' | 'url' }) {
+  const { node, path, isLine, inputMode } = props
+  const { onChange, onLongText, isReadOnly } = useForm()
+  const control = useControl(props)
+  const value = node?.type === 'string' ? node.value : ''
+  const largeInput = useLargeInput<HTMLInputElement & HTMLTextAreaElement>((text) => onLongText(path, text))
+  const attributes = {
+    ...control,
+    ref: largeInput,
+    value,
+    readOnly: isReadOnly,
+    onInput: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange(
+        path,
+        currentTarget.value === '' && !isItem(props) ? undefined : textNode(currentTarget.value),
+      ),
+  }
+  return (
+    <FieldFrame {...props}>
+      {/* An input would remove line breaks, and one of type email or url also spaces. */}
+      {isLine && !/[\r\n]/.test(value) ? (
+        <input {...attributes} type="text" inputMode={inputMode} spellcheck={false} />
+      ) : (
+        <textarea {...attributes} rows={Math.min(Math.max(value.split('\n', 12).length, 2), 12)} />
+      )}
+    </FieldFrame>
+  )
+}
+
+/** Not `type="number"`: browsers change and round what is typed there. */
+export function NumberField(props: FieldProps) {
+  const { node, path } = props
+  const { onChange, isReadOnly } = useForm()
+  const control = useControl(props)
+  const value = node?.type === 'number' ? node.source : node?.type === 'string' ? node.value : ''
+  return (
+    <FieldFrame {...props}>
+      <input
+        {...control}
+        type="text"
+        inputMode="decimal"
+        autocomplete="off"
+        value={value}
+        readOnly={isReadOnly}
+        onInput={({ currentTarget }) => {
+          const typed = currentTarget.value.trim()
+          onChange(path, typed === '' && !isItem(props) ? undefined : numberNode(typed))
+        }}
+      />
+    </FieldFrame>
+  )
+}
+
+const UNSET = 'unset'
+const OTHER = 'other'
+
+/** One of several values. What is not among them stays until another is chosen. */
+export function ChoiceField({ choices, ...props }: FieldProps & { choices: Json[] }) {
+  const { node } = props
+  const { onChange, isReadOnly } = useForm()
+  const control = useControl(props)
+  const all = props.field.isNullable && !choices.includes(null) ? [...choices, null] : choices
+  const texts = all.map((choice) => printJson(valueNode(choice), null))
+  const current = node && printJson(node, null)
+  const index = current === undefined ? -1 : texts.indexOf(current)
+  return (
+    <FieldFrame {...props}>
+      <select
+        {...control}
+        disabled={isReadOnly}
+        value={current === undefined ? UNSET : index >= 0 ? String(index) : OTHER}
+        onChange={({ currentTarget: { value } }) => {
+          if (value !== OTHER)
+            onChange(props.path, value === UNSET ? undefined : valueNode(all[Number(value)]))
+        }}
+      >
+        {typeof props.path.at(-1) !== 'number' && (
+          <option value={UNSET}>{props.isRequired ? 'Choose…' : '(not set)'}</option>
+        )}
+        {all.map((choice, position) => (
+          <option key={texts[position]} value={String(position)}>
+            {labelOf(choice)}
+          </option>
+        ))}
+        {current !== undefined && index < 0 && (
+          <option value={OTHER}>{shorten(current)} (not allowed)</option>
+        )}
+      </select>
+    </FieldFrame>
+  )
+}
+
+function labelOf(choice: Json): string {
+  if (choice === '') return '(empty text)'
+  return typeof choice === 'string' ? choice : shorten(printJson(valueNode(choice), null))
+}
+
+const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text)
+
+/** A part that has no control of its own, or not for this value. What is not JSON yet stays here. */
+export function JsonField(props: FieldProps) {
+  const { onChange, onProblem, isReadOnly } = useForm()
+  const { node, path, label } = props
+  const control = useControl(props)
+  const [draft, setDraft] = useState('')
+  const typed = parseDraft(draft)
+  // The text stays as it was typed, until the value changes elsewhere.
+  const isCurrent = typed.problem !== null || isSame(typed.node, node)
+  const text = isCurrent ? draft : node ? printJson(node) : ''
+  useEffect(() => () => onProblem(path, null), [])
+
+  function change(next: string) {
+    setDraft(next)
+    const { node: parsed, problem } = parseDraft(next)
+    onProblem(path, problem === null ? null : `${label}: ${problem}`)
+    if (problem === null) onChange(path, parsed)
+  }
+
+  return (
+    <FieldFrame {...props}>
+      <textarea
+        {...control}
+        class="code"
+        spellcheck={false}
+        rows={Math.min(Math.max(text.split('\n', 12).length, 2), 12)}
+        value={text}
+        readOnly={isReadOnly}
+        placeholder="JSON"
+        aria-invalid={control['aria-invalid'] || typed.problem !== null}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+      {typed.problem !== null && <p class="field-error">{typed.problem}</p>}
+    </FieldFrame>
+  )
+}
+
+type Draft = { node: JsonNode | undefined; problem: string | null }
+
+function parseDraft(text: string): Draft {
+  if (text.trim() === '') return { node: undefined, problem: null }
+  try {
+    return { node: parseJsonTree(text), problem: null }
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return { node: undefined, problem: error.message }
+    throw error
+  }
+}
+
+const isSame = (a: JsonNode | undefined, b: JsonNode | undefined) =>
+  (a && printJson(a, null)) === (b && printJson(b, null))

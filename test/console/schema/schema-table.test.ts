@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { schemaRows } from '../../../console/schema/schema-table.tsx'
+import type { JsonObject } from '../../../lib/core/json.ts'
+
+const linesOf = (schema: JsonObject) =>
+  schemaRows(schema).map(
+    ({ depth, name, type, isRequired, rules }) =>
+      `${'  '.repeat(depth)}${name}${isRequired ? '*' : ''}: ${type}${rules.length > 0 ? ` (${rules.join('; ')})` : ''}`,
+  )
+
+describe('schemaRows', () => {
+  it('lists the fields of a field map with their bounds', () => {
+    expect(
+      linesOf({
+        text: { type: 'string', minLength: 1, maxLength: 80 },
+        level: { type: 'string', enum: ['low', 'high'], default: 'low' },
+        when: { type: 'string', format: 'date', required: false },
+        size: { type: 'number', minimum: 0, required: false },
+        tags: { type: 'array', maxItems: 5, items: { type: 'string', maxLength: 9 } },
+      }),
+    ).toEqual([
+      'text*: string (1 to 80 characters)',
+      'level: string (one of "low", "high"; default "low")',
+      'when: string (date such as 2026-01-31)',
+      'size: number (at least 0)',
+      'tags*: array of string (at most 5 items)',
+      '  each item: string (at most 9 characters)',
+    ])
+  })
+
+  it('lists nested objects and the fields of items', () => {
+    const city = { type: 'object', properties: { name: { type: 'string' } } }
+    expect(linesOf({ home: city, stops: { type: 'array', items: city } })).toEqual([
+      'home*: object',
+      '  name*: string',
+      'stops*: array of object',
+      '  name*: string',
+    ])
+  })
+
+  it('follows references and names null', () => {
+    expect(
+      linesOf({
+        type: 'object',
+        $defs: { id: { type: 'string', format: 'uuid' } },
+        required: ['a'],
+        properties: {
+          a: { $ref: '#/$defs/id', description: 'The id.' },
+          b: { anyOf: [{ $ref: '#/$defs/id' }, { type: 'null' }] },
+          c: { type: ['integer', 'null'], exclusiveMinimum: 0 },
+        },
+      }),
+    ).toEqual(['a*: string (UUID)', 'b: string or null (UUID)', 'c: integer or null (greater than 0)'])
+  })
+
+  it('lists alternatives, tuples and maps', () => {
+    expect(
+      linesOf({
+        type: 'object',
+        properties: {
+          union: { oneOf: [{ type: 'string' }, { type: 'object', properties: { x: { const: 1 } } }] },
+          pair: { type: 'array', prefixItems: [{ type: 'number' }, { type: 'boolean' }], items: false },
+          map: { type: 'object', additionalProperties: { type: 'integer' } },
+        },
+      }),
+    ).toEqual([
+      'union: see below',
+      '  one of: 1: string',
+      '  one of: 2: object',
+      '    x: value (always 1)',
+      'pair: array',
+      '  item 1: number',
+      '  item 2: boolean',
+      'map: object',
+      '  other names: integer',
+    ])
+  })
+
+  it('ends for a schema that contains itself', () => {
+    const node = {
+      type: 'object',
+      properties: {
+        children: { type: 'array', items: { $ref: '#' } },
+        next: { anyOf: [{ $ref: '#' }, { type: 'null' }] },
+      },
+    }
+    expect(linesOf(node).length).toBeLessThan(20)
+    const list = { type: 'object', properties: { value: { $ref: '#/$defs/value' } } }
+    const value = { anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#/$defs/value' } }] }
+    expect(linesOf({ ...list, $defs: { value } }).length).toBeLessThan(501)
+  })
+
+  it('has unique names below each parent', () => {
+    const rows = schemaRows({
+      a: { type: 'object', properties: { a: { type: 'string' } } },
+      b: { type: 'string' },
+    })
+    expect(new Set(rows.map(({ parent, name }) => `${parent} › ${name}`)).size).toBe(rows.length)
+  })
+})
