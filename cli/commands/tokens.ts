@@ -148,7 +148,7 @@ const toRow = (token: Token): string[] => [
   describeStatus(token),
   relativeTime(token.createdAt),
   token.lastUsedAt ? toHour(token.lastUsedAt) : 'never',
-  token.prefix ? `${token.prefix}…` : '-',
+  `${token.prefix}…`,
   describeScopes(token),
   describeLimits(token),
 ]

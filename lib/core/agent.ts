@@ -61,9 +61,9 @@ export type Version = {
   execution: ExecutionSettings
   /** SHA-256 of document and code: versions with equal digests behave the same. */
   digest: string
-  /** SHA-256 of the document alone. Absent in versions stored before November 22, 2026. */
-  documentHash?: string
-  /** SHA-256 of the bundled code alone. Absent for a model agent, and as above. */
+  /** SHA-256 of the document alone. */
+  documentHash: string
+  /** SHA-256 of the bundled code alone. Absent for a model agent. */
   codeHash?: string
   /** What the author says about this version. */
   message?: string
@@ -96,8 +96,8 @@ export type Organization = { id: string; name: string; createdAt: string }
 export type Token = TokenLimits & {
   id: string
   hash: string
-  /** Its first characters, by which people recognize it. Null if it was created before these were stored. */
-  prefix: string | null
+  /** Its first characters, by which people recognize it. */
+  prefix: string
   organizationId: string
   name: string
   createdBy: string

@@ -50,7 +50,7 @@ export type RunOptions = {
   maxAgentSteps: number
   model: string | null
   useDynamicLearning: boolean
-  /** The budget of the run. Absent without a limit, and in records of earlier versions. */
+  /** The budget of the run. Absent without a limit. */
   maxTokens?: number
   maxCostUsd?: number
 }

@@ -38,10 +38,10 @@ export const STOP_REASONS = [
 export type ModelStopReason = (typeof STOP_REASONS)[number]
 
 /** Whether the response lacks its end: neither its calls nor its text can be used. */
-export const isTruncated = (reason: ModelStopReason | undefined): boolean =>
+export const isTruncated = (reason: ModelStopReason): boolean =>
   reason === 'length' || reason === 'context-window'
 
-export const isRefused = (reason: ModelStopReason | undefined): boolean =>
+export const isRefused = (reason: ModelStopReason): boolean =>
   reason === 'refusal' || reason === 'content-filter'
 
 /**

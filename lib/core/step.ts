@@ -18,8 +18,7 @@ export type Step = {
       calls: ToolCall[]
       messages: Json[]
       usage: Usage
-      /** Absent in steps of earlier versions of the service. */
-      stopReason?: ModelStopReason
+      stopReason: ModelStopReason
     }
   | { kind: 'CODE'; name: string; value: Json }
 )

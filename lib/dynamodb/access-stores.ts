@@ -107,16 +107,16 @@ function tokenToItem(token: Token): Item {
 }
 
 function tokenFromItem(item: Item): Token {
-  const { id, hash, organizationId, name, createdBy, createdAt } = item as Token
+  const { id, hash, prefix, organizationId, name, createdBy, createdAt } = item as Token
   const optional = item as Partial<Token>
   return {
     id,
     hash,
+    prefix,
     organizationId,
     name,
     createdBy,
     createdAt,
-    prefix: optional.prefix ?? null,
     expiresAt: optional.expiresAt ?? null,
     revokedAt: optional.revokedAt ?? null,
     lastUsedAt: optional.lastUsedAt ?? null,

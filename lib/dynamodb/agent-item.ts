@@ -67,6 +67,7 @@ export function versionFromItem(item: Item): Version {
     digest,
     documentHash,
     codeHash,
+    env,
     message,
   } = item as Version
   return {
@@ -84,13 +85,13 @@ export function versionFromItem(item: Item): Version {
     model: (item.model as string | undefined) ?? null,
     ...(item.learning !== undefined && { learning: JSON.parse(String(item.learning)) }),
     ...(item.modelSettings !== undefined && { modelSettings: JSON.parse(String(item.modelSettings)) }),
-    tools: JSON.parse(String(item.tools ?? '[]')),
+    tools: JSON.parse(String(item.tools)),
     code,
-    env: (item.env as string[] | undefined) ?? [],
+    env,
     instructions,
     execution: JSON.parse(String(item.execution)),
     digest,
-    ...(documentHash !== undefined && { documentHash }),
+    documentHash,
     ...(codeHash !== undefined && { codeHash }),
     ...(message !== undefined && { message }),
   }

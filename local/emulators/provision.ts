@@ -1,12 +1,9 @@
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
-  DescribeTableCommand,
   DynamoDBClient,
-  type GlobalSecondaryIndex,
   type KeySchemaElement,
   ResourceInUseException,
-  UpdateTableCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
@@ -19,7 +16,7 @@ import { SQS_ENDPOINT } from '../../lib/environment.ts'
 export const LOCAL_TABLE = 'agent-execution-service'
 export const LOCAL_QUEUE = 'agent-executions'
 
-/** Creates the table that the stack would create, unless it exists; a table of an earlier version gets the missing indexes. */
+/** Creates the table that the stack would create, unless it exists. */
 export async function provisionTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(clientConfig(endpoint))
   try {
@@ -27,19 +24,6 @@ export async function provisionTable(endpoint: string, name: string): Promise<vo
     await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.1, maxDelay: 1 }, { TableName: name })
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error
-    await addMissingIndexes(client, name)
-  }
-}
-
-async function addMissingIndexes(client: DynamoDBClient, name: string): Promise<void> {
-  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }))
-  const known = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName))
-  const { AttributeDefinitions, GlobalSecondaryIndexes } = tableDefinition(name)
-  for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !known.has(IndexName))) {
-    const GlobalSecondaryIndexUpdates = [{ Create: index }]
-    await client.send(
-      new UpdateTableCommand({ TableName: name, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
-    )
   }
 }
 
@@ -76,10 +60,8 @@ export async function provisionQueues(
   return { runs, deadLetters }
 }
 
-type TableDefinition = CreateTableCommandInput & { GlobalSecondaryIndexes: GlobalSecondaryIndex[] }
-
 /** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CreateTable.html */
-function tableDefinition(name: string): TableDefinition {
+function tableDefinition(name: string): CreateTableCommandInput {
   const types = new Map<string, 'S' | 'N'>([
     [TABLE.partitionKey, 'S'],
     [TABLE.sortKey, 'S'],

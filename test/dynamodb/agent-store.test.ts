@@ -40,6 +40,7 @@ function aVersion(overrides: Partial<Version> = {}): Version {
     instructions: 'Summarize.',
     execution: { useCache: true, cacheTtlSeconds: 60, maxAgentSteps: 10, timeoutSeconds: 30 },
     digest: 'd',
+    documentHash: 'h',
     ...overrides,
   }
 }

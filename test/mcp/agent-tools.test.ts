@@ -23,6 +23,7 @@ const aVersion = (overrides: Partial<Version>): Version => ({
   instructions: '',
   execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
   digest: '',
+  documentHash: '',
   ...overrides,
 })
 

@@ -33,7 +33,13 @@ describe.each(EMULATORS)('read of a journal with large steps on %s', (emulator) 
     for (const [index, [text, ...results]] of STEPS.entries()) {
       const number = index + 1
       const calls = results.map((_, i) => ({ id: `call ${i}`, name: 'look_up', input: {}, error: null }))
-      const content = { text: textOf(text), calls, messages: [], usage: NO_PROGRESS.usage }
+      const content = {
+        text: textOf(text),
+        calls,
+        messages: [],
+        usage: NO_PROGRESS.usage,
+        stopReason: 'tool-calls' as const,
+      }
       const step = { number, kind: 'MODEL' as const, ...content, ...times }
       await stores.steps.append({ executionId: id, owner: 'me', step, progress: NO_PROGRESS })
       for (const [i, kilobytes] of results.entries()) {

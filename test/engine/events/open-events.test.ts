@@ -78,6 +78,7 @@ function aJournal() {
         calls: calls.map((call) => ({ id: call, name: 'look_up', input: {}, error: null })),
         messages: [],
         usage: { inputTokens: 1, outputTokens: 1 },
+        stopReason: 'tool-calls' as const,
         startedAt: at,
         finishedAt: at,
       }

@@ -101,6 +101,7 @@ function aStep(number: number, calls: number, results: ToolResult[] = []): Recor
       calls: ids.map((id) => ({ id, name: 'ask', input, error: null })),
       messages: [],
       usage: NO_USAGE,
+      stopReason: 'tool-calls',
     },
     results: new Map(
       results.map((result, i) => {

@@ -60,6 +60,7 @@ const version: Version = {
   instructions: '',
   execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
   digest: '',
+  documentHash: '',
 }
 /** A model agent, for the calls of dynamic learning. */
 const learning: Version = {

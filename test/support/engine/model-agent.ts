@@ -36,6 +36,7 @@ export async function aModelAgent(
     instructions: 'Answer the question.',
     execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
     digest: '',
+    documentHash: '',
     ...fields,
   }
   await agentStore(table).publish({ version, code })
