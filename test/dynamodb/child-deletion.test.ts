@@ -11,17 +11,17 @@ import { propertyRuns } from '../support/data/property-runs.ts'
 import { anExecution, leased } from '../support/engine/executions.ts'
 import { Died, dyingTable, START } from '../support/lifecycle/deletion.ts'
 import { scheduledTable } from '../support/lifecycle/tables.ts'
+import { EMULATORS, shareOf } from '../support/tables/emulators.ts'
 import { scanTable } from '../support/tables/scan-table.ts'
 
 const AT = new Date(START).toISOString()
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
+/** In `npm test`, a process dies at every fifth of the requests of a deletion. */
+const STEP = inject('isFullRun') ? 1 : 5
 /** Too large for an item, also when compressed. */
 const large = () => ({ text: randomBytes(15_000).toString('base64') })
 
-describe.each([
-  ['dynamodb', 1],
-  ['dynalite', 0.2],
-] as const)('the deletion of an execution with children on %s', (emulator, share) => {
+describe.each(EMULATORS)('the deletion of an execution with children on %s', (emulator) => {
   const name = `child-deletion-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
@@ -101,7 +101,7 @@ describe.each([
 
   it('is completed by the cleanup, wherever the process dies that deletes', async () => {
     let hasDied = true
-    for (let requests = 1; hasDied; requests++) {
+    for (let requests = 1; hasDied; requests += STEP) {
       const { parent, children } = await aTree()
       const mortal = openStores(dyingTable(table, requests)).executions
       hasDied = await mortal.delete({ ...parent, now: START }).then(
@@ -149,6 +149,9 @@ describe.each([
       expect(await scan()).toEqual([])
       expect(await steps.read({ executionId: child.id })).toEqual([])
     })
-    await fc.assert(property, { numRuns: propertyRuns(40 * share), interruptAfterTimeLimit: 25_000 })
+    await fc.assert(property, {
+      numRuns: propertyRuns(40 * shareOf(emulator)),
+      interruptAfterTimeLimit: 25_000,
+    })
   })
 })

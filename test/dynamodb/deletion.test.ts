@@ -7,12 +7,10 @@ import { provisionTable } from '../../local/emulators/provision.ts'
 import { propertyRuns } from '../support/data/property-runs.ts'
 import { DeletionScenario, deletions, payloadNames } from '../support/lifecycle/deletion.ts'
 import { scheduledTable } from '../support/lifecycle/tables.ts'
+import { EMULATORS, shareOf } from '../support/tables/emulators.ts'
 import { scanTable } from '../support/tables/scan-table.ts'
 
-describe.each([
-  ['dynamodb', 1],
-  ['dynalite', 0.2],
-] as const)('a deletion on %s', (emulator, share) => {
+describe.each(EMULATORS)('a deletion on %s', (emulator) => {
   const name = `deletion-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
@@ -35,6 +33,9 @@ describe.each([
       }
       await table.writeMany(items.map(({ pk, sk }) => ({ delete: { pk: String(pk), sk: String(sk) } })))
     })
-    await fc.assert(property, { numRuns: propertyRuns(60 * share), interruptAfterTimeLimit: 25_000 })
+    await fc.assert(property, {
+      numRuns: propertyRuns(60 * shareOf(emulator)),
+      interruptAfterTimeLimit: 25_000,
+    })
   })
 })

@@ -11,17 +11,15 @@ import { type Event, findLeaseViolations, findLinearization } from '../support/l
 import { initialState, modelPort, recordedSteps, type State } from '../support/lifecycle/reference-model.ts'
 import { lifecycles, Simulation, simulatedExecution } from '../support/lifecycle/simulation.ts'
 import { readItems, scheduledTable, storePort } from '../support/lifecycle/tables.ts'
+import { EMULATORS, shareOf } from '../support/tables/emulators.ts'
 
-describe.each([
-  ['dynamodb', 1],
-  ['dynalite', 0.2],
-] as const)('the lifecycle of an execution on %s', (emulator, share) => {
+describe.each(EMULATORS)('the lifecycle of an execution on %s', (emulator) => {
   const name = `lifecycle-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
   // Interrupted before the test times out, so that a failure is reported with the seed and path that reproduce it.
   const runs = (numRuns: number) => ({
-    numRuns: propertyRuns(numRuns * share),
+    numRuns: propertyRuns(numRuns * shareOf(emulator)),
     interruptAfterTimeLimit: 20_000,
   })
 

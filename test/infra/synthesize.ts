@@ -15,9 +15,15 @@ export type Resource = {
   UpdateReplacePolicy?: string
 }
 
-/** The template of the stack, as `cdk synth` creates it. */
-export const synthesize = (context: Record<string, unknown> = {}): Template =>
-  withStack(context, (stack) => Template.fromStack(stack))
+const templates = new Map<string, Template>()
+
+/** The template of the stack, as `cdk synth` creates it: once for each context, because that takes long. */
+export function synthesize(context: Record<string, unknown> = {}): Template {
+  const key = JSON.stringify(context)
+  const template = templates.get(key) ?? withStack(context, (stack) => Template.fromStack(stack))
+  templates.set(key, template)
+  return template
+}
 
 /** Creates the stack with empty bundles, whose contents do not affect the template, and passes it to `use`. */
 export function withStack<T>(context: Record<string, unknown>, use: (stack: ServiceStack) => T): T {

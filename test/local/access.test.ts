@@ -20,30 +20,36 @@ async function start(folder: string, environment: Record<string, string> = {}): 
   return service
 }
 
+function expectOnlyGateway({ pid, url }: Service, isLocal: boolean) {
+  const sockets = listeningSockets(pid)
+  expect(sockets.map(({ port }) => port)).toEqual([Number(new URL(url).port)])
+  expect(sockets.map(({ address }) => isLoopback(address))).toEqual([isLocal])
+}
+
 // Reads the sockets from /proc.
-describe.runIf(process.platform === 'linux')('HOST', () => {
-  it.each([
-    ['127.0.0.1', true],
-    ['0.0.0.0', false],
-  ])('%s: nothing but the gateway listens on a port', async (HOST, isLocal) => {
-    const service = await start(services.newFolder(), { HOST })
-    const sockets = listeningSockets(service.pid)
-    expect(sockets.map(({ port }) => port)).toEqual([Number(new URL(service.url).port)])
-    expect(sockets.map(({ address }) => isLoopback(address))).toEqual([isLocal])
-    await service.stop()
-  })
+const itOnLinux = it.runIf(process.platform === 'linux')
+
+itOnLinux('HOST 0.0.0.0: nothing but the gateway listens on a port', async () => {
+  const service = await start(services.newFolder(), { HOST: '0.0.0.0' })
+  expectOnlyGateway(service, false)
+  await service.stop()
 })
 
-describe('the data of npm start', () => {
+describe('npm start', () => {
   const folder = services.newFolder()
   let service: Service
   beforeAll(async () => {
     chmodSync(folder, 0o755)
-    service = await start(folder)
+    service = await start(folder, { HOST: '127.0.0.1' })
   })
+
+  itOnLinux('HOST 127.0.0.1: nothing but the gateway listens on a port', () => {
+    expectOnlyGateway(service, true)
+  })
+
   const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-  it('is in a folder that only its owner can open, also one of an earlier start', () => {
+  it('has its data in a folder that only its owner can open, also one of an earlier start', () => {
     expect(modeOf(folder)).toBe('700')
     expect(modeOf(join(folder, 'store.lock'))).toBe('600')
     expect(modeOf(join(folder, 'dev-token'))).toBe('600')
@@ -64,7 +70,7 @@ describe('the data of npm start', () => {
     ['DynamoDB', 'DynamoDB_20120810.Scan', { TableName: 'agent-execution-service' }],
     ['DynamoDB', 'DynamoDB_20120810.ListTables', {}],
     ['SQS', 'AmazonSQS.ListQueues', {}],
-  ])('is not shown to a page that forges a request to %s', async (_, target, body) => {
+  ])('does not show its data to a page that forges a request to %s', async (_, target, body) => {
     const { hostname, port, host } = new URL(service.url)
     for (const Host of [host, 'localhost', 'evil.example', `evil.example:${port}`]) {
       const headers = {

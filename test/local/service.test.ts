@@ -4,21 +4,26 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, inject, it, vi } from 'vitest'
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
 import { system } from '../../lib/system.ts'
 import { hashToken } from '../../lib/tokens/token.ts'
 import { sharedTable } from '../support/engine/organization.ts'
 import { createClient, createLocalClient, readDevToken } from '../support/service/client.ts'
-import { startService } from '../support/service/start-service.ts'
+import { type Service, startService } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 
 const run = promisify(execFile)
 const { newFolder, start } = temporaryServices()
 
-describe('npm start', () => {
+describe('a running service', () => {
+  const folder = newFolder()
+  let service: Service
+  beforeAll(async () => {
+    service = await start(folder)
+  })
+
   it('prints a curl command that works when pasted', async () => {
-    const service = await start(newFolder())
     const line = service
       .output()
       .split('\n')
@@ -32,9 +37,19 @@ describe('npm start', () => {
     ])
     // The level is WARN unless POWERTOOLS_LOG_LEVEL is set.
     expect(service.output()).not.toContain('"level":"INFO"')
-    expect(await service.stop()).toBe(0)
   })
 
+  it('makes its development token readable by the owner only', () => {
+    expect(statSync(join(folder, 'dev-token')).mode & 0o077).toBe(0)
+  })
+
+  it('is the only one on its data folder', async () => {
+    await expect(startService({ dataDir: folder })).rejects.toThrow(/already runs on/)
+    expect((await createLocalClient(service.url, folder)('GET', '/v1/agents')).status).toBe(200)
+  })
+})
+
+describe('npm start', () => {
   it('keeps agents, tokens and executions across a restart, and does not publish unchanged agents again', async () => {
     const folder = newFolder()
     const first = await start(folder)
@@ -118,13 +133,6 @@ describe('npm start', () => {
     await expect(startService({ dataDir, environment })).rejects.toThrow(/DEV_TOKEN is revoked/)
   })
 
-  it('makes its development token readable by the owner only', async () => {
-    const folder = newFolder()
-    const service = await start(folder)
-    expect(statSync(join(folder, 'dev-token')).mode & 0o077).toBe(0)
-    await service.stop()
-  })
-
   const rejected: [string, Record<string, string>, RegExp][] = [
     [
       'a port that is not a number',
@@ -148,13 +156,5 @@ describe('npm start', () => {
       `Port ${port} on 127.0.0.1 is in use. Set PORT to another port.`,
     )
     blocker.close()
-  })
-
-  it('does not start a second time on one data folder', async () => {
-    const folder = newFolder()
-    const service = await start(folder)
-    await expect(startService({ dataDir: folder })).rejects.toThrow(/already runs on/)
-    expect((await createLocalClient(service.url, folder)('GET', '/v1/agents')).status).toBe(200)
-    await service.stop()
   })
 })

@@ -31,9 +31,10 @@ describe('npm start', () => {
     ])
   })
 
-  it('prints no warnings of its libraries', async () => {
+  it('prints no warnings of its libraries, and says only that it stops when nothing is in progress', async () => {
     const service = await startService({ dataDir: newFolder() })
-    await service.stop()
+    expect(await service.stop()).toBe(0)
+    expect(service.stdout()).toMatch(/^Stopping\.$/m)
     expect(service.output()).toContain('Try it:')
     expect(service.output()).not.toMatch(/warn/i)
   })

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -47,6 +48,16 @@ const examplesIn = (document: string): string[] =>
     .filter((code) => code.includes('agent-execution-client') || code.includes('client.'))
     .map((code) => `${GIVEN}${code.includes('new Client') ? '' : CLIENT}${code}`)
 
+const TYPE_ROOTS = [join(process.cwd(), 'node_modules/@types')]
+
+/** What the compiler prints about files in the folder of the client. */
+async function typeErrors(config: { compilerOptions: object; files: string[] }): Promise<string> {
+  writeFileSync(join(client.folder, 'tsconfig.json'), JSON.stringify(config))
+  const compiler = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url))
+  const { stdout } = await run(process.execPath, [compiler, '-p', client.folder]).catch((error) => error)
+  return stdout
+}
+
 describe('the package', () => {
   it('contains its code, its types and nothing else', () => {
     const isExpected = (path: string) => /^dist\/([a-z]+\/)?[a-z-]+\.(js|d\.ts)$/.test(path)
@@ -87,30 +98,35 @@ describe('the package', () => {
     const compilerOptions = {
       ...{ strict: true, noEmit: true, exactOptionalPropertyTypes: true, target: 'es2022' },
       ...{ module, moduleResolution, lib: lib.split(','), types },
-      typeRoots: [join(process.cwd(), 'node_modules/@types')],
+      typeRoots: TYPE_ROOTS,
     }
-    const config = JSON.stringify({ compilerOptions, files: ['consumer.ts'] })
-    writeFileSync(join(client.folder, 'tsconfig.json'), config)
-    const { stdout } = await run('npx', ['tsc', '-p', client.folder]).catch((error) => error)
-    expect(stdout).toBe('')
+    expect(await typeErrors({ compilerOptions, files: ['consumer.ts'] })).toBe('')
   })
 
-  it.each(DOCUMENTS)('is used as in %s', async (document) => {
-    const examples = examplesIn(document)
-    expect(examples.length).toBeGreaterThan(0)
-    const files = examples.map((_, index) => `example-${index}.ts`)
-    cpSync('examples/typescript/agents.ts', join(client.folder, 'agents.ts'))
-    for (const [index, file] of files.entries())
-      writeFileSync(
-        join(client.folder, file),
-        (examples[index] ?? '').replace(/^const client =/m, 'export $&'),
-      )
-    const compilerOptions = {
-      ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'] },
-      ...{ allowImportingTsExtensions: true, typeRoots: [join(process.cwd(), 'node_modules/@types')] },
+  describe('is used as in', () => {
+    const printed = { errors: '' }
+    const examplesOf = (document: string) => {
+      const prefix = document.replaceAll(/\W/g, '-')
+      return examplesIn(document).map((example, index) => ({ file: `${prefix}-${index}.ts`, example }))
     }
-    writeFileSync(join(client.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
-    const { stdout } = await run('npx', ['tsc', '-p', client.folder]).catch((error) => error)
-    expect(stdout).toBe('')
+    beforeAll(async () => {
+      cpSync('examples/typescript/agents.ts', join(client.folder, 'agents.ts'))
+      const examples = DOCUMENTS.flatMap(examplesOf)
+      for (const { file, example } of examples)
+        writeFileSync(join(client.folder, file), example.replace(/^const client =/m, 'export $&'))
+      printed.errors = await typeErrors({
+        compilerOptions: {
+          ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'] },
+          ...{ allowImportingTsExtensions: true, typeRoots: TYPE_ROOTS },
+        },
+        files: examples.map(({ file }) => file),
+      })
+    })
+
+    it.each(DOCUMENTS)('%s', (document) => {
+      const files = examplesOf(document).map(({ file }) => file)
+      expect(files.length).toBeGreaterThan(0)
+      expect(printed.errors).toBe('')
+    })
   })
 })

@@ -8,6 +8,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
+import { EMULATORS } from '../../support/tables/emulators.ts'
 
 const values = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -31,7 +32,7 @@ const values = fc.letrec((tie) => ({
   ),
 }))
 
-describe.each(['dynamodb', 'dynalite'] as const)('a table on %s', (emulator) => {
+describe.each(EMULATORS)('a table on %s', (emulator) => {
   const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject(emulator) })
   const newKey = () => ({ pk: `TEST#${system.newId()}`, sk: 'ITEM' })
 

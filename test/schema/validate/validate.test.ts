@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import type { JsonObject } from '../../../lib/core/json.ts'
 import { compileStrictValidator, compileValidator } from '../../../lib/schema/validate/validate.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
@@ -40,8 +40,10 @@ describe('compileValidator, edge cases', () => {
     expect(compileValidator(list)({ list: Array.from({ length: 5_000 }, () => 1) })).toHaveLength(100)
   })
 
-  it('reports at least one of a million violations', () => {
-    const [first] = compileValidator(list)({ list: Array.from({ length: 1_000_000 }, () => 1) })
+  // More than a function call takes as arguments.
+  const MANY = inject('isFullRun') ? 1_000_000 : 200_000
+  it(`reports at least one of ${MANY} violations`, () => {
+    const [first] = compileValidator(list)({ list: Array.from({ length: MANY }, () => 1) })
     expect(first?.message).toBe('/list/0 must be a string, not a number.')
   })
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { waitUntil } from '../processes/wait-until.ts'
 
 /** `json` is the parsed body, or undefined if the body is not JSON. */
 export type ApiResponse = {
@@ -53,19 +52,20 @@ export function getExecutionId({ status, headers, text }: ApiResponse): string {
   return id
 }
 
-/** Polls an execution until it is final and returns its record. */
+/** Waits until an execution is final, by requests that wait for it, and returns its record. */
 export async function waitForExecution(
   call: ApiClient,
   id: string,
   limitMs = 20_000,
 ): Promise<ApiResponse['json']> {
-  let record: ApiResponse['json']
-  const isFinal = async () => {
-    record = (await call('GET', `/v1/agent_executions/${id}`)).json
-    return record?.status !== 'IN_PROGRESS'
+  const deadline = performance.now() + limitMs
+  for (;;) {
+    const remainingMs = deadline - performance.now()
+    if (remainingMs < 0) throw new Error(`Waited ${limitMs} ms for the end of execution ${id}.`)
+    const headers = { Prefer: `wait=${Math.ceil(remainingMs / 1000)}` }
+    const { json } = await call('GET', `/v1/agent_executions/${id}`, { headers })
+    if (json?.status !== 'IN_PROGRESS') return json
   }
-  await waitUntil(isFinal, { what: `the end of execution ${id}`, limitMs, intervalMs: 25 })
-  return record
 }
 
 /** The URL of the next page in the `Link` header, if any. */

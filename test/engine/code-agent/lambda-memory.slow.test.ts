@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+
+describe('the memory limit with the flags of Lambda', () => {
+  const FLAGS = ['--expose-gc', '--max-semi-space-size=51', '--max-old-space-size=921']
+  const PROCESS = fileURLToPath(new URL('agent-process.ts', import.meta.url))
+
+  async function runIn(memoryMb: number, source: string, environment: Record<string, string> = {}) {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [...FLAGS, PROCESS, String(memoryMb), source],
+      { env: environment },
+    )
+    return JSON.parse(stdout)
+  }
+
+  it.each([
+    [
+      'the heap',
+      'const kept = []; export default () => { for (;;) kept.push({ a: Math.random(), b: [1, 2] }) }',
+    ],
+    ['buffers', 'const kept = []; export default () => { for (;;) kept.push(Buffer.alloc(2 ** 20, 1)) }'],
+    [
+      'buffers of an agent that waits',
+      `const kept = []; export default async () => {
+        for (;;) { kept.push(Buffer.alloc(2 ** 20, 1)); await new Promise((resolve) => setTimeout(resolve, 1)) }
+      }`,
+    ],
+    [
+      'heap and buffers together',
+      `const kept = []; export default () => {
+        for (let n = 0; n < 90; n++) kept.push(Buffer.alloc(2 ** 20, 1))
+        for (;;) kept.push(new Array(1_000).fill(Math.random()))
+      }`,
+    ],
+  ])('holds for %s', async (_, source) => {
+    const { failure, peakMb } = await runIn(100, source)
+    expect(failure).toBe('The agent exceeded its memory limit of 100 MB.')
+    expect(peakMb).toBeLessThan(600)
+  })
+
+  it.each([
+    [
+      'a map that doubles itself',
+      'const kept = new Map(); export default () => { for (let n = 0; ; n++) kept.set(n, n) }',
+    ],
+    [
+      'an object that doubles itself',
+      'const kept = {}; export default () => { for (let n = 0; ; n++) kept["key " + n] = n }',
+    ],
+  ])('ends the thread, and not the process, for %s', async (_, source) => {
+    const { failure } = await runIn(64, source)
+    expect(failure).toBe('The agent exceeded its memory limit of 64 MB.')
+  })
+
+  it('ends the run, and not the process, for one long string', async () => {
+    const { failure, ended } = await runIn(64, 'export default () => ({ text: "x".repeat(300_000_000) })')
+    // A thread may have serialized it before it is measured.
+    const reasons = ['The agent exceeded its memory limit of 64 MB.', 'OutputTooLarge']
+    expect(reasons).toContain(failure ?? ended.result.code)
+  })
+
+  it('permits buffers of any number that are garbage when the run ends', async () => {
+    const source = `export default () => {
+      for (let n = 0; n < 3_000; n++) Buffer.alloc(2 ** 20, 1)
+      return { isDone: true }
+    }`
+    const { ended } = await runIn(64, source)
+    expect(ended.result).toEqual({ type: 'returned', json: '{"isDone":true}' })
+  })
+
+  it('gives V8 a limit in relation to it', async () => {
+    const source = `import { getHeapStatistics } from 'node:v8'
+      export default () => ({ megabytes: getHeapStatistics().heap_size_limit / 2 ** 20 })`
+    const { ended } = await runIn(100, source)
+    const { megabytes } = JSON.parse(ended.result.json)
+    expect(megabytes).toBeGreaterThanOrEqual(100)
+    expect(megabytes).toBeLessThan(500)
+  })
+
+  it('ends the run before the memory of the function is exhausted', async () => {
+    const source = `const kept = []; export default async () => {
+      for (;;) { kept.push(new Uint8Array(new SharedArrayBuffer(2 ** 20)).fill(1)); await new Promise((resolve) => setTimeout(resolve, 1)) }
+    }`
+    const { failure, peakMb } = await runIn(100, source, { AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '400' })
+    expect(failure).toBe('The agent exceeded its memory limit of 100 MB.')
+    expect(peakMb).toBeLessThan(600)
+  })
+
+  it('permits what is below it', async () => {
+    const source = 'export default () => ({ bytes: Buffer.alloc(80 * 2 ** 20, 1).length })'
+    expect(await runIn(100, source)).toMatchObject({ failure: null, ended: { type: 'result' } })
+  })
+})
