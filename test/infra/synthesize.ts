@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
+import { DISABLE_ASSET_STAGING_CONTEXT } from 'aws-cdk-lib/cx-api'
 import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
 import { readSettings } from '../../infra/read-settings.ts'
 import { ServiceStack } from '../../infra/stack.ts'
@@ -34,7 +35,7 @@ export function withStack<T>(context: Record<string, unknown>, use: (stack: Serv
       writeFileSync(join(folder, 'bundles', name, 'index.mjs'), `// ${name}`)
     }
     const app = new App({
-      context: { ...CONTEXT, ...context },
+      context: { ...CONTEXT, ...context, [DISABLE_ASSET_STAGING_CONTEXT]: true },
       outdir: join(folder, 'out'),
       // Takes seconds; `npm run synth` includes it.
       builtinCloudFormationValidation: false,
