@@ -10,7 +10,10 @@ export type StoredItem = Record<string, AttributeValue>
 /** What the stores returned when the table was exported. Numbers keep their digits. */
 export type Records = { [name: string]: Json }
 
-/** The baseline: the template of the last release, an export of a table that it wrote, and what it read from that table. */
+/**
+ * The baseline: of the template of the last release what an update must keep, an export of a table that it wrote, and what it
+ * read from that table.
+ */
 export type Baseline = { template: Template; items: StoredItem[]; manifest: Manifest; records: Records }
 
 const file = (name: string) => new URL(`../fixtures/baseline/${name}`, import.meta.url)

@@ -21,6 +21,19 @@ const KEPT: Record<string, string[]> = {
   'AWS::ApiGateway::Stage': ['RestApiId', 'StageName'],
 }
 
+/** Properties of the table that are compared in parts. */
+const EDITABLE: Record<string, string[]> = { [TABLE]: ['AttributeDefinitions', 'GlobalSecondaryIndexes'] }
+
+/** What is compared of a template: the resources that every update must keep, with the properties that matter. */
+export function pickKept({ Resources }: Template): Template {
+  const kept = Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
+    const names = KEPT[Type] && [...KEPT[Type], ...(EDITABLE[Type] ?? [])]
+    const compared = Object.entries(Properties).filter(([name]) => names?.includes(name))
+    return names ? [[id, { Type, Properties: Object.fromEntries(compared) }]] : []
+  })
+  return { Resources: Object.fromEntries(kept) }
+}
+
 /** Why a stack with the first template must not be updated to the second one; empty if it can be. */
 export function findUpgradeProblems(before: Template, after: Template): string[] {
   const kept = Object.entries(before.Resources).filter(([, { Type }]) => KEPT[Type])

@@ -17,6 +17,8 @@ import type { ScriptedModel } from '../support/scripted-model/start-scripted-mod
 
 /** What the tests need to know of the exported table. Times are milliseconds since the epoch. */
 export type Manifest = {
+  /** The one that wrote the table. */
+  commit: string
   exportedAt: number
   organizationId: string
   /** Accepted by the table's tokens until it is exported, and after that. */
@@ -45,7 +47,10 @@ const request: Manifest['request'] = {
 }
 
 /** Writes at least one item of every kind, as the service writes it. */
-export async function createData(engine: SubmitEngine & Stores, scripted: ScriptedModel): Promise<Manifest> {
+export async function createData(
+  engine: SubmitEngine & Stores,
+  scripted: ScriptedModel,
+): Promise<Omit<Manifest, 'commit'>> {
   const { system } = engine
   const organizationId = system.newId()
   const createdAt = new Date(system.now()).toISOString()
@@ -72,6 +77,7 @@ export async function createData(engine: SubmitEngine & Stores, scripted: Script
   const success = await run(input, request.overrides, request.idempotencyKey)
   const cached = await run(input, request.overrides)
   const failed = await run({ text: '' })
+  const largeCached = await run({ text: `${LARGE_TEXT}cached` }, { useCache: true })
   const large = await run({ text: LARGE_TEXT }, { useCache: true })
   await rate(large.id, { words: 3_300, text: LARGE_TEXT })
   const deleted = await run({ text: 'deleted' }, { useCache: true })
@@ -97,6 +103,7 @@ export async function createData(engine: SubmitEngine & Stores, scripted: Script
     success,
     cached,
     failed,
+    largeCached,
     large,
     deleted,
     answered,

@@ -37,11 +37,16 @@ const KINDS = [
   /^EXEC#\S+ STEP#\d+#CALL#/,
   /^EXEC#\S+ PAYLOAD#/,
   /^EXEC#\S+ CLEANUP#/,
+  /^EXEC#\S+ CHILD#/,
   /^CACHE#\S+ CACHE$/,
   /^IDEMPOTENCY#\S+ IDEMPOTENCY$/,
 ]
 
 describe('the export', () => {
+  it('names the commit that wrote it', () => {
+    expect(manifest.commit).toMatch(/^[0-9a-f]{40}$/)
+  })
+
   it('has items of every kind, and no others', () => {
     const keys = items.map(({ pk, sk }) => `${pk?.S} ${sk?.S}`)
     expect(KINDS.filter((kind) => !keys.some((key) => kind.test(key)))).toEqual([])
@@ -62,6 +67,7 @@ describe('the export', () => {
     expect(Object.fromEntries(statuses)).toEqual({
       success: 'SUCCESS',
       cached: 'SUCCESS',
+      largeCached: 'SUCCESS',
       large: 'SUCCESS',
       answered: 'SUCCESS',
       learned: 'SUCCESS',
