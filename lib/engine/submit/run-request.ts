@@ -13,7 +13,7 @@ import type { Execution, InputAdaptation, RunOptions } from '../../core/executio
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { AgentStore } from '../../core/ports.ts'
-import { openBody } from '../../schema/adapt/open-body.ts'
+import { openBody } from '../../schema/adapt/adapt-input.ts'
 import { assertObject } from '../../schema/message-text.ts'
 import { adapterOf } from '../compiled-adapter.ts'
 import { checkOverrides, type RunOverrides } from './check-overrides.ts'

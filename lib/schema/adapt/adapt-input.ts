@@ -1,18 +1,20 @@
 import type { InputAdaptation } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { toJsonSchema } from '../field-map.ts'
+import { toJsonPointer } from '../message-text.ts'
 import { adaptObject, adaptValue, type Context, roundNumbers } from './adapt-value.ts'
 import { childOf, ROOT } from './adaptation.ts'
-import { NameIndex } from './names/match-names.ts'
+import { NameIndex } from './names/name-index.ts'
+import { openValue } from './nested-input.ts'
 import { type DefaultedField, readShape } from './shape.ts'
+import { hasDeclaredField, unwrapEnvelope } from './unwrap-envelope.ts'
 
 export type Adapter = (input: JsonObject) => { input: JsonObject; adaptations: InputAdaptation[] }
 
 /**
- * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It makes only changes
- * that are unambiguous (docs/adaptation.md): of envelopes, names, values, empty values, defaults. Everything else stays
- * as sent. If adapting the result would change it again, the input is ambiguous and stays as sent, too.
- * The time is linear in the size of the input.
+ * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It changes only what is
+ * unambiguous (docs/adaptation.md): envelopes, names, values, empty values, defaults. It leaves ambiguous input unchanged,
+ * also an input of which the result would be adapted again. The time is linear in the size of the input.
  *
  * A number that a double cannot hold becomes text in a string field, and otherwise the nearest double; the result never
  * contains an `ExactNumber`.
@@ -65,3 +67,23 @@ function adaptDefaults(fields: DefaultedField[]): Map<DefaultedField, Json | und
 }
 
 const copyOf = (value: Json | undefined) => (typeof value === 'object' ? structuredClone(value) : value)
+
+/**
+ * The input in a request body that is not an object: the item of a list of one, or JSON in a text. Undefined unless the
+ * schema declares one of its fields, or of those inside an envelope.
+ */
+export function openBody(
+  declared: JsonObject,
+  body: Json,
+): { input: JsonObject; adaptation: InputAdaptation } | undefined {
+  const opened = openValue(body)
+  if (!opened || Object.keys(opened.fields).length === 0) return undefined
+  const { root } = readShape(toJsonSchema(declared))
+  const isInput =
+    hasDeclaredField(root, opened.fields) || unwrapEnvelope(root, opened.fields, true, new NameIndex())
+  if (!isInput) return undefined
+  const container = Array.isArray(body) ? 'the only item of the list' : 'the JSON in the text'
+  const message = `Took the input from ${container} that was sent.`
+  const from = toJsonPointer(opened.path)
+  return { input: opened.fields, adaptation: { path: '', kind: 'unwrapped', from, message } }
+}

@@ -19,13 +19,12 @@ import {
   renamed,
   unwrapped,
 } from './adaptation.ts'
-import { unwrapEnvelope } from './envelopes/unwrap-envelope.ts'
-import type { NameIndex } from './names/match-names.ts'
 import { nameFields } from './names/name-fields.ts'
+import type { NameIndex } from './names/name-index.ts'
 import type { NamedField } from './names/paths.ts'
-import type { DefaultedField, FieldShape, Shape } from './shape.ts'
+import { type DefaultedField, type FieldShape, fits, isValidScalar, type Shape } from './shape.ts'
+import { unwrapEnvelope } from './unwrap-envelope.ts'
 import { convertValue } from './values/convert-value.ts'
-import { fits, isValidScalar } from './values/fits.ts'
 
 /** The state of one adaptation. */
 export type Context = {
@@ -38,7 +37,7 @@ export type Context = {
 
 const MAX_ADAPTATIONS = 100
 
-/** An object with more names that the schema does not describe is hardly a misspelled input. It is left as sent. */
+/** An object with more names that the schema does not describe is left as sent. */
 const MAX_UNKNOWN_NAMES = 1_000
 
 /** The value as its shape describes it, as far as it is unambiguous. */

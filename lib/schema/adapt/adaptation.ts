@@ -44,36 +44,24 @@ export function partOf(location: Location, { path, sentName }: Part): Location {
 }
 
 export function renamed(location: Location): InputAdaptation {
-  const path = toPointer(location.path)
-  const from = toPointer(location.sentPath)
+  const { path, from } = pointersOf(location)
   return { path, kind: 'renamed', from, message: `Renamed ${format(from)} to ${format(path)}.` }
 }
 
 export function unwrapped(location: Location): InputAdaptation {
-  const path = toPointer(location.path)
-  const from = toPointer(location.sentPath)
-  return {
-    path,
-    kind: 'unwrapped',
-    from,
-    message: `Moved the fields of ${format(from)} to ${format(path)}.`,
-  }
+  const { path, from } = pointersOf(location)
+  return { path, kind: 'unwrapped', from, message: `Moved the fields of ${format(from)} to ${format(path)}.` }
 }
 
 export function converted(location: Location, sent: Json | ExactNumber, result: Json): InputAdaptation {
   const path = toPointer(location.path)
   const [from, to] = [jsonTypeOf(sent), jsonTypeOf(result)]
-  if (sent instanceof ExactNumber && typeof result === 'number')
-    return {
-      path,
-      kind: 'converted',
-      from,
-      message: `Rounded ${format(path)} to the nearest double, ${result}.`,
-    }
-  const message =
+  const change =
     from === to
       ? `Changed the spelling of ${format(path)} to one that the schema allows.`
       : `Converted ${format(path)} from ${withArticle(from)} to ${withArticle(to)}.`
+  const isRounded = sent instanceof ExactNumber && to === 'number'
+  const message = isRounded ? `Rounded ${format(path)} to the nearest double, ${result}.` : change
   return { path, kind: 'converted', from, message }
 }
 
@@ -83,18 +71,15 @@ export function defaulted(location: Location): InputAdaptation {
 }
 
 export function removed(location: Location, sent: Json): InputAdaptation {
-  const path = toPointer(location.path)
-  const from = toPointer(location.sentPath)
+  const { path, from } = pointersOf(location)
   const value = sent === null ? 'null' : 'an empty text'
-  return {
-    path,
-    kind: 'removed',
-    from,
-    message: `Removed ${format(from)}: the schema does not allow ${value}.`,
-  }
+  const message = `Removed ${format(from)}: the schema does not allow ${value}.`
+  return { path, kind: 'removed', from, message }
 }
 
 const format = (pointer: string) => (pointer === '' ? 'the input' : truncate(pointer, 100))
+
+const pointersOf = ({ path, sentPath }: Location) => ({ path: toPointer(path), from: toPointer(sentPath) })
 
 function toPointer(path: Path): string {
   const names: string[] = []

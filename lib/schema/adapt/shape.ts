@@ -1,10 +1,15 @@
-import { dereference, type Schema } from '@cfworker/json-schema'
+import { dereference, format, type Schema, validate } from '@cfworker/json-schema'
+import { ExactNumber } from '../../core/exact-number.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { jsonTypeOf } from '../message-text.ts'
 import { compilePattern, type Matcher } from '../patterns/compile-pattern.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'
-import { isComposed, resolveSchema } from '../subschemas.ts'
+import { isComposed, type Lookup, resolveSchema } from '../subschemas.ts'
+import { withFormats } from '../validate/formats.ts'
 import { closeObjects } from '../validate/strict-mode.ts'
-import { createChecks, restrictsScalars, type ValueCheck } from './value-check.ts'
+
+/** Whether a schema accepts a value, its parts included. */
+export type ValueCheck = (value: Json) => boolean
 
 /** The parts of a JSON Schema that adaptation uses. Shapes reference each other like schemas, including cycles. */
 export type Shape = {
@@ -48,7 +53,7 @@ export type DefaultedField = FieldShape & { defaultValue: Json }
 export function readShape(schema: JsonObject): { root: Shape; shapes: Shape[] } {
   const linear = toLinearSchema(schema)
   const lookup = dereference(linear.schema as Schema)
-  const checkOf = createChecks(linear.formats, lookup)
+  const checkOf = (part: JsonObject) => toCheck(part, linear.formats, lookup)
   const shapes = new Map<JsonObject, Shape>()
 
   function read(part: Json | undefined): Shape {
@@ -85,14 +90,60 @@ function emptyShape(schema: JsonObject, accepts: ValueCheck): Shape {
     fields: new Map(),
     defaults: [],
     isClosed: additionalProperties === false || (unevaluatedProperties === false && !isComposed(schema)),
-    patterns: Object.keys(isJsonObject(patternProperties) ? patternProperties : {}).map(
-      // A field that cannot be checked counts as declared, so that it is not adapted.
-      (pattern) => compilePattern(pattern) ?? (() => true),
+    patterns: Object.keys(isJsonObject(patternProperties) ? patternProperties : {}).flatMap(
+      (pattern) => compilePattern(pattern) ?? [],
     ),
     others: undefined,
     firstItems: [],
     items: undefined,
     accepts,
-    restrictsScalars: restrictsScalars(schema),
+    restrictsScalars: Object.keys(schema).some((keyword) => !isPlain(keyword)),
   }
 }
+
+/** Keywords that restrict a value no further than its type and parts do, which adaptation checks itself. */
+const PLAIN_KEYWORDS = new Set(
+  (
+    'type title description default examples deprecated readOnly writeOnly ' +
+    'properties required additionalProperties items prefixItems'
+  ).split(' '),
+)
+
+/** The validator's own keywords start with `__`. */
+const isPlain = (keyword: string) => PLAIN_KEYWORDS.has(keyword) || keyword.startsWith('__')
+
+/** The validator takes ten times as long as the format itself. */
+const hasOnlyFormat = (schema: JsonObject): boolean =>
+  schema.type === 'string' &&
+  schema.format !== undefined &&
+  Object.keys(schema).every((keyword) => keyword === 'format' || isPlain(keyword))
+
+/** A schema that cannot be checked accepts nothing, so that no change depends on it. */
+function toCheck(schema: JsonObject, formats: Record<string, Matcher>, lookup: Lookup): ValueCheck {
+  return (value) => {
+    try {
+      if (typeof value === 'string' && hasOnlyFormat(schema))
+        return withFormats(formats, () => format[`${schema.format}`]?.(value) ?? true)
+      return withFormats(formats, () => validate(value, schema as Schema, '2020-12', lookup, true).valid)
+    } catch {
+      // An unresolvable reference, or one that leads to itself.
+      return false
+    }
+  }
+}
+
+/** Whether a value has a type, or is one of the choices, of a shape. Does not look at the parts of the value. */
+export function fits({ choices, types }: Shape, value: Json): boolean {
+  if (value instanceof ExactNumber) return false
+  if (choices) return choices.includes(value) || (isContainer(value) && choices.some(isContainer))
+  if (!types) return true
+  if (typeof value === 'number')
+    return types.has('number') || (types.has('integer') && Number.isInteger(value))
+  return types.has(jsonTypeOf(value))
+}
+
+/** Whether a value fits, and is valid if it is a scalar. */
+export const isValidScalar = (shape: Shape, value: Json): boolean =>
+  fits(shape, value) && (!shape.restrictsScalars || typeof value === 'object' || shape.accepts(value))
+
+const isContainer = (value: Json) => typeof value === 'object' && value !== null

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
-import { toCanonicalName } from '../../../lib/schema/adapt/names/word-tables.ts'
+import { toCanonicalName } from '../../../lib/schema/adapt/names/find-field.ts'
 import { parseName } from '../../../lib/schema/similar-names.ts'
 import { PUBLIC_FIELD_NAMES } from './cases/public-field-names.ts'
 

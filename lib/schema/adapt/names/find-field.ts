@@ -1,6 +1,91 @@
 import { normalizeName, type ParsedName, parseName } from '../../similar-names.ts'
 import type { FieldShape, Shape } from '../shape.ts'
-import { canonicalKeys, fieldIndexOf } from './field-index.ts'
+
+/** Words that mean the same in a name: abbreviations, and British spellings. */
+const SAME_WORDS = new Map(
+  [
+    'addr=address amt=amount cust=customer desc=description lang=language msg=message num=number qty=quantity',
+    'repo=repository authorisation=authorization behaviour=behavior cancelled=canceled catalogue=catalog',
+    'centre=center colour=color customisation=customization favourite=favorite fulfilment=fulfillment',
+    'grey=gray licence=license localisation=localization neighbour=neighbor organisation=organization',
+    'organisations=organizations',
+  ].flatMap((line) => line.split(' ').map((pair) => pair.split('=') as [word: string, same: string])),
+)
+
+/** Phrases that are one word, or whose second word adds nothing. */
+const PHRASES: [RegExp, string][] = [
+  [/\be mail\b/g, 'email'],
+  [/\bemail ?address\b/g, 'email'],
+  [/\bphone ?number\b/g, 'phone'],
+]
+
+const BOOLEAN_PREFIX = 'is '
+
+/** The words of a name without what the tables declare to be equal: `custEmailAddress` is `customer email`. */
+export function toCanonicalName(words: readonly string[]): string {
+  const phrase = words.map((word) => SAME_WORDS.get(word) ?? word).join(' ')
+  return PHRASES.reduce((name, [pattern, replacement]) => name.replace(pattern, replacement), phrase)
+}
+
+/** The canonical name without `is`, if it starts so. */
+export const withoutBooleanPrefix = (canonical: string): string | undefined =>
+  canonical.startsWith(BOOLEAN_PREFIX) ? canonical.slice(BOOLEAN_PREFIX.length) : undefined
+
+export type FieldName = ParsedName & { field: FieldShape }
+
+/** The fields of a shape by their normalized name, by their canonical name, and by what similar names share. */
+export type FieldIndex = {
+  byName: Map<string, FieldName[]>
+  byCanonical: Map<string, FieldShape[]>
+  byStart: Map<string, FieldName[]>
+  /** Whether a field is an object or a list, of which parts can be sent. */
+  hasParts: boolean
+}
+
+/** Built lazily: only inputs with unknown names need them. */
+const indexes = new WeakMap<Shape, FieldIndex>()
+
+export function fieldIndexOf(shape: Shape): FieldIndex {
+  const known = indexes.get(shape)
+  if (known) return known
+  const index: FieldIndex = {
+    byName: new Map(),
+    byCanonical: new Map(),
+    byStart: new Map(),
+    hasParts: [...shape.fields.values()].some(
+      ({ shape: { fields, types } }) => fields.size > 0 || types?.has('array'),
+    ),
+  }
+  for (const field of shape.fields.values()) {
+    const name = { ...parseName(field.name), field }
+    if (name.normalized === '') continue
+    append(index.byName, name.normalized, name)
+    append(index.byStart, startOf(name.normalized), name)
+    for (const key of canonicalKeys(name.words, isBoolean(field))) append(index.byCanonical, key, field)
+  }
+  indexes.set(shape, index)
+  return index
+}
+
+/**
+ * The keys under which a name is found. Names that differ only in `is` share the key `? paid`, which only booleans have.
+ */
+export function canonicalKeys(words: readonly string[], mayBeBoolean: boolean): string[] {
+  const canonical = toCanonicalName(words)
+  const withoutPrefix = withoutBooleanPrefix(canonical)
+  return mayBeBoolean ? [canonical, `? ${withoutPrefix ?? canonical}`] : [canonical]
+}
+
+const isBoolean = ({ shape }: FieldShape) => shape.types?.size === 1 && shape.types.has('boolean')
+
+/** The first letter and the length of a normalized name: similar names share the letter. */
+export const startOf = (normalized: string, change = 0) => `${normalized[0]}${normalized.length + change}`
+
+function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key)
+  if (list) list.push(value)
+  else lists.set(key, [value])
+}
 
 /** The fields whose name equals a given one except for case and separators. */
 export function findEqualNames(shape: Shape, name: string): FieldShape[] {

@@ -1,40 +1,11 @@
 import type { Json, JsonObject } from '../../../core/json.ts'
 import { normalizeName } from '../../similar-names.ts'
-import type { FieldShape, Shape } from '../shape.ts'
+import { type FieldShape, isValidScalar, type Shape } from '../shape.ts'
 import { canFit } from '../values/convert-value.ts'
-import { isValidScalar } from '../values/fits.ts'
-import type { Paths } from './paths.ts'
-import { findResemblance, type Resemblance } from './resemblance.ts'
+import type { FindFields, NameIndex } from './name-index.ts'
 
 /** Above this number of unknown names, typos are not corrected: it would be slow, and they are unlikely to be typos. */
 const MAX_TYPOS = 200
-
-type FindFields = (shape: Shape, name: string) => FieldShape[]
-
-/** Enough for the names of one object, of which each is looked up several times. */
-const MAX_KNOWN = 1_000
-
-/** What the unknown names of one input resemble: in a list of objects, the same names occur again and again. */
-export class NameIndex {
-  readonly #known = new Map<Shape, Map<string, Resemblance>>()
-
-  readonly findEqual: FindFields = (shape, name) => this.#find(shape, name).equal
-  readonly findSameMeaning: FindFields = (shape, name) => this.#find(shape, name).others().sameMeaning
-  readonly findPlural: FindFields = (shape, name) => this.#find(shape, name).others().plural
-  readonly findMisspelled: FindFields = (shape, name) => this.#find(shape, name).others().misspelled
-  readonly wordsOf = (shape: Shape, name: string) => this.#find(shape, name).others().words
-  readonly findPaths = (shape: Shape, name: string): Paths => this.#find(shape, name).others().paths
-
-  #find(shape: Shape, name: string): Resemblance {
-    const ofShape = this.#known.get(shape) ?? new Map<string, Resemblance>()
-    const known = ofShape.get(name)
-    if (known) return known
-    const found = findResemblance(shape, name)
-    if (ofShape.size >= MAX_KNOWN) ofShape.clear()
-    this.#known.set(shape, ofShape.set(name, found))
-    return found
-  }
-}
 
 /** Renames by the name that was sent. */
 export type Renames = Map<string, string>

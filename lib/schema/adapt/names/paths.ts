@@ -3,8 +3,7 @@ import type { ParsedName } from '../../similar-names.ts'
 import type { Part } from '../adaptation.ts'
 import type { FieldShape, Shape } from '../shape.ts'
 import { canFit } from '../values/convert-value.ts'
-import { fieldIndexOf } from './field-index.ts'
-import { findByWords, findEqualNames } from './find-field.ts'
+import { fieldIndexOf, findByWords, findEqualNames } from './find-field.ts'
 
 /** A field under its declared name, and the name or the parts that it was sent as. */
 export type NamedField = { name: string; value: Json; sentName: string; parts?: readonly Part[] }

@@ -1,3 +1,71 @@
+import { parseNumber } from '../../../core/exact-number.ts'
+import { containsExactNumber, type Json } from '../../../core/json.ts'
+import { JsonError, parseJson } from '../../../core/parse-json.ts'
+
+const FENCE = '```'
+
+/**
+ * Parses a text that contains a JSON object or array, also in a Markdown code fence or encoded twice. Undefined for any
+ * other text, and when parsing would lose digits or keys.
+ */
+export function parseJsonText(text: string): Json | undefined {
+  const json = stripFence(text.trim())
+  const value = parse(json)
+  const inner = typeof value === 'string' ? parse(value.trim()) : value
+  return typeof inner === 'object' && inner !== null && !containsExactNumber(inner) ? inner : undefined
+}
+
+function parse(text: string): Json | undefined {
+  if (!/^[[{"]/.test(text)) return undefined
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (error instanceof JsonError) return undefined
+    throw error
+  }
+}
+
+function stripFence(text: string): string {
+  const lineEnd = text.indexOf('\n')
+  if (!text.startsWith(FENCE) || !text.endsWith(FENCE) || lineEnd < 0) return text
+  const language = text.slice(FENCE.length, lineEnd).trim().toLowerCase()
+  if (language !== '' && language !== 'json') return text
+  return text.slice(lineEnd + 1, Math.max(text.length - FENCE.length, lineEnd + 1)).trim()
+}
+
+const COMMA_GROUPS = /^-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/
+const DOT_GROUPS = /^-?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?$/
+const SPACE_GROUPS = /^-?[1-9]\d{0,2}(?:[ \u{a0}\u{2009}\u{202f}'’]\d{3})+(?:[.,]\d+)?$/u
+const DECIMAL_COMMA = /^-?(?:0|[1-9]\d*),\d+$/
+
+/** Longer than any number that a person or a spreadsheet writes. */
+const MAX_NUMBER_CHARACTERS = 64
+
+/**
+ * Parses a number as JSON writes it, or with separators between groups of three digits or a decimal comma. A single
+ * comma before three digits (`1,200`) separates groups only if the number must be an integer: it could be decimal.
+ * @returns undefined if the text is ambiguous or not a number, or if a double would change its value
+ */
+export function parseNumberText(text: string, isInteger: boolean): number | undefined {
+  const trimmed = text.trim()
+  const plain = parseNumber(trimmed) ?? parseSeparated(trimmed, isInteger)
+  return plain === undefined || (isInteger && !Number.isInteger(plain)) ? undefined : plain
+}
+
+function parseSeparated(text: string, isInteger: boolean): number | undefined {
+  if (text.length > MAX_NUMBER_CHARACTERS) return undefined
+  if (COMMA_GROUPS.test(text)) {
+    const isCertain = isInteger || text.includes('.') || text.indexOf(',') !== text.lastIndexOf(',')
+    return isCertain ? parseNumber(text.replaceAll(',', '')) : undefined
+  }
+  if (DOT_GROUPS.test(text)) {
+    const isCertain = text.includes(',') || text.indexOf('.') !== text.lastIndexOf('.')
+    return isCertain ? parseNumber(text.replaceAll('.', '').replace(',', '.')) : undefined
+  }
+  if (SPACE_GROUPS.test(text)) return parseNumber(text.replace(/[^\d.,-]/g, '').replace(',', '.'))
+  return DECIMAL_COMMA.test(text) ? parseNumber(text.replace(',', '.')) : undefined
+}
+
 const MONTHS = 'january february march april may june july august september october november december'.split(
   ' ',
 )
@@ -23,8 +91,7 @@ const WITH_MONTH_NAME = toPatterns([
   `${WEEKDAY}${MONTH} ${DAY}(?:st|nd|rd|th)?,? ${YEAR}${OPTIONAL_TIME}`,
 ])
 
-/** Longer texts are no dates. */
-const MAX_CHARACTERS = 100
+const MAX_DATE_CHARACTERS = 100
 
 type Moment = { date: string; time: string | undefined; zone: string | undefined }
 
@@ -45,7 +112,7 @@ export function parseDateText(text: string): { date?: string | undefined; dateTi
 }
 
 function parseMoment(text: string): Moment | undefined {
-  if (text.length > MAX_CHARACTERS) return undefined
+  if (text.length > MAX_DATE_CHARACTERS) return undefined
   const normalized = text.trim().replace(/\s+/g, ' ').toLowerCase()
   for (const form of /^\d{4}/.test(normalized) ? YEAR_FIRST : WITH_MONTH_NAME) {
     const parts = form.exec(normalized)?.groups
