@@ -1,6 +1,6 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { LARGE_BODY_MB_PER_MINUTE, MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
-import { type KeySetting, STACK_KEYS } from '../lib/models/providers/providers.ts'
+import { type KeySetting, STACK_KEYS } from '../lib/models/providers/provider-settings.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
 import {
   booleanSetting,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { DEFAULT_MODEL, type Environment, MODEL_PRICES } from '../lib/environment.ts'
-import { getPublicVariables } from '../lib/models/providers/providers.ts'
+import { getPublicVariables } from '../lib/models/providers/provider-settings.ts'
 
 /** Where the service keeps its data. */
 export const dataFolder = (environment: Environment = process.env): string => environment.DATA_DIR || '.local'

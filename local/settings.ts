@@ -19,9 +19,8 @@ import {
 import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
-import { PROVIDERS, type Provider } from '../lib/models/model-name.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
-import { traitsOf } from '../lib/models/providers/providers.ts'
+import { PROVIDERS, type Provider, traitsOf } from '../lib/models/providers/providers.ts'
 import { isTokenFormat } from '../lib/tokens/token.ts'
 
 type LogLevel = Parameters<typeof logger.setLogLevel>[0]

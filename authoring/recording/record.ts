@@ -1,9 +1,9 @@
 import { ModelError, type ModelResponse, type ToolResult } from '../../lib/core/model.ts'
 import { positionOfCall } from '../../lib/engine/model-agent/call-key.ts'
 import type { Environment } from '../../lib/environment.ts'
-import { PROVIDERS } from '../../lib/models/model-name.ts'
 import { openModel } from '../../lib/models/open-model.ts'
-import { getSecrets } from '../../lib/models/providers/providers.ts'
+import { getSecrets } from '../../lib/models/providers/provider-settings.ts'
+import { PROVIDERS } from '../../lib/models/providers/providers.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import {
   agentToolsOf,

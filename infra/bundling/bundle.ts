@@ -40,6 +40,12 @@ const ADAPTING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'get-execution']
 /** Functions that load the SDKs of models and tools, prices, or the engine for the patterns of schemas, on demand. */
 export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback', 'publish-agent']
 
+/**
+ * What only models and secrets load, on demand. Functions that call none of them name models: esbuild removes the code that
+ * loads these packages, but would still write a chunk for each, and divide the others by them.
+ */
+const AGENT_PACKAGES = ['@ai-sdk/*', 'aws4fetch', '@aws-lambda-powertools/parameters/*']
+
 const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
 
 /**
@@ -65,6 +71,7 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
         outdir: join(folder, name),
         splitting: true,
         chunkNames: 'chunk-[hash]',
+        external: AGENT_FUNCTIONS.includes(name) ? [] : AGENT_PACKAGES,
       }),
     ),
     ...AGENT_FUNCTIONS.map((name) => bundleThread(join(folder, name))),

@@ -35,7 +35,7 @@ import {
   SYNC_DEADLINE_SECONDS,
   TABLE_NAME,
 } from '../../lib/environment.ts'
-import { STACK_KEYS } from '../../lib/models/providers/providers.ts'
+import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import type { Settings } from '../settings.ts'
 import { findDefaultModel } from './default-model.ts'
 import {

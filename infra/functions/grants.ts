@@ -11,7 +11,7 @@ import {
   TOKEN_PREFIX,
 } from '../../lib/dynamodb/table/keys.ts'
 import type { IndexName } from '../../lib/dynamodb/table/schema.ts'
-import { type KeySetting, STACK_KEYS } from '../../lib/models/providers/providers.ts'
+import { type KeySetting, STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import type { Settings } from '../settings.ts'
 import { AGENT_FUNCTIONS, type FunctionName } from './function-settings.ts'
 

@@ -1,8 +1,10 @@
 import { ModelConfigurationError } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
-import { formatModelName, type ModelName, parseModelName, REASONING_LEVELS } from './model-name.ts'
+import { formatModelName, type ModelName, parseModelName } from './model-name.ts'
 import { getSupportedLevels } from './providers/model-traits.ts'
-import { toParameterVariable, traitsOf } from './providers/providers.ts'
+import { toParameterVariable } from './providers/provider-settings.ts'
+import { REASONING_LEVELS } from './providers/provider-traits.ts'
+import { traitsOf } from './providers/providers.ts'
 
 /**
  * Checks the name of a model, its reasoning level and the provider's settings in the environment. Sends no request and

@@ -1,11 +1,6 @@
 import { ModelConfigurationError } from '../core/model.ts'
-
-export const PROVIDERS = ['bedrock', 'anthropic', 'openai', 'openai-compatible'] as const
-export type Provider = (typeof PROVIDERS)[number]
-
-/** `default` sends no level: the provider decides. */
-export const REASONING_LEVELS = ['none', 'default', 'minimal', 'low', 'medium', 'high'] as const
-export type Reasoning = (typeof REASONING_LEVELS)[number]
+import { REASONING_LEVELS, type Reasoning } from './providers/provider-traits.ts'
+import { PROVIDERS, type Provider } from './providers/providers.ts'
 
 export type ModelName = { provider: Provider; model: string; reasoning: Reasoning }
 

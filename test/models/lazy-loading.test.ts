@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS, type Provider } from '../../lib/models/model-name.ts'
+import { PROVIDERS, type Provider } from '../../lib/models/providers/providers.ts'
 import { loadedPackages } from '../support/processes/loaded-packages.ts'
 
 const FILES = readdirSync('lib/models', { recursive: true })

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ModelConfigurationError } from '../../lib/core/model.ts'
-import { formatModelName, PROVIDERS, parseModelName, REASONING_LEVELS } from '../../lib/models/model-name.ts'
+import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
+import { REASONING_LEVELS } from '../../lib/models/providers/provider-traits.ts'
+import { PROVIDERS } from '../../lib/models/providers/providers.ts'
 
 describe('parseModelName', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS } from '../../lib/models/model-name.ts'
 import { openModel } from '../../lib/models/open-model.ts'
+import { PROVIDERS } from '../../lib/models/providers/providers.ts'
 import { openScripted, requestOf, useScriptedModel } from './support.ts'
 
 const scripted = useScriptedModel()

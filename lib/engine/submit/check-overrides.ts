@@ -3,7 +3,7 @@ import type { Budget } from '../../core/budget.ts'
 import { InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
-import { type ModelName, parseModelName } from '../../models/model-name.ts'
+import type { ModelName } from '../../models/model-name.ts'
 
 /** Options of one call that override the version's settings; undefined keeps the version's. */
 export type RunOverrides = {
@@ -43,7 +43,7 @@ async function checkModelOverride(version: Version, model: string): Promise<void
   if (version.code)
     throw new InvalidModelOverride(`The agent ${version.slug} is a code agent; it does not accept a model.`)
   try {
-    checkAllowed(version, model)
+    await checkAllowed(version, model)
     const { checkModel } = await import('../../models/check-model.ts')
     checkModel(model, process.env)
   } catch (error) {
@@ -55,7 +55,8 @@ async function checkModelOverride(version: Version, model: string): Promise<void
  * A call may always name the model that it would get anyway. If neither the document nor the service names one, nothing limits
  * the provider.
  */
-function checkAllowed({ slug, model, execution: { models } }: Version, text: string): void {
+async function checkAllowed({ slug, model, execution: { models } }: Version, text: string): Promise<void> {
+  const { parseModelName } = await import('../../models/model-name.ts')
   const requested = parseModelName(text)
   const given = model ?? process.env[DEFAULT_MODEL]
   const own = given ? parseModelName(given) : null

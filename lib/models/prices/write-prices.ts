@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
-import { PROVIDERS } from '../model-name.ts'
-import { traitsOf } from '../providers/providers.ts'
+import { PROVIDERS, traitsOf } from '../providers/providers.ts'
 import type { Price, PriceTable, Rates } from './price-table.ts'
 
 const PACKAGE = '@pydantic/genai-prices'

@@ -1,22 +1,43 @@
-import { ALL_LEVELS, type CallOptions, EFFORTS, type Level, type ReasoningFamily } from './provider-traits.ts'
+import type { CallOptions, Level } from './provider-traits.ts'
+
+/** Generations of Claude, at Anthropic and on Bedrock. The last pattern includes future models. */
+export const CLAUDE_WITHOUT_THINKING = /claude-(instant|v?2|3(?!-7))/
+export const CLAUDE_WITH_BUDGET = /claude-(3-7|(opus|sonnet|haiku)-4(-[015]|-20\d{6}|@|$))(?!\d)/
+export const CLAUDE_ALWAYS_THINKING = /claude-((sonnet|opus)-5-5|fable-5)/
+export const CLAUDE = /claude-/
 
 /**
  * Budgets for models with a thinking budget. Anthropic requires at least 1,024 tokens. Budget and answer together stay
  * within 32,000 output tokens, the smallest limit of these models.
  */
-export const THINKING_TOKENS = { none: 0, minimal: 1_024, low: 4_000, medium: 8_000, high: 16_000 }
-export const ANSWER_TOKENS = 16_000
+const THINKING_TOKENS = { minimal: 1_024, low: 4_000, medium: 8_000, high: 16_000 }
+const ANSWER_TOKENS = 16_000
 
-type ToOptions = (level: Level) => CallOptions
+const DISABLED = { thinking: { type: 'disabled' } }
 
-/** Generations of Claude: without thinking, with a thinking budget, always thinking, and with an effort (also for future models). */
-export const claudeFamilies = (budget: ToOptions, adaptive: ToOptions): ReasoningFamily[] => [
-  { models: /claude-(instant|v?2|3(?!-7))/, levels: ['none'] },
-  {
-    models: /claude-(3-7|(opus|sonnet|haiku)-4(-[015]|-20\d{6}|@|$))(?!\d)/,
-    levels: ALL_LEVELS,
-    toOptions: budget,
-  },
-  { models: /claude-((sonnet|opus)-5-5|fable-5)/, levels: EFFORTS, toOptions: adaptive },
-  { models: /claude-/, levels: ['none', ...EFFORTS], toOptions: adaptive },
-]
+/** The options of Anthropic's package, for models with an effort and for those with a thinking budget. */
+export const toEffort = (level: Level): CallOptions => ({
+  options: level === 'none' ? DISABLED : { thinking: { type: 'adaptive' }, effort: level },
+})
+export const toBudget = (level: Level): CallOptions =>
+  level === 'none'
+    ? { options: DISABLED }
+    : {
+        options: { thinking: { type: 'enabled', budgetTokens: THINKING_TOKENS[level] } },
+        maxOutputTokens: ANSWER_TOKENS,
+      }
+
+/** Those of the package for Bedrock, which ignores `disabled`: the request field is set directly. */
+export const toBedrockEffort = (level: Level): CallOptions => ({
+  options:
+    level === 'none'
+      ? { additionalModelRequestFields: DISABLED }
+      : { reasoningConfig: { type: 'adaptive', maxReasoningEffort: level } },
+})
+export const toBedrockBudget = (level: Level): CallOptions =>
+  level === 'none'
+    ? {}
+    : {
+        options: { reasoningConfig: { type: 'enabled', budgetTokens: THINKING_TOKENS[level] } },
+        maxOutputTokens: ANSWER_TOKENS,
+      }

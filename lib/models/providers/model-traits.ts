@@ -1,5 +1,6 @@
 import type { AnswerMode } from '../../core/model.ts'
-import type { ModelName, Reasoning } from '../model-name.ts'
+import type { ModelName } from '../model-name.ts'
+import type { Reasoning } from '../providers/provider-traits.ts'
 import type { CallOptions, Capability } from './provider-traits.ts'
 import { traitsOf } from './providers.ts'
 

@@ -2,11 +2,15 @@ import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { JsonObject } from '../../core/json.ts'
 import type { ModelStopReason } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
-import type { Reasoning } from '../model-name.ts'
+
+/** `default` sends no level: the provider decides. */
+export const REASONING_LEVELS = ['none', 'default', 'minimal', 'low', 'medium', 'high'] as const
+export type Reasoning = (typeof REASONING_LEVELS)[number]
 
 export type Level = Exclude<Reasoning, 'default'>
 export const EFFORTS: Level[] = ['low', 'medium', 'high']
-export const ALL_LEVELS: Level[] = ['none', 'minimal', ...EFFORTS]
+export const NONE_AND_EFFORTS: Level[] = ['none', 'low', 'medium', 'high']
+export const ALL_LEVELS: Level[] = ['none', 'minimal', 'low', 'medium', 'high']
 
 /** Models with the same levels of reasoning. Without `toOptions`, no level needs an option. */
 export type ReasoningFamily = { models: RegExp; levels: Level[]; toOptions?: (level: Level) => CallOptions }
@@ -86,9 +90,6 @@ export type ProviderTraits = {
   /** Reasons to stop that the SDK reports as others. */
   stopReasons?: Record<string, ModelStopReason>
 }
-
-/** A provider whose API key a stack can read from an SSM parameter. */
-export type KeyedProviderTraits = ProviderTraits & { variables: { apiKey: string } }
 
 /** `variable`: the value of an environment variable, empty if missing. */
 export type OpenSettings = {

@@ -1,50 +1,239 @@
-import type { Environment } from '../../environment.ts'
-import { PROVIDERS, type Provider } from '../model-name.ts'
-import { anthropic } from './anthropic.ts'
-import { bedrock } from './bedrock.ts'
-import { openai } from './openai.ts'
-import { openaiCompatible } from './openai-compatible.ts'
-import type { KeyedProviderTraits, ProviderTraits } from './provider-traits.ts'
+import {
+  ACCESS_KEY_ID,
+  BEARER_TOKEN,
+  ERROR_MARK,
+  findCredentialsProblem,
+  openBedrock,
+  REGION,
+  SECRET_ACCESS_KEY,
+  SESSION_TOKEN,
+} from './bedrock.ts'
+import {
+  CLAUDE,
+  CLAUDE_ALWAYS_THINKING,
+  CLAUDE_WITH_BUDGET,
+  CLAUDE_WITHOUT_THINKING,
+  toBedrockBudget,
+  toBedrockEffort,
+  toBudget,
+  toEffort,
+} from './claude.ts'
+import {
+  ALL_LEVELS,
+  type CallOptions,
+  EFFORTS,
+  type Level,
+  NONE_AND_EFFORTS,
+  type ProviderTraits,
+} from './provider-traits.ts'
 
-const TRAITS = { bedrock, anthropic, openai, 'openai-compatible': openaiCompatible } satisfies Record<
-  Provider,
-  ProviderTraits
->
+/** The model providers, as they begin the names of their models. */
+export const PROVIDERS = ['bedrock', 'anthropic', 'openai', 'openai-compatible'] as const
+export type Provider = (typeof PROVIDERS)[number]
 
 export const traitsOf = (provider: Provider): ProviderTraits => TRAITS[provider]
 
-/** Shorter values are placeholders such as "ollama", which local servers accept. Masking them would garble messages. */
-const MIN_SECRET_LENGTH = 8
-
-/** The values to mask in messages. */
-export function getSecrets(provider: Provider, environment: Environment): string[] {
-  return traitsOf(provider).variables.secrets.flatMap((name) => {
-    const value = environment[name] ?? ''
-    return value.length < MIN_SECRET_LENGTH ? [] : [value]
-  })
-}
-
-/** The variables of all providers that contain no secret. */
-export function getPublicVariables(): string[] {
-  const names = PROVIDERS.flatMap((provider) => {
-    const { baseUrl, required, outputLimit, secrets } = traitsOf(provider).variables
-    const all = [baseUrl, ...required, ...(outputLimit ? [outputLimit.name] : [])]
-    return all.filter((name) => !secrets.includes(name))
-  })
-  return [...new Set(names)]
-}
-
-/** The variable with the name of the SSM parameter that contains an API key. */
-export const toParameterVariable = (apiKey: string): string => `${apiKey}_PARAMETER`
-
-type Keyed<Name extends Provider> = (typeof TRAITS)[Name] extends KeyedProviderTraits ? Name : never
-/** The setting of a stack with the name of the SSM parameter that contains an API key. */
-export type KeySetting = `${{ [Name in Provider]: Keyed<Name> }[Provider]}KeyParameter`
-
-/** The API keys that a stack can read. */
-export const STACK_KEYS = PROVIDERS.flatMap((provider) => {
-  const { title, variables } = traitsOf(provider)
-  if (!variables.apiKey) return []
-  const setting = `${provider}KeyParameter` as KeySetting
-  return [{ title, setting, variable: toParameterVariable(variables.apiKey) }]
+/** `forceReasoning`: the SDK would omit the effort for models that it does not know. Summaries require a verified account. */
+const toOpenaiEffort = (level: Level): CallOptions => ({
+  options: { reasoningEffort: level, reasoningSummary: null, forceReasoning: true },
 })
+
+/**
+ * Everything that the service knows about each provider. Literals only, so that bundles that need no more than the names
+ * contain no traits.
+ */
+export const TRAITS = {
+  bedrock: {
+    title: 'Amazon Bedrock',
+    variables: {
+      baseUrl: 'BEDROCK_BASE_URL',
+      required: [REGION],
+      secrets: [ACCESS_KEY_ID, SECRET_ACCESS_KEY, SESSION_TOKEN, BEARER_TOKEN],
+    },
+    findProblem: findCredentialsProblem,
+    hasColons: true,
+    priceSource: 'aws',
+
+    open: openBedrock,
+    optionsKey: 'amazonBedrock',
+    reasoning: [
+      { models: CLAUDE_WITHOUT_THINKING, levels: ['none'] },
+      { models: CLAUDE_WITH_BUDGET, levels: ALL_LEVELS, toOptions: toBedrockBudget },
+      { models: CLAUDE_ALWAYS_THINKING, levels: EFFORTS, toOptions: toBedrockEffort },
+      { models: CLAUDE, levels: NONE_AND_EFFORTS, toOptions: toBedrockEffort },
+      {
+        models: /amazon\.nova-2-/,
+        levels: NONE_AND_EFFORTS,
+        toOptions: (level) =>
+          level === 'none'
+            ? {}
+            : { options: { reasoningConfig: { type: 'enabled', maxReasoningEffort: level } } },
+      },
+      {
+        models: /openai\./,
+        levels: EFFORTS,
+        toOptions: (level) => ({ options: { reasoningConfig: { maxReasoningEffort: level } } }),
+      },
+      {
+        models: /amazon\.(titan|nova-(micro|lite|pro|premier))|meta\.llama3|cohere\.|ai21\./,
+        levels: ['none'],
+      },
+    ],
+    models: {
+      // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_SpecificToolChoice.html
+      forcedTool: /claude-|amazon\.nova-/,
+      images: /claude-(?!instant|v?[12](?!\d))|amazon\.nova-(?!micro|sonic)/,
+      // Bedrock rejects them for other models.
+      // https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+      cachePoints: /claude-(3-7|3-5-(haiku|sonnet-20241022)|[a-z]+-\d)|amazon\.nova-(?!sonic)/,
+      strictTools: /claude-(sonnet|opus)-4-[56](?!\d)/,
+      reasoning: /./,
+    },
+
+    cachePoint: { cachePoint: { type: 'default' } },
+    errorMark: ERROR_MARK,
+    // The SDK asks Anthropic for `eager_input_streaming`, which Bedrock does not have.
+    stream: { endsWithUsage: true, buffersInputs: true },
+    usage: { cachedInputTokens: 'cacheReadInputTokens', cacheWriteTokens: 'cacheWriteInputTokens' },
+    stopReasons: { model_context_window_exceeded: 'context-window' },
+  },
+
+  anthropic: {
+    title: 'Anthropic',
+    variables: {
+      baseUrl: 'ANTHROPIC_BASE_URL',
+      required: ['ANTHROPIC_API_KEY'],
+      secrets: ['ANTHROPIC_API_KEY'],
+      apiKey: 'ANTHROPIC_API_KEY',
+    },
+    hasColons: false,
+    priceSource: 'anthropic',
+
+    async open(model, { baseURL, variable, fetch }) {
+      const { createAnthropic } = await import('@ai-sdk/anthropic')
+      const apiKey = variable('ANTHROPIC_API_KEY')
+      return createAnthropic({ apiKey, baseURL: baseURL || 'https://api.anthropic.com/v1', fetch })(model)
+    },
+    optionsKey: 'anthropic',
+    reasoning: [
+      { models: CLAUDE_WITHOUT_THINKING, levels: ['none'] },
+      { models: CLAUDE_WITH_BUDGET, levels: ALL_LEVELS, toOptions: toBudget },
+      { models: CLAUDE_ALWAYS_THINKING, levels: EFFORTS, toOptions: toEffort },
+      { models: CLAUDE, levels: NONE_AND_EFFORTS, toOptions: toEffort },
+      // Another vendor's model behind an Anthropic-compatible API.
+      { models: /./, levels: ALL_LEVELS, toOptions: toBudget },
+    ],
+    models: {
+      forcedTool: /./,
+      images: /claude-(?!instant|v?[12](?!\d))/,
+      cachePoints: /./,
+      // The package has its own list.
+      strictTools: /./,
+      reasoning: /./,
+    },
+
+    cachePoint: { cacheControl: { type: 'ephemeral' } },
+    usage: {
+      cachedInputTokens: 'cache_read_input_tokens',
+      cacheWriteTokens: 'cache_creation_input_tokens',
+      reasoningTokens: 'output_tokens_details.thinking_tokens',
+    },
+    stopReasons: { refusal: 'refusal', model_context_window_exceeded: 'context-window' },
+  },
+
+  openai: {
+    title: 'OpenAI',
+    variables: {
+      baseUrl: 'OPENAI_BASE_URL',
+      required: ['OPENAI_API_KEY'],
+      secrets: ['OPENAI_API_KEY'],
+      apiKey: 'OPENAI_API_KEY',
+    },
+    hasColons: false,
+    priceSource: 'openai',
+
+    async open(model, { baseURL, variable, fetch }) {
+      const apiKey = variable('OPENAI_API_KEY')
+      const { createOpenAI } = await import('@ai-sdk/openai')
+      return createOpenAI({ apiKey, baseURL: baseURL || 'https://api.openai.com/v1', fetch })(model)
+    },
+    optionsKey: 'openai',
+    // With storage, OpenAI keeps the conversation and later requests only reference it.
+    options: { store: false },
+    reasoning: [
+      { models: /^(gpt-3|gpt-4|chatgpt-|gpt-5(\.\d+)?-chat)/, levels: ['none'] },
+      { models: /^gpt-5-pro/, levels: ['high'], toOptions: toOpenaiEffort },
+      { models: /^gpt-5\.\d+-pro/, levels: ['medium', 'high'], toOptions: toOpenaiEffort },
+      { models: /^(o\d|gpt-5(\.\d+)?-codex)/, levels: EFFORTS, toOptions: toOpenaiEffort },
+      { models: /^gpt-5(?!\.)/, levels: ['minimal', 'low', 'medium', 'high'], toOptions: toOpenaiEffort },
+      { models: /^(gpt-5\.|gpt-6-(sol|luna))/, levels: NONE_AND_EFFORTS, toOptions: toOpenaiEffort },
+      { models: /^gpt-6/, levels: EFFORTS, toOptions: toOpenaiEffort },
+      { models: /./, levels: ALL_LEVELS, toOptions: toOpenaiEffort },
+    ],
+    models: {
+      forcedTool: /./,
+      // Since GPT-4o.
+      images: /^(ft:)?(gpt-4o|gpt-4\.1|chatgpt-4o|gpt-[5-9]|o1(?!-(mini|preview))|o3(?!-mini)|o4)/,
+      strictTools: /./,
+      reasoning: /./,
+    },
+
+    // OpenAI caches by itself, and routes requests with the same key to the same cache.
+    cacheKey: 'promptCacheKey',
+    isStrictByDefault: true,
+    stream: { readRefusal: ({ type, refusal }) => type === 'response.refusal.done' && refusal },
+    usage: {
+      cachedInputTokens: 'input_tokens_details.cached_tokens',
+      cacheWriteTokens: 'input_tokens_details.cache_write_tokens',
+      reasoningTokens: 'output_tokens_details.reasoning_tokens',
+    },
+  },
+
+  /** Servers of open models and gateways: Ollama, vLLM, LM Studio, llama.cpp. They have no known price. */
+  'openai-compatible': {
+    title: 'OpenAI-compatible',
+    variables: {
+      baseUrl: 'OPENAI_COMPATIBLE_BASE_URL',
+      required: ['OPENAI_COMPATIBLE_BASE_URL'],
+      secrets: ['OPENAI_COMPATIBLE_API_KEY'],
+      // Small models, in particular, may never stop: without a limit 4 of 16 runs with SmolLM2-135M did not.
+      outputLimit: { name: 'OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS', default: 2_000 },
+    },
+    hasColons: true,
+
+    async open(model, { baseURL, variable, fetch }) {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+      const apiKey = variable('OPENAI_COMPATIBLE_API_KEY')
+      return createOpenAICompatible({
+        name: 'openai-compatible',
+        baseURL,
+        ...(apiKey && { apiKey }),
+        includeUsage: true,
+        supportsStructuredOutputs: true,
+        fetch,
+      })(model)
+    },
+    optionsKey: 'openaiCompatible',
+    // In strict mode, a server accepts only schemas without optional fields; the result is validated here anyway.
+    options: { strictJsonSchema: false },
+    reasoning: [
+      { models: /./, levels: ALL_LEVELS, toOptions: (level) => ({ options: { reasoningEffort: level } }) },
+    ],
+    models: {
+      // These servers constrain text by a schema more often than they support tools; for those that do not, see
+      // `open-model.ts`.
+      json: /./,
+      // DeepSeek and Kimi reject a history with tool calls unless their reasoning is sent back as `reasoning_content`.
+      // Other servers ignore this member, or reject it like Groq and Mistral.
+      reasoning: /deepseek|kimi/i,
+    },
+
+    // Once a conversation has reasoning, DeepSeek requires it with every tool call, if only as an empty text.
+    noReasoning: { reasoning_content: '' },
+    stream: { readRefusal: ({ choices }) => choices?.[0]?.delta?.refusal },
+    usage: {
+      cachedInputTokens: 'prompt_tokens_details.cached_tokens',
+      reasoningTokens: 'completion_tokens_details.reasoning_tokens',
+    },
+  },
+} satisfies Record<Provider, ProviderTraits>

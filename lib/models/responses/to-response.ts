@@ -16,8 +16,7 @@ import {
   type ToolDeclaration,
 } from '../../core/model.ts'
 import { parseModelJson } from '../../core/parse-json.ts'
-import { PROVIDERS } from '../model-name.ts'
-import { traitsOf } from '../providers/providers.ts'
+import { PROVIDERS, traitsOf } from '../providers/providers.ts'
 import type { CollectedResponse } from './collect-stream.ts'
 
 const NOT_EXECUTED = 'The call was not executed because the response is incomplete or was refused.'

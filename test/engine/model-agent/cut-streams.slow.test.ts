@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS } from '../../../lib/models/model-name.ts'
+import { PROVIDERS } from '../../../lib/models/providers/providers.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { FORMATS } from '../../support/scripted-model/start-scripted-model.ts'

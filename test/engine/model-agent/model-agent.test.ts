@@ -3,7 +3,7 @@ import { CANCELLED } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import type { Provider } from '../../../lib/models/model-name.ts'
+import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import {

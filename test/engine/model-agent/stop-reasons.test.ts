@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toStepRecord } from '../../../lib/api/to-execution-record.ts'
-import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
+import { PROVIDERS, type Provider } from '../../../lib/models/providers/providers.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type Provider, parseModelName, type Reasoning } from '../../../lib/models/model-name.ts'
+import { parseModelName } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import { getAnswerModes } from '../../../lib/models/providers/model-traits.ts'
+import type { Reasoning } from '../../../lib/models/providers/provider-traits.ts'
+import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { requestOf, useScriptedModel } from '../support.ts'
 
 const scripted = useScriptedModel()

@@ -16,7 +16,7 @@ async function setUp() {
   })
   vi.stubEnv('AWS_ENDPOINT_URL_SSM', store.url)
   const [{ withProviderKey }, { openModel }, model] = await Promise.all([
-    import('../../../lib/models/providers/provider-keys.ts'),
+    import('../../../lib/models/providers/provider-settings.ts'),
     import('../../../lib/models/open-model.ts'),
     import('../../../lib/core/model.ts'),
   ])

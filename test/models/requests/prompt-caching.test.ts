@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
-import type { Provider } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
+import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { MIN_CACHED_CHARACTERS } from '../../../lib/models/requests/prompt-caching.ts'
 import { system } from '../../../lib/system.ts'
 import { costOfLongConversation } from '../../support/scripted-model/long-conversation.ts'

@@ -1,7 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
-import { traitsOf } from '../../../lib/models/providers/providers.ts'
+import { PROVIDERS, type Provider, traitsOf } from '../../../lib/models/providers/providers.ts'
 import { collectStream } from '../../../lib/models/responses/collect-stream.ts'
 
 const usage = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelResponse } from '../../../lib/core/model.ts'
-import { PROVIDERS, type Provider } from '../../../lib/models/model-name.ts'
+import { PROVIDERS, type Provider } from '../../../lib/models/providers/providers.ts'
 import { FORMATS } from '../../support/scripted-model/start-scripted-model.ts'
 import { completeResponse, type ScriptedResponse } from '../../support/scripted-model/turn.ts'
 import { openScripted, requestOf, useScriptedModel } from '../support.ts'

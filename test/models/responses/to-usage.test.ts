@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS } from '../../../lib/models/model-name.ts'
+import { PROVIDERS } from '../../../lib/models/providers/providers.ts'
 import { openScripted, requestOf, useScriptedModel } from '../support.ts'
 
 const scripted = useScriptedModel()

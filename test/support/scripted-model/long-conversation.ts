@@ -1,6 +1,6 @@
 import type { Json } from '../../../lib/core/json.ts'
-import type { Provider } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
+import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { computePromptCosts } from './prompt-cache.ts'
 import type { ScriptedModel } from './start-scripted-model.ts'
 

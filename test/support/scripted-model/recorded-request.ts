@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
 import type { ToolDeclaration } from '../../../lib/core/model.ts'
-import type { Provider } from '../../../lib/models/model-name.ts'
+import type { Provider } from '../../../lib/models/providers/providers.ts'
 
 /** An item of the conversation, in any format. `isError` is null where the format has no such flag. */
 export type HistoryItem =
