@@ -1,13 +1,13 @@
 import { deleteDraft } from '../lib/agents/lifecycle/delete-draft.ts'
+import { parseVersionId } from '../lib/agents/resolve-agent.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { toVersionId } from '../lib/http/version-id.ts'
 
 const { agents, executions, rates } = openStores()
 
 async function deleteVersion(request: Request<'delete-version'>) {
   const { organizationId, agentId: idOrSlug } = request
-  const versionId = toVersionId(request)
+  const versionId = parseVersionId(request.versionId)
   await deleteDraft({ store: agents, executions, organizationId, idOrSlug, versionId })
   return { status: 204 }
 }

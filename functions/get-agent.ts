@@ -1,8 +1,8 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
+import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { toAgentRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { suggestAgent } from '../lib/http/suggest-agent.ts'
 
 const { agents, rates } = openStores()
 
@@ -11,4 +11,4 @@ async function getAgent({ organizationId, agentId }: Request<'get-agent'>) {
   return { status: 200, body: toAgentRecord(agent) }
 }
 
-export const handler = endpoint('get-agent', getAgent, { rates, suggestion: suggestAgent(agents) })
+export const handler = endpoint('get-agent', getAgent, { rates, suggest: suggestSlug(agents) })

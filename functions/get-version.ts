@@ -1,20 +1,19 @@
-import { resolveAgent } from '../lib/agents/resolve-agent.ts'
+import { parseVersionId, resolveAgent } from '../lib/agents/resolve-agent.ts'
+import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { toVersionDetails } from '../lib/api/to-agent-record.ts'
 import { VersionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { suggestAgent } from '../lib/http/suggest-agent.ts'
-import { toVersionId } from '../lib/http/version-id.ts'
 
 const { agents, rates } = openStores()
 
 async function getVersion(request: Request<'get-version'>) {
   const { organizationId, agentId: idOrSlug } = request
-  const id = toVersionId(request)
+  const id = parseVersionId(request.versionId)
   const agent = await resolveAgent({ store: agents, organizationId, idOrSlug })
   const version = await agents.getVersion({ organizationId, agentId: agent.id, id })
   if (!version) throw new VersionNotFound()
   return { status: 200, body: toVersionDetails(version, agent) }
 }
 
-export const handler = endpoint('get-version', getVersion, { rates, suggestion: suggestAgent(agents) })
+export const handler = endpoint('get-version', getVersion, { rates, suggest: suggestSlug(agents) })

@@ -1,10 +1,13 @@
-import { mayTeach } from '../lib/core/access.ts'
+import { resolveExecutionId } from '../lib/access/executions.ts'
+import { mayTeach } from '../lib/access/permissions.ts'
+import { feedbackBody } from '../lib/api/schemas/bodies.ts'
+import { FeedbackMismatch } from '../lib/core/errors.ts'
+import type { JsonObject } from '../lib/core/json.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { giveFeedback } from '../lib/engine/learning/feedback.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { resolveExecutionId } from '../lib/http/execution-id.ts'
-import { toChangeResponse } from '../lib/http/execution-response.ts'
-import { parseFeedback } from '../lib/http/feedback-body.ts'
+import { checkMembers } from '../lib/http/json-body.ts'
+import { toChangeResponse } from '../lib/http/responses.ts'
 import { system } from '../lib/system.ts'
 
 const { agents, executions, rates } = openStores()
@@ -12,10 +15,15 @@ const { agents, executions, rates } = openStores()
 async function putFeedback(request: Request<'give-feedback'>) {
   const { access, organizationId, body } = request
   const id = await resolveExecutionId(executions, request)
-  const feedback = parseFeedback(body)
+  const { rating, note = null } = checkMembers(feedbackBody, body, {
+    kind: 'feedback field',
+    Mismatch: FeedbackMismatch,
+  })
+  // From the body itself, because zod drops a `__proto__` key from its copy.
+  const correctedOutput = (body.correctedOutput ?? null) as JsonObject | null
   const execution = await giveFeedback(
     { agents, executions, system },
-    { organizationId, id, feedback, isReview: mayTeach(access) },
+    { organizationId, id, feedback: { rating, note, correctedOutput }, isReview: mayTeach(access) },
   )
   return toChangeResponse(execution, access)
 }

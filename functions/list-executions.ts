@@ -1,13 +1,17 @@
 import { executionPageParameters } from '../lib/api/parameters.ts'
+import { toExecutionRecord, toExecutionSummary } from '../lib/api/to-execution-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { listExecutionSummaries, listExecutions } from '../lib/engine/executions/list-executions.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { listPage } from '../lib/http/execution-page.ts'
+import { toPageResponse } from '../lib/http/responses.ts'
 
-const { executions, rates } = openStores()
+const { rates, ...stores } = openStores()
 
-async function listExecutions(request: Request<'list-executions'>) {
-  const { organizationId } = request
-  return listPage(executions, { organizationId, agentId: null }, request)
+async function list(request: Request<'list-executions'>) {
+  const { access, query } = request
+  return query.fields === 'summary'
+    ? toPageResponse(await listExecutionSummaries(stores, access, query), toExecutionSummary, request)
+    : toPageResponse(await listExecutions(stores, access, query), toExecutionRecord, request)
 }
 
-export const handler = endpoint('list-executions', listExecutions, { rates, query: executionPageParameters })
+export const handler = endpoint('list-executions', list, { rates, query: executionPageParameters })

@@ -1,10 +1,11 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
+import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { pageParameters } from '../lib/api/parameters.ts'
 import { toVersionRecord } from '../lib/api/to-agent-record.ts'
+import { BY_ID, parsePage } from '../lib/core/cursor.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { BY_ID, parsePage, toPageResponse } from '../lib/http/page.ts'
-import { suggestAgent } from '../lib/http/suggest-agent.ts'
+import { toPageResponse } from '../lib/http/responses.ts'
 
 const { agents, rates } = openStores()
 
@@ -18,6 +19,6 @@ async function listVersions(request: Request<'list-versions'>) {
 
 export const handler = endpoint('list-versions', listVersions, {
   rates,
-  suggestion: suggestAgent(agents),
+  suggest: suggestSlug(agents),
   query: pageParameters,
 })

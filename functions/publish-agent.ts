@@ -1,12 +1,13 @@
+import { mayUseAgent } from '../lib/access/permissions.ts'
 import { assertLoads, checkPublishedAgent } from '../lib/agents/lifecycle/check-published-agent.ts'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
+import { publishBody } from '../lib/api/schemas/bodies.ts'
 import { toVersionRecord } from '../lib/api/to-agent-record.ts'
-import { mayUseAgent } from '../lib/core/access.ts'
-import { Forbidden } from '../lib/core/errors.ts'
+import { Forbidden, InvalidAgent } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { HTTP_PUBLISHING } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { parsePublishBody } from '../lib/http/publish-body.ts'
+import { checkMembers } from '../lib/http/json-body.ts'
 import { system } from '../lib/system.ts'
 
 const { agents, rates } = openStores()
@@ -16,7 +17,9 @@ async function publish({ access, organizationId, body, basePath }: Request<'publ
     throw new Forbidden(
       'Publishing over HTTP is off. Operators turn it on with the setting httpPublishing=true of the stack; for npm start, by leaving out HTTP_PUBLISHING=off.',
     )
-  const { document, slug = null, code = null, draft = false, message } = parsePublishBody(body)
+  // What the texts contain is checked later.
+  const members = checkMembers(publishBody, body, { kind: 'field of this request', Mismatch: InvalidAgent })
+  const { document, slug = null, code = null, draft = false, message } = members
   const agent = await checkPublishedAgent({ document, slug, code })
   // The agent may not exist: an answer must not tell.
   if (!mayUseAgent(access, agent.document.slug))

@@ -1,15 +1,15 @@
 import { retireVersion } from '../lib/agents/lifecycle/retire-version.ts'
+import { parseVersionId } from '../lib/agents/resolve-agent.ts'
 import { toVersionRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
-import { toVersionId } from '../lib/http/version-id.ts'
 import { system } from '../lib/system.ts'
 
 const { agents, rates } = openStores()
 
 async function setRetired(request: Request<'retire-version' | 'unretire-version'>, retiredAt: string | null) {
   const { organizationId, agentId: idOrSlug } = request
-  const reference = { store: agents, organizationId, idOrSlug, versionId: toVersionId(request) }
+  const reference = { store: agents, organizationId, idOrSlug, versionId: parseVersionId(request.versionId) }
   const { version, agent } = await retireVersion(reference, retiredAt)
   return { status: 200, body: toVersionRecord(version, agent) }
 }

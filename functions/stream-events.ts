@@ -1,11 +1,11 @@
+import { resolveExecutionId } from '../lib/access/executions.ts'
+import { holdRequest } from '../lib/access/open-requests.ts'
 import { eventHeaders } from '../lib/api/parameters.ts'
 import { ExecutionNotFound, InvalidHeader } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { getMaxStreamMs, isStreaming, toEventStreamResponse } from '../lib/http/event-stream.ts'
-import { resolveExecutionId } from '../lib/http/execution-id.ts'
-import { holdRequest } from '../lib/http/open-requests.ts'
 
 const { executions, rates, steps } = openStores()
 const events = openEvents({ executions, steps })

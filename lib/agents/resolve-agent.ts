@@ -1,6 +1,6 @@
 import type { Agent } from '../core/agent.ts'
-import { AgentNotFound } from '../core/errors.ts'
-import { agentIdFrom } from '../core/ids.ts'
+import { AgentNotFound, VersionNotFound } from '../core/errors.ts'
+import { agentIdFrom, isUuid } from '../core/ids.ts'
 import type { AgentStore } from '../core/ports.ts'
 
 export type AgentReference = { store: AgentStore; organizationId: string; idOrSlug: string }
@@ -11,4 +11,10 @@ export async function resolveAgent({ store, organizationId, idOrSlug }: AgentRef
   const agent = id && (await store.get({ organizationId, id }))
   if (!agent) throw new AgentNotFound()
   return agent
+}
+
+/** @throws VersionNotFound if the text is not a UUID */
+export function parseVersionId(text: string): string {
+  if (!isUuid(text)) throw new VersionNotFound()
+  return text.toLowerCase()
 }

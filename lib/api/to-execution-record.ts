@@ -1,4 +1,5 @@
-import { type Access, hasScope } from '../core/access.ts'
+import { hasScope } from '../access/permissions.ts'
+import type { Access } from '../core/access.ts'
 import type { Execution, ExecutionSummary, Usage } from '../core/execution.ts'
 import type { CallResult, RecordedStep } from '../core/step.ts'
 import type {

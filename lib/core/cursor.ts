@@ -1,3 +1,6 @@
+import { InvalidCursor } from './errors.ts'
+import { PAGE_SIZE } from './limits.ts'
+
 /** A position in a list, newest first: the page that follows holds entries older than `order`, the list's sort value. */
 export type ListPosition = { order: string }
 
@@ -17,4 +20,21 @@ export function decodeCursor(cursor: string, pattern: RegExp): ListPosition | un
   const order = text.slice(VERSION.length)
   if (!text.startsWith(VERSION) || !pattern.test(order)) return undefined
   return encodeCursor({ order }) === cursor ? { order } : undefined
+}
+
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+
+/** The sort values of lists: the id, the creation time and id, or the number of a step. */
+export const BY_ID = new RegExp(`^${UUID}$`)
+export const BY_CREATION = new RegExp(`^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{12}Z#${UUID}$`)
+export const BY_NUMBER = /^[1-9]\d{0,4}$/
+
+/** The page that a request asks for; the first one by default. */
+export type PageQuery = { limit?: number | undefined; cursor?: string | undefined }
+
+/** @throws InvalidCursor if the cursor is not one of a list in this order */
+export function parsePage({ limit = PAGE_SIZE.default, cursor }: PageQuery, order: RegExp) {
+  const after = cursor === undefined ? null : decodeCursor(cursor, order)
+  if (after === undefined) throw new InvalidCursor()
+  return { limit, after }
 }

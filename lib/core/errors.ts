@@ -210,6 +210,14 @@ export class InvalidQueryParameter extends ServiceError {
   }
 }
 
+/** The cursor is not one that the list returned. */
+export class InvalidCursor extends InvalidQueryParameter {
+  constructor() {
+    const message = 'cursor must be taken, unchanged, from the "next" link of the previous page.'
+    super([{ path: 'cursor', message }])
+  }
+}
+
 export class InvalidHeader extends ServiceError {
   constructor(errors: Violation[]) {
     super('InvalidHeader', joinMessages(errors), { errors })

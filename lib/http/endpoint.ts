@@ -1,23 +1,29 @@
-import middy, { type MiddlewareObj } from '@middy/core'
+import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type * as z from 'zod/mini'
 import type { parameterSchemas } from '../api/parameters.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
-import { type Access, UNLIMITED } from '../core/access.ts'
+import { type Access, ANONYMOUS } from '../core/access.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { RateStore } from '../core/ports.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
+import {
+  largeBodyLimit,
+  rateLimit,
+  requireAllTenants,
+  requireScope,
+  restrictParameters,
+  type SuggestSlug,
+  suggestion,
+} from './access-control.ts'
 import { readCorsOrigins, responseHeaders } from './cors.ts'
-import { encoding } from './encoding.ts'
 import { getBasePath, getHeader, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
 import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
-import { queryParameters, requestHeaders } from './parameters.ts'
+import { encoding, queryParameters, requestHeaders } from './parameters.ts'
 import { problemDetails } from './problem-details.ts'
-import { largeBodyLimit, rateLimit } from './rate-limit.ts'
 import { requestLog } from './request-log.ts'
-import { requireAllTenants, requireScope, restrictParameters } from './restrictions.ts'
 
 type Operations = typeof operations
 
@@ -30,7 +36,7 @@ type Schemas<Name extends OperationName> = {
 
 type AnyOptions = {
   rates?: RateStore
-  suggestion?: Suggestion
+  suggest?: SuggestSlug
   query?: z.ZodMiniObject
   headers?: z.ZodMiniObject
 }
@@ -40,12 +46,12 @@ type Values<Name extends OperationName, Part extends 'query' | 'headers'> =
     ? z.output<Schema>
     : Record<never, never>
 
-/** `suggestAgent`, for scopes that may list agents. An option, so that other functions do not load it. */
-type Suggestion = MiddlewareObj<ServiceEvent, APIGatewayProxyResult>
-
-/** What an operation needs beside its handler: the counters of tokens unless it is public, and its schemas. */
+/**
+ * What an operation needs beside its handler: its schemas and, unless it is public, the counters of tokens. `suggest`: for scopes
+ * that may list agents. An option, so that other functions do not load it.
+ */
 type Options<Name extends OperationName> = Schemas<Name> &
-  (Operations[Name] extends { public: true } ? unknown : { rates: RateStore; suggestion?: Suggestion })
+  (Operations[Name] extends { public: true } ? unknown : { rates: RateStore; suggest?: SuggestSlug })
 
 /** A validated request. */
 export type Request<Name extends OperationName = OperationName> = {
@@ -79,7 +85,7 @@ export function endpoint<Name extends OperationName>(
   ...[options]: keyof Options<Name> extends never ? [] : [options: Options<Name>]
 ) {
   const operation = getOperation(name)
-  const { rates, suggestion, query, headers }: AnyOptions = options ?? {}
+  const { rates, suggest, query, headers }: AnyOptions = options ?? {}
   const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
   const handler = middy<ServiceEvent, APIGatewayProxyResult>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
@@ -87,7 +93,7 @@ export function endpoint<Name extends OperationName>(
     .use(responseHeaders(readCorsOrigins()))
     .use(requestLog({ operation: name }))
     .use(problemDetails())
-  if (suggestion) handler.use(suggestion)
+  if (suggest) handler.use(suggestion(suggest))
   if (!operation.public) {
     if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)
     handler.use(identity()).use(rateLimit(rates))
@@ -119,13 +125,10 @@ export function family(handlers: Partial<Record<OperationName, Handler>>): Handl
   }
 }
 
-/** Sends requests to public operations. */
-const NOBODY: Access = { ...UNLIMITED, organizationId: '', tokenId: '' }
-
 function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Name> {
   return {
     requestId: event.requestContext.requestId,
-    access: event.access ?? NOBODY,
+    access: event.access ?? ANONYMOUS,
     organizationId: event.access?.organizationId ?? '',
     query: event.query as Request<Name>['query'],
     headers: (event.validHeaders ?? {}) as Request<Name>['headers'],

@@ -68,7 +68,7 @@ function formatEvent(event: ExecutionEvent): string {
     case 'done':
       return format('done', JSON.stringify(toExecutionRecord(event.execution)))
     case 'idle':
-      return ': no news\n\n'
+      return ': keep-alive\n\n'
   }
 }
 

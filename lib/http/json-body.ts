@@ -1,7 +1,14 @@
 import type { MiddlewareObj } from '@middy/core'
+import type * as z from 'zod/mini'
 import type { Operation } from '../api/routes.ts'
-import { InvalidJson, PayloadTooLarge, UnsupportedMediaType } from '../core/errors.ts'
-import type { Json } from '../core/json.ts'
+import {
+  InvalidJson,
+  PayloadTooLarge,
+  type ServiceError,
+  UnsupportedMediaType,
+  type Violation,
+} from '../core/errors.ts'
+import type { Json, JsonObject } from '../core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../core/limits.ts'
 import { JsonError, parseJson } from '../core/parse-json.ts'
 import { assertObject, toJsonPointer } from '../schema/message-text.ts'
@@ -49,4 +56,34 @@ function parseBody(text: string): Json {
     const location = error.names ? `, at ${toJsonPointer(error.names)}` : ''
     throw new InvalidJson(`The body ${error.message}${location}.`)
   }
+}
+
+type Mismatch = new (violations: Violation[]) => ServiceError
+
+/**
+ * The members of a body that a schema describes.
+ * @param kind of the members, for example "feedback field"
+ * @throws Mismatch with one violation for each invalid member
+ */
+export function checkMembers<Schema extends z.ZodMiniObject>(
+  schema: Schema,
+  body: JsonObject,
+  { kind, Mismatch }: { kind: string; Mismatch: Mismatch },
+): z.output<Schema> {
+  const { data, error } = schema.safeParse(body)
+  if (!error) return data
+  const allowed = Object.keys(schema.shape).join(', ')
+  throw new Mismatch(
+    error.issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((name) => toViolation([name], `is not a ${kind}. Allowed fields: ${allowed}`))
+        : toViolation(issue.path.map(String), issue.message),
+    ),
+  )
+}
+
+/** Truncates names, because clients choose them and error responses must stay small. */
+function toViolation(names: string[], message: string): Violation {
+  const path = toJsonPointer(names.map((name) => name.slice(0, 64)))
+  return { path, message: `${path} ${message}.` }
 }

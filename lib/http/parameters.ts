@@ -1,7 +1,8 @@
 import type { MiddlewareObj } from '@middy/core'
 import { closest } from 'fastest-levenshtein'
 import type * as z from 'zod/mini'
-import { InvalidHeader, InvalidQueryParameter, type Violation } from '../core/errors.ts'
+import { InvalidHeader, InvalidQueryParameter, ServiceError, type Violation } from '../core/errors.ts'
+import { truncate } from '../schema/message-text.ts'
 import { getHeader, type ServiceEvent } from './event.ts'
 
 /** Validates the query string. Unknown and repeated parameters are rejected; without a schema, all of them. */
@@ -52,4 +53,37 @@ function toViolations({ issues }: z.core.$ZodError): Violation[] {
 function toViolation(name: string, message: string): Violation {
   const path = name.length > 64 ? `${name.slice(0, 64)}…` : name
   return { path, message: `${path} ${message}${message.endsWith('?') ? '' : '.'}` }
+}
+
+/** The replacement for bytes that are not UTF-8. */
+const REPLACEMENT_CHARACTER = '\ufffd'
+
+/**
+ * Rejects a path or a query that API Gateway decoded from bytes that are not UTF-8: different values, for example of
+ * `tenantId`, would become equal.
+ */
+export function encoding(): MiddlewareObj<ServiceEvent> {
+  return {
+    before: ({ event }) => {
+      const path = [event.path, ...Object.values(event.pathParameters ?? {})]
+      if (path.some((text) => text?.includes(REPLACEMENT_CHARACTER))) throw invalidPathEncoding()
+      const query = Object.entries(event.multiValueQueryStringParameters ?? {})
+      const invalid = query.filter(([name, values]) => [name, ...(values ?? [])].some(isReplaced))
+      if (invalid.length > 0) throw invalidQueryEncoding(invalid.map(([name]) => name))
+    },
+  }
+}
+
+const isReplaced = (text: string) => text.includes(REPLACEMENT_CHARACTER)
+
+export const invalidPathEncoding = (): ServiceError =>
+  new ServiceError('BadRequest', 'The path must be percent-encoded UTF-8.')
+
+export function invalidQueryEncoding(names: string[]): InvalidQueryParameter {
+  return new InvalidQueryParameter(
+    names.map((name) => {
+      const path = truncate(name, 64)
+      return { path, message: `${path} must be percent-encoded UTF-8.` }
+    }),
+  )
 }

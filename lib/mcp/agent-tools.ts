@@ -4,7 +4,6 @@ import type { Version } from '../core/agent.ts'
 import type { JsonObject } from '../core/json.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import { mapSubschemas } from '../schema/subschemas.ts'
-import { toObjectSchema } from './object-schema.ts'
 
 /** What a token needs to call an agent. */
 export const AGENT_SCOPE: Scope = 'run'
@@ -53,4 +52,12 @@ function moveReferences(schema: JsonObject, pointer: string): JsonObject {
     const isPointer = typeof $ref === 'string' && /^#(?:\/|$)/.test($ref)
     return isPointer ? { ...part, $ref: `#${pointer}${$ref.slice(1)}` } : part
   })
+}
+
+/**
+ * A JSON Schema of objects with the type that clients require at its root. 2020-12 is the default dialect of MCP, and
+ * clients of 2025 reject its `$schema`.
+ */
+export function toObjectSchema({ $schema: _, ...schema }: JsonObject): JsonObject & { type: 'object' } {
+  return { ...schema, type: 'object' }
 }

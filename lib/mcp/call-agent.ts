@@ -1,5 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { type Access, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../core/access.ts'
+import * as z from 'zod/mini'
+import { idempotencyKeyOf, mayUseAgent, resolveTenant } from '../access/permissions.ts'
+import { runHeaders, runParameters } from '../api/parameters.ts'
+import type { Access } from '../core/access.ts'
 import {
   AgentNotFound,
   Forbidden,
@@ -8,14 +11,31 @@ import {
   VersionRetired,
 } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
 import type { Step } from '../core/step.ts'
-import { cancelExecution } from '../engine/end-execution.ts'
+import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { buildRunRequest, type RunRequest, resolveVersionToRun } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
-import { type CallMeta, parseCallMeta } from './call-meta.ts'
-import { InvalidParams, UnknownTool } from './invalid-params.ts'
-import type { ToolCall } from './tool-call.ts'
-import { describeViolations, toRunResult, toToolError } from './tool-result.ts'
+import {
+  describeViolations,
+  InvalidParams,
+  type ToolCall,
+  toRunResult,
+  toToolError,
+  UnknownTool,
+} from './tool-call.ts'
+
+const { tenantId, version } = runParameters.shape
+
+/** What `_meta` of a call of an agent may contain besides the keys of the protocol, with the rules of the HTTP parameters. */
+const callMeta = z.object({
+  tenantId,
+  version,
+  idempotencyKey: runHeaders.shape['Idempotency-Key'],
+  useCache: z.optional(z.boolean({ error: 'must be true or false' })),
+})
+
+type CallMeta = z.output<typeof callMeta>
 
 /**
  * Runs the agent with the name of the tool until it is final, or until the deadline of the engine, after which the run
@@ -38,6 +58,15 @@ export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<C
       )
     throw error
   }
+}
+
+/** @throws InvalidParams that names the keys */
+function parseCallMeta(meta: Json | undefined): CallMeta {
+  const { data, error } = callMeta.safeParse(isJsonObject(meta) ? meta : {})
+  if (!error) return data
+  throw new InvalidParams(
+    error.issues.map(({ path, message }) => `_meta.${path[0]?.toString()} ${message}.`).join(' '),
+  )
 }
 
 async function findVersion(
@@ -71,7 +100,7 @@ function tenantOf(access: Access, tenantId: CallMeta['tenantId']): CallMeta['ten
 /** Reports the steps of the run as progress, and cancels it when the call is cancelled. */
 async function runForCall(
   engine: SubmitEngine,
-  { access: { organizationId }, onProgress, cancelled }: ToolCall,
+  { access, onProgress, cancelled }: ToolCall,
   request: RunRequest,
 ): Promise<Execution> {
   const onStep: SubmitEngine['onStep'] = ({ parentExecutionId }, step) => {
@@ -80,10 +109,8 @@ async function runForCall(
   const { execution, isNew, ended } = await startSync({ ...engine, onStep }, request)
   // The run of an earlier call with the same idempotency key is not this call's to cancel.
   if (!isNew) return ended
-  const cancel = () => {
-    const { id } = execution
-    void cancelExecution(engine, { organizationId, id }).catch(() => undefined)
-  }
+  const cancel = () =>
+    void cancelExecution(engine, { access, executionId: execution.id }).catch(() => undefined)
   if (cancelled.aborted) cancel()
   cancelled.addEventListener('abort', cancel)
   return ended.finally(() => cancelled.removeEventListener('abort', cancel))

@@ -1,32 +1,24 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { resolveAgent } from '../agents/resolve-agent.ts'
+import { suggestSlug } from '../agents/visible-agents.ts'
 import {
   changedExecutionRecord,
   executionRecord,
   executionSummaryRecord,
 } from '../api/schemas/execution-record.ts'
 import { toChangedRecord, toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
-import { type Access, mayUseAgent, resolveTenant, type Scope } from '../core/access.ts'
-import type { Agent } from '../core/agent.ts'
+import type { Scope } from '../core/access.ts'
 import { encodeCursor } from '../core/cursor.ts'
-import { AgentNotFound, ExecutionNotFound } from '../core/errors.ts'
 import type { ExecutionStatus } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
-import type { AgentStore } from '../core/ports.ts'
-import { cancelExecution } from '../engine/end-execution.ts'
+import { cancelExecution } from '../engine/executions/change-execution.ts'
+import { listExecutionSummaries } from '../engine/executions/list-executions.ts'
+import { readExecution } from '../engine/executions/read-execution.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
-import { waitForCompletion } from '../engine/wait-for-completion.ts'
-import { resolveExecutionId } from '../http/execution-id.ts'
-import { withAgents } from '../http/execution-page.ts'
-import { whileHeld } from '../http/open-requests.ts'
-import { BY_ID, parsePage } from '../http/page.ts'
-import { findSimilarSlug } from '../http/suggest-agent.ts'
 import { compileStrictValidator } from '../schema/validate/validate.ts'
-import { toObjectSchema } from './object-schema.ts'
-import type { ToolCall } from './tool-call.ts'
-import { describeViolations, toResult, toToolError } from './tool-result.ts'
+import { toObjectSchema } from './agent-tools.ts'
+import { describeViolations, type ToolCall, toResult, toToolError } from './tool-call.ts'
 
 /** A tool that is not an agent. Slugs have no underscores, so that names never collide. */
 type ServiceTool = {
@@ -36,11 +28,13 @@ type ServiceTool = {
   run: (engine: SubmitEngine, call: ToolCall) => Promise<CallToolResult>
 }
 
+export type ServiceTools = Map<string, ServiceTool>
+
 const EXECUTION_ID = { type: 'string', description: 'The ID of the execution.' }
 const EXECUTION = toOutputSchema(executionRecord)
 
 /** The tools for executions, with the longest wait that the engine allows. */
-export function executionTools(syncDeadlineMs: number): Map<string, ServiceTool> {
+export function executionTools(syncDeadlineMs: number): ServiceTools {
   const tools = [getExecution(Math.floor(syncDeadlineMs / 1000)), CANCEL_EXECUTION, LIST_EXECUTIONS]
   return new Map(tools.map((tool) => [tool.declaration.name, tool]))
 }
@@ -69,15 +63,9 @@ const getExecution = (maxSeconds: number) =>
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     scope: 'read',
-    async run({ executions }, { access, cancelled }, { executionId, waitSeconds = 0 }) {
-      const id = await resolveExecutionId(executions, { executionId, access })
-      const { organizationId } = access
-      const params = { executions, organizationId, id, timeoutMs: waitSeconds * 1000, signal: cancelled }
-      const wait = () => waitForCompletion(params)
-      const completed = waitSeconds > 0 ? await whileHeld('wait', access, wait) : 'IN_PROGRESS'
-      const execution = completed === 'IN_PROGRESS' ? await executions.get({ organizationId, id }) : completed
-      if (!execution) throw new ExecutionNotFound()
-      return toResult(toExecutionRecord(execution))
+    async run(engine, { access, cancelled }, { executionId, waitSeconds = 0 }) {
+      const params = { access, executionId, waitSeconds, signal: cancelled }
+      return toResult(toExecutionRecord(await readExecution(engine, params)))
     },
   })
 
@@ -98,9 +86,7 @@ const CANCEL_EXECUTION = serviceTool<{ executionId: string }>({
   },
   scope: 'run',
   async run(engine, { access }, { executionId }) {
-    const id = await resolveExecutionId(engine.executions, { executionId, access })
-    const execution = await cancelExecution(engine, { organizationId: access.organizationId, id })
-    return toResult(toChangedRecord(execution, access))
+    return toResult(toChangedRecord(await cancelExecution(engine, { access, executionId }), access))
   },
 })
 
@@ -139,30 +125,17 @@ const LIST_EXECUTIONS = serviceTool<ListInput>({
     annotations: { readOnlyHint: true, openWorldHint: false },
   },
   scope: 'read',
-  async run({ agents, executions }, { access }, { agent, status = null, limit, cursor, ...input }) {
-    const { organizationId } = access
-    const page = parsePage({ limit, cursor }, BY_ID)
-    const tenantId = resolveTenant(access, input.tenantId?.toWellFormed()) ?? null
-    const found = agent === undefined ? null : await findAgent(agents, access, agent)
-    const scope = withAgents({ organizationId, agentId: found?.id ?? null }, access)
-    const { items, next } = await executions.listSummaries({ ...scope, status, tenantId, ...page })
+  async run(engine, { access }, input) {
+    const query = { ...input, tenantId: input.tenantId?.toWellFormed() }
+    const page = await listExecutionSummaries(engine, access, query).catch(async (error: unknown) => {
+      throw await suggestSlug(engine.agents)(error, access, input.agent ?? '')
+    })
     return toResult({
-      executions: items.map(toExecutionSummary),
-      ...(next && { nextCursor: encodeCursor(next) }),
+      executions: page.items.map(toExecutionSummary),
+      ...(page.next && { nextCursor: encodeCursor(page.next) }),
     })
   },
 })
-
-/** @throws AgentNotFound that suggests one that the token may use */
-async function findAgent(store: AgentStore, access: Access, idOrSlug: string): Promise<Agent> {
-  try {
-    if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
-    return await resolveAgent({ store, organizationId: access.organizationId, idOrSlug })
-  } catch (error) {
-    if (!(error instanceof AgentNotFound)) throw error
-    throw new AgentNotFound(await findSimilarSlug(store, access, idOrSlug))
-  }
-}
 
 type Definition<Input> = {
   declaration: Tool

@@ -1,24 +1,31 @@
-import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server'
-import { type Access, hasScope } from '../core/access.ts'
-import { ServiceError } from '../core/errors.ts'
+import {
+  type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { hasScope } from '../access/permissions.ts'
+import { findSimilarSlug, listAgents } from '../agents/visible-agents.ts'
+import type { Access } from '../core/access.ts'
+import { encodeCursor } from '../core/cursor.ts'
+import { InvalidCursor, ServiceError } from '../core/errors.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { NEVER } from '../engine/checkpoints/deadline.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { toServiceError } from '../http/problem-details.ts'
-import { findSimilarSlug } from '../http/suggest-agent.ts'
-import { AGENT_SCOPE } from './agent-tools.ts'
+import { AGENT_SCOPE, toAgentTool } from './agent-tools.ts'
 import { callAgent } from './call-agent.ts'
-import { executionTools } from './execution-tools.ts'
-import { InvalidParams, UnknownTool } from './invalid-params.ts'
-import { listTools } from './list-tools.ts'
-import type { ToolCall } from './tool-call.ts'
-import { toToolError } from './tool-result.ts'
+import { executionTools, type ServiceTools } from './execution-tools.ts'
+import { InvalidParams, type ToolCall, toToolError, UnknownTool } from './tool-call.ts'
 
 /**
  * The versions whose clients begin with `initialize`, newest first. The SDK adds those without. Earlier ones have batches,
  * which would evade limits that count requests.
  */
 const INITIALIZED_VERSIONS = ['2025-11-25', '2025-06-18']
+
+const INVALID_CURSOR = 'cursor must be the nextCursor of the previous page.'
 
 /** How long clients may reuse a list of tools. */
 const TOOLS_TTL_MS = 60_000
@@ -56,7 +63,7 @@ export function newMcpServer(request: Params): Server {
   const serviceTools = executionTools(engine.syncDeadlineMs)
 
   server.setRequestHandler('tools/list', ({ params: { cursor } = {} }) =>
-    listTools({ agents: engine.agents, serviceTools, access, cursor }).catch((error) => {
+    listTools(request, serviceTools, cursor).catch((error) => {
       throw toProtocolError(error, onServerError)
     }),
   )
@@ -68,7 +75,7 @@ export function newMcpServer(request: Params): Server {
       if (!hasScope(access, tool?.scope ?? AGENT_SCOPE)) throw new UnknownTool(name)
       return await (tool ? tool.run(engine, call) : callAgent(engine, call))
     } catch (error) {
-      if (error instanceof UnknownTool) throw new UnknownTool(name, await findSimilarAgent(request, name))
+      if (error instanceof UnknownTool) throw new UnknownTool(name, await findSimilarTool(request, name))
       if (error instanceof ServiceError && error.status < 500) return toToolError(error.message)
       throw toProtocolError(error, onServerError)
     }
@@ -76,12 +83,36 @@ export function newMcpServer(request: Params): Server {
   return server
 }
 
+/**
+ * A page of the tools that the token may call: those of the service on the first one, then one per published agent, newest
+ * first.
+ * @throws InvalidCursor
+ */
+async function listTools(
+  { engine, access }: Params,
+  serviceTools: ServiceTools,
+  cursor: string | undefined,
+): Promise<ListToolsResult> {
+  const allowed = [...serviceTools.values()].filter(({ scope }) => hasScope(access, scope))
+  const first = cursor === undefined ? allowed.map(({ declaration }) => declaration) : []
+  if (!hasScope(access, AGENT_SCOPE)) {
+    if (cursor !== undefined) throw new InvalidCursor()
+    return { tools: first }
+  }
+  const { items, next } = await listAgents(engine.agents, access, { cursor })
+  return {
+    tools: [...first, ...items.flatMap(({ current }) => (current ? [toAgentTool(current)] : []))],
+    ...(next && { nextCursor: encodeCursor(next) }),
+  }
+}
+
 /** The name of an agent that the token may call. */
-const findSimilarAgent = async ({ engine, access }: Params, name: string): Promise<string | undefined> =>
+const findSimilarTool = async ({ engine, access }: Params, name: string): Promise<string | undefined> =>
   hasScope(access, AGENT_SCOPE) ? findSimilarSlug(engine.agents, access, name) : undefined
 
 function toProtocolError(error: unknown, onServerError: Params['onServerError']): ProtocolError {
   if (error instanceof ProtocolError) return error
+  if (error instanceof InvalidCursor) return new InvalidParams(INVALID_CURSOR)
   const serviceError = toServiceError(error)
   onServerError(serviceError)
   return new ProtocolError(ProtocolErrorCode.InternalError, serviceError.message)

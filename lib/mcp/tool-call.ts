@@ -1,5 +1,9 @@
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { Access } from '../core/access.ts'
+import type { Violation } from '../core/errors.ts'
+import type { Execution } from '../core/execution.ts'
 import type { Json, JsonObject } from '../core/json.ts'
+import type { PendingRun } from './agent-tools.ts'
 
 /** A validated `tools/call` request. */
 export type ToolCall = {
@@ -13,3 +17,59 @@ export type ToolCall = {
   /** Aborts when the client cancels the call. */
   cancelled: AbortSignal
 }
+
+/** JSON-RPC error -32602: an unknown tool, or parameters that a model cannot correct. */
+export class InvalidParams extends ProtocolError {
+  constructor(message: string) {
+    super(ProtocolErrorCode.InvalidParams, message)
+  }
+}
+
+/** The same for a tool that does not exist and for one that the token may not use. */
+export class UnknownTool extends InvalidParams {
+  /** @param similar a tool that the token may use */
+  constructor(name: string, similar?: string) {
+    super(`Unknown tool: ${name.slice(0, 128)}${similar === undefined ? '' : `. Did you mean ${similar}?`}`)
+  }
+}
+
+/** A result as structured content, and as text for clients that do not read it. */
+export function toResult(value: object, meta?: Record<string, unknown>): CallToolResult {
+  return {
+    content: [{ type: 'text', text: JSON.stringify(value) }],
+    structuredContent: value as JsonObject,
+    ...(meta && { _meta: meta }),
+  }
+}
+
+/** An error that the model can act on. */
+export function toToolError(text: string, meta?: Record<string, unknown>): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true, ...(meta && { _meta: meta }) }
+}
+
+/** The result of a call of an agent: its output, its error, or where to find them later. */
+export function toRunResult(execution: Execution): CallToolResult {
+  const { id: executionId, status, output, error, cachedExecutionId } = execution
+  const meta = {
+    executionId,
+    ...(cachedExecutionId && { cachedDocumentExecutionId: cachedExecutionId }),
+  }
+  if (status === 'SUCCESS') return toResult(output ?? {}, meta)
+  if (status === 'IN_PROGRESS') return toPendingResult(executionId)
+  const { code = 'Unknown', message = 'No reason was recorded.' } = error ?? {}
+  return toToolError(`The run ended in ERROR ${code}: ${message} (execution ${executionId})`, meta)
+}
+
+function toPendingResult(executionId: string): CallToolResult {
+  const pending: PendingRun = { executionId, status: 'IN_PROGRESS' }
+  const text = `The run continues. Call get_execution with {"executionId":"${executionId}","waitSeconds":20} for its output.`
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: pending,
+    _meta: { executionId },
+  }
+}
+
+/** One line per violation, with the path of the field. */
+export const describeViolations = (errors: Violation[]): string =>
+  errors.map(({ path, message }) => `${path || '/'}: ${message}`).join('\n')

@@ -1,5 +1,5 @@
 import { type Route, routes } from '../../lib/api/routes.ts'
-import { invalidPathEncoding, invalidQueryEncoding } from '../../lib/http/encoding.ts'
+import { invalidPathEncoding, invalidQueryEncoding } from '../../lib/http/parameters.ts'
 
 /**
  * Checks the percent-encoding of a URL before it is decoded: decoding replaces invalid UTF-8 by U+FFFD, which makes

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeCursor, encodeCursor } from '../../lib/core/cursor.ts'
-import { BY_CREATION, BY_ID } from '../../lib/http/page.ts'
+import { BY_CREATION, BY_ID, decodeCursor, encodeCursor } from '../../lib/core/cursor.ts'
 
 const id = fc.uuid()
 const creation = fc

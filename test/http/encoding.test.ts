@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
-import { encoding } from '../../lib/http/encoding.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'
+import { encoding } from '../../lib/http/parameters.ts'
 
 /** What API Gateway passes for `%E9`: it decodes the parameters before it calls the function. */
 const DECODED = 'Caf\ufffd'

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../lib/core/access.ts'
 import { LARGE_BODY_BYTES, MAX_PAYLOAD_BYTES } from '../../lib/core/limits.ts'
 import type { RateStore } from '../../lib/core/ports.ts'
+import { largeBodyLimit } from '../../lib/http/access-control.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'
-import { largeBodyLimit } from '../../lib/http/rate-limit.ts'
 import { system } from '../../lib/system.ts'
 
 /** A store whose counters begin at `sum`, and what was added to them. */

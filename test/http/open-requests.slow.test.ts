@@ -1,5 +1,5 @@
 import { describe, expect, inject, it, vi } from 'vitest'
-import { holdRequest } from '../../lib/http/open-requests.ts'
+import { holdRequest } from '../../lib/access/open-requests.ts'
 import { system } from '../../lib/system.ts'
 import { createToken } from '../support/engine/access.ts'
 import { newOrganization, sharedTable } from '../support/engine/organization.ts'

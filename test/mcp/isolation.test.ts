@@ -2,19 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { executionTools } from '../../lib/mcp/execution-tools.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiClient, getExecutionId } from '../support/service/client.ts'
+import { COLUMNS, type Column, openColumns } from '../support/service/token-columns.ts'
 import { modernRequest, parseMessages } from './messages.ts'
-
-const COLUMNS = [
-  'run',
-  'read',
-  'manage',
-  'review',
-  'same limits',
-  'other tenant',
-  'other agent',
-  'other org',
-] as const
-type Column = (typeof COLUMNS)[number]
 
 /** `hidden`: not listed, and unknown when called. `missing`: the resource does not exist. `none`: an empty list. */
 type Expected = 'ok' | 'hidden' | 'missing' | 'none' | 'denied'
@@ -32,22 +21,13 @@ const MATRIX: Record<string, Expected[]> = {
 }
 
 let org: TestOrganization
-const clients = {} as Record<Column, ApiClient>
+let clients: Record<Column, ApiClient>
 
 beforeAll(async () => {
   org = await newOrganization()
   await org.publish('echo')
   await org.publish('counted')
-  Object.assign(clients, {
-    run: await org.withLimits({ scopes: ['run'] }),
-    read: await org.withLimits({ scopes: ['read'] }),
-    manage: await org.withLimits({ scopes: ['manage'] }),
-    review: await org.withLimits({ scopes: ['review'] }),
-    'same limits': await org.withLimits({ agents: ['counted', 'echo'], tenantId: 'acme', rate: 1_000 }),
-    'other tenant': await org.withLimits({ tenantId: 'globex' }),
-    'other agent': await org.withLimits({ agents: ['counted'] }),
-    'other org': (await newOrganization()).call,
-  })
+  clients = await openColumns(org, await newOrganization())
 })
 
 async function send(client: ApiClient, method: string, params: { name?: string }) {

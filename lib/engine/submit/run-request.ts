@@ -1,5 +1,6 @@
+import { hasScope } from '../../access/permissions.ts'
 import { resolveVersion } from '../../agents/resolve-version.ts'
-import { type Access, hasScope } from '../../core/access.ts'
+import type { Access } from '../../core/access.ts'
 import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import { toBudget, toOptions } from '../../core/budget.ts'
 import {

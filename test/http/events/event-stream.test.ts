@@ -39,6 +39,13 @@ describe('toEventStreamResponse', () => {
     expect(onClose).toHaveBeenCalledOnce()
   })
 
+  it('sends a comment that keeps the connection alive while nothing happens', async () => {
+    const { stream } = await toEventStreamResponse(async function* () {
+      yield [{ kind: 'idle' }]
+    })
+    expect((await (stream as Readable).toArray()).join('')).toBe(': keep-alive\n\nretry: 1000\n\n')
+  })
+
   it('is closed when its events end', async () => {
     const onClose = vi.fn()
     const read = async function* () {

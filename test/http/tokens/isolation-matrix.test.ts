@@ -4,28 +4,13 @@ import { system } from '../../../lib/system.ts'
 import { modernRequest } from '../../mcp/messages.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/service/client.ts'
+import { COLUMNS, type Column, openColumns } from '../../support/service/token-columns.ts'
 
 /** 200 without the resource. */
 const ABSENT = 'absent'
 type Expected = number | typeof ABSENT
 
-/** Columns of the matrix: the token that asks for an execution of the tenant `acme` by the agent `echo`, or for its agent. */
-const COLUMNS = [
-  'run',
-  'read',
-  'manage',
-  'review',
-  'same limits',
-  'other tenant',
-  'other agent',
-  'other org',
-] as const
-type Column = (typeof COLUMNS)[number]
-
-/**
- * Written by hand, from the rules in docs/runs.md and not from the code. `run`, `read`, `manage` and `review`: a token with this scope
- * alone, otherwise unlimited. The others have all scopes.
- */
+/** Written by hand, from the rules in docs/runs.md and not from the code. */
 const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   //                       run  read manage review same tenant agent org
   'check-health': [/*    */ 200, 200, 200, 200, 200, 200, 200, 200],
@@ -82,7 +67,7 @@ const REQUESTS: Partial<
 let org: TestOrganization
 let agentId: string
 let versionId: string
-const clients = {} as Record<Column, ApiClient>
+let clients: Record<Column, ApiClient>
 
 beforeAll(async () => {
   org = await newOrganization()
@@ -93,21 +78,7 @@ beforeAll(async () => {
   const other = await newOrganization()
   for (const { call } of [org, other])
     expect((await call('POST', '/v1/agents', { body: { document: DOCUMENT } })).status).toBe(201)
-  Object.assign(clients, {
-    run: await org.withLimits({ scopes: ['run'] }),
-    read: await org.withLimits({ scopes: ['read'] }),
-    manage: await org.withLimits({ scopes: ['manage'] }),
-    review: await org.withLimits({ scopes: ['review'] }),
-    'same limits': await org.withLimits({
-      scopes: ['manage', 'run', 'read'],
-      agents: ['counted', 'echo'],
-      tenantId: 'acme',
-      rate: 1_000,
-    }),
-    'other tenant': await org.withLimits({ tenantId: 'globex' }),
-    'other agent': await org.withLimits({ agents: ['counted'] }),
-    'other org': other.call,
-  })
+  clients = await openColumns(org, other)
 })
 
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))

@@ -1,9 +1,11 @@
 import type { ExecutionRecord } from '../api/schemas/execution-record.ts'
 import { toChangedRecord, toExecutionRecord } from '../api/to-execution-record.ts'
-import { type Access, hasScope } from '../core/access.ts'
+import type { Access } from '../core/access.ts'
+import { encodeCursor } from '../core/cursor.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type Execution, hasUsedAllSteps, inputErrorsOf, isFinal } from '../core/execution.ts'
 import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
+import type { Page } from '../core/ports.ts'
 import type { HttpResponse } from './event.ts'
 
 /** The execution record, for polling. @param added optional fields of the record */
@@ -20,13 +22,6 @@ export const toChangeResponse = (execution: Execution, access: Access): HttpResp
   ...toRecordResponse(execution),
   body: toChangedRecord(execution, access),
 })
-
-/**
- * An execution as the answer to a run. The repetition of an earlier request gets the same execution, but no feedback, which
- * others have given since, unless the token may read.
- */
-export const asAnswer = (execution: Execution, access: Access): Execution =>
-  hasScope(access, 'read') ? execution : { ...execution, feedback: null }
 
 /** The response to an asynchronous run: the record, with 202 unless the execution is already final. */
 export function toAcceptedResponse(execution: Execution, basePath: string): HttpResponse {
@@ -81,4 +76,27 @@ function toCacheStatus(execution: Execution): string {
   if (execution.cached) return 'agent-execution-service; hit'
   const isStored = execution.status === 'SUCCESS' && !hasUsedAllSteps(execution, execution.options)
   return `agent-execution-service; fwd=miss${isStored ? '; stored' : ''}`
+}
+
+/** A JSON array. If there are more items, the `Link` header (RFC 8288) points to the next page of the same query. */
+export function toPageResponse<T>(
+  page: Page<T>,
+  toRecord: (item: T) => unknown,
+  request: { path: string; query: object },
+): HttpResponse {
+  return {
+    status: 200,
+    body: page.items.map(toRecord),
+    ...(page.next && { headers: { Link: toNextLink(page.next, request) } }),
+  }
+}
+
+function toNextLink(
+  next: NonNullable<Page<unknown>['next']>,
+  { path, query }: { path: string; query: object },
+) {
+  const parameters = Object.entries({ ...query, cursor: encodeCursor(next) }).filter(
+    ([, value]) => value !== undefined,
+  )
+  return `<${path}?${new URLSearchParams(parameters)}>; rel="next"`
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
-import { UNLIMITED } from '../../lib/core/access.ts'
-import { ExecutionNotFound } from '../../lib/core/errors.ts'
-import { cancelExecution } from '../../lib/engine/end-execution.ts'
-import type { SubmitEngine } from '../../lib/engine/submit/submit.ts'
-import { onceCompleted } from '../../lib/engine/wait-for-completion.ts'
-import { executionTools } from '../../lib/mcp/execution-tools.ts'
-import { system } from '../../lib/system.ts'
-import { engineOn } from '../support/engine/engine-on.ts'
-import { anExecution } from '../support/engine/executions.ts'
-import { sharedTable } from '../support/engine/organization.ts'
+import { UNLIMITED } from '../../../lib/core/access.ts'
+import { ExecutionNotFound } from '../../../lib/core/errors.ts'
+import { cancelExecution } from '../../../lib/engine/executions/change-execution.ts'
+import type { SubmitEngine } from '../../../lib/engine/submit/submit.ts'
+import { onceCompleted } from '../../../lib/engine/wait-for-completion.ts'
+import { executionTools } from '../../../lib/mcp/execution-tools.ts'
+import { system } from '../../../lib/system.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
+import { anExecution } from '../../support/engine/executions.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 
 const engine = engineOn(sharedTable())
 
@@ -20,18 +20,23 @@ async function openExecution() {
   return { ...execution, notified }
 }
 
+const referenceTo = ({ id, organizationId }: { id: string; organizationId: string }) => ({
+  executionId: id,
+  access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
+})
+
 describe('cancelExecution', () => {
   it('ends the execution and notifies its worker in this process; a final one does not change', async () => {
     const { notified, ...execution } = await openExecution()
-    const cancelled = await cancelExecution(engine, execution)
+    const cancelled = await cancelExecution(engine, referenceTo(execution))
     expect(cancelled).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
     expect(notified).toHaveBeenCalledTimes(1)
-    expect(await cancelExecution(engine, execution)).toEqual(cancelled)
+    expect(await cancelExecution(engine, referenceTo(execution))).toEqual(cancelled)
   })
 
   it('is what the tool cancel_execution of MCP calls', async () => {
     const { id, organizationId, notified } = await openExecution()
-    const access = { ...UNLIMITED, organizationId, tokenId: system.newId() }
+    const { access } = referenceTo({ id, organizationId })
     const call = { access, name: 'cancel_execution', input: { executionId: id }, meta: undefined }
     const tool = executionTools(1_000).get(call.name)
     const never = { onProgress: undefined, cancelled: new AbortController().signal }
@@ -45,6 +50,6 @@ describe('cancelExecution', () => {
     const params = what.startsWith('an unknown')
       ? { organizationId, id: system.newId() }
       : { organizationId: system.newId(), id }
-    await expect(cancelExecution(engine, params)).rejects.toThrow(ExecutionNotFound)
+    await expect(cancelExecution(engine, referenceTo(params))).rejects.toThrow(ExecutionNotFound)
   })
 })

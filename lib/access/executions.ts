@@ -1,0 +1,43 @@
+import type { Access } from '../core/access.ts'
+import { ExecutionNotFound } from '../core/errors.ts'
+import type { Execution } from '../core/execution.ts'
+import { isUuid } from '../core/ids.ts'
+import type { ExecutionStore } from '../core/ports.ts'
+import { hasScope, visibilityOf } from './permissions.ts'
+
+/** An execution that a request names. */
+export type ExecutionReference = { executionId: string; access: Access }
+
+/**
+ * The id of an execution that a token may use. Its agent and tenant never change, so that a token limited to some is checked
+ * once, with one small read; tokens without these limits need none.
+ * @throws ExecutionNotFound if the text is not a UUID, or if the token may not use the execution
+ */
+export async function resolveExecutionId(
+  executions: Pick<ExecutionStore, 'isVisible'>,
+  { executionId, access }: ExecutionReference,
+): Promise<string> {
+  if (!isUuid(executionId)) throw new ExecutionNotFound()
+  const id = executionId.toLowerCase()
+  const isLimited = access.agents !== null || access.tenantId !== null
+  if (isLimited && !(await executions.isVisible({ ...visibilityOf(access), id })))
+    throw new ExecutionNotFound()
+  return id
+}
+
+/** A list of executions, limited to the agents that a token may use. One agent has an index of its own. */
+export function limitToAgents(access: Access, agentId: string | null) {
+  const { organizationId, agentIds } = visibilityOf(access)
+  if (agentId !== null || agentIds === null) return { organizationId, agentId }
+  const [first = null] = agentIds
+  return agentIds.length === 1
+    ? { organizationId, agentId: first }
+    : { organizationId, agentId: null, agentIds }
+}
+
+/**
+ * An execution as the answer to a run. The repetition of an earlier request gets the same execution, but no feedback, which
+ * others have given since, unless the token may read.
+ */
+export const asAnswer = (execution: Execution, access: Access): Execution =>
+  hasScope(access, 'read') ? execution : { ...execution, feedback: null }

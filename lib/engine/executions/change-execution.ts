@@ -1,0 +1,39 @@
+import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
+import { ExecutionInProgress, ExecutionNotFound } from '../../core/errors.ts'
+import { CANCELLED, type Execution } from '../../core/execution.ts'
+import type { ExecutionStore, System } from '../../core/ports.ts'
+import { endExecution } from '../end-execution.ts'
+import { emitCompleted } from '../wait-for-completion.ts'
+
+type Cancelling = Parameters<typeof endExecution>[0] & {
+  executions: Pick<ExecutionStore, 'get' | 'isVisible'>
+}
+
+/**
+ * Ends an execution for a client; a final one does not change. A worker in this process stops at once, another one at its next
+ * step or heartbeat (docs/decisions/0003-cancel.md).
+ * @throws ExecutionNotFound
+ */
+export async function cancelExecution(stores: Cancelling, reference: ExecutionReference): Promise<Execution> {
+  const { organizationId } = reference.access
+  const id = await resolveExecutionId(stores.executions, reference)
+  const cancelled = await endExecution(stores, { organizationId, id, error: CANCELLED })
+  if (cancelled) emitCompleted(id)
+  const execution = cancelled ?? (await stores.executions.get({ organizationId, id }))
+  if (!execution) throw new ExecutionNotFound()
+  return execution
+}
+
+type Deleting = { executions: Pick<ExecutionStore, 'delete' | 'isVisible'>; system: System }
+
+/** Deletes a final execution and everything that belongs to it. @throws ExecutionNotFound, ExecutionInProgress */
+export async function deleteExecution(
+  { executions, system }: Deleting,
+  reference: ExecutionReference,
+): Promise<void> {
+  const { organizationId } = reference.access
+  const id = await resolveExecutionId(executions, reference)
+  const result = await executions.delete({ organizationId, id, now: system.now() })
+  if (result === 'missing') throw new ExecutionNotFound()
+  if (result === 'open') throw new ExecutionInProgress(id)
+}

@@ -1,0 +1,90 @@
+import { type ExecutionReference, limitToAgents, resolveExecutionId } from '../../access/executions.ts'
+import { mayUseAgent, resolveTenant } from '../../access/permissions.ts'
+import { resolveAgent } from '../../agents/resolve-agent.ts'
+import type { Access } from '../../core/access.ts'
+import { BY_ID, BY_NUMBER, type PageQuery, parsePage } from '../../core/cursor.ts'
+import { AgentNotFound, ExecutionNotFound, InvalidQueryParameter } from '../../core/errors.ts'
+import type { Execution, ExecutionStatus, ExecutionSummary } from '../../core/execution.ts'
+import { MAX_PAGE_BYTES } from '../../core/limits.ts'
+import type { AgentStore, ExecutionListParams, ExecutionStore, Page } from '../../core/ports.ts'
+import type { RecordedStep, StepStore } from '../../core/step.ts'
+
+/** What a request asks for. `from` and `to`: RFC 3339. */
+export type ExecutionQuery = PageQuery & {
+  /** ID or slug. By default, the executions of all agents. */
+  agent?: string | undefined
+  status?: ExecutionStatus | undefined
+  tenantId?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'list' | 'listSummaries'> }
+
+/**
+ * A page of the executions that a token may read, newest first.
+ * @throws AgentNotFound, Forbidden for another tenant than that of the token, InvalidCursor, InvalidQueryParameter
+ */
+export async function listExecutions(
+  stores: Stores,
+  access: Access,
+  query: ExecutionQuery,
+): Promise<Page<Execution>> {
+  return stores.executions.list(await toListParams(stores.agents, access, query))
+}
+
+/** The same without the payloads, which are not read. */
+export async function listExecutionSummaries(
+  stores: Stores,
+  access: Access,
+  query: ExecutionQuery,
+): Promise<Page<ExecutionSummary>> {
+  return stores.executions.listSummaries(await toListParams(stores.agents, access, query))
+}
+
+async function toListParams(
+  store: AgentStore,
+  access: Access,
+  { agent, status, tenantId, from, to, ...page }: ExecutionQuery,
+): Promise<ExecutionListParams> {
+  return {
+    status: status ?? null,
+    tenantId: resolveTenant(access, tenantId) ?? null,
+    ...limitToAgents(access, agent === undefined ? null : await findAgentId(store, access, agent)),
+    ...parseRange(from, to),
+    ...parsePage(page, BY_ID),
+  }
+}
+
+async function findAgentId(store: AgentStore, access: Access, idOrSlug: string): Promise<string> {
+  if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
+  const { id } = await resolveAgent({ store, organizationId: access.organizationId, idOrSlug })
+  return id
+}
+
+const toTime = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
+
+function parseRange(from: string | undefined, to: string | undefined) {
+  const range = { from: toTime(from), to: toTime(to) }
+  if (range.from !== undefined && range.to !== undefined && range.from >= range.to)
+    throw new InvalidQueryParameter([{ path: 'from', message: 'from must be before to.' }])
+  return range
+}
+
+type StepStores = {
+  executions: Pick<ExecutionStore, 'get' | 'isVisible'>
+  steps: Pick<StepStore, 'list'>
+}
+
+/** A page of the steps of an execution, in order. @throws ExecutionNotFound, InvalidCursor */
+export async function listSteps(
+  { executions, steps }: StepStores,
+  reference: ExecutionReference,
+  query: PageQuery,
+): Promise<Page<RecordedStep>> {
+  const page = parsePage(query, BY_NUMBER)
+  const { organizationId } = reference.access
+  const id = await resolveExecutionId(executions, reference)
+  if (!(await executions.get({ organizationId, id }))) throw new ExecutionNotFound()
+  return steps.list({ executionId: id, maxBytes: MAX_PAGE_BYTES, ...page })
+}

@@ -1,0 +1,71 @@
+import type { MiddlewareObj } from '@middy/core'
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import { assertAllTenants, assertScope, mayUseAgent, resolveTenant } from '../access/permissions.ts'
+import { countRequest, largeBodyCounter } from '../access/rates.ts'
+import type { Access, Scope } from '../core/access.ts'
+import { AgentNotFound, Unauthorized } from '../core/errors.ts'
+import type { RateStore } from '../core/ports.ts'
+import type { ServiceEvent } from './event.ts'
+
+/**
+ * Counts the requests of tokens with a rate, also those that are rejected later. It is not the authorizer that counts:
+ * API Gateway caches its results.
+ */
+export function rateLimit(rates: RateStore): MiddlewareObj<ServiceEvent> {
+  return { before: ({ event }) => countRequest(rates, accessOf(event)) }
+}
+
+/** Limits large bodies. To be used after the checks of the token. */
+export function largeBodyLimit(rates: RateStore): MiddlewareObj<ServiceEvent> {
+  const count = largeBodyCounter(rates)
+  return { before: ({ event }) => count(accessOf(event), countBytes(event)) }
+}
+
+function countBytes({ body, isBase64Encoded }: ServiceEvent): number {
+  if (!body) return 0
+  return Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8')
+}
+
+/** Rejects tokens without a scope of the operation. */
+export function requireScope(...scopes: Scope[]): MiddlewareObj<ServiceEvent> {
+  return { before: ({ event }) => assertScope(accessOf(event), ...scopes) }
+}
+
+/** Rejects tokens that are bound to a tenant. */
+export function requireAllTenants(): MiddlewareObj<ServiceEvent> {
+  return { before: ({ event }) => assertAllTenants(accessOf(event)) }
+}
+
+/** Limits the agent in the path and the tenant in the query to those of the token. To be used after `queryParameters`. */
+export function restrictParameters(hasTenant: boolean): MiddlewareObj<ServiceEvent> {
+  return {
+    before: ({ event }) => {
+      const access = accessOf(event)
+      const agent = event.pathParameters?.agentId
+      if (agent !== undefined && !mayUseAgent(access, agent)) throw new AgentNotFound()
+      if (!hasTenant) return
+      const query = event.query as { tenantId?: string | undefined }
+      event.query = { ...query, tenantId: resolveTenant(access, query.tenantId) }
+    },
+  }
+}
+
+/** Adds what helps to the error for an agent that was not found. */
+export type SuggestSlug = (error: unknown, access: Access, idOrSlug: string) => Promise<Error>
+
+/** For the agent in the path. A request that succeeds reads nothing for it. */
+export function suggestion(suggest: SuggestSlug): MiddlewareObj<ServiceEvent, APIGatewayProxyResult> {
+  return {
+    onError: async (request) => {
+      const { access, pathParameters } = request.event
+      const slug = pathParameters?.agentId
+      if (access && slug !== undefined) request.error = await suggest(request.error, access, slug)
+    },
+  }
+}
+
+/** @throws Unauthorized */
+function accessOf({ access }: ServiceEvent): Access {
+  if (!access) throw new Unauthorized()
+  return access
+}
