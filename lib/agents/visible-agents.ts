@@ -1,4 +1,4 @@
-import { visibilityOf } from '../access/permissions.ts'
+import { hasScope, visibilityOf } from '../access/permissions.ts'
 import type { Access } from '../core/access.ts'
 import type { Agent } from '../core/agent.ts'
 import { BY_CREATION, type PageQuery, parsePage } from '../core/cursor.ts'
@@ -35,13 +35,19 @@ export const suggestSlug =
 /**
  * A slug that is similar to one that was not found, for "did you mean", among the newest agents that the token may list. Best
  * effort: undefined also if these cannot be read.
+ * @param options.isPublished only agents with a published version: by default, all that tokens without the scope `read` learn of
  */
 export async function findSimilarSlug(
   agents: Agents,
   access: Access,
   slug: string,
+  { isPublished = !hasScope(access, 'read') } = {},
 ): Promise<string | undefined> {
   if (isUuid(slug)) return undefined
   const page = await listAgents(agents, access, { limit: PAGE_SIZE.max }).catch(() => undefined)
-  return findSimilarName(slug, page?.items.map((agent) => agent.slug) ?? [])
+  const candidates = page?.items.filter(({ current }) => current || !isPublished) ?? []
+  return findSimilarName(
+    slug,
+    candidates.map((agent) => agent.slug),
+  )
 }

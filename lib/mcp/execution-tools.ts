@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { suggestSlug } from '../agents/visible-agents.ts'
+import { runParameters } from '../api/parameters.ts'
 import {
   changedExecutionRecord,
   executionRecord,
@@ -90,6 +91,9 @@ const CANCEL_EXECUTION = serviceTool<{ executionId: string }>({
   },
 })
 
+/** With the rules of the HTTP parameter, of which JSON Schema can express only the length. */
+const TENANT_ID = runParameters.shape.tenantId
+
 type ListInput = {
   agent?: string
   status?: ExecutionStatus
@@ -126,8 +130,9 @@ const LIST_EXECUTIONS = serviceTool<ListInput>({
   },
   scope: 'read',
   async run(engine, { access }, input) {
-    const query = { ...input, tenantId: input.tenantId?.toWellFormed() }
-    const page = await listExecutionSummaries(engine, access, query).catch(async (error: unknown) => {
+    const { error } = TENANT_ID.safeParse(input.tenantId)
+    if (error) return toToolError(`tenantId ${error.issues[0]?.message}.`)
+    const page = await listExecutionSummaries(engine, access, input).catch(async (error: unknown) => {
       throw await suggestSlug(engine.agents)(error, access, input.agent ?? '')
     })
     return toResult({

@@ -76,6 +76,7 @@ export function newMcpServer(request: Params): Server {
       return await (tool ? tool.run(engine, call) : callAgent(engine, call))
     } catch (error) {
       if (error instanceof UnknownTool) throw new UnknownTool(name, await findSimilarTool(request, name))
+      if (error instanceof InvalidCursor) return toToolError(INVALID_CURSOR)
       if (error instanceof ServiceError && error.status < 500) return toToolError(error.message)
       throw toProtocolError(error, onServerError)
     }
@@ -108,7 +109,9 @@ async function listTools(
 
 /** The name of an agent that the token may call. */
 const findSimilarTool = async ({ engine, access }: Params, name: string): Promise<string | undefined> =>
-  hasScope(access, AGENT_SCOPE) ? findSimilarSlug(engine.agents, access, name) : undefined
+  hasScope(access, AGENT_SCOPE)
+    ? findSimilarSlug(engine.agents, access, name, { isPublished: true })
+    : undefined
 
 function toProtocolError(error: unknown, onServerError: Params['onServerError']): ProtocolError {
   if (error instanceof ProtocolError) return error
