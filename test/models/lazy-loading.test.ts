@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS, type Provider } from '../../lib/models/providers/providers.ts'
 import { loadedPackages } from '../support/processes/loaded-packages.ts'
+import type { ScriptedProvider } from '../support/scripted-model/recorded-request.ts'
+import { SCRIPTED_PROVIDERS } from '../support/scripted-model/start-scripted-model.ts'
 
 const FILES = readdirSync('lib/models', { recursive: true })
   .map(String)
@@ -27,7 +28,7 @@ const loadedWith = (models: string[]) =>
     ENVIRONMENT,
   )
 
-const PACKAGES: Record<Provider, string> = {
+const PACKAGES: Record<ScriptedProvider, string> = {
   openai: '@ai-sdk/openai',
   'openai-compatible': '@ai-sdk/openai-compatible',
   anthropic: '@ai-sdk/anthropic',
@@ -40,11 +41,11 @@ describe('lib/models', () => {
     expect(loadedWith([])).toEqual([])
   })
 
-  it.each(PROVIDERS)('loads only the package of %s when one of its models is opened', (provider) => {
+  it.each(SCRIPTED_PROVIDERS)('loads only the package of %s when one of its models is opened', (provider) => {
     const loaded = loadedWith([`${provider}/some-model`])
     expect(loaded).not.toContain('ai')
     expect(loaded).toContain(PACKAGES[provider])
-    const others = PROVIDERS.filter((other) => other !== provider).map((other) => PACKAGES[other])
+    const others = SCRIPTED_PROVIDERS.filter((other) => other !== provider).map((other) => PACKAGES[other])
     // The Bedrock package depends on the Anthropic package.
     const allowed = provider === 'bedrock' ? [PACKAGES.anthropic] : []
     expect(others.filter((name) => loaded.includes(name))).toEqual(allowed)

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../lib/core/json.ts'
 import type { ModelResponse } from '../../lib/core/model.ts'
-import { PROVIDERS } from '../../lib/models/providers/providers.ts'
 import { countReads } from '../support/data/count-reads.ts'
+import { SCRIPTED_PROVIDERS } from '../support/scripted-model/start-scripted-model.ts'
 import type { ScriptedCall } from '../support/scripted-model/turn.ts'
 import { ADD, openScripted, requestOf, throughJson, useScriptedModel } from './support.ts'
 
@@ -20,7 +20,7 @@ const INVALID: [string, ScriptedCall][] = [
 ]
 const ok = (value: Json) => ({ ok: true as const, value })
 
-describe.each(PROVIDERS)('a model of %s', (format) => {
+describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
   it('returns text, usage and finish reason', async () => {
     const { model, id, requests } = await openScripted(scripted.server, format, [
       { text: 'Three.', usage: { inputTokens: 21, outputTokens: 4 } },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { openModel } from '../../lib/models/open-model.ts'
-import { PROVIDERS } from '../../lib/models/providers/providers.ts'
+import { SCRIPTED_PROVIDERS } from '../support/scripted-model/start-scripted-model.ts'
 import { openScripted, requestOf, useScriptedModel } from './support.ts'
 
 const scripted = useScriptedModel()
 
-describe.each(PROVIDERS)('startScriptedModel in the format of %s', (format) => {
+describe.each(SCRIPTED_PROVIDERS)('startScriptedModel in the format of %s', (format) => {
   it('fails a test that sends more requests than scripted', async () => {
     const { model, id } = await openScripted(scripted.server, format, [{ text: 'Once.' }])
     await model.respond(requestOf(model))

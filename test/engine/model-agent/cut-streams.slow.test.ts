@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS } from '../../../lib/models/providers/providers.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { FORMATS } from '../../support/scripted-model/start-scripted-model.ts'
+import { FORMATS, SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import { completeResponse } from '../../support/scripted-model/turn.ts'
 
 const { aToolAgent, runScript, server } = await startScriptedEngine()
@@ -16,7 +15,7 @@ const lookup = {
 }
 const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
 
-describe.each(PROVIDERS)('a run whose stream of %s is cut', (provider) => {
+describe.each(SCRIPTED_PROVIDERS)('a run whose stream of %s is cut', (provider) => {
   it('after any number of chunks requests the response again and uses it once', async () => {
     const version = await aToolAgent()
     const { length } = FORMATS[provider].encode(completeResponse(lookup, '1', 'model'), {})

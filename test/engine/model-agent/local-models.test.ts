@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS } from '../../../lib/models/providers/providers.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Reply } from '../../support/scripted-model/turn.ts'
 
 const { aToolAgent, runScript } = await startScriptedEngine()
@@ -170,7 +170,7 @@ describe('a model that repeats a call', () => {
   })
 })
 
-describe.each(PROVIDERS.filter((provider) => provider !== 'openai-compatible'))(
+describe.each(SCRIPTED_PROVIDERS.filter((provider) => provider !== 'openai-compatible'))(
   'the last step on %s',
   (provider) => {
     const answer = { calls: [finalAnswer({ answer: 'Because.' })] }

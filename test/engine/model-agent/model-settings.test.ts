@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { parseDocument } from '../../../lib/agents/document/parse-document.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
-import { PROVIDERS } from '../../../lib/models/providers/providers.ts'
 import { system } from '../../../lib/system.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 
 const { engine, runScript, scripted } = await startScriptedEngine()
 const { environment } = engine
@@ -25,7 +25,7 @@ async function publish(model: string) {
 
 const good = [{ calls: [finalAnswer({ answer: 'Yes.' })] }]
 
-describe.each(PROVIDERS)('the settings of a model of %s', (provider) => {
+describe.each(SCRIPTED_PROVIDERS)('the settings of a model of %s', (provider) => {
   it('in a document are sent, also to a model that overrides its model', async () => {
     const version = await publish('model: { name: openai/gpt-5, maxOutputTokens: 700, temperature: 0.25 }')
     expect(version).toMatchObject({

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { toStepRecord } from '../../../lib/api/to-execution-record.ts'
-import { PROVIDERS, type Provider } from '../../../lib/models/providers/providers.ts'
+import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 
 const { aToolAgent, runScript, server } = await startScriptedEngine()
 
@@ -12,7 +13,7 @@ const good = { calls: [finalAnswer({ answer: 'Whole.' })] }
 const lookup = { calls: [{ name: 'look_up', input: { id: 'x' } }] }
 const cutAnswer = { calls: [finalAnswer({ answer: 'cut of' })], finish: length, usage }
 
-describe.each(PROVIDERS)('a truncated response of %s', (provider) => {
+describe.each(SCRIPTED_PROVIDERS)('a truncated response of %s', (provider) => {
   it('is requested once more, with twice its tokens as output limit', async () => {
     const { execution, steps, requests, done } = await runScript([lookup, cutAnswer, good], {
       version: await aToolAgent(),
@@ -82,7 +83,7 @@ describe.each(PROVIDERS)('a truncated response of %s', (provider) => {
   })
 })
 
-describe.each(PROVIDERS)('a refusal of %s', (provider) => {
+describe.each(SCRIPTED_PROVIDERS)('a refusal of %s', (provider) => {
   it('ends the run at once in ERROR ModelRefused with its text', async () => {
     const refusal = 'I cannot help with that.'
     const { execution, steps, requests } = await runScript([{ refusal }], {

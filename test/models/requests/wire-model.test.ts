@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
 import type { ToolResult } from '../../../lib/core/model.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
-import { PROVIDERS, type Provider } from '../../../lib/models/providers/providers.ts'
+import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { toJsonSchema } from '../../../lib/schema/field-map.ts'
 import { system } from '../../../lib/system.ts'
 import { PIXEL } from '../../support/data/pixel.ts'
-import { KEY } from '../../support/scripted-model/start-scripted-model.ts'
+import { KEY, SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { ADD, requestOf, useScriptedModel } from '../support.ts'
 
@@ -44,7 +44,7 @@ async function exchange({ model, requests }: Opened, tools: (typeof ADD)[], resu
   return { first, history: requests()[1]?.history ?? [], request: requests()[1] }
 }
 
-describe.each(PROVIDERS)('a model of %s', (format) => {
+describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
   it('receives renamed keys and wrapped schemas; calls have the declared names', async () => {
     const calls = [
       { name: 'size', input: { gro_e: 5 } },

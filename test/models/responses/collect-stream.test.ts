@@ -1,7 +1,8 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS, type Provider, traitsOf } from '../../../lib/models/providers/providers.ts'
+import { type Provider, traitsOf } from '../../../lib/models/providers/providers.ts'
 import { collectStream } from '../../../lib/models/responses/collect-stream.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -55,16 +56,19 @@ describe('collectStream', () => {
     expect(limits).toEqual(['next', 'first', 'next'])
   })
 
-  it.each(PROVIDERS)('allows a call of %s that time only if its input is buffered', async (provider) => {
-    const { limits } = await collect(
-      [
-        { type: 'tool-input-start', id: 'c', toolName: 'add' },
-        { type: 'tool-input-delta', id: 'c', delta: '{}' },
-        { type: 'tool-call', toolCallId: 'c', toolName: 'add', input: '{}' },
-      ],
-      provider,
-    )
-    const duringInput = provider === 'bedrock' ? 'first' : 'next'
-    expect(limits).toEqual([duringInput, duringInput, 'next'])
-  })
+  it.each(SCRIPTED_PROVIDERS)(
+    'allows a call of %s that time only if its input is buffered',
+    async (provider) => {
+      const { limits } = await collect(
+        [
+          { type: 'tool-input-start', id: 'c', toolName: 'add' },
+          { type: 'tool-input-delta', id: 'c', delta: '{}' },
+          { type: 'tool-call', toolCallId: 'c', toolName: 'add', input: '{}' },
+        ],
+        provider,
+      )
+      const duringInput = provider === 'bedrock' ? 'first' : 'next'
+      expect(limits).toEqual([duringInput, duringInput, 'next'])
+    },
+  )
 })

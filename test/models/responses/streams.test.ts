@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelResponse } from '../../../lib/core/model.ts'
-import { PROVIDERS, type Provider } from '../../../lib/models/providers/providers.ts'
-import { FORMATS } from '../../support/scripted-model/start-scripted-model.ts'
+import type { ScriptedProvider } from '../../support/scripted-model/recorded-request.ts'
+import { FORMATS, SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import { completeResponse, type ScriptedResponse } from '../../support/scripted-model/turn.ts'
 import { openScripted, requestOf, useScriptedModel } from '../support.ts'
 
@@ -17,21 +17,21 @@ const RESPONSE: ScriptedResponse = {
 }
 
 /** The chunks of the response, and how many of them contain all of it: some formats end with a chunk that says nothing. */
-function chunksOf(format: Provider) {
+function chunksOf(format: ScriptedProvider) {
   const request = { stream_options: { include_usage: true } }
   const { length } = FORMATS[format].encode(completeResponse(RESPONSE, '1', 'model'), request)
   return { length, sufficient: format === 'openai-compatible' ? length - 2 : length }
 }
 
 /** What a request returns after the first one was answered with a part of the response. */
-async function afterCut(format: Provider, chunks: number, by: 'close' | 'end') {
+async function afterCut(format: ScriptedProvider, chunks: number, by: 'close' | 'end') {
   const script = [{ cut: RESPONSE, chunks, by }, RESPONSE]
   const { model, requests } = await openScripted(scripted.server, format, script)
   const first = await model.respond(requestOf(model)).catch((error: unknown) => error)
   return { first, requests }
 }
 
-describe.each(PROVIDERS)('a stream of %s', { concurrent: true }, (format) => {
+describe.each(SCRIPTED_PROVIDERS)('a stream of %s', { concurrent: true }, (format) => {
   const { length, sufficient } = chunksOf(format)
   const boundaries = Array.from({ length }, (_, index) => index)
 

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ModelError, type ModelRequest } from '../../../lib/core/model.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
-import { PROVIDERS, type Provider } from '../../../lib/models/providers/providers.ts'
+import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { parseRetryAfter } from '../../../lib/models/responses/to-model-error.ts'
-import { KEY } from '../../support/scripted-model/start-scripted-model.ts'
+import { KEY, SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Turn } from '../../support/scripted-model/turn.ts'
 import { openScripted, requestOf, useScriptedModel } from '../support.ts'
 
@@ -69,7 +69,7 @@ const PERMANENT: [string, Turn, RegExp][] = [400, 401, 402, 403, 404, 405, 413, 
   new RegExp(`returned HTTP ${status} not_for_you: The model is not for you\\.`),
 ])
 
-describe.each(PROVIDERS)('an error of %s', (format) => {
+describe.each(SCRIPTED_PROVIDERS)('an error of %s', (format) => {
   it.each(TRANSIENT)('is transient: %s', async (_, turn, message) => {
     const error = await getError(format, turn)
     expect(error).toMatchObject({ isTransient: true, retryAfterMs: null })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PROVIDERS } from '../../../lib/models/providers/providers.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import { openScripted, requestOf, useScriptedModel } from '../support.ts'
 
 const scripted = useScriptedModel()
@@ -20,7 +20,7 @@ const NEVER_REPORTED = {
   'openai-compatible': ['cacheWriteTokens'],
 }
 
-describe.each(PROVIDERS)('the usage of a response of %s', (format) => {
+describe.each(SCRIPTED_PROVIDERS)('the usage of a response of %s', (format) => {
   const without = (usage: object) =>
     Object.fromEntries(
       Object.entries(usage).filter(([name]) => !(NEVER_REPORTED[format] as string[]).includes(name)),

@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '../../../lib/core/json.ts'
 import type { ToolDeclaration } from '../../../lib/core/model.ts'
-import type { Provider } from '../../../lib/models/providers/providers.ts'
+
+/** The providers whose own formats the scripted server has. */
+export type ScriptedProvider = 'openai' | 'openai-compatible' | 'anthropic' | 'bedrock'
 
 /** An item of the conversation, in any format. `isError` is null where the format has no such flag. */
 export type HistoryItem =
@@ -25,7 +27,7 @@ export type DecodedRequest = {
 }
 
 export type RecordedRequest = DecodedRequest & {
-  format: Provider
+  format: ScriptedProvider
   model: string
   headers: Record<string, string>
   body: JsonObject

@@ -3,22 +3,25 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../../../lib/environment.ts'
 import type { Reasoning } from '../../../lib/models/providers/provider-traits.ts'
-import type { Provider } from '../../../lib/models/providers/providers.ts'
+import { type Provider, traitsOf } from '../../../lib/models/providers/providers.ts'
 import { anthropicMessages } from './anthropic-messages.ts'
 import { bedrockConverse } from './bedrock-converse.ts'
 import { chatCompletions } from './chat-completions.ts'
 import type { Chunk, Format } from './format.ts'
 import { keepRequest } from './keep-request.ts'
 import { openaiResponses } from './openai-responses.ts'
-import { problemOf, type RecordedRequest } from './recorded-request.ts'
+import { problemOf, type RecordedRequest, type ScriptedProvider } from './recorded-request.ts'
 import { asText, completeResponse, isFault, type Reply, type Script, type ScriptedResponse } from './turn.ts'
 
-export const FORMATS: Record<Provider, Format> = {
+export const FORMATS: Record<ScriptedProvider, Format> = {
   openai: openaiResponses,
   'openai-compatible': chatCompletions,
   anthropic: anthropicMessages,
   bedrock: bedrockConverse,
 }
+
+/** What holds for every format is tested with each of them. */
+export const SCRIPTED_PROVIDERS = Object.keys(FORMATS) as ScriptedProvider[]
 
 /** The status of a request that the script does not allow. It is not retried. */
 const UNEXPECTED_REQUEST = 418
@@ -54,13 +57,14 @@ export async function startScriptedModel() {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const path = decodeURIComponent(request.url ?? '')
-    const [name, format] = Object.entries(FORMATS).find(([, candidate]) => candidate.path.test(path)) ?? []
+    const name = SCRIPTED_PROVIDERS.find((candidate) => FORMATS[candidate].path.test(path))
+    const format = name && FORMATS[name]
     if (!name || !format) return reject(response, null, '', `no format for ${request.method} ${path}`)
     const body = JSON.parse(Buffer.concat(chunks).toString())
     const model = format.path.exec(path)?.[1] ?? body.model
     const recorded: RecordedRequest = {
       ...format.decode(body),
-      format: name as Provider,
+      format: name,
       model,
       headers: Object.fromEntries(
         Object.entries(request.headers).map(([key, value]) => [key, String(value)]),
@@ -120,23 +124,20 @@ export async function startScriptedModel() {
   return {
     url,
 
-    /** The environment variables of one provider, or of all. */
-    environmentFor(format?: Provider): Environment {
-      const environments: Record<Provider, Environment> = {
-        openai: { OPENAI_BASE_URL: `${url}/openai/v1`, OPENAI_API_KEY: KEY },
-        'openai-compatible': {
-          OPENAI_COMPATIBLE_BASE_URL: `${url}/compatible/v1`,
-          OPENAI_COMPATIBLE_API_KEY: KEY,
-        },
-        anthropic: { ANTHROPIC_BASE_URL: `${url}/anthropic/v1`, ANTHROPIC_API_KEY: KEY },
-        bedrock: {
-          BEDROCK_BASE_URL: `${url}/bedrock`,
-          AWS_REGION: 'eu-central-1',
-          AWS_ACCESS_KEY_ID: 'AKIASCRIPTED',
-          AWS_SECRET_ACCESS_KEY: KEY,
-        },
+    /** The environment variables of one provider, or of all those with a format of their own. */
+    environmentFor(provider?: Provider): Environment {
+      if (!provider) return Object.assign({}, ...SCRIPTED_PROVIDERS.map((each) => this.environmentFor(each)))
+      const { baseUrl, required, secrets } = traitsOf(provider).variables
+      if (provider !== 'bedrock') {
+        const keys = [...required, ...secrets].map((name) => [name, KEY])
+        return { ...Object.fromEntries(keys), [baseUrl]: `${url}/${provider}/v1` }
       }
-      return format ? environments[format] : Object.assign({}, ...Object.values(environments))
+      return {
+        [baseUrl]: `${url}/bedrock`,
+        AWS_REGION: 'eu-central-1',
+        AWS_ACCESS_KEY_ID: 'AKIASCRIPTED',
+        AWS_SECRET_ACCESS_KEY: KEY,
+      }
     },
 
     /** The name of a script's model, for an agent's document or `model=`. */
