@@ -22,13 +22,14 @@ const RETENTION_PERIODS = Object.values(RetentionDays).filter(
 /** https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html */
 const PARAMETER_NAME = /^(?=.{1,1011}$)((\/[\w.-]+){1,15}|[\w.-]+)$/
 
-/** `openaiKeyParameter` and its like. */
+/** `openaiKeyParameter` and its like: one row of the table. */
 const KEY_SETTINGS = Object.fromEntries(
-  STACK_KEYS.map(({ setting, title }) => [
+  STACK_KEYS.map(({ setting }) => [
     setting,
     optionalSetting({
       allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
-      description: `Parameter that holds the ${title} API key. It is read at the first call of one of the provider's models.`,
+      description:
+        'Parameter that holds the API key of a [model provider](models.md#providers). It is read at the first call of one of its models.',
       pattern: PARAMETER_NAME,
     }),
   ]),

@@ -36,10 +36,10 @@ export type KeySetting = {
 
 /** The API keys that a stack can read. */
 export const STACK_KEYS = PROVIDERS.flatMap((provider) => {
-  const { title, variables } = traitsOf(provider)
+  const { variables } = traitsOf(provider)
   if (!variables.apiKey) return []
   const setting = `${provider}KeyParameter` as KeySetting
-  return [{ title, setting, variable: toParameterVariable(variables.apiKey) }]
+  return [{ setting, variable: toParameterVariable(variables.apiKey) }]
 })
 
 /**

@@ -38,9 +38,6 @@ export type StreamTraits = {
 
 /** A model provider: everything that the service knows about it. */
 export type ProviderTraits = {
-  /** For people. */
-  title: string
-
   /** Names of environment variables. */
   variables: {
     baseUrl: string

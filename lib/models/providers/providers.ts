@@ -44,7 +44,6 @@ const toOpenaiEffort = (level: Level): CallOptions => ({
  */
 export const TRAITS = {
   bedrock: {
-    title: 'Amazon Bedrock',
     variables: {
       baseUrl: 'BEDROCK_BASE_URL',
       required: [REGION],
@@ -99,7 +98,6 @@ export const TRAITS = {
   },
 
   anthropic: {
-    title: 'Anthropic',
     variables: {
       baseUrl: 'ANTHROPIC_BASE_URL',
       required: ['ANTHROPIC_API_KEY'],
@@ -142,7 +140,6 @@ export const TRAITS = {
   },
 
   openai: {
-    title: 'OpenAI',
     variables: {
       baseUrl: 'OPENAI_BASE_URL',
       required: ['OPENAI_API_KEY'],
@@ -191,7 +188,6 @@ export const TRAITS = {
 
   /** Servers of open models and gateways: Ollama, vLLM, LM Studio, llama.cpp. They have no known price. */
   'openai-compatible': {
-    title: 'OpenAI-compatible',
     variables: {
       baseUrl: 'OPENAI_COMPATIBLE_BASE_URL',
       required: ['OPENAI_COMPATIBLE_BASE_URL'],

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { PROVIDERS, traitsOf } from '../../../lib/models/providers/providers.ts'
+import { readSection } from '../../infra/read-section.ts'
 import { json, serve } from '../../tools/serve.ts'
 
 const PARAMETERS: Record<string, string> = { '/team/openai': ' sk-from-ssm\n', '/team/empty': ' ' }
@@ -77,5 +79,17 @@ describe('openModel', () => {
     const request = { instructions: 'a', messages: [model.userMessage('b')], tools: [] }
     await expect(model.respond({ ...request, signal: AbortSignal.timeout(5_000) })).rejects.toThrow()
     expect(provider.received[0]?.headers.authorization).toBe('Bearer sk-from-ssm')
+  })
+})
+
+describe('docs/models.md', () => {
+  const rows = readSection('models.md', 'Providers').split('\n')
+
+  it.each(PROVIDERS)('lists %s with its variables and its setting', (provider) => {
+    const { baseUrl, required, apiKey, outputLimit } = traitsOf(provider).variables
+    const setting = apiKey && `${provider}KeyParameter`
+    const names = [baseUrl, ...required, outputLimit?.name, setting].filter((name) => name !== undefined)
+    const row = rows.find((line) => line.includes(`| \`${provider}/`))
+    expect(names.filter((name) => !row?.includes(`\`${name}\``))).toEqual([])
   })
 })
