@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../core/json.ts'
 import { toTypes } from './to-types.ts'
-import type { Property, TypeDeclaration } from './type.ts'
-import { toTypeName } from './type-name.ts'
+import { type Property, type TypeDeclaration, toTypeName } from './type.ts'
 import { PYTHON_IMPORTS, PYTHON_NAMES, writePython } from './write-python.ts'
 import { writeTypeScript } from './write-typescript.ts'
 

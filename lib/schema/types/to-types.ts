@@ -9,19 +9,20 @@ import {
   type Lookup,
   resolveSchema,
 } from '../subschemas.ts'
-import { breakDirectCycles } from './break-direct-cycles.ts'
 import {
   type Annotations,
+  breakDirectCycles,
   intersection,
   literalType,
   NEVER,
   type Property,
   type Type,
   type TypeDeclaration,
+  takeName,
+  toTypeName,
   UNKNOWN,
   union,
 } from './type.ts'
-import { takeName, toTypeName } from './type-name.ts'
 
 type Options = {
   /** Of the type for the whole schema; the types of referenced schemas start with it. */
@@ -32,21 +33,14 @@ type Options = {
   withDefaults?: boolean
 }
 
-/** Where a part of the schema is. `types`: what the keywords around it leave, null for all. */
-type Place = { types: readonly string[] | null; hasDefaults: boolean }
+/** The position of a part in the schema. `types`: what the keywords around it leave, null for all. */
+type Position = { types: readonly string[] | null; hasDefaults: boolean }
 
 const JSON_TYPES = ['string', 'number', 'boolean', 'null', 'array', 'object']
-const RESTRICTIONS = [
-  'const',
-  'enum',
-  'properties',
-  'required',
-  'additionalProperties',
-  'patternProperties',
-  'unevaluatedProperties',
-  'items',
-  'prefixItems',
-]
+const RESTRICTIONS = (
+  'const enum properties required additionalProperties patternProperties unevaluatedProperties ' +
+  'items prefixItems'
+).split(' ')
 
 /**
  * Converts a declared schema (field map or JSON Schema) to types, the one of the whole schema first. They accept every value
@@ -90,17 +84,17 @@ class TypeReader {
     return free
   }
 
-  private read(part: Json | undefined, place: Place): Type {
+  private read(part: Json | undefined, position: Position): Type {
     if (part === false) return NEVER
     if (!isJsonObject(part)) return UNKNOWN
-    const types = narrow(place.types, part.type)
-    const composed = this.readComposed(part, { ...place, types })
+    const types = narrow(position.types, part.type)
+    const composed = this.readComposed(part, { ...position, types })
     const isRepeated = !isRestricted(part) && composed.some(hasOwnType)
-    return intersection([isRepeated ? UNKNOWN : this.readOwn(part, { ...place, types }), ...composed])
+    return intersection([isRepeated ? UNKNOWN : this.readOwn(part, { ...position, types }), ...composed])
   }
 
   /** The types of `$ref`, `allOf`, `anyOf` and `oneOf`. Adaptation sets defaults only in the only non-null alternative. */
-  private readComposed(part: JsonObject, { types, hasDefaults }: Place): Type[] {
+  private readComposed(part: JsonObject, { types, hasDefaults }: Position): Type[] {
     const target = getRefTarget(part, this.lookup)
     const isPureRef = target !== undefined && getPureRefTarget(part, this.lookup) === target
     const nonNull = getNonNullAlternative(part)
@@ -122,7 +116,7 @@ class TypeReader {
   }
 
   /** The type without what is composed. */
-  private readOwn(part: JsonObject, { types, hasDefaults }: Place): Type {
+  private readOwn(part: JsonObject, { types, hasDefaults }: Position): Type {
     if (part.const !== undefined) return literalType(part.const)
     if (Array.isArray(part.enum)) {
       const matches = (value: Json) => types === null || typesOf(value).some((type) => types.includes(type))
@@ -133,14 +127,9 @@ class TypeReader {
   }
 
   private readAs(type: string, part: JsonObject, hasDefaults: boolean): Type {
-    switch (type) {
-      case 'object':
-        return this.readObject(part, hasDefaults)
-      case 'array':
-        return this.readArray(part, hasDefaults)
-      default:
-        return { kind: type as 'string' | 'number' | 'integer' | 'boolean' | 'null' }
-    }
+    if (type === 'object') return this.readObject(part, hasDefaults)
+    if (type === 'array') return this.readArray(part, hasDefaults)
+    return { kind: type as 'string' | 'number' | 'integer' | 'boolean' | 'null' }
   }
 
   private readObject(part: JsonObject, hasDefaults: boolean): Type {

@@ -1,5 +1,11 @@
-import type { ObjectType, Property, Type, TypeDeclaration } from './type.ts'
-import { takeName, toTypeName } from './type-name.ts'
+import {
+  type ObjectType,
+  type Property,
+  type Type,
+  type TypeDeclaration,
+  takeName,
+  toTypeName,
+} from './type.ts'
 
 /** Names that the written module imports or that Python reserves for values. */
 export const PYTHON_NAMES = [
@@ -13,12 +19,16 @@ export const PYTHON_IMPORTS = `from __future__ import annotations
 from typing import Any, Literal, NoReturn, NotRequired, TypeAlias, TypedDict
 `
 
+const PLAIN_TYPES = {
+  ...{ unknown: 'Any', never: 'NoReturn', null: 'None' },
+  ...{ string: 'str', number: 'float', integer: 'int', boolean: 'bool' },
+}
+
 /** https://docs.python.org/3/reference/lexical_analysis.html#keywords */
-const KEYWORDS = new Set(
-  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield'.split(
-    ' ',
-  ),
-)
+const KEYWORDS = (
+  'False None True and as assert async await break class continue def del elif else except finally for from ' +
+  'global if import in is lambda nonlocal not or pass raise return try while with yield'
+).split(' ')
 /** In a class, names that begin with two underscores are mangled, and a field hides the type of the same name. */
 const IDENTIFIER = /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/
 const BUILT_INS = ['bool', 'dict', 'float', 'int', 'list', 'str']
@@ -47,7 +57,7 @@ class PythonWriter {
 
   declare(name: string, type: Type, description: string | null): void {
     const object = type.kind === 'reference' ? null : this.asObject(type)
-    // Reserves the place, so that a type comes before those of its fields.
+    // Reserves the position, so that a type comes before those of its fields.
     const index = this.blocks.push('') - 1
     this.blocks[index] = object?.properties.length
       ? this.declareObject(name, object, description)
@@ -79,23 +89,9 @@ class PythonWriter {
     return isRequired ? text : `NotRequired[${text}]`
   }
 
-  /** @param path the name of an object type in this place */
+  /** @param path the name of an object type at this position */
   private write(type: Type, path: string): string {
     switch (type.kind) {
-      case 'unknown':
-        return 'Any'
-      case 'never':
-        return 'NoReturn'
-      case 'string':
-        return 'str'
-      case 'number':
-        return 'float'
-      case 'integer':
-        return 'int'
-      case 'boolean':
-        return 'bool'
-      case 'null':
-        return 'None'
       case 'literal':
         return writeLiteral(type.value)
       case 'reference':
@@ -106,8 +102,11 @@ class PythonWriter {
         return this.writeTuple(type, path)
       case 'union':
         return this.writeUnion(type.members, path)
-      default:
+      case 'object':
+      case 'intersection':
         return this.writeObject(type, path)
+      default:
+        return PLAIN_TYPES[type.kind]
     }
   }
 

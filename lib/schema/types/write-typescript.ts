@@ -1,5 +1,12 @@
-import type { Annotations, ObjectType, Property, Type, TypeDeclaration } from './type.ts'
-import { UNKNOWN, union } from './type.ts'
+import {
+  type Annotations,
+  type ObjectType,
+  type Property,
+  type Type,
+  type TypeDeclaration,
+  UNKNOWN,
+  union,
+} from './type.ts'
 
 const MAX_LINE = 100
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/
