@@ -1,6 +1,6 @@
 import { TYPES_FILE, writeAgentTypes } from '../lib/agents/code/write-agent-types.ts'
-import { DOCUMENT_FILE } from '../lib/agents/document/document-file.ts'
-import { parseDocument } from '../lib/agents/document/parse-document.ts'
+import { parseDocument } from '../lib/agents/document/check-document.ts'
+import { DOCUMENT_FILE } from '../lib/core/agent.ts'
 import { CASES_FILE } from './cases/case-file.ts'
 
 export type Kind = 'code' | 'model'

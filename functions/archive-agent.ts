@@ -1,4 +1,4 @@
-import { archiveAgent } from '../lib/agents/lifecycle/archive-agent.ts'
+import { archiveAgent } from '../lib/agents/lifecycle/change-agent.ts'
 import { toAgentRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

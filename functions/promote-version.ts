@@ -1,4 +1,4 @@
-import { promoteVersion } from '../lib/agents/lifecycle/promote-version.ts'
+import { promoteVersion } from '../lib/agents/lifecycle/change-agent.ts'
 import { parseVersionId } from '../lib/agents/resolve-agent.ts'
 import { toAgentRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

@@ -1,4 +1,4 @@
-import { retireVersion } from '../lib/agents/lifecycle/retire-version.ts'
+import { retireVersion } from '../lib/agents/lifecycle/change-agent.ts'
 import { parseVersionId } from '../lib/agents/resolve-agent.ts'
 import { toVersionRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

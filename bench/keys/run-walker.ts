@@ -32,7 +32,7 @@ export type Run = {
   now: number
 }
 
-/** How long a process uses an agent's current version without reading it again (`lib/agents/version-cache.ts`). */
+/** How long a process uses an agent's current version without reading it again (`lib/agents/resolve-version.ts`). */
 const CURRENT_VERSION_TTL_MS = 1_000
 
 /** Between the writes of a run; the counts do not depend on it. */

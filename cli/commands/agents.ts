@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { archiveAgent } from '../../lib/agents/lifecycle/archive-agent.ts'
+import { archiveAgent } from '../../lib/agents/lifecycle/change-agent.ts'
 import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent } from '../../lib/core/agent.ts'
 import type { JsonObject } from '../../lib/core/json.ts'

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
+import { promoteVersion, retireVersion } from '../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../lib/agents/lifecycle/delete-draft.ts'
-import { promoteVersion } from '../../lib/agents/lifecycle/promote-version.ts'
-import { retireVersion } from '../../lib/agents/lifecycle/retire-version.ts'
 import { toAgentRecord, toVersionRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
+import { DOCUMENT_FILE } from '../core/agent.ts'
 import { bundleCode } from './code/bundle-code.ts'
 import { type CheckedDocument, checkDocument } from './document/check-document.ts'
-import { DOCUMENT_FILE } from './document/document-file.ts'
 import { type Position, START } from './document/yaml-file.ts'
 import type { PublishableAgent } from './lifecycle/publish-agent.ts'
 

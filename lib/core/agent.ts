@@ -2,6 +2,9 @@ import type { TokenLimits } from './access.ts'
 import type { Json, JsonObject } from './json.ts'
 import { MAX_AGENT_STEPS } from './limits.ts'
 
+/** The file that makes a folder an agent. */
+export const DOCUMENT_FILE = 'agent.md'
+
 export type VersionStatus = 'PUBLISHED' | 'DRAFT'
 
 /** Default settings of a version's runs; a call may override some. Times are seconds. */

@@ -1,5 +1,4 @@
 import { join, relative, resolve } from 'node:path'
-import { DOCUMENT_FILE } from '../../lib/agents/document/document-file.ts'
 import { START } from '../../lib/agents/document/yaml-file.ts'
 import {
   type FolderProblem,
@@ -8,6 +7,7 @@ import {
   type LoadResult,
   loadFolder,
 } from '../../lib/agents/load-folder.ts'
+import { DOCUMENT_FILE } from '../../lib/core/agent.ts'
 import { ModelConfigurationError } from '../../lib/core/model.ts'
 import { findLoadProblem } from '../../lib/engine/code-agent/load-code.ts'
 import { DEFAULT_MODEL, type Environment } from '../../lib/environment.ts'

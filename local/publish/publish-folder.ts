@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DOCUMENT_FILE } from '../../lib/agents/document/document-file.ts'
+import { DOCUMENT_FILE } from '../../lib/core/agent.ts'
 import { AgentArchived } from '../../lib/core/errors.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import type { AgentStore } from '../../lib/core/ports.ts'

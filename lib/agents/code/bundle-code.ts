@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { build, type Message, stop } from 'esbuild'
 import { type Position, START } from '../document/yaml-file.ts'
-import { findSizeProblem, NO_DEFAULT_EXPORT, toSourceMapComment } from './code-rules.ts'
+import { findSizeProblem, NO_DEFAULT_EXPORT, toSourceMapComment } from './check-code.ts'
 
 /** Lets bundled CommonJS dependencies require Node.js built-ins from an ES module. */
 const BANNER = `import { createRequire as aesCreateRequire } from 'node:module'; const require = aesCreateRequire(import.meta.url);`

@@ -1,14 +1,62 @@
+import { isSlug } from '../../core/ids.ts'
 import { hasUnpairedSurrogate } from '../../core/json.ts'
-import type { AgentDocument } from './document.ts'
-import { findBudgetProblem } from './find-budget-problem.ts'
-import { type DocumentProblem, parseDocument } from './parse-document.ts'
-import { START } from './yaml-file.ts'
+import { DEFAULT_MODEL, type Environment } from '../../environment.ts'
+import { findPrice } from '../../models/prices/price-table.ts'
+import { type AgentDocument, documentSchema } from './document.ts'
+import { explainIssue } from './explain-issue.ts'
+import { type GetPosition, type Position, parseYaml, START } from './yaml-file.ts'
 
 /**
  * Bytes of an `agent.md`, also with its YAML aliases expanded. The agent item stores the document twice, and a DynamoDB
  * item can have 400 KB.
  */
 const MAX_DOCUMENT_BYTES = 150_000
+
+/** `field` is a dotted path. The message continues a sentence that starts with the field. */
+export type DocumentProblem = Position & { field: string; message: string }
+
+export type ParsedDocument =
+  | { document: AgentDocument; problems: []; getPosition: GetPosition }
+  | { document: null; problems: DocumentProblem[] }
+
+/** The lookbehind anchors the start of the file: with the m flag, ^ matches every line. */
+const FRONT_MATTER = /(?<![\s\S])---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m
+const FRONT_MATTER_FIELD = 'front matter'
+
+/**
+ * Parses an `agent.md`: YAML front matter between two `---` lines, then the instructions.
+ * @param defaultSlug the folder's name, used if the document has no slug; null if there is none
+ */
+export function parseDocument(text: string, defaultSlug: string | null): ParsedDocument {
+  const match = FRONT_MATTER.exec(text)
+  if (!match) return toProblem(START, FRONT_MATTER_FIELD, 'must start the file, between two "---" lines')
+  const yaml = parseYaml(match[1] ?? '', { linesBefore: 1 })
+  if (!('getPosition' in yaml)) {
+    const problems = yaml.problems.map((problem) => ({ ...problem, field: FRONT_MATTER_FIELD }))
+    return { document: null, problems }
+  }
+
+  const { getPosition } = yaml
+  const result = documentSchema.safeParse(yaml.values, { reportInput: true })
+  const slug = result.data?.slug ?? defaultSlug
+  const problems = (result.error?.issues ?? []).flatMap(explainIssue).map(({ path, message }) => ({
+    ...getPosition(path),
+    field: path.join('.') || FRONT_MATTER_FIELD,
+    message,
+  }))
+  if (!result.success) return { document: null, problems: problems.sort((a, b) => a.line - b.line) }
+  if (slug === null || !isSlug(slug)) {
+    const reason = slug === null ? '' : ` because the folder name "${slug}" is not a valid slug`
+    const message = `is required${reason} (lowercase words joined by hyphens)`
+    return toProblem(getPosition(['slug']), 'slug', message)
+  }
+  const instructions = text.slice(match[0].length).trim()
+  return { document: { ...result.data, slug, instructions }, problems: [], getPosition }
+}
+
+function toProblem(position: Position, field: string, message: string): ParsedDocument {
+  return { document: null, problems: [{ ...position, field, message }] }
+}
 
 /** `field` is null if the problem is not one of a field. */
 export type CheckedProblem = Omit<DocumentProblem, 'field'> & { field: string | null }
@@ -35,14 +83,9 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
   const parsed = parseDocument(text, source.defaultSlug)
   if (!parsed.document) return parsed
   const { document, getPosition } = parsed
-  const conflicts = findConflicts(document, source)
-  const budget = await findBudgetProblem(document)
-  const problems = [
-    ...conflicts.map((conflict) => ({ ...getPosition(conflict.field.split('.')), ...conflict })),
-    ...(budget
-      ? [{ ...getPosition(budget.path), field: budget.path.join('.'), message: budget.message }]
-      : []),
-  ]
+  const problems = [...findConflicts(document, source), ...(await findBudgetProblems(document))].map(
+    (problem) => ({ ...getPosition(problem.field.split('.')), ...problem }),
+  )
   if (problems.length > 0) return { document: null, problems }
   const json = JSON.stringify(document)
   if (hasUnpairedSurrogate(json)) return invalid('contains half of a surrogate pair, which is not text')
@@ -57,24 +100,47 @@ const invalid = (message: string): CheckedDocument => ({
   problems: [{ ...START, field: null, message }],
 })
 
+type FieldProblem = { field: string; message: string }
+
 /** A code agent has code and no model settings; a model agent has instructions and no code. */
-function findConflicts(document: AgentDocument, { hasCode, withCode, withoutCode }: DocumentSource) {
-  const { code, model, tools, instructions, execution, learning } = document
-  const conflicts: { field: string; message: string }[] = []
-  const add = (field: string, message: string) => void conflicts.push({ field, message })
-  if (code && !hasCode) add('code', `is true, but ${withoutCode}`)
-  if (!code && hasCode) add('code', `must be true because ${withCode}`)
-  if (code && model) add('model', 'must be omitted: a code agent has no model')
-  if (code && tools.length > 0)
-    add('tools', 'must be omitted: a code agent has no model that could call tools')
-  if (code && execution.models)
-    add('execution.models', 'must be omitted: a code agent has no model that a call could override')
-  if (code && learning) add('learning', 'must be omitted: a code agent does not learn')
-  for (const limit of ['maxParallelToolCalls', 'maxChildren'] as const) {
-    if (code && execution[limit] !== undefined)
-      add(`execution.${limit}`, 'must be omitted: a code agent has no model that could call tools')
+function findConflicts(
+  { code, model, tools, instructions, execution, learning }: AgentDocument,
+  { hasCode, withCode, withoutCode }: DocumentSource,
+): FieldProblem[] {
+  if (!code && hasCode) return [{ field: 'code', message: `must be true because ${withCode}` }]
+  if (!code) {
+    const message = 'are required: add text for the model below the front matter'
+    return instructions === '' ? [{ field: 'instructions', message }] : []
   }
-  if (!code && !hasCode && instructions === '')
-    add('instructions', 'are required: add text for the model below the front matter')
-  return conflicts
+  const problems = hasCode ? [] : [{ field: 'code', message: `is true, but ${withoutCode}` }]
+  const omit = (isPresent: unknown, field: string, reason: string) => {
+    if (isPresent) problems.push({ field, message: `must be omitted: a code agent ${reason}` })
+  }
+  const noTools = 'has no model that could call tools'
+  omit(model, 'model', 'has no model')
+  omit(tools.length > 0, 'tools', noTools)
+  omit(execution.models, 'execution.models', 'has no model that a call could override')
+  omit(learning, 'learning', 'does not learn')
+  omit(execution.maxParallelToolCalls !== undefined, 'execution.maxParallelToolCalls', noTools)
+  omit(execution.maxChildren !== undefined, 'execution.maxChildren', noTools)
+  return problems
+}
+
+/**
+ * A budget that the service cannot enforce: it sees only the spending of models that it calls itself and whose price it
+ * knows. Without a model, the model may be known only where the agent runs.
+ */
+async function findBudgetProblems(
+  { code, model, execution }: AgentDocument,
+  environment: Environment = process.env,
+): Promise<FieldProblem[]> {
+  const [limit] = (['maxTokens', 'maxCostUsd'] as const).filter((name) => (execution[name] ?? null) !== null)
+  if (code && limit) {
+    const message = 'must be omitted: the service does not see what the code of an agent spends'
+    return [{ field: `execution.${limit}`, message }]
+  }
+  const name = (typeof model === 'string' ? model : model?.name) ?? environment[DEFAULT_MODEL]
+  if ((execution.maxCostUsd ?? null) === null || !name || (await findPrice(name, environment))) return []
+  const message = `must be omitted: the model ${name} has no price. Use maxTokens, or set its price in MODEL_PRICES`
+  return [{ field: 'execution.maxCostUsd', message }]
 }

@@ -91,10 +91,9 @@ export const settingsSchema = z.strictObject({
     .nullable()
     .default(null),
   timeoutSeconds: z.int().min(1).max(DAY_SECONDS).nullable().default(null),
-  // Without a default, so that the digests of documents without a budget stay the same.
+  // No defaults below: only limits that the document sets restrict callers.
   maxTokens: z.int().min(MAX_TOKENS.min).max(MAX_TOKENS.max).nullish(),
   maxCostUsd: z.number().min(MAX_COST_USD.min).max(MAX_COST_USD.max).nullish(),
-  // Without defaults, as above, and so that what limits callers is only what the document says.
   maxAgentSteps: z.int().min(MAX_AGENT_STEPS.min).max(MAX_AGENT_STEPS.max).optional(),
   models: z.array(modelNameSchema).max(MAX_MODELS).optional(),
   maxParallelToolCalls: z.int().min(MAX_PARALLEL_TOOL_CALLS.min).max(MAX_PARALLEL_TOOL_CALLS.max).optional(),

@@ -1,12 +1,12 @@
 import type { Agent, ModelSettings, Version } from '../../core/agent.ts'
 import { AgentArchived, VersionNotFound, VersionRetired } from '../../core/errors.ts'
+import { sha256 } from '../../core/hash-json.ts'
 import { agentIdOf } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
 import type { AgentStore, System } from '../../core/ports.ts'
 import type { AgentDocument } from '../document/document.ts'
-import { forgetCurrentVersion } from '../version-cache.ts'
-import { toContentHashes } from './content-hashes.ts'
-import { promoteVersion } from './promote-version.ts'
+import { forgetCurrentVersion } from '../resolve-version.ts'
+import { promoteVersion } from './change-agent.ts'
 
 /** A valid agent, bundled and ready to publish. */
 export type PublishableAgent = { document: AgentDocument; code: string | null }
@@ -59,7 +59,7 @@ export async function publishAgent(params: Params): Promise<Published> {
   }
 }
 
-/** The version that has this content already. A draft that is to be published becomes current. A retired one is of no use. */
+/** The version that has this content already. Promotes a draft that is to be published; skips a retired one. */
 async function findIdentical(
   { store, system, organizationId, message }: Params,
   { id: agentId, current, draftVersionId, retired }: Agent,
@@ -101,7 +101,9 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     env: document.env,
     instructions: document.instructions,
     execution: document.execution,
-    ...toContentHashes(document, code),
+    digest: sha256(JSON.stringify([document, code])),
+    documentHash: sha256(JSON.stringify(document)),
+    ...(code !== null && { codeHash: sha256(code) }),
     ...(message !== undefined && { message }),
   }
 }

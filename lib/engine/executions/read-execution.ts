@@ -1,6 +1,6 @@
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
 import { whileHeld } from '../../access/open-requests.ts'
-import { resolveVersionOf } from '../../agents/version-cache.ts'
+import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import { ExecutionNotFound } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'

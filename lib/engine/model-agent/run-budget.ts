@@ -1,4 +1,4 @@
-import { resolveVersionOf } from '../../agents/version-cache.ts'
+import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import type { Version } from '../../core/agent.ts'
 import {
   addSpending,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pRetry from 'p-retry'
-import { resolveVersionOf } from '../../agents/version-cache.ts'
+import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import type { Version } from '../../core/agent.ts'
 import { Unavailable, WriteRejected } from '../../core/errors.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseDocument } from '../../../lib/agents/document/parse-document.ts'
+import { parseDocument } from '../../../lib/agents/document/check-document.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import { system } from '../../../lib/system.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { archiveAgent } from '../../../lib/agents/lifecycle/archive-agent.ts'
+import { archiveAgent } from '../../../lib/agents/lifecycle/change-agent.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { CANCELLED, type LeasedExecution, NO_USAGE } from '../../../lib/core/execution.ts'

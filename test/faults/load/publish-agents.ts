@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { parseDocument } from '../../../lib/agents/document/parse-document.ts'
+import { parseDocument } from '../../../lib/agents/document/check-document.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { type LoadedAgent, loadFolder } from '../../../lib/agents/load-folder.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'

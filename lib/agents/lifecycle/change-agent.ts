@@ -1,0 +1,91 @@
+import type { Agent, Version } from '../../core/agent.ts'
+import {
+  AgentArchived,
+  AgentNotFound,
+  VersionNotFound,
+  VersionNotRetirable,
+  VersionRetired,
+} from '../../core/errors.ts'
+import { agentIdFrom } from '../../core/ids.ts'
+import { MAX_RETIRED_VERSIONS } from '../../core/limits.ts'
+import type { System } from '../../core/ports.ts'
+import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
+import { forgetCurrentVersion } from '../resolve-version.ts'
+
+type Promotion = AgentReference & {
+  system: System
+  versionId: string
+  /** Replaces that of a draft. */
+  message?: string | undefined
+}
+
+/**
+ * Makes a version current as it is: a draft, or a version that was current in the past. Does nothing if it is current.
+ * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired
+ */
+export async function promoteVersion(params: Promotion): Promise<Agent> {
+  const { store, system, organizationId, versionId: id, message } = params
+  for (;;) {
+    const agent = await resolveAgent(params)
+    if (agent.archivedAt !== null) throw new AgentArchived()
+    if (agent.current?.id === id) return agent
+    if (agent.retired[id] !== undefined) throw new VersionRetired('promotion')
+    const { id: agentId, draftVersionId } = agent
+    const version = { organizationId, agentId, id }
+    const promotedAt = new Date(system.now()).toISOString()
+    const promoted = await store.promote({ ...version, draftVersionId, promotedAt, message })
+    if (promoted) {
+      forgetCurrentVersion(agentId)
+      return promoted
+    }
+    // Another request has changed the agent, or there is no such version.
+    if (!(await store.getVersion(version))) throw new VersionNotFound()
+  }
+}
+
+/**
+ * Retires a version, published or a draft: it accepts no new runs and cannot become current. Its runs in progress finish.
+ * The agent records it, as it records the current version: a retirement and a promotion cannot overtake each other.
+ * @param retiredAt null makes the version usable again; retiring it twice keeps the first time
+ * @throws AgentNotFound, VersionNotFound; VersionNotRetirable for the current version and for too many
+ */
+export async function retireVersion(
+  { versionId: id, ...reference }: AgentReference & { versionId: string },
+  retiredAt: string | null,
+): Promise<{ agent: Agent; version: Version }> {
+  const { store, organizationId } = reference
+  const found = await resolveAgent(reference)
+  const params = { organizationId, agentId: found.id, id }
+  const version = await store.getVersion(params)
+  if (!version) throw new VersionNotFound()
+  const isNew = retiredAt !== null && found.retired[id] === undefined
+  if (isNew && Object.keys(found.retired).length >= MAX_RETIRED_VERSIONS)
+    throw new VersionNotRetirable(
+      `The agent has ${MAX_RETIRED_VERSIONS} retired versions, which is the maximum. Unretire one of them first.`,
+    )
+  const agent = await store.setRetired({ ...params, retiredAt })
+  if (agent) {
+    forgetCurrentVersion(agent.id)
+    return { agent, version }
+  }
+  if (retiredAt === null) throw new AgentNotFound()
+  throw new VersionNotRetirable(
+    'This version is the current one of the agent. Promote another version first.',
+  )
+}
+
+/**
+ * Archives an agent: it accepts no new runs and no versions, and lists leave it out. Its runs in progress finish.
+ * @param archivedAt null restores the agent
+ * @throws AgentNotFound
+ */
+export async function archiveAgent(
+  { store, organizationId, idOrSlug }: AgentReference,
+  archivedAt: string | null,
+): Promise<Agent> {
+  const id = agentIdFrom(organizationId, idOrSlug)
+  const agent = id && (await store.setArchived({ organizationId, id, archivedAt }))
+  if (!agent) throw new AgentNotFound()
+  forgetCurrentVersion(agent.id)
+  return agent
+}
