@@ -1,12 +1,11 @@
 import { asAnswer } from '../lib/access/executions.ts'
-import { idempotencyKeyOf } from '../lib/access/permissions.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { streamRun } from '../lib/engine/events/stream-run.ts'
 import { openSubmitEngine } from '../lib/engine/submit/open-submit-engine.ts'
-import { buildRunRequest, resolveVersionToRun } from '../lib/engine/submit/run-request.ts'
+import { prepareRun } from '../lib/engine/submit/run-request.ts'
 import { submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { acceptsEvents, getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
@@ -20,10 +19,9 @@ const events = openEvents(stores)
 const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
 
 async function runAgent({ access, agentId, query, headers, body, accept, basePath }: Request<'run-agent'>) {
-  const idempotencyKey = idempotencyKeyOf(access, headers['Idempotency-Key'])
-  const reference = { idOrSlug: agentId, versionId: query.version, idempotencyKey }
-  const { version, refusal } = await resolveVersionToRun({ agents, access, ...reference })
-  const run = { ...(await buildRunRequest(version, body, query, idempotencyKey)), refusal }
+  const idempotencyKey = headers['Idempotency-Key']
+  const call = { access, idOrSlug: agentId, body, overrides: query, idempotencyKey }
+  const run = await prepareRun({ agents, ...call })
   const mode = query.execMode
   if (acceptsEvents(accept)) {
     const streamed = await streamRun({ engine, events }, { access, mode, run, maxMs: getMaxStreamMs() })

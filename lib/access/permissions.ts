@@ -10,8 +10,9 @@ export function visibilityOf({ organizationId, agents, tenantId }: Access): Visi
 /** Whether a token may use an agent, given as ID or slug. */
 export function mayUseAgent(access: Access, idOrSlug: string): boolean {
   const { organizationId, agentIds } = visibilityOf(access)
+  if (agentIds === null) return true
   const id = agentIdFrom(organizationId, idOrSlug)
-  return agentIds === null || (id !== undefined && agentIds.includes(id))
+  return id !== undefined && agentIds.includes(id)
 }
 
 export const hasScope = ({ scopes }: Pick<Access, 'scopes'>, scope: Scope): boolean =>

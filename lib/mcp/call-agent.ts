@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
-import { idempotencyKeyOf, mayUseAgent, resolveTenant } from '../access/permissions.ts'
+import { resolveTenant } from '../access/permissions.ts'
 import { runHeaders, runParameters } from '../api/parameters.ts'
 import type { Access } from '../core/access.ts'
 import {
@@ -14,7 +14,7 @@ import type { Execution } from '../core/execution.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
 import type { Step } from '../core/step.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
-import { buildRunRequest, type RunRequest, resolveVersionToRun } from '../engine/submit/run-request.ts'
+import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
 import {
   describeViolations,
@@ -43,21 +43,31 @@ type CallMeta = z.output<typeof callMeta>
  * @throws InvalidParams for an unknown tool or version, and for invalid `_meta`
  */
 export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<CallToolResult> {
-  const { version: versionId, useCache, ...meta } = parseCallMeta(call.meta)
-  const tenantId = tenantOf(call.access, meta.tenantId)
-  const idempotencyKey = idempotencyKeyOf(call.access, meta.idempotencyKey)
-  const { version, refusal } = await findVersion(engine, call, { versionId, idempotencyKey })
+  const { agents } = engine
+  const { access, name, input } = call
+  const { idempotencyKey, ...meta } = parseCallMeta(call.meta)
+  const overrides = { ...meta, tenantId: tenantOf(access, meta.tenantId), enforceInputSchema: true }
   try {
-    const overrides = { tenantId, useCache, enforceInputSchema: true }
-    const request = { ...(await buildRunRequest(version, call.input, overrides, idempotencyKey)), refusal }
-    return toRunResult(await runForCall(engine, call, request))
+    const run = await prepareRun({ agents, access, idOrSlug: name, body: input, overrides, idempotencyKey })
+    return toRunResult(await runForCall(engine, call, run))
   } catch (error) {
     if (error instanceof InputSchemaMismatch)
       return toToolError(
         `The arguments do not match the input schema.\n${describeViolations(error.errors ?? [])}`,
       )
-    throw error
+    throw toCallError(error, name, overrides.version)
   }
+}
+
+/** An error of the version, in the terms of a call. Other errors stay as they are. */
+function toCallError(error: unknown, name: string, versionId: CallMeta['version']): unknown {
+  if (error instanceof AgentNotFound) return new UnknownTool(name)
+  if (error instanceof Forbidden || error instanceof VersionRetired)
+    return new InvalidParams(`_meta.version: ${error.message}`)
+  if (!(error instanceof VersionNotFound)) return error
+  return versionId === undefined
+    ? new UnknownTool(name)
+    : new InvalidParams('_meta.version is not a version of this agent.')
 }
 
 /** @throws InvalidParams that names the keys */
@@ -67,25 +77,6 @@ function parseCallMeta(meta: Json | undefined): CallMeta {
   throw new InvalidParams(
     error.issues.map(({ path, message }) => `_meta.${path[0]?.toString()} ${message}.`).join(' '),
   )
-}
-
-async function findVersion(
-  { agents }: SubmitEngine,
-  { access, name }: ToolCall,
-  named: { versionId: CallMeta['version']; idempotencyKey: string | undefined },
-): ReturnType<typeof resolveVersionToRun> {
-  if (!mayUseAgent(access, name)) throw new UnknownTool(name)
-  try {
-    return await resolveVersionToRun({ agents, access, idOrSlug: name, ...named })
-  } catch (error) {
-    if (error instanceof Forbidden || error instanceof VersionRetired)
-      throw new InvalidParams(`_meta.version: ${error.message}`)
-    if (error instanceof AgentNotFound) throw new UnknownTool(name)
-    if (!(error instanceof VersionNotFound)) throw error
-    throw named.versionId === undefined
-      ? new UnknownTool(name)
-      : new InvalidParams('_meta.version is not a version of this agent.')
-  }
 }
 
 /** @throws InvalidParams for another tenant than that of the token */

@@ -19,11 +19,34 @@ beforeAll(async () => {
   await org.call('POST', '/v1/agents', { body: { document: DRAFT, draft: true } })
 })
 
-async function callTool(name: string, input: object, client: ApiClient = org.call) {
-  const params = { name, arguments: input }
-  const { text } = await client('POST', '/v1/mcp', modernRequest('tools/call', params))
+async function callTool(name: string, input: object, meta: object = {}) {
+  const params = { name, arguments: input, _meta: meta }
+  const { text } = await org.call('POST', '/v1/mcp', modernRequest('tools/call', params))
   return parseMessages(text).at(-1)
 }
+
+describe('an idempotency key', () => {
+  it('is rejected, like over HTTP, for another version than that of the first request', async () => {
+    const draft = await org.publish('echo', { draft: true })
+    const call = async (meta: object) => callTool('echo', { text: 'x' }, { idempotencyKey: 'k', ...meta })
+    const run = async (key: string, query: string) =>
+      (
+        await org.call('POST', `/v1/agents/echo/executions${query}`, {
+          body: { text: 'x' },
+          headers: { 'Idempotency-Key': key },
+        })
+      ).json.code
+    expect([await run('http', ''), await run('http', `?version=${draft.id}`)]).toEqual([
+      undefined,
+      'IdempotencyKeyReused',
+    ])
+    expect((await call({})).result.isError).toBeUndefined()
+    expect((await call({ version: draft.id })).result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('Idempotency-Key') }],
+    })
+  })
+})
 
 describe('list_executions', () => {
   it.each([

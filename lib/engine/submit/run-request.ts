@@ -1,10 +1,11 @@
-import { hasScope } from '../../access/permissions.ts'
+import { hasScope, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../../access/permissions.ts'
 import { resolveVersion } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
 import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import { toBudget, toOptions } from '../../core/budget.ts'
 import {
   AgentArchived,
+  AgentNotFound,
   Forbidden,
   InputSchemaMismatch,
   type ServiceError,
@@ -37,33 +38,32 @@ export type RunRequest = {
 /** A client's idempotency key, and the hash of everything that must be equal when the key is used again. */
 export type Idempotency = { key: string; requestHash: string }
 
-type VersionToRun = {
+type Call = {
   agents: AgentStore
   access: Access
   idOrSlug: string
-  versionId: string | undefined
+  body: Json
+  overrides: RunOverrides & { version?: string | undefined }
+  /** As the client sent it. */
   idempotencyKey: string | undefined
 }
 
 /**
- * Resolves the version of a request to run an agent. A draft is for those who may change the agent. An archived agent or a
- * retired version is an error, unless the request has an idempotency key and can be the repetition of an accepted one.
- * @throws AgentNotFound, VersionNotFound, Forbidden, AgentArchived, VersionRetired
+ * The run that a client asks for. A draft is for those who may change the agent. An archived agent or a retired version is an
+ * error, unless the request has an idempotency key and can be the repetition of an accepted one.
+ * @throws AgentNotFound, VersionNotFound, Forbidden, AgentArchived, VersionRetired, and what `buildRunRequest` throws
  */
-export async function resolveVersionToRun({
-  agents,
-  access,
-  idOrSlug,
-  versionId,
-  idempotencyKey,
-}: VersionToRun): Promise<Required<Pick<RunRequest, 'version' | 'refusal'>>> {
+export async function prepareRun({ agents, access, idOrSlug, body, ...call }: Call): Promise<RunRequest> {
+  if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
+  const overrides = { ...call.overrides, tenantId: resolveTenant(access, call.overrides.tenantId) }
   const { organizationId } = access
-  const resolved = await resolveVersion({ store: agents, organizationId, idOrSlug, versionId })
-  const { version, isArchived, isRetired } = resolved
+  const reference = { store: agents, organizationId, idOrSlug, versionId: overrides.version }
+  const { version, isArchived, isRetired } = await resolveVersion(reference)
   if (version.status === 'DRAFT') assertMayRunDraft(access)
   const refusal = isArchived ? new AgentArchived() : isRetired ? new VersionRetired('run') : null
+  const idempotencyKey = idempotencyKeyOf(access, call.idempotencyKey)
   if (refusal && idempotencyKey === undefined) throw refusal
-  return { version, refusal }
+  return { ...(await buildRunRequest(version, body, overrides, idempotencyKey)), refusal }
 }
 
 /** @throws Forbidden */
