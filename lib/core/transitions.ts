@@ -13,29 +13,7 @@ export type Guard = {
 }
 
 /** The fields set by a transition. */
-export type Changes = Partial<
-  Pick<
-    Execution,
-    | 'status'
-    | 'startedAt'
-    | 'output'
-    | 'error'
-    | 'finishedAt'
-    | 'steps'
-    | 'usage'
-    | 'model'
-    | 'lease'
-    | 'openUntil'
-    | 'attemptsSinceProgress'
-    | 'outages'
-    | 'lostSteps'
-    | 'lastError'
-    | 'cached'
-    | 'cachedExecutionId'
-    | 'learnedFrom'
-    | 'logs'
-  >
->
+export type Changes = Partial<Omit<Execution, 'id' | 'organizationId' | 'agentId' | 'versionId' | 'input'>>
 
 type Counter = 'attempts' | 'attemptsSinceProgress' | 'outages'
 
