@@ -4,7 +4,7 @@ import { AwsSolutionsChecks } from 'cdk-nag'
 import { bundleFunctions } from './bundling/bundle.ts'
 import { requireDefaultModel } from './functions/default-model.ts'
 import { suppressFindings } from './nag-suppressions.ts'
-import { readSettings } from './read-settings.ts'
+import { readSettings } from './settings.ts'
 import { ServiceStack } from './stack.ts'
 
 const app = new App()

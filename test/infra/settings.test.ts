@@ -1,24 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { App } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
-import { readSettings } from '../../infra/read-settings.ts'
-import type { Setting } from '../../infra/setting.ts'
-import { SETTINGS, type Settings } from '../../infra/settings.ts'
+import { readSettings, SETTINGS, type Settings } from '../../infra/settings.ts'
 import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
+import { docOf, documentSettings } from '../../lib/settings.ts'
 import { readSection } from './read-section.ts'
 
 const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
 
 const read = (context: Record<string, unknown> = {}) => readSettings(new App({ context }).node)
 const names = Object.keys(SETTINGS) as (keyof Settings)[]
-const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
 /** Those of the providers: `test/models/providers` checks that `docs/models.md` has them. */
 const isKeySetting = (name: string) => STACK_KEYS.some(({ setting }) => setting === name)
 const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
 
 describe('readSettings', () => {
   it('returns the defaults for an empty context', () => {
-    const defaults = Object.fromEntries(settings.map(([name, setting]) => [name, setting.default]))
+    const defaults = Object.fromEntries(names.map((name) => [name, SETTINGS[name].parse(undefined)]))
     expect(read()).toEqual(defaults)
     expect(read(Object.fromEntries(names.map((name) => [name, '']))), 'empty values').toEqual(defaults)
   })
@@ -113,9 +111,16 @@ describe('readSettings', () => {
     ['openaiKeyParameter', 'sk-key with spaces'],
     ['anthropicKeyParameter', '/team/'],
   ])('rejects %s %j and names the allowed values', (name, value) => {
-    const allowed = SETTINGS[name].allowed.replaceAll('`', '')
+    const allowed = docOf(SETTINGS[name]).allowed.replaceAll('`', '')
     const message = `Invalid context value ${name}: "${value}". Allowed: ${allowed}.`
     expect(() => read({ [name]: value })).toThrow(message)
+  })
+
+  it('reports all invalid values, with what is wrong within one', () => {
+    const context = { stageName: 'a/b', kms: 1, modelPrices: '{"openai/gpt-5":{"input":1,"outptu":1}}' }
+    expect(() => read(context)).toThrow(
+      /stageName: "a\/b"\..*\n.* modelPrices: .*unknown rate "outptu".*\n.* kms: "1"/,
+    )
   })
 
   it.each([{ domainName: 'agents.example.com' }, { certificateArn }])('rejects %j alone', (context) => {
@@ -181,14 +186,9 @@ describe('unknown context keys', () => {
 
 describe('docs/settings.md', () => {
   it('lists every setting with its default, allowed values and description', () => {
-    const rows = settings.map(([name, setting]) => {
-      const shown = setting.default === null ? 'none' : `\`${setting.default}\``
-      const row = isKeySetting(name) ? '{provider}KeyParameter' : name
-      return `| \`${row}\` | ${shown} | ${setting.allowed} | ${setting.description} |`
-    })
     const listed = readSection('settings.md')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
-    expect(listed).toEqual([...new Set(rows)])
+    expect(listed).toEqual(documentSettings(SETTINGS))
   })
 })
