@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { hasUnpairedSurrogate } from '../../lib/core/json.ts'
+import { hasUnpairedSurrogate, tryParseJson } from '../../lib/core/json.ts'
+import { spawnFilter } from './spawn-emulator.ts'
 
 /** The answer of DynamoDB: its status, and its body as JSON text. */
 export type Answer = { status: number; body: string }
@@ -18,7 +18,7 @@ type Message = {
   error?: { message: string }
 }
 
-const MAX_ERROR_CHARACTERS = 2_000
+const MAX_START_MS = 10_000
 const PROTOCOL_VERSION = '2025-06-18'
 
 /**
@@ -26,25 +26,14 @@ const PROTOCOL_VERSION = '2025-06-18'
  * output speak MCP, whose tools are the operations of DynamoDB. It exits when its standard input closes, which happens
  * however this process dies.
  * @param file where the data is stored; null to keep it in memory
- * @throws an Error with what dynoxide has written to standard error when it exits instead
+ * @throws an Error with what dynoxide has written to standard error when it exits instead, or when it does not answer
  */
-export async function startDynoxideProcess(binary: string, file: string | null): Promise<DynoxideProcess> {
-  const child = spawn(binary, ['mcp', ...(file ? ['--db-path', file] : [])], {
-    stdio: 'pipe',
-    // A separate process group: an interrupt from the terminal must not stop the database before the service.
-    detached: true,
-  })
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-MAX_ERROR_CHARACTERS)
-  })
-  // Writing to a process that has exited.
-  child.stdin.on('error', () => undefined)
-  const exited = new Promise<string>((resolve) => {
-    child.once('error', ({ message }) => resolve(message))
-    child.once('close', () => resolve(errors))
-  })
-
+export async function startDynoxideProcess(
+  binary: string,
+  file: string | null,
+  { maxStartMs = MAX_START_MS }: { maxStartMs?: number } = {},
+): Promise<DynoxideProcess> {
+  const { child, exited, stop } = spawnFilter(binary, ['mcp', ...(file ? ['--db-path', file] : [])])
   const waiting = new Map<number, { resolve: (message: Message) => void; reject: (error: Error) => void }>()
   let isOpen = true
   void exited.then(() => {
@@ -53,9 +42,9 @@ export async function startDynoxideProcess(binary: string, file: string | null):
     waiting.clear()
   })
   onLine(child.stdout, (line) => {
-    const message = JSON.parse(line) as Message
-    waiting.get(message.id ?? -1)?.resolve(message)
-    waiting.delete(message.id ?? -1)
+    const message = tryParseJson(line) as Message | null | undefined
+    waiting.get(message?.id ?? -1)?.resolve(message as Message)
+    waiting.delete(message?.id ?? -1)
   })
 
   let lastId = 0
@@ -70,21 +59,19 @@ export async function startDynoxideProcess(binary: string, file: string | null):
       child.stdin.write(line)
     })
 
-  const database = {
-    call: async (operation: string, input: object) =>
-      toAnswer(await request('tools/call', toToolCall(operation, input))),
-    stop: async () => {
-      child.stdin.end()
-      await exited
-    },
-  }
   const clientInfo = { name: 'agent-execution-service', version: '1' }
   const initialize = { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo }
+  const late = setTimeout(() => child.kill('SIGKILL'), maxStartMs)
   await request('initialize', initialize).catch(async () => {
-    throw new Error(await exited)
+    const errors = await exited
+    throw new Error(errors || `dynoxide did not answer within ${maxStartMs / 1_000} s.`)
   })
+  clearTimeout(late)
   child.stdin.write(toLine({ method: 'notifications/initialized' }))
-  return database
+  return {
+    call: async (operation, input) => toAnswer(await request('tools/call', toToolCall(operation, input))),
+    stop,
+  }
 }
 
 /** Instead of dynoxide, which does not answer messages that it cannot read. */
@@ -130,15 +117,8 @@ function toToolCall(operation: string, input: object) {
 function toAnswer({ result, error }: Message): Answer {
   const text = result?.content?.[0]?.text ?? ''
   if (!error && !result?.isError) return { status: 200, body: text }
-  const { error_type: type = 'ValidationException', message = error?.message ?? text } = parseError(text)
+  const { error_type: type = 'ValidationException', message = error?.message ?? text } =
+    (tryParseJson(text) as { error_type?: string; message?: string } | undefined) ?? {}
   const status = type === 'InternalServerError' ? 500 : 400
   return { status, body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message }) }
-}
-
-function parseError(text: string): { error_type?: string; message?: string } {
-  try {
-    return JSON.parse(text) as { error_type?: string; message?: string }
-  } catch {
-    return {}
-  }
 }

@@ -27,7 +27,7 @@ export async function startEmbeddedDynamoDB(folder: string | null): Promise<Emul
 async function startEmbeddedDynoxide(binary: string, folder: string | null): Promise<Emulator> {
   const file = folder && databaseFile(folder)
   const { call, stop } = await startDynoxideProcess(binary, file).catch(({ message }: Error) => {
-    throw cannotOpen(file ?? 'in memory', message.replace(/^error: /i, '').trim())
+    throw cannotOpen(file, message)
   })
   try {
     const { endpoint, close } = await serveDynamoDB(call)
@@ -66,18 +66,9 @@ async function startDynoxide(binary: string, folder: string | null): Promise<Emu
   const options = ['serve', '--host', '127.0.0.1', '--port', String(port)]
   const file = folder && databaseFile(folder)
   if (file) options.push('--db-path', file)
-  const { exited, errors, stop } = spawnEmulator(binary, options)
+  const { exited, stop } = spawnEmulator(binary, options)
   const exit = new AbortController()
-  void exited.then(() =>
-    exit.abort(
-      cannotOpen(
-        file ?? 'in memory',
-        errors()
-          .replace(/^error: /, '')
-          .trim(),
-      ),
-    ),
-  )
+  void exited.then((errors) => exit.abort(cannotOpen(file, errors)))
   const endpoint = `http://127.0.0.1:${port}`
   const ping = createPing(endpoint)
   try {
@@ -125,8 +116,12 @@ async function checkLevelDatabase(path: string): Promise<void> {
   await database.close()
 }
 
-const cannotOpen = (path: string, reason: string): Error =>
-  new Error(`Cannot open the database ${path}: ${reason} Restore it, or delete it to start over.`)
+function cannotOpen(path: string | null, output: string): Error {
+  const reason = output.replace(/^error: /i, '').trim()
+  return new Error(
+    `Cannot open the database ${path ?? 'in memory'}: ${reason} Restore it, or delete it to start over.`,
+  )
+}
 
 /**
  * Starts the embedded SQS, in memory. The sweeper enqueues again what was queued when it stopped. `startFauxqs` is not

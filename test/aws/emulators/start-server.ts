@@ -18,9 +18,9 @@ export async function startServer(options: Options): Promise<Emulator> {
   const { name, endpoint, command, args, environment } = options
   // Java programs write their log, which says why they stopped, to standard output.
   const script = ['-c', 'exec "$@" >&2', 'sh', command, ...args]
-  const { exited, errors, stop } = spawnEmulator('sh', script, environment)
+  const { exited, stop } = spawnEmulator('sh', script, environment)
   const exit = new AbortController()
-  void exited.then(() => exit.abort(new Error(`${name} exited:\n${errors()}`)))
+  void exited.then((errors) => exit.abort(new Error(`${name} exited:\n${errors}`)))
   try {
     const waiting = { retries: MAX_START_MS / INTERVAL_MS, minTimeout: INTERVAL_MS, factor: 1 }
     await pRetry(() => fetch(endpoint), { ...waiting, maxRetryTime: MAX_START_MS, signal: exit.signal })
