@@ -13,8 +13,7 @@ import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '
 import { type CorsOrigins, corsHeaders, preflightResult } from '../../lib/http/cors.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
 import { type Authorizer, authorize, cacheAuthorizer } from './authorizer.ts'
-import { checkEncoding, matchPath, type PathMatch } from './match-route.ts'
-import { readBody, toProxyEvent } from './proxy-event.ts'
+import { checkEncoding, matchPath, type PathMatch, readBody, toProxyEvent } from './proxy-event.ts'
 import { rejectMalformed, writeResponse } from './write-response.ts'
 
 export type Handlers = Record<
@@ -26,19 +25,26 @@ export type GatewayOptions = {
   handlers: Handlers
   authorizer: Authorizer
   corsOrigins: CorsOrigins
+  /** How long a client may take to send a request. */
+  receiveMs?: number
   /** Called after each response, with a stream when it begins. */
   onResponse?: (entry: { method: string; path: string; status: number; ms: number }) => void
 }
+
+/** Five minutes, as in Node: large bodies over slow connections. */
+const RECEIVE_MS = 300_000
 
 /**
  * API Gateway on this machine: turns HTTP requests into proxy events, calls the authorizer and the Lambda handlers, and
  * responds with problem details where API Gateway uses its gateway responses.
  */
-export function createGateway({ handlers, authorizer, corsOrigins, onResponse }: GatewayOptions): Server {
+export function createGateway(params: GatewayOptions): Server {
+  const { handlers, authorizer, corsOrigins, receiveMs = RECEIVE_MS, onResponse } = params
   const options = { handlers, authorizer: cacheAuthorizer(authorizer), corsOrigins }
   // An import of node:http from an ES module also loads Node's fetch: 7 MB.
   const { createServer } = process.getBuiltinModule('node:http')
-  const server = createServer((request, response) => {
+  const timeouts = { requestTimeout: receiveMs, connectionsCheckingInterval: Math.min(receiveMs, 30_000) }
+  const server = createServer(timeouts, (request, response) => {
     // An error that nobody handles would end the process, and with it the requests of all other clients.
     response.on('error', () => undefined)
     respond(request, response).catch((error: unknown) => {
@@ -72,7 +78,7 @@ export function createGateway({ handlers, authorizer, corsOrigins, onResponse }:
 async function handleRequest(
   request: IncomingMessage,
   requestId: string,
-  { handlers, authorizer, corsOrigins }: Omit<GatewayOptions, 'onResponse'>,
+  { handlers, authorizer, corsOrigins }: Pick<GatewayOptions, 'handlers' | 'authorizer' | 'corsOrigins'>,
 ): Promise<APIGatewayProxyResult> {
   const body = readBody(request)
   try {

@@ -59,15 +59,23 @@ function writeStream(response: ServerResponse, status: number, stream: Readable)
   })
 }
 
-/** Responds with problem details to bytes that Node cannot parse as HTTP. */
+/** Responds with problem details to a request that Node cannot parse as HTTP, or that was not complete in time. */
 export function rejectMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const problem =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? new PayloadTooLarge('The request line and the headers together must not exceed 16 kB.')
-      : new ServiceError('BadRequest', 'The request is not valid HTTP.')
+  const problem = toProblem(error.code)
   const { statusCode, headers, body } = toProblemResult(problem, randomUUID())
   const lines = Object.entries({ ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  socket.end(`HTTP/1.1 ${statusCode} ${problem.title}\r\n${head}\r\n${body}`)
+  socket.end(`HTTP/1.1 ${statusCode} ${problem.members.title ?? problem.title}\r\n${head}\r\n${body}`)
+}
+
+function toProblem(code: string | undefined): ServiceError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new PayloadTooLarge('The request line and the headers together must not exceed 16 kB.')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new ServiceError('BadRequest', 'The request was not complete in time.', {
+      status: 408,
+      members: { title: 'Request Timeout' },
+    })
+  return new ServiceError('BadRequest', 'The request is not valid HTTP.')
 }

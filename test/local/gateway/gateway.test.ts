@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { toProxyResult } from '../../../lib/http/event.ts'
@@ -144,6 +145,19 @@ describe('createGateway', () => {
     gone.resolve()
     expect(await isHealthy()).toBe(true)
     expect(log).toHaveBeenCalledWith('A stream failed:', expect.anything())
+  })
+
+  it.each([
+    ['headers', 'POST /v1/me HTTP/1.1\r\nHost: x\r\n'],
+    ['body', 'POST /v1/me HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{'],
+  ])('responds with 408 to a request whose %s did not arrive in time', async (_part, text) => {
+    const { port, isHealthy } = await serve(() => undefined, { receiveMs: 100 })
+    const socket = await open(port, text)
+    const received = await buffer(socket)
+    const [head = '', body = ''] = String(received).split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+    expect(JSON.parse(body)).toMatchObject({ status: 408, code: 'BadRequest' })
+    expect(await isHealthy()).toBe(true)
   })
 })
 
