@@ -6,6 +6,7 @@ import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
 import { type Emulator, startDynamoDB } from '../../local/emulators/start-emulators.ts'
+import { readLocalSettings } from '../../local/settings.ts'
 import { aModelAgent } from '../support/engine/model-agent.ts'
 import { newOrganization } from '../support/engine/organization.ts'
 import { childrenOf } from '../support/processes/processes.ts'
@@ -62,7 +63,7 @@ const started = (log: string) => vi.waitUntil(() => existsSync(log), { timeout: 
 const newLog = () => join(folder, system.newId())
 
 describe.concurrent('a run whose process is killed', () => {
-  it('is resumed within 15 s with the default lease if the runner was killed', async () => {
+  it('is resumed when the default lease has expired if the runner was killed', async () => {
     await withService(
       async (service, call) => {
         const log = newLog()
@@ -73,7 +74,14 @@ describe.concurrent('a run whose process is killed', () => {
         const killedAt = Date.now()
         const record = await waitForExecution(call, json.id, 40_000)
         expect(record).toMatchObject({ status: 'SUCCESS', output: { attempts: 2 } })
-        expect(Date.parse(record.finishedAt) - killedAt).toBeLessThanOrEqual(15_000)
+        // The sweeper comes twice in a lease. What takes processor time is compared with a run on the new runner.
+        const queued = await call('POST', '/v1/agents/wait/executions?execMode=async', {
+          body: { seconds: 0 },
+        })
+        const other = await waitForExecution(call, queued.json.id)
+        const otherMs = Date.parse(other.finishedAt) - Date.parse(other.createdAt)
+        const { leaseMs } = readLocalSettings({}).times
+        expect(Date.parse(record.finishedAt) - killedAt).toBeLessThan(1.5 * leaseMs + 10 * otherMs)
       },
       { LEASE_SECONDS: '' },
     )
