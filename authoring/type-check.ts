@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { TYPES_FILE, writeAgentTypes } from '../lib/agents/code/write-agent-types.ts'
 import type { AgentDocument } from '../lib/agents/document/document.ts'
 import { START } from '../lib/agents/document/yaml-file.ts'
 import type { FolderProblem } from '../lib/agents/load-folder.ts'
+import { createTemporaryFolder } from '../local/temporary-folders.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -55,7 +55,7 @@ export async function typeCheck({ codeFile, document, signal }: Options): Promis
     return [toProblem(codeFile, message)]
   }
   // The compiler prints real paths.
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'aes-types-')))
+  const folder = await realpath(await createTemporaryFolder('aes-types'))
   try {
     const checkFile = await writeProject(folder, codeFile)
     const output = await run(compiler, ['--project', folder, '--pretty', 'false'], signal)

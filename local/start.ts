@@ -1,5 +1,6 @@
 import { collectGarbage } from './collect-garbage.ts'
 import { runService } from './service.ts'
+import { removeStaleFolders } from './temporary-folders.ts'
 
 // Read before the start, during which the parent may exit.
 const parent = process.ppid
@@ -15,6 +16,7 @@ const FORWARDED_MS = 300
 try {
   const service = await runService(process.env, (line) => console.log(line))
   collectGarbage()
+  removeStaleFolders().catch(() => undefined)
   let stoppedAt: number | undefined
   const stop = async () => {
     if (stoppedAt !== undefined) return

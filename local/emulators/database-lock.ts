@@ -103,7 +103,7 @@ function parseHolder(text: string): LockHolder | null {
 }
 
 /** Does not wait for a response: an emulator may be busy. */
-function acceptsConnections(endpoint: string): Promise<boolean> {
+export function acceptsConnections(endpoint: string): Promise<boolean> {
   const path = socketPathOf(endpoint)
   if (!path) return Promise.resolve(false)
   return new Promise((resolve) => {
@@ -117,7 +117,7 @@ function acceptsConnections(endpoint: string): Promise<boolean> {
   })
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

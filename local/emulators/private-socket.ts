@@ -1,23 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { handleInProcess, toSocketEndpoint } from '../../lib/aws-sdk.ts'
+import { createTemporaryFolder, SOCKET_FILE } from '../temporary-folders.ts'
 import type { DynoxideProcess } from './dynoxide-process.ts'
 
 export type Listening = { endpoint: string; close: () => Promise<void> }
 
-/** Of the folder for temporary files, so that the path of a socket in it has at most 103. */
-const MAX_FOLDER_CHARACTERS = 85
-
 /** Listens on a socket that only this user can open. Not in the data folder, whose path can be too long. */
 export async function listenPrivately(server: Server): Promise<Listening> {
-  // The mode of the folder is 0700.
-  const folder = process.platform === 'win32' ? null : await mkdtemp(join(temporaryFolder(), 'aes-'))
-  const path = folder ? join(folder, 'socket') : `\\\\.\\pipe\\aes-${randomUUID()}`
+  const folder = process.platform === 'win32' ? null : await createTemporaryFolder('aes')
+  const path = folder ? join(folder, SOCKET_FILE) : `\\\\.\\pipe\\aes-${randomUUID()}`
   const remove = async () => {
     if (folder) await rm(folder, { recursive: true, force: true })
   }
@@ -29,8 +25,6 @@ export async function listenPrivately(server: Server): Promise<Listening> {
   }
   return { endpoint: toSocketEndpoint(path), close: () => closeNow(server).then(remove) }
 }
-
-const temporaryFolder = () => (tmpdir().length > MAX_FOLDER_CHARACTERS ? '/tmp' : tmpdir())
 
 export function closeNow(server: Server): Promise<void> {
   server.closeAllConnections()

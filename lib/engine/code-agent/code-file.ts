@@ -37,7 +37,7 @@ export function forgetCodeFile({ id }: Version): void {
 async function writeCode(store: AgentStore, agentId: string, versionId: string): Promise<CodeFile | null> {
   const code = await store.getCode({ agentId, versionId })
   if (code === null) return null
-  const folder = await mkdtemp(join(tmpdir(), 'agent-code-'))
+  const folder = await mkdtemp(join(tmpdir(), `agent-code-${process.pid}-`))
   folders.add(folder)
   const file = join(folder, `${versionId}.mjs`)
   await writeFile(file, code, { mode: 0o400 })

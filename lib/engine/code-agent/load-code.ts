@@ -59,7 +59,7 @@ async function load({
   environment,
   timeoutMs = LOAD_TIMEOUT_MS,
 }: Params): Promise<Omit<LoadProblem, 'unset'> | null> {
-  const root = await mkdtemp(join(tmpdir(), 'agent-load-'))
+  const root = await mkdtemp(join(tmpdir(), `agent-load-${process.pid}-`))
   const folder = join(root, ...LEVELS)
   await mkdir(folder, { recursive: true })
   const { variables, mask } = await openThreadEnvironment({ env }, environment)

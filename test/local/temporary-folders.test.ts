@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { removeStaleFolders } from '../../local/temporary-folders.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
+
+const { newFolder, start } = temporaryServices()
+const parent = mkdtempSync(join(tmpdir(), 'aes-stale-'))
+afterAll(() => rmSync(parent, { recursive: true, force: true }))
+
+const { pid: ended } = spawnSync('true')
+
+it('the temporary folders of ended processes are removed, and no others', async () => {
+  const create = (name: string, mode = 0o700) => {
+    mkdirSync(join(parent, name))
+    writeFileSync(join(parent, name, 'file'), '')
+    chmodSync(join(parent, name), mode)
+  }
+  create(`agent-code-${ended}-aaaaaa`, 0o500)
+  create(`agent-load-${ended}-aaaaaa`)
+  create(`aes-types-${ended}-aaaaaa`)
+  create(`aes-${ended}-aaaaaa`)
+  const kept = [
+    `aes-${process.pid}-aaaaaa`,
+    `aes-${ended}-served`,
+    'aes-service',
+    `other-${ended}-aaaaaa`,
+  ].sort()
+  for (const name of kept) create(name)
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(join(parent, `aes-${ended}-served`, 'socket'), resolve))
+  await removeStaleFolders(parent)
+  expect(readdirSync(parent).sort()).toEqual(kept)
+  server.close()
+})
+
+it('npm start removes those of a service that was killed', async () => {
+  const TMPDIR = newFolder()
+  const folders = () => readdirSync(TMPDIR).filter((name) => name.startsWith('aes-'))
+  const first = await start(newFolder(), { TMPDIR })
+  const stale = folders()
+  expect(stale).not.toEqual([])
+  await first.kill()
+  const second = await start(newFolder(), { TMPDIR })
+  await expect.poll(folders).not.toEqual(expect.arrayContaining(stale.slice(0, 1)))
+  expect(folders()).not.toEqual([])
+  await second.stop()
+})
