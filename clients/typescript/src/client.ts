@@ -1,7 +1,6 @@
-import type { AgentTypes, AnyAgents, SlugOf } from './agent-types.ts'
 import { Caller } from './http/caller.ts'
-import { agentPath, executionPath, toQuery, versionPath } from './http/paths.ts'
 import type { Connection } from './http/request.ts'
+import { agentPath, executionPath, toQuery, versionPath } from './http/request.ts'
 import type {
   AgentFilters,
   CallOptions,
@@ -14,12 +13,15 @@ import type {
 } from './options.ts'
 import type {
   Agent,
+  AgentTypes,
+  AnyAgents,
   ChangedExecution,
   Execution,
   ExecutionSummary,
   FeedbackBody,
   Me,
   PublishBody,
+  SlugOf,
   Step,
   SucceededExecution,
   Version,

@@ -1,4 +1,3 @@
-export type { AgentTypes, AnyAgents, SlugOf } from './agent-types.ts'
 export { Client } from './client.ts'
 export { AgentError } from './errors.ts'
 export type {
@@ -13,6 +12,8 @@ export type {
 } from './options.ts'
 export type {
   Agent,
+  AgentTypes,
+  AnyAgents,
   ChangedExecution,
   ErrorCode,
   Execution,
@@ -21,6 +22,7 @@ export type {
   FeedbackBody,
   Me,
   PublishBody,
+  SlugOf,
   Step,
   SucceededExecution,
   ToolCall,

@@ -1,12 +1,14 @@
 import type { CallOptions, ClientOptions, ListOptions, WaitOptions } from '../options.ts'
 import { type Run, startRun } from '../runs/runs.ts'
 import { type Call, openCall } from './call.ts'
-import { executionPath, nextQuery, toQuery } from './paths.ts'
 import {
   type Connection,
+  executionPath,
+  nextQuery,
   type RequestSpec,
   requestJson,
   toConnection,
+  toQuery,
   unexpectedResponse,
 } from './request.ts'
 

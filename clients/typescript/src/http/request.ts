@@ -1,8 +1,6 @@
 import { AgentError } from '../errors.ts'
 import type { ClientOptions } from '../options.ts'
-import type { Call } from './call.ts'
-import { backoffMs, isRetryable, readRetryAfter } from './retry.ts'
-import { sleep, watch } from './watchdog.ts'
+import { type Call, sleep, watch } from './call.ts'
 
 /** How requests are sent: the options of the client with their defaults. */
 export type Connection = Required<Omit<ClientOptions, 'timeoutMs'>>
@@ -142,3 +140,50 @@ const connectionFailed = (method: string, path: string, cause: unknown): AgentEr
     { code: 'ConnectionFailed', detail: `${method} ${path.split('?')[0]} got no complete response.` },
     cause,
   )
+
+const BASE_MS = 100
+const MAX_MS = 10_000
+
+/** 504 without the code of the service comes from a proxy. */
+const RETRYABLE = [408, 429, 502, 503, 504]
+
+/** Whether the same request can succeed later. */
+function isRetryable({ code, status }: AgentError): boolean {
+  if (code === 'ExecutionStillRunning') return false
+  return code === 'InternalError' || code === 'ConnectionFailed' || RETRYABLE.includes(status)
+}
+
+/**
+ * Exponential backoff with full jitter.
+ * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+ * @param failures in a row, from 0
+ */
+export const backoffMs = (failures: number): number =>
+  Math.random() * Math.min(MAX_MS, BASE_MS * 2 ** failures)
+
+/** `Retry-After` in milliseconds: seconds or a date (RFC 9110, section 10.2.3), on the clock of the server if it is sent. */
+export function readRetryAfter(headers: Headers): number | undefined {
+  const text = headers.get('Retry-After')
+  if (!text) return undefined
+  const date = Date.parse(headers.get('Date') ?? '') || Date.now()
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - date
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0)
+}
+
+/** Path segments, encoded. Agents are named by slug or ID. */
+export const agentPath = (agent: string): string => `/v1/agents/${encodeURIComponent(agent)}`
+export const versionPath = (agent: string, id: string): string =>
+  `${agentPath(agent)}/versions/${encodeURIComponent(id)}`
+export const executionPath = (id: string): string => `/v1/agent_executions/${encodeURIComponent(id)}`
+
+/** A query without the parameters that are undefined; empty without any. */
+export function toQuery(parameters: Record<string, unknown>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) query.set(name, String(value))
+  return `${query}` && `?${query}`
+}
+
+/** The query of the next page in a `Link` header (RFC 8288). Its path is that of this page, whatever a proxy has made of it. */
+export const nextQuery = (headers: Headers): string | undefined =>
+  /<[^>?]*(\?[^>]*)>\s*;\s*rel="?next"?/.exec(headers.get('Link') ?? '')?.[1]

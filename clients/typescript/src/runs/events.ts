@@ -1,8 +1,8 @@
 import { AgentError } from '../errors.ts'
 import type { Call } from '../http/call.ts'
+import { sleep, watch } from '../http/call.ts'
 import type { Connection } from '../http/request.ts'
-import { backoffMs } from '../http/retry.ts'
-import { sleep, watch } from '../http/watchdog.ts'
+import { backoffMs } from '../http/request.ts'
 import type { Execution, Step, ToolCall } from '../records.ts'
 import { EventParser, type SentEvent } from './sse.ts'
 

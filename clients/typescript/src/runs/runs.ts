@@ -1,18 +1,18 @@
 import { AgentError } from '../errors.ts'
-import type { Call } from '../http/call.ts'
-import { agentPath, executionPath, toQuery } from '../http/paths.ts'
+import { type Call, sleep } from '../http/call.ts'
 import {
+  agentPath,
   type Connection,
+  executionPath,
   type RequestSpec,
+  readRetryAfter,
   request,
   requestJson,
+  toQuery,
   unexpectedResponse,
 } from '../http/request.ts'
-import { readRetryAfter } from '../http/retry.ts'
-import { sleep } from '../http/watchdog.ts'
 import type { RunOptions } from '../options.ts'
 import type { Execution, SucceededExecution } from '../records.ts'
-import { newIdempotencyKey } from './idempotency-key.ts'
 
 /** A synchronous run is silent for at most 270 seconds. */
 const MAX_RUN_SILENCE_MS = 300_000
@@ -130,4 +130,11 @@ function openStream(connection: Connection, call: Call, spec: RequestSpec): Prom
     await response.body?.cancel()
     throw unexpectedResponse(response.status, 'The response is not a stream of events.')
   })
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing on pages without TLS, and `crypto` itself in Node 18. */
+function newIdempotencyKey(): string {
+  const bytes = Array.from({ length: 16 }, () => Math.floor(Math.random() * 256))
+  const random = globalThis.crypto?.getRandomValues(new Uint8Array(16)) ?? bytes
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
