@@ -8,8 +8,8 @@ import { verifyToken } from '../lib/tokens/token.ts'
 const { tokens } = openStores()
 
 /**
- * The Lambda authorizer of API Gateway. The policy covers the whole stage, because API Gateway caches it by token, not by
- * route. API Gateway responds with 401 only if the error message is exactly "Unauthorized".
+ * The Lambda authorizer of API Gateway. The policy covers the whole stage, because API Gateway caches it by token, not
+ * by route. API Gateway responds with 401 only if the error message is exactly "Unauthorized".
  */
 export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const token = await verifyToken(tokens, event.authorizationToken, system.now())

@@ -12,12 +12,10 @@ const events = openEvents({ executions, steps })
 
 async function streamEvents(request: Request<'stream-events'>) {
   const release = holdRequest('stream', request.access)
-  try {
-    return await respond(request, release)
-  } catch (error) {
+  return respond(request, release).catch((error: unknown) => {
     release()
     throw error
-  }
+  })
 }
 
 async function respond(request: Request<'stream-events'>, onClose: () => void) {

@@ -9,8 +9,8 @@ import { hasScope, visibilityOf } from './permissions.ts'
 export type ExecutionReference = { executionId: string; access: Access }
 
 /**
- * The id of an execution that a token may use. Its agent and tenant never change, so that a token limited to some is checked
- * once, with one small read; tokens without these limits need none.
+ * The id of an execution that a token may use. Its agent and tenant never change, so that a token limited to some is
+ * checked once, with one small read; tokens without these limits need none.
  * @throws ExecutionNotFound if the text is not a UUID, or if the token may not use the execution
  */
 export async function resolveExecutionId(
@@ -36,8 +36,8 @@ export function limitToAgents(access: Access, agentId: string | null) {
 }
 
 /**
- * An execution as the answer to a run. The repetition of an earlier request gets the same execution, but no feedback, which
- * others have given since, unless the token may read.
+ * An execution as the answer to a run. The repetition of an earlier request gets the same execution, but no feedback,
+ * which others have given since, unless the token may read.
  */
 export const asAnswer = (execution: Execution, access: Access): Execution =>
   hasScope(access, 'read') ? execution : { ...execution, feedback: null }

@@ -2,9 +2,9 @@ import type { Access } from '../core/access.ts'
 import { TooManyOpenRequests } from '../core/errors.ts'
 
 /**
- * Requests that stay open while an execution runs, at a time and in this process: so many that no program needs more, so few
- * that one client cannot use up the memory and sockets of a process. On Lambda a process has one request at a time; there the
- * concurrency of the function is the limit (docs/decisions/0052).
+ * Requests that stay open while an execution runs, at a time and in this process: so many that no program needs more,
+ * so few that one client cannot use up the memory and sockets of a process. On Lambda a process has one request at a
+ * time; there the concurrency of the function is the limit (docs/decisions/0052).
  */
 const LIMITS = {
   stream: { token: 20, organization: 200, name: 'event streams' },

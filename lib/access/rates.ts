@@ -8,7 +8,7 @@ import {
 import type { RateStore } from '../core/ports.ts'
 import { LARGE_BODY_MB_PER_MINUTE, readInteger } from '../environment.ts'
 
-/** The tokens that have used up their requests of a second, as far as this process knows: a flood of requests writes little. */
+/** Tokens known to have used up their requests of a second: a flood of requests writes little. */
 let exhausted = { second: 0, tokens: new Set<string>() }
 
 /** Counts a request of a token with a rate. @throws RateLimitExceeded */
@@ -23,15 +23,15 @@ export async function countRequest(rates: RateStore, { tokenId, rate }: Access):
   if (requests > rate) throw new RateLimitExceeded(rate)
 }
 
-/** The organizations that have used up their bytes of a minute, as far as this process knows. */
+/** Organizations known to have used up their bytes of a minute. */
 let full = { minute: 0, organizations: new Set<string>() }
 
 /** Counts the bytes of a body for its organization. @throws LargeBodyLimitExceeded */
 export type CountBody = (access: Access, bytes: number) => Promise<void>
 
 /**
- * Limits what an organization sends in large bodies: each is stored, and one of 6 MB costs 6,000 write units. Smaller bodies cost
- * no request.
+ * Limits what an organization sends in large bodies: each is stored, and one of 6 MB costs 6,000 write units. Smaller
+ * bodies cost no request.
  */
 export function largeBodyCounter(rates: RateStore): CountBody {
   const maxMegabytes = readInteger(LARGE_BODY_MB_PER_MINUTE, DEFAULT_MB_PER_MINUTE)

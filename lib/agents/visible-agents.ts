@@ -21,8 +21,8 @@ export async function listAgents(
 }
 
 /**
- * Adds a similar slug to the error for an agent that was not found: the same for an agent that does not exist and for one that
- * the token may not use. Other errors stay as they are.
+ * Adds a similar slug to the error for an agent that was not found: the same for an agent that does not exist and for
+ * one that the token may not use. Other errors stay as they are.
  */
 export const suggestSlug =
   (agents: Agents) =>
@@ -33,9 +33,10 @@ export const suggestSlug =
   }
 
 /**
- * A slug that is similar to one that was not found, for "did you mean", among the newest agents that the token may list. Best
- * effort: undefined also if these cannot be read.
- * @param options.isPublished only agents with a published version: by default, all that tokens without the scope `read` learn of
+ * A slug that is similar to one that was not found, for "did you mean", among the newest agents that the token may
+ * list. Best effort: undefined also if these cannot be read.
+ * @param options.isPublished only agents with a published version: by default, all that tokens without the scope `read`
+ * learn of
  */
 export async function findSimilarSlug(
   agents: Agents,

@@ -10,9 +10,9 @@ export type VersionComparison = { changes: ValueChange[]; instructions: Compared
 const MAX_EDITS = 4_000
 
 /**
- * What differs between two versions of an agent, as `GET /v1/agents/{id}/versions/{versionId}` returns them. The CLI and the
- * console show it. Paths are those of the document: `/input/text/type`, `/tools/get_order/http/url`. `/code` is the hash of the
- * code, null for a version that was stored without it.
+ * What differs between two versions of an agent, as `GET /v1/agents/{id}/versions/{versionId}` returns them. The CLI
+ * and the console show it. Paths are those of the document: `/input/text/type`, `/tools/get_order/http/url`. `/code` is
+ * the hash of the code, null for a version that was stored without it.
  */
 export function compareVersions(before: VersionDetails, after: VersionDetails): VersionComparison {
   return {
@@ -56,14 +56,14 @@ const toLines = (kind: ComparedLine['kind'], text: string): ComparedLine[] =>
         .split('\n')
         .map((line) => ({ kind, text: line }))
 
-/** A value that differs. `path` is a JSON Pointer (RFC 6901); `before` or `after` is absent where there is no such value. */
+/** A value that differs. `path`: a JSON Pointer (RFC 6901). `before` or `after` is absent where there is none. */
 export type ValueChange = { path: string; before?: unknown; after?: unknown }
 
 type Values = Record<string, unknown>
 
 /**
- * The differences of two JSON values, as deep as both have objects. Lists of named things, such as tools, are compared by
- * name; other lists as a whole.
+ * The differences of two JSON values, as deep as both have objects. Lists of named things, such as tools, are compared
+ * by name; other lists as a whole.
  */
 export function compareJson(before: unknown, after: unknown, path = ''): ValueChange[] {
   const [a, b] = [toValues(before), toValues(after)]

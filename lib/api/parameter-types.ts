@@ -5,7 +5,7 @@ import * as z from 'zod/mini'
  * them in OpenAPI. An error message continues a sentence that begins with the name of the parameter.
  */
 
-/** A schema of query parameters or headers. Its calls are marked as pure, so that bundles contain only the schemas of their function. */
+/** A schema of query parameters or headers. Its calls are marked as pure: bundles leave out what they do not use. */
 export function parameters<Shape extends z.core.$ZodShape>(shape: () => Shape) {
   return z.object(shape())
 }

@@ -4,13 +4,14 @@ import type { parameterSchemas } from './parameters.ts'
 import type { RecordName, ResponseBody } from './schemas/records.ts'
 
 /**
- * The single source of the HTTP contract: the stack, the local gateway, request validation and OpenAPI read it. To add an
- * endpoint, add a row here and a file in `functions/`, or to its family's. Every function loads this file, so it refers to schemas by name.
+ * The single source of the HTTP contract: the stack, the local gateway, request validation and OpenAPI read it. To add
+ * an endpoint, add a row here and a file in `functions/`, or to its family's. Every function loads this file, so it
+ * refers to schemas by name.
  */
 export type Operation = {
   /**
-   * The function that serves the operation together with others: a stack can hold 500 resources. By default, an operation
-   * has a function of its own, with its name. Families have no routes under the legacy name.
+   * The function that serves the operation together with others: a stack can hold 500 resources. By default, an
+   * operation has a function of its own, with its name. Families have no routes under the legacy name.
    */
   family?: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -40,7 +41,7 @@ export type Operation = {
   page?: { otherPaths: readonly string[] }
 } & (
   | { /** Requires no token. */ public: true }
-  /** The scope that a token needs, or scopes of which it needs one. With `any`, the function decides by what is requested. */
+  /** The scope that a token needs, or several of which one is enough. `any`: the function decides. */
   | { scope: Scope | Scope[] | 'any'; public?: never }
 )
 
@@ -388,7 +389,7 @@ const currentRoutes: Route[] = operationNames.flatMap((name) => {
   }))
 })
 
-/** Document is the legacy name of an agent. Every route of agents and executions also exists under it, except those of families. */
+/** Routes under the legacy name of agents, document: all of agents and executions, except those of families. */
 const legacyRoutes: Route[] = currentRoutes
   .filter(({ path, operation }) => path.startsWith('/v1/agent') && !getOperation(operation).family)
   .map((route) => ({ ...route, path: route.path.replace('/v1/agent', '/v1/document'), legacy: true }))

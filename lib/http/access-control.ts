@@ -36,7 +36,7 @@ export function requireAllTenants(): MiddlewareObj<ServiceEvent> {
   return { before: ({ event }) => assertAllTenants(accessOf(event)) }
 }
 
-/** Limits the agent in the path and the tenant in the query to those of the token. To be used after `queryParameters`. */
+/** Limits the agent in the path and the tenant in the query to those of the token. Used after `queryParameters`. */
 export function restrictParameters(hasTenant: boolean): MiddlewareObj<ServiceEvent> {
   return {
     before: ({ event }) => {

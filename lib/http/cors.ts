@@ -51,8 +51,8 @@ export const allowsOrigin = (allowed: CorsOrigins, origin: string): boolean =>
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Whether a page is one of the service itself. The name in the Host header is evidence only if nobody else can give it an
- * address: API Gateway knows its domain names, and loopback names are fixed.
+ * Whether a page is one of the service itself. The name in the Host header is evidence only if nobody else can give it
+ * an address: API Gateway knows its domain names, and loopback names are fixed.
  */
 export function isOwnOrigin(event: ServiceEvent, origin: string): boolean {
   const { domainName } = event.requestContext

@@ -47,8 +47,8 @@ type Values<Name extends OperationName, Part extends 'query' | 'headers'> =
     : Record<never, never>
 
 /**
- * What an operation needs beside its handler: its schemas and, unless it is public, the counters of tokens. `suggest`: for scopes
- * that may list agents. An option, so that other functions do not load it.
+ * What an operation needs beside its handler: its schemas and, unless it is public, the counters of tokens. `suggest`:
+ * for scopes that may list agents. An option, so that other functions do not load it.
  */
 type Options<Name extends OperationName> = Schemas<Name> &
   (Operations[Name] extends { public: true } ? unknown : { rates: RateStore; suggest?: SuggestSlug })

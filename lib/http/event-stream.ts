@@ -25,8 +25,8 @@ export function acceptsEvents(accept = ''): boolean {
 const isZero = (parameter: string) => /^q=0(\.0{0,3})?$/.test(parameter)
 
 /**
- * Responds with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Where responses are
- * buffered, with all of them at once.
+ * Responds with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Where responses
+ * are buffered, with all of them at once.
  * @param read is given a signal that aborts when the client has gone
  * @param options.onClose called when the stream has ended, however it did
  */
@@ -75,7 +75,7 @@ function formatEvent(event: ExecutionEvent): string {
 /** JSON contains no line breaks, so that it fits one line. */
 const format = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`
 
-/** Clients send the id of the last step as `Last-Event-ID` when they reconnect. All readers of a step share its text. */
+/** Clients send the id of the last step as `Last-Event-ID` to reconnect. All readers of a step share its text. */
 function formatStep(recorded: RecordedStep): string {
   const text =
     texts.get(recorded) ??

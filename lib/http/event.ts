@@ -19,7 +19,7 @@ export type HttpResponse = {
   headers?: Record<string, string>
 }
 
-/** A stream as body is for middy's streamed responses and for the local gateway. The type of the result knows no streams. */
+/** A stream as body is for middy's streamed responses and the local gateway. The type of the result knows none. */
 export function toProxyResult({ status, body, stream, headers }: HttpResponse): APIGatewayProxyResult {
   return {
     statusCode: status,

@@ -10,13 +10,13 @@ export const REQUEST_COMPLETED = 'request completed'
 const REQUEST_REJECTED = 'request rejected'
 const REQUEST_FAILED = 'request failed'
 
-/** Errors of the service or its dependencies. Those of agents have other codes, although their statuses can be the same. */
+/** Errors of the service or its dependencies. Those of agents have other codes, even if they share the status. */
 const SERVER_ERROR_CODES = ['InternalError', 'Unavailable']
 
 /**
- * Logs one line per request: the operation, the organization and the outcome. The cause is logged only for errors of the
- * service or its dependencies, because the details of the others may contain data of clients and agents. These errors are
- * also counted, and only they load the metrics.
+ * Logs one line per request: the operation, the organization and the outcome. The cause is logged only for errors of
+ * the service or its dependencies, because the details of the others may contain data of clients and agents. These
+ * errors are also counted, and only they load the metrics.
  */
 export function requestLog({
   operation,
@@ -47,7 +47,7 @@ export function requestLog({
   }
 }
 
-/** Logs and counts an error of the service that is not the response to the request: a stream reports it to the client. */
+/** Logs and counts an error of the service that is not the response to the request: a stream reports it. */
 export async function reportServerError(
   operation: string,
   { requestContext: { requestId }, access }: ServiceEvent,

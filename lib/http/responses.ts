@@ -35,8 +35,8 @@ export function toAcceptedResponse(execution: Execution, basePath: string): Http
 
 /**
  * The response to a synchronous run: the bare output.
- * @throws ExecutionFailed if the execution ended in ERROR; InputSchemaMismatch if it did because its agent failed on input that
- * does not match the schema; ExecutionStillRunning if it is in progress
+ * @throws ExecutionFailed if the execution ended in ERROR; InputSchemaMismatch if it did because its agent failed on
+ * input that does not match the schema; ExecutionStillRunning if it is in progress
  */
 export function toOutputResponse(execution: Execution, basePath: string): HttpResponse {
   const headers = toExecutionHeaders(execution, basePath)

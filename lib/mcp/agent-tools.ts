@@ -44,7 +44,7 @@ export function toAgentTool({
   }
 }
 
-/** Adapts references within a schema to its new place in another one. Those of a schema with an `$id` are relative to it. */
+/** Adapts references to the schema's new place in another one. With an `$id`, they are relative to it. */
 function moveReferences(schema: JsonObject, pointer: string): JsonObject {
   if (typeof schema.$id === 'string') return schema
   return mapSubschemas(schema, (part) => {

@@ -27,7 +27,7 @@ import {
 
 const { tenantId, version } = runParameters.shape
 
-/** What `_meta` of a call of an agent may contain besides the keys of the protocol, with the rules of the HTTP parameters. */
+/** What `_meta` of a call may contain besides the keys of the protocol, with the rules of the HTTP parameters. */
 const callMeta = z.object({
   tenantId,
   version,

@@ -20,8 +20,8 @@ import { executionTools, type ServiceTools } from './execution-tools.ts'
 import { InvalidParams, type ToolCall, toToolError, UnknownTool } from './tool-call.ts'
 
 /**
- * The versions whose clients begin with `initialize`, newest first. The SDK adds those without. Earlier ones have batches,
- * which would evade limits that count requests.
+ * The versions whose clients begin with `initialize`, newest first. The SDK adds those without. Earlier ones have
+ * batches, which would evade limits that count requests.
  */
 const INITIALIZED_VERSIONS = ['2025-11-25', '2025-06-18']
 
@@ -38,7 +38,7 @@ type Params = {
   access: Access
   /** Whether a closed connection cancels the request: from 2026-07-28 on. Before, it did not. */
   isCancelledByClose: boolean
-  /** The params of the request as they arrived: the SDK copies them, which changes numbers that a double cannot hold. */
+  /** The params as they arrived: the SDK copies them, which changes numbers that a double cannot hold. */
   params: JsonObject
   /** Called with errors of the service itself. The client gets only their message. */
   onServerError: (error: ServiceError) => void
@@ -85,8 +85,8 @@ export function newMcpServer(request: Params): Server {
 }
 
 /**
- * A page of the tools that the token may call: those of the service on the first one, then one per published agent, newest
- * first.
+ * A page of the tools that the token may call: those of the service on the first one, then one per published agent,
+ * newest first.
  * @throws InvalidCursor
  */
 async function listTools(

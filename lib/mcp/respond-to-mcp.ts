@@ -24,8 +24,8 @@ const INVALID_REQUEST = -32600
 type Params = { engine: SubmitEngine; corsOrigins: CorsOrigins; access: Access; event: ServiceEvent }
 
 /**
- * Responds to one message of the Model Context Protocol over streamable HTTP, without a session: revision 2026-07-28, and
- * those that begin with `initialize`. Errors of the message are JSON-RPC errors.
+ * Responds to one message of the Model Context Protocol over streamable HTTP, without a session: revision 2026-07-28,
+ * and those that begin with `initialize`. Errors of the message are JSON-RPC errors.
  * @throws ServiceError `Forbidden` for a page of another origin
  */
 export async function respondToMcp({ engine, corsOrigins, access, event }: Params): Promise<HttpResponse> {

@@ -61,7 +61,7 @@ export type MeRecord = z.infer<typeof meRecord>
 
 const jsonObject = z.record(z.string(), z.unknown())
 
-/** Request and response bodies by the names that `routes.ts` uses. For OpenAPI and tests; functions do not load this file. */
+/** Request and response bodies by the names that `routes.ts` uses. Functions do not load this file. */
 const records = {
   Agent: agentRecord,
   ChangedExecution: changedExecutionRecord,

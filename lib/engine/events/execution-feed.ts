@@ -23,9 +23,9 @@ const POLL_MS = 1_000
 const PAGE = { limit: 50, maxBytes: 1_000_000 }
 
 /**
- * What the readers of one execution in this process share: a poll that notices new steps, new results and the end, and the
- * steps read since then. Readers at the same position share one read. Nothing is kept for those that are behind: they
- * read the journal from their own position.
+ * What the readers of one execution in this process share: a poll that notices new steps, new results and the end, and
+ * the steps read since then. Readers at the same position share one read. Nothing is kept for those that are behind:
+ * they read the journal from their own position.
  */
 export class ExecutionFeed {
   /** As of the last probe. Null when the execution was deleted. */

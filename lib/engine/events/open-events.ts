@@ -30,7 +30,7 @@ export function openEvents(stores: FeedStores) {
   }
 
   return {
-    /** The status (null: it does not exist) and whether it has the step `after`. One small read, none if others are reading. */
+    /** The status (null: it does not exist) and whether it has the step `after`. At most one small read. */
     async find({ after, ...key }: FeedKey & Pick<ReadEvents, 'after'>) {
       const feed = feeds.get(nameOf(key))?.feed
       if (feed?.status === 'IN_PROGRESS' && feed.hasRead(after)) return { status: feed.status, hasStep: true }

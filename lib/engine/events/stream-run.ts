@@ -44,7 +44,7 @@ export async function streamRun(
   return { execution, read, release }
 }
 
-/** The stream of a run that this request executes counts as the run, any other one as an event stream (docs/decisions/0052). */
+/** The stream of a run in this request counts as the run, any other one as an event stream (docs/decisions/0052). */
 async function start(
   engine: SubmitEngine,
   mode: 'sync' | 'async',

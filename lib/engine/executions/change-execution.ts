@@ -10,8 +10,8 @@ type Cancelling = Parameters<typeof endExecution>[0] & {
 }
 
 /**
- * Ends an execution for a client; a final one does not change. A worker in this process stops at once, another one at its next
- * step or heartbeat (docs/decisions/0003-cancel.md).
+ * Ends an execution for a client; a final one does not change. A worker in this process stops at once, another one at
+ * its next step or heartbeat (docs/decisions/0003-cancel.md).
  * @throws ExecutionNotFound
  */
 export async function cancelExecution(stores: Cancelling, reference: ExecutionReference): Promise<Execution> {

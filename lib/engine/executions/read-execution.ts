@@ -36,8 +36,8 @@ export async function readExecution(
 }
 
 /**
- * What the agent received, if it is not the input as sent. It is not stored: it derives from the input and the version. Empty if
- * the version is deleted.
+ * What the agent received, if it is not the input as sent. It is not stored: it derives from the input and the version.
+ * Empty if the version is deleted.
  */
 export async function adaptedInputOf(
   agents: AgentStore,

@@ -49,8 +49,8 @@ type Call = {
 }
 
 /**
- * The run that a client asks for. A draft is for those who may change the agent. An archived agent or a retired version is an
- * error, unless the request has an idempotency key and can be the repetition of an accepted one.
+ * The run that a client asks for. A draft is for those who may change the agent. An archived agent or a retired version
+ * is an error, unless the request has an idempotency key and can be the repetition of an accepted one.
  * @throws AgentNotFound, VersionNotFound, Forbidden, AgentArchived, VersionRetired, and what `buildRunRequest` throws
  */
 export async function prepareRun({ agents, access, idOrSlug, body, ...call }: Call): Promise<RunRequest> {
@@ -77,8 +77,9 @@ function assertMayRunDraft(access: Access): void {
 /**
  * Combines a call's overrides with the version's settings, before anything is recorded.
  * @param body the input; unless in strict mode, also a list or a text that contains it
- * @throws InvalidJson if the body contains no input, InputSchemaMismatch in strict mode, InvalidModelOverride for a model that the version does not
- * allow or that is unusable, InvalidQueryParameter for too many steps and for a budget that cannot be enforced
+ * @throws InvalidJson if the body contains no input, InputSchemaMismatch in strict mode, InvalidModelOverride for a
+ * model that the version does not allow or that is unusable, InvalidQueryParameter for too many steps and for a budget
+ * that cannot be enforced
  */
 export async function buildRunRequest(
   version: Version,

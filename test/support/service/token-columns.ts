@@ -2,9 +2,9 @@ import type { TestOrganization } from '../engine/organization.ts'
 import type { ApiClient } from './client.ts'
 
 /**
- * Columns of the isolation matrices of HTTP and MCP: the token that asks for an execution of the tenant `acme` by the agent
- * `echo`, or for its agent. `run`, `read`, `manage` and `review`: a token with this scope alone, otherwise unlimited. The others
- * have all scopes that their requests need.
+ * Columns of the isolation matrices of HTTP and MCP: the token that asks for an execution of the tenant `acme` by the
+ * agent `echo`, or for its agent. `run`, `read`, `manage` and `review`: a token with this scope alone, otherwise
+ * unlimited. The others have all scopes that their requests need.
  */
 export const COLUMNS = [
   'run',
