@@ -1,3 +1,5 @@
+import { PROVIDERS } from '../../lib/models/providers/providers.ts'
+
 /** Folders that `publish` rejects, with all problems in the order of the output. */
 export type BadFolder = {
   name: string
@@ -166,7 +168,7 @@ export const badFolders: BadFolder[] = [
       'foo/agent.md:9:3: execution.cacheTtlSeconds: must be at least 1',
       'foo/agent.md:10:3: execution.maxParallelToolCalls: must be at most 100',
       'foo/agent.md:11:3: execution.maxChildren: must be at least 1',
-      'foo/agent.md:12:1: model: The model name "" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
+      `foo/agent.md:12:1: model: The model name "" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDERS.join(', ')}.`,
     ],
   },
   {
@@ -188,7 +190,7 @@ export const badFolders: BadFolder[] = [
       '  maxTokens: 5',
     ),
     expected: [
-      'foo/agent.md:7:3: model.name: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
+      `foo/agent.md:7:3: model.name: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDERS.join(', ')}.`,
       'foo/agent.md:8:3: model.maxOutputTokens: must be at least 1',
       'foo/agent.md:9:3: model.temperature: must be a number, not "hot"',
       'foo/agent.md:10:3: model.maxTokens: unknown field; did you mean "maxOutputTokens"?',
@@ -265,7 +267,7 @@ export const badFolders: BadFolder[] = [
     name: 'allowed models with an invalid one',
     files: withLines('input: {}', 'execution:', '  models:', '    - openai/gpt-5:high', '    - gpt-5'),
     expected: [
-      'foo/agent.md:9:7: execution.models.1: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of bedrock, anthropic, openai, openai-compatible.',
+      `foo/agent.md:9:7: execution.models.1: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDERS.join(', ')}.`,
     ],
   },
   {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { stepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
+import { PROVIDERS } from '../../lib/models/providers/providers.ts'
 import { system } from '../../lib/system.ts'
 import { finalAnswer } from '../support/engine/model-agent.ts'
 import { sharedTable } from '../support/engine/organization.ts'
@@ -112,7 +113,7 @@ describe('the sample agents', () => {
 
 describe('model=', () => {
   const invalid: [model: string, detail: string][] = [
-    ['acme/best', 'bedrock, anthropic, openai, openai-compatible'],
+    ['acme/best', PROVIDERS.join(', ')],
     ['best', 'openai-compatible'],
     ['', 'openai-compatible'],
     ['openai/', 'name'],

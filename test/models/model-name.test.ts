@@ -32,11 +32,11 @@ describe('parseModelName', () => {
   })
 
   it.each([
-    ['', 'bedrock, anthropic, openai, openai-compatible'],
-    ['gpt-5', 'bedrock, anthropic, openai, openai-compatible'],
-    ['google/gemini', 'bedrock, anthropic, openai, openai-compatible'],
-    ['OpenAI/gpt-5', 'bedrock, anthropic, openai, openai-compatible'],
-    ['/gpt-5', 'bedrock, anthropic, openai, openai-compatible'],
+    ['', PROVIDERS.join(', ')],
+    ['gpt-5', PROVIDERS.join(', ')],
+    ['google/gemini', PROVIDERS.join(', ')],
+    ['OpenAI/gpt-5', PROVIDERS.join(', ')],
+    ['/gpt-5', PROVIDERS.join(', ')],
     ['openai/', 'no model after the provider'],
     ['openai/:high', 'no model after the provider'],
     ['openai/ :high', 'no model after the provider'],
