@@ -71,6 +71,19 @@ describe('routes', () => {
     ['GET', '/v1/document_executions'],
     ['GET', '/v1/documents/{agentId}/executions'],
   ]
+  it('are in the table of docs/runs.md', () => {
+    const table =
+      readFileSync('docs/runs.md', 'utf8')
+        .match(/^\|.*`(?:GET|POST|PUT|DELETE) .*$/gm)
+        ?.join('\n') ?? ''
+    const paths = apiRoutes
+      .filter(({ legacy }) => !legacy)
+      .map(({ path }) => path.replace(/\{agentId\}|\{executionId\}/, '{id}'))
+    const isListed = (path: string) =>
+      [path, `…${path.slice(path.lastIndexOf('/'))}`].some((name) => table.includes(`${name}\``))
+    expect(paths.filter((path) => !isListed(path))).toEqual([])
+  })
+
   it.each(INTERFACE)('include %s %s', (method, path) => {
     expect(routes).toContainEqual(expect.objectContaining({ method, path }))
   })

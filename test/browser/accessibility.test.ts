@@ -58,6 +58,7 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
       await page.getByText(/Always look/).waitFor()
     },
   ],
+  ['comparison of missing versions', () => '#/agents/order-support/compare?before=1&after=2'],
   ['runs', () => '#/runs'],
   ['runs without results', () => '#/runs?tenantId=nobody'],
   ['finished run', ({ finished }) => `#/runs/${finished}`],

@@ -56,6 +56,7 @@ describe.each([
     ['overview', '#/'],
     ['agents', '#/agents'],
     ['agent', '#/agents/x'],
+    ['comparison', '#/agents/x/compare?before=1&after=2'],
     ['try it', '#/agents/x/try'],
     ['try it again', `#/agents/x/try?from=${idOf(1_000_000)}`],
     ['runs', '#/runs'],

@@ -9,6 +9,7 @@ import {
   anExecutionRecord,
   aStepRecord,
   aVersionRecord,
+  aVersionWithDocument,
   idOf,
 } from './stub/records.ts'
 import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
@@ -22,7 +23,7 @@ const answers: Answers = {
   'list-agents': () => ({ status: 200, body: [anAgentRecord()] }),
   'get-agent': () => ({ status: 200, body: anAgentRecord() }),
   'list-versions': () => ({ status: 200, body: [aVersionRecord()] }),
-  'get-version': () => ({ status: 200, body: { ...aVersionRecord(), document: {} } }),
+  'get-version': () => ({ status: 200, body: aVersionWithDocument() }),
   'list-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
   'list-agent-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
   'get-execution': () => ({ status: 200, body: anExecutionRecord(0) }),
@@ -36,6 +37,11 @@ const PAGES: [string, string, Content][] = [
   ['overview', '#/', (page) => page.getByText('1 runs are included.')],
   ['agents', '#/agents', (page) => page.getByRole('link', { name: 'Triage ticket', exact: true })],
   ['agent', `#/agents/${AGENT_ID}`, (page) => page.getByRole('heading', { name: 'Triage ticket' })],
+  [
+    'comparison',
+    `#/agents/${AGENT_ID}/compare?before=1&after=2`,
+    (page) => page.getByText('The versions do not differ.'),
+  ],
   ['try it', `#/agents/${AGENT_ID}/try`, (page) => page.getByRole('button', { name: 'Run', exact: true })],
   ['runs', '#/runs', (page) => page.getByText(/^1 run/)],
   ['run', `#/runs/${idOf(1_000_000)}`, (page) => page.getByText('I look it up.')],

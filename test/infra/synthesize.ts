@@ -66,9 +66,9 @@ export const toLogicalIdPrefix = (name: string) =>
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
     .join('')
 
-/** The resource of a type that belongs to a function. */
+/** The resource of a type that belongs to a function. The CDK leaves `Logs` out where the name ends in it. */
 export function findFunctionResource(template: Template, type: string, name: string): Resource {
-  const pattern = new RegExp(`^${toLogicalIdPrefix(name)}(?:Function|Role|Logs)`)
+  const pattern = new RegExp(`^${toLogicalIdPrefix(name)}(?:Function|Role|Logs|[0-9A-F]{8}$)`)
   const found = Object.entries(findResources(template, type)).filter(([id]) => pattern.test(id))
   const [entry] = found
   if (!entry || found.length > 1) throw new Error(`Expected one ${type} of ${name}, found ${found.length}.`)

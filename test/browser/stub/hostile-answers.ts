@@ -1,5 +1,13 @@
 import { HOSTILE_STRINGS } from './hostile-strings.ts'
-import { aMe, anAgentRecord, anExecutionRecord, aStepRecord, aVersionRecord, idOf } from './records.ts'
+import {
+  aMe,
+  anAgentRecord,
+  anExecutionRecord,
+  aStepRecord,
+  aVersionRecord,
+  aVersionWithDocument,
+  idOf,
+} from './records.ts'
 import type { Answers } from './start-stub.ts'
 
 const PER_PAGE = 50
@@ -103,6 +111,14 @@ export const hostileAnswers: Answers = {
   'list-versions': () => ({
     status: 200,
     body: [aVersionRecord({ title, description, model, inputSchema: schema, outputSchema: schema })],
+  }),
+  'get-version': ({ pathParameters }) => ({
+    status: 200,
+    body: aVersionWithDocument(
+      pathParameters?.versionId === '1'
+        ? { title, description, model, inputSchema: schema, outputSchema: schema, instructions: title }
+        : { instructions: description },
+    ),
   }),
   'list-executions': () => ({ status: 200, body: executions }),
   'list-agent-executions': () => ({ status: 200, body: executions }),

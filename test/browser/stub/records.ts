@@ -1,4 +1,4 @@
-import type { AgentRecord, VersionRecord } from '../../../lib/api/schemas/agent-record.ts'
+import type { AgentRecord, VersionDetails, VersionRecord } from '../../../lib/api/schemas/agent-record.ts'
 import type { ExecutionRecord, StepRecord } from '../../../lib/api/schemas/execution-record.ts'
 
 const STARTED_AT = Date.parse('2026-11-20T09:00:00.000Z')
@@ -44,6 +44,12 @@ export const anAgentRecord = (overrides: Partial<AgentRecord> = {}): AgentRecord
   inputSchema: { text: { type: 'string', description: 'The text.' } },
   outputSchema: { text: { type: 'string', description: 'The text.' } },
   archivedAt: null,
+  ...overrides,
+})
+
+export const aVersionWithDocument = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
+  ...aVersionRecord(),
+  ...{ instructions: 'Sort the ticket.', tools: [], env: [], code: false, modelSettings: {} },
   ...overrides,
 })
 

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import type { Client } from '../../../clients/typescript/src/index.ts'
+import { getOperation, type OperationName } from '../../../lib/api/routes.ts'
+import { json, scriptedService } from './scripted-service.ts'
+
+/** What clients do not call: documents, pages, and a protocol with clients of its own. */
+type Others = 'check-health' | 'get-openapi-document' | 'serve-console' | 'serve-mcp'
+
+const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
+
+/** A call of each operation: the compiler names those that the client lacks. */
+const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<unknown>> = {
+  'get-me': (client) => client.me(),
+  'list-agents': (client) => client.agents().next(),
+  'get-agent': (client) => client.agent('wait'),
+  'publish-agent': (client) => client.publish({ document: '' }),
+  'archive-agent': (client) => client.archive('wait'),
+  'restore-agent': (client) => client.restore('wait'),
+  'list-versions': (client) => client.versions('wait').next(),
+  'get-version': (client) => client.version('wait', ID),
+  'promote-version': (client) => client.promote('wait', ID),
+  'retire-version': (client) => client.retire('wait', ID),
+  'unretire-version': (client) => client.unretire('wait', ID),
+  'delete-version': (client) => client.deleteVersion('wait', ID),
+  'run-agent': (client) => client.run('wait', {}),
+  'list-agent-executions': (client) => client.executions({ agent: 'wait' }).next(),
+  'list-executions': (client) => client.executions().next(),
+  'get-execution': (client) => client.get(ID),
+  'list-steps': (client) => client.steps(ID).next(),
+  'stream-events': (client) => client.events(ID).next(),
+  'cancel-execution': (client) => client.cancel(ID),
+  'delete-execution': (client) => client.delete(ID),
+  'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
+}
+
+describe('Client', () => {
+  it.each(Object.entries(CALLS))('calls %s', async (name, call) => {
+    const { client, requests } = await scriptedService([json(400, {})], { maxRetries: 0 })
+    await call(client).catch(() => undefined)
+    const { method, path } = getOperation(name as OperationName)
+    const values: Record<string, string> = { agentId: 'wait', executionId: ID, versionId: ID }
+    const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => values[parameter] ?? '')
+    expect(requests).toMatchObject([
+      { method, path: expect.stringMatching(new RegExp(`^${expected}(\\?|$)`)) },
+    ])
+  })
+})
