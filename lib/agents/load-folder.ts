@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { DOCUMENT_FILE } from '../core/agent.ts'
 import { bundleCode } from './code/bundle-code.ts'
-import { type CheckedDocument, checkDocument } from './document/check-document.ts'
+import { type CheckedDocument, type CheckedProblem, checkDocument } from './document/check-document.ts'
 import { type Position, START } from './document/yaml-file.ts'
 import type { PublishableAgent } from './lifecycle/publish-agent.ts'
 
@@ -27,51 +27,42 @@ export async function loadFolder(folder: string): Promise<LoadResult> {
   const codeFile = findCodeFile(path)
   const text = await readDocument(path)
   const [checked, bundled] = await Promise.all([
-    checkText(text, path, codeFile),
+    typeof text === 'string' ? checkText(text, path, codeFile) : { document: null, problems: [text] },
     codeFile ? bundleCode(codeFile) : null,
   ])
   const problems: FolderProblem[] = [
     ...checked.problems.map((problem) => ({ ...problem, file: join(path, DOCUMENT_FILE) })),
     ...(bundled?.problems ?? []).map((problem) => ({ ...problem, field: null })),
   ].map((problem) => ({ ...problem, file: relative(process.cwd(), resolve(problem.file)) }))
-  if (problems.length > 0 || !checked.document || 'problem' in text) return { agent: null, problems }
-  const { document } = checked
+  if (problems.length > 0 || !checked.document || typeof text !== 'string') return { agent: null, problems }
   const { code = null, sources = [] } = bundled ?? {}
-  return { agent: { document, code, text: text.text, sources }, problems: [] }
+  return { agent: { document: checked.document, code, text, sources }, problems: [] }
 }
 
-/** `agents/foo/agent.md:7:12: input.total.type: is required`, a format that editors link to the place. */
+/** `agents/foo/agent.md:7:12: input.total.type: is required`, a format that editors turn into links. */
 export function formatProblem({ file, line, column, field, message }: FolderProblem): string {
   return `${file}:${line}:${column}: ${field ? `${field}: ` : ''}${message}`
 }
 
 /** The text of the document, or the problem with the file. */
-async function readDocument(path: string): Promise<{ text: string } | { problem: string }> {
+async function readDocument(path: string): Promise<string | CheckedProblem> {
+  const problem = (message: string): CheckedProblem => ({ ...START, field: null, message })
   try {
     const bytes = await readFile(join(path, DOCUMENT_FILE))
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
-    if (error instanceof TypeError) return { problem: 'must be UTF-8 text' }
-    if (!existsSync(path)) return { problem: 'not found: the folder does not exist' }
+    if (error instanceof TypeError) return problem('must be UTF-8 text')
+    if (!existsSync(path)) return problem('not found: the folder does not exist')
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOTDIR') return { problem: 'not found: the path is a file, not a folder' }
-    return {
-      problem: code === 'ENOENT' ? `not found: an agent folder must contain ${DOCUMENT_FILE}` : message,
-    }
+    if (code === 'ENOTDIR') return problem('not found: the path is a file, not a folder')
+    return problem(code === 'ENOENT' ? `not found: an agent folder must contain ${DOCUMENT_FILE}` : message)
   }
 }
 
-async function checkText(
-  text: { text: string } | { problem: string },
-  path: string,
-  codeFile: string | undefined,
-): Promise<CheckedDocument> {
-  if ('problem' in text)
-    return { document: null, problems: [{ ...START, field: null, message: text.problem }] }
-  return checkDocument(text.text, {
+const checkText = (text: string, path: string, codeFile: string | undefined): Promise<CheckedDocument> =>
+  checkDocument(text, {
     defaultSlug: basename(path),
     hasCode: codeFile !== undefined,
     withCode: `the folder contains ${basename(codeFile ?? '')}`,
     withoutCode: `the folder contains none of ${CODE_FILES.join(', ')}`,
   })
-}

@@ -1,7 +1,16 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import { BOUNDS, type Field, type FieldMap, isJsonSchema, toJsonSchema } from './field-map.ts'
+import {
+  BOUNDS,
+  FIELD_TYPES,
+  type Field,
+  type FieldMap,
+  FORMATS,
+  isJsonSchema,
+  toJsonSchema,
+} from './field-map.ts'
 import { joinWithOr, parseJsonPointer, truncate } from './message-text.ts'
 import { loadPatternEngine } from './patterns/load-pattern-engine.ts'
 import { listPatterns } from './patterns/schema-patterns.ts'
@@ -9,6 +18,32 @@ import { compileValidator } from './validate/validate.ts'
 
 /** A mistake in a declared schema. The message continues a sentence that starts with the field's name. */
 export type SchemaProblem = { path: PropertyKey[]; message: string }
+
+const count = z.int().min(0).optional()
+const limit = z.number().optional()
+
+export const fieldSchema: z.ZodType<Field> = z.lazy(() =>
+  z.strictObject({
+    type: z.enum(FIELD_TYPES),
+    description: z.string().optional(),
+    /** Default: true, unless the field has a default. */
+    required: z.boolean().optional(),
+    enum: z.array(z.unknown()).min(1).optional(),
+    items: fieldSchema.optional(),
+    properties: z.record(z.string(), fieldSchema).optional(),
+    default: z.unknown().optional(),
+    minLength: count,
+    maxLength: count,
+    pattern: z.string().optional(),
+    format: z.enum(FORMATS).optional(),
+    minimum: limit,
+    maximum: limit,
+    minItems: count,
+    maxItems: count,
+  }),
+)
+
+export const fieldMapSchema = z.record(z.string().min(1), fieldSchema)
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 

@@ -31,23 +31,10 @@ type Bounds = {
 }
 
 /** The formats of JSON Schema (2020-12, section 7.3) that the validator checks. */
-export const FORMATS = [
-  'date-time',
-  'date',
-  'time',
-  'duration',
-  'email',
-  'hostname',
-  'ipv4',
-  'ipv6',
-  'uri',
-  'uri-reference',
-  'uri-template',
-  'uuid',
-  'json-pointer',
-  'relative-json-pointer',
-  'regex',
-] as const
+export const FORMATS = (
+  'date-time date time duration email hostname ipv4 ipv6 uri uri-reference uri-template uuid ' +
+  'json-pointer relative-json-pointer regex'
+).split(' ')
 
 export type FieldMap = Record<string, Field>
 

@@ -42,12 +42,8 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
   const textOf = (suffix: string) => result.outputFiles.find(({ path }) => path.endsWith(suffix))?.text ?? ''
   const code = textOf('.mjs')
   const exports = Object.values(result.metafile.outputs).flatMap((output) => output.exports)
-  const problems: CodeProblem[] = []
-  if (!exports.includes('default')) {
-    problems.push({ file: entry, ...START, message: NO_DEFAULT_EXPORT })
-  }
-  const size = findSizeProblem(code)
-  if (size) problems.push({ file: entry, ...START, message: size })
+  const messages = [exports.includes('default') ? null : NO_DEFAULT_EXPORT, findSizeProblem(code)]
+  const problems = messages.flatMap((message) => (message ? { file: entry, ...START, message } : []))
   const sources = Object.keys(result.metafile.inputs).map((path) => resolve(path))
   const map = Buffer.from(textOf('.map')).toString('base64')
   return { code: code + toSourceMapComment(map), sources, problems }

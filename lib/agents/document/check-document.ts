@@ -1,6 +1,6 @@
 import { isSlug } from '../../core/ids.ts'
 import { hasUnpairedSurrogate } from '../../core/json.ts'
-import { DEFAULT_MODEL, type Environment } from '../../environment.ts'
+import { DEFAULT_MODEL } from '../../environment.ts'
 import { findPrice } from '../../models/prices/price-table.ts'
 import { type AgentDocument, documentSchema } from './document.ts'
 import { explainIssue } from './explain-issue.ts'
@@ -130,17 +130,14 @@ function findConflicts(
  * A budget that the service cannot enforce: it sees only the spending of models that it calls itself and whose price it
  * knows. Without a model, the model may be known only where the agent runs.
  */
-async function findBudgetProblems(
-  { code, model, execution }: AgentDocument,
-  environment: Environment = process.env,
-): Promise<FieldProblem[]> {
+async function findBudgetProblems({ code, model, execution }: AgentDocument): Promise<FieldProblem[]> {
   const [limit] = (['maxTokens', 'maxCostUsd'] as const).filter((name) => (execution[name] ?? null) !== null)
   if (code && limit) {
     const message = 'must be omitted: the service does not see what the code of an agent spends'
     return [{ field: `execution.${limit}`, message }]
   }
-  const name = (typeof model === 'string' ? model : model?.name) ?? environment[DEFAULT_MODEL]
-  if ((execution.maxCostUsd ?? null) === null || !name || (await findPrice(name, environment))) return []
+  const name = (typeof model === 'string' ? model : model?.name) ?? process.env[DEFAULT_MODEL]
+  if ((execution.maxCostUsd ?? null) === null || !name || (await findPrice(name, process.env))) return []
   const message = `must be omitted: the model ${name} has no price. Use maxTokens, or set its price in MODEL_PRICES`
   return [{ field: 'execution.maxCostUsd', message }]
 }

@@ -11,9 +11,8 @@ import {
 import { ModelConfigurationError } from '../../core/model.ts'
 import { parseModelName } from '../../models/model-name.ts'
 import { checkWireSchema } from '../../models/requests/wire-schema.ts'
-import { checkDeclaredSchema } from '../../schema/check-declared-schema.ts'
+import { checkDeclaredSchema, fieldMapSchema } from '../../schema/check-declared-schema.ts'
 import { isJsonSchema } from '../../schema/field-map.ts'
-import { fieldMapSchema } from '../../schema/field-map-schema.ts'
 import { toolsSchema } from '../../tools/document/tools-schema.ts'
 
 /** Credentials of the service's own role and account are never passed to an agent. */

@@ -1,22 +1,12 @@
-import {
-  type Document,
-  type DocumentOptions,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type ParseOptions,
-  parseDocument,
-  type SchemaOptions,
-} from 'yaml'
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 
-/** A place in a file; both numbers start at 1. */
+/** A position in a file; both numbers start at 1. */
 export type Position = { line: number; column: number }
 
-/** The place of a problem with a whole file. */
+/** The position of a problem with a whole file. */
 export const START: Position = { line: 1, column: 1 }
 
-/** The place of a field, or of the nearest enclosing field that exists. */
+/** The position of a field, or of the nearest enclosing field that exists. */
 export type GetPosition = (path: PropertyKey[]) => Position
 
 type YamlProblem = Position & { message: string }
@@ -25,7 +15,7 @@ export type ParsedYaml =
   | { values: unknown; getPosition: GetPosition; problems: [] }
   | { values: undefined; problems: YamlProblem[] }
 
-type Options = ParseOptions & DocumentOptions & SchemaOptions & { linesBefore?: number }
+type Options = Parameters<typeof parseDocument>[1] & { linesBefore?: number }
 
 /** Parses a YAML text that starts after `linesBefore` lines of its file. */
 export function parseYaml(text: string, { linesBefore = 0, ...options }: Options = {}): ParsedYaml {

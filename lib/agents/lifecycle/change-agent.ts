@@ -20,7 +20,7 @@ type Promotion = AgentReference & {
 }
 
 /**
- * Makes a version current as it is: a draft, or a version that was current in the past. Does nothing if it is current.
+ * Makes a version current as it is: a draft, or a previous version. Does nothing if it is current.
  * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired
  */
 export async function promoteVersion(params: Promotion): Promise<Agent> {

@@ -49,37 +49,25 @@ export function adaptValue(shape: Shape, value: Json, location: Location, contex
       ? keepOrAdaptParts(shape, value, location, context)
       : roundNumbers(value, location, context)
   record(context, () => converted(location, value, result))
-  const isWrapped = Array.isArray(result) && result[0] === value
   const isUnwrapped = Array.isArray(value) && !Array.isArray(result)
   const sentLocation = isUnwrapped ? insideEnvelopes(location, ['0']) : location
-  return keepOrAdaptParts(shape, result, sentLocation, context, isWrapped)
+  const isWrapped = Array.isArray(result) && result[0] === value
+  return keepOrAdaptParts(shape, result, { ...sentLocation, isWrapped }, context)
 }
 
 /** Values with choices are compared as a whole: their parts stay as sent. */
-function keepOrAdaptParts(
-  shape: Shape,
-  value: Json,
-  location: Location,
-  context: Context,
-  isWrapped = false,
-): Json {
+function keepOrAdaptParts(shape: Shape, value: Json, location: Location, context: Context): Json {
   if (shape.choices) return roundNumbers(value, location, context)
   if (location.depth >= MAX_JSON_DEPTH) return value
-  if (Array.isArray(value)) return adaptItems(shape, value, location, context, isWrapped)
+  if (Array.isArray(value)) return adaptItems(shape, value, location, context)
   return isJsonObject(value) ? adaptObject(shape, value, location, context) : value
 }
 
-function adaptItems(
-  shape: Shape,
-  items: Json[],
-  location: Location,
-  context: Context,
-  isWrapped: boolean,
-): Json[] {
+function adaptItems(shape: Shape, items: Json[], location: Location, context: Context): Json[] {
   const adapted = items.map((item, index) => {
     const itemShape = shape.firstItems[index] ?? shape.items
     if (isScalar(item) && (!itemShape || isValidScalar(itemShape, item))) return item
-    const child = childOf(location, `${index}`, isWrapped ? undefined : `${index}`)
+    const child = childOf(location, `${index}`, location.isWrapped ? undefined : `${index}`)
     return itemShape ? adaptValue(itemShape, item, child, context) : roundNumbers(item, child, context)
   })
   return adapted.some((item, index) => item !== items[index]) ? adapted : items

@@ -4,7 +4,14 @@ import type { Json } from '../../core/json.ts'
 import { jsonTypeOf, toJsonPointer, truncate, withArticle } from '../message-text.ts'
 
 /** A location in an input: its path in the adapted input, and its path in the input that was sent. */
-export type Location = { path: Path; sentPath: Path; depth: number; parts?: readonly Part[] | undefined }
+export type Location = {
+  path: Path
+  sentPath: Path
+  depth: number
+  parts?: readonly Part[]
+  /** Whether the value is an array around a single value, which was sent. */
+  isWrapped?: boolean
+}
 
 /** A part of a value that was sent under a name of its own: its path in the value, and that name. */
 export type Part = { path: string[]; sentName: string }
@@ -14,7 +21,7 @@ type Path = { parent: Path; name: string } | undefined
 
 export const ROOT: Location = { path: undefined, sentPath: undefined, depth: 0 }
 
-/** The location of a field or item. Omit `sentName` for the array around a single value, which was not sent. */
+/** The location of a field or item. Omit `sentName` for the item of an array that was not sent. */
 export function childOf(
   { path, sentPath, depth, parts }: Location,
   name: string,

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { normalizeName, parseName } from '../similar-names.ts'
 import { findField } from './names/find-field.ts'
 import { canBeRenamed } from './names/match-names.ts'
-import type { FieldShape, Shape } from './shape.ts'
+import { type FieldShape, hasRequired, type Shape } from './shape.ts'
 import { parseJsonText } from './values/parse-text.ts'
 
 const ENVELOPES = new Set('input data body payload params arguments json values fields'.split(' '))
@@ -42,8 +42,7 @@ const MAX_NAMES = 1_000
  * resource in a webhook.
  */
 export function findNestedInput(shape: Shape, sent: JsonObject): Opened | undefined {
-  const hasRequired = [...shape.fields.values()].some(({ isRequired }) => isRequired)
-  if (!shape.isClosed || !hasRequired) return undefined
+  if (!shape.isClosed || hasRequired(shape, new Set())) return undefined
   const candidates = listCandidates(shape, { path: [], fields: sent }, true, MAX_LEVELS)
   const [candidate] = candidates
   return candidates.length === 1 && candidate?.isCertain ? candidate : undefined
@@ -67,29 +66,25 @@ function listCandidates(
     if (!opened) continue
     const inner = { path: [...path, name, ...opened.path], fields: opened.fields }
     const isInnerKnown = isKnown && isKnownWrapper(name)
-    const declared = listDeclaredFields(shape, inner.fields)
-    if (isComplete(shape, declared))
+    const declared = findDeclaredFields(shape, inner.fields)
+    if (hasRequired(shape, declared))
       candidates.push({ ...inner, isCertain: isInnerKnown || isSpecific(declared) })
-    else if (declared.length === 0) candidates.push(...listCandidates(shape, inner, isInnerKnown, levels - 1))
+    else if (declared.size === 0) candidates.push(...listCandidates(shape, inner, isInnerKnown, levels - 1))
     if (candidates.length > 1) break
   }
   return candidates
 }
 
-function listDeclaredFields(shape: Shape, fields: JsonObject): FieldShape[] {
-  const names = Object.keys(fields)
-  if (names.length > MAX_NAMES) return []
+function findDeclaredFields(shape: Shape, fields: JsonObject): ReadonlySet<FieldShape> {
   const declared = new Set<FieldShape>()
-  for (const name of names) {
+  const names = Object.keys(fields)
+  for (const name of names.length > MAX_NAMES ? [] : names) {
     const field = findField(shape, name)
     if (field && canBeRenamed(field, fields[name] ?? null)) declared.add(field)
   }
-  return [...declared]
+  return declared
 }
 
-const isComplete = (shape: Shape, found: readonly FieldShape[]) =>
-  [...shape.fields.values()].every((field) => !field.isRequired || found.includes(field))
-
 /** A single field such as `name` occurs in many objects; several fields, or one such as `orderNumber`, do not. */
-const isSpecific = (found: readonly FieldShape[]) =>
-  found.length > 1 || found.some(({ name }) => parseName(name).words.length > 1)
+const isSpecific = (declared: ReadonlySet<FieldShape>) =>
+  declared.size > 1 || [...declared].some(({ name }) => parseName(name).words.length > 1)

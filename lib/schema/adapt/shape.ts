@@ -18,7 +18,6 @@ export type Shape = {
   /** The values of `enum` or `const`. */
   choices: readonly Json[] | undefined
   fields: Map<string, FieldShape>
-  /** The fields that have a default. */
   defaults: DefaultedField[]
   /** Whether strict mode rejects undeclared fields. */
   isClosed: boolean
@@ -26,7 +25,7 @@ export type Shape = {
   patterns: Matcher[]
   /** The shape of undeclared fields, if the schema describes them. */
   others: Shape | undefined
-  /** The shapes of `prefixItems`. */
+  /** `prefixItems`. */
   firstItems: Shape[]
   items: Shape | undefined
   /** Whether the schema accepts a value of one of its types. */
@@ -141,6 +140,10 @@ export function fits({ choices, types }: Shape, value: Json): boolean {
     return types.has('number') || (types.has('integer') && Number.isInteger(value))
   return types.has(jsonTypeOf(value))
 }
+
+/** Whether all required fields are among some. */
+export const hasRequired = (shape: Shape, found: ReadonlySet<FieldShape | undefined>): boolean =>
+  [...shape.fields.values()].every((field) => !field.isRequired || found.has(field))
 
 /** Whether a value fits, and is valid if it is a scalar. */
 export const isValidScalar = (shape: Shape, value: Json): boolean =>

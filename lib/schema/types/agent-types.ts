@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts'
 import { toTypes } from './to-types.ts'
-import { type Property, type TypeDeclaration, toTypeName } from './type.ts'
+import { type Property, requiredProperty, type TypeDeclaration, toTypeName } from './type.ts'
 import { PYTHON_IMPORTS, PYTHON_NAMES, writePython } from './write-python.ts'
 import { writeTypeScript } from './write-typescript.ts'
 
@@ -46,19 +46,13 @@ function declare(agents: TypedAgent[], taken: Set<string>) {
     declarations.push(type, ...others)
     return { kind: 'reference', name: type.name } as const
   }
-  const property = (name: string, type: Property['type'], description: string | null): Property => ({
-    ...{ name, type, description },
-    ...{ isRequired: true, isDeprecated: false },
-  })
-  for (const { slug, description, inputSchema, outputSchema } of sortBySlug(agents)) {
+  const sorted = agents.toSorted((a, b) => (a.slug < b.slug ? -1 : 1))
+  for (const { slug, description, inputSchema, outputSchema } of sorted) {
     const name = toTypeName(slug)
     const input = add(`${name}Input`, inputSchema)
     const output = add(`${name}Output`, outputSchema)
-    const types = [property('input', input, null), property('output', output, null)]
-    entries.push(property(slug, { kind: 'object', properties: types, rest: null }, description))
+    const types = [requiredProperty('input', input), requiredProperty('output', output)]
+    entries.push(requiredProperty(slug, { kind: 'object', properties: types, rest: null }, description))
   }
   return { declarations, entries }
 }
-
-const sortBySlug = (agents: TypedAgent[]): TypedAgent[] =>
-  agents.toSorted((a, b) => (a.slug < b.slug ? -1 : 1))

@@ -21,6 +21,11 @@ export type Annotations = { description: string | null; default?: Json; isDeprec
 
 export type TypeDeclaration = { name: string; type: Type } & Annotations
 
+export const requiredProperty = (name: string, type: Type, description: string | null = null): Property => ({
+  ...{ name, type, description },
+  ...{ isRequired: true, isDeprecated: false },
+})
+
 export const UNKNOWN: Type = { kind: 'unknown' }
 export const NEVER: Type = { kind: 'never' }
 
@@ -53,13 +58,7 @@ export function literalType(value: Json | undefined): Type {
   if (Array.isArray(value)) {
     return { kind: 'tuple', items: value.map(literalType), minItems: value.length, rest: null }
   }
-  const properties = Object.entries(value).map(([name, part]) => ({
-    name,
-    type: literalType(part),
-    isRequired: true,
-    description: null,
-    isDeprecated: false,
-  }))
+  const properties = Object.entries(value).map(([name, part]) => requiredProperty(name, literalType(part)))
   return { kind: 'object', properties, rest: null }
 }
 

@@ -61,16 +61,14 @@ function toValidator(
 const toDuplicateItems = (path: readonly string[]): Violation =>
   toViolation(path, errorMessage({ keyword: 'uniqueItems' }, true))
 
-const TOO_MANY_CHECKS: Violation = {
-  path: '',
-  message: 'The value cannot be checked: its nested parts match too many combinations of alternatives.',
-}
+const ofWholeValue = (message: string): Violation => ({ path: '', message })
+
+const TOO_MANY_CHECKS = ofWholeValue(
+  'The value cannot be checked: its nested parts match too many combinations of alternatives.',
+)
 
 /** The validator fails on such a field name (`encodeURI` throws), and a UTF-8 response cannot contain it. */
-const UNPAIRED_SURROGATE: Violation = {
-  path: '',
-  message: 'The value contains a field name with an unpaired surrogate.',
-}
+const UNPAIRED_SURROGATE = ofWholeValue('The value contains a field name with an unpaired surrogate.')
 
 /** How often subschemas may be applied while a value is validated; if the value has many parts, so often for each. */
 const MAX_CHECKS = 500_000

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isSlug } from '../../core/ids.ts'
 import { FINAL_ANSWER } from '../../core/model.ts'
-import { fieldMapSchema } from '../../schema/field-map-schema.ts'
+import { fieldMapSchema } from '../../schema/check-declared-schema.ts'
 
 const TIMEOUT_SECONDS = { min: 1, max: 900, default: 60 }
 

@@ -28,15 +28,15 @@ export function toCanonicalName(words: readonly string[]): string {
 }
 
 /** The canonical name without `is`, if it starts so. */
-export const withoutBooleanPrefix = (canonical: string): string | undefined =>
+const withoutBooleanPrefix = (canonical: string): string | undefined =>
   canonical.startsWith(BOOLEAN_PREFIX) ? canonical.slice(BOOLEAN_PREFIX.length) : undefined
 
-export type FieldName = ParsedName & { field: FieldShape }
+type FieldName = ParsedName & { field: FieldShape }
 
 /** The fields of a shape by their normalized name, by their canonical name, and by what similar names share. */
-export type FieldIndex = {
+type FieldIndex = {
   byName: Map<string, FieldName[]>
-  byCanonical: Map<string, FieldShape[]>
+  byCanonical: Map<string, { field: FieldShape }[]>
   byStart: Map<string, FieldName[]>
   /** Whether a field is an object or a list, of which parts can be sent. */
   hasParts: boolean
@@ -48,20 +48,18 @@ const indexes = new WeakMap<Shape, FieldIndex>()
 export function fieldIndexOf(shape: Shape): FieldIndex {
   const known = indexes.get(shape)
   if (known) return known
+  const fields = [...shape.fields.values()]
+  const names = fields
+    .map((field): FieldName => ({ ...parseName(field.name), field }))
+    .filter(({ normalized }) => normalized !== '')
+  const keys = names.flatMap(({ words, field }) =>
+    canonicalKeys(words, isBoolean(field)).map((key) => ({ key, field })),
+  )
   const index: FieldIndex = {
-    byName: new Map(),
-    byCanonical: new Map(),
-    byStart: new Map(),
-    hasParts: [...shape.fields.values()].some(
-      ({ shape: { fields, types } }) => fields.size > 0 || types?.has('array'),
-    ),
-  }
-  for (const field of shape.fields.values()) {
-    const name = { ...parseName(field.name), field }
-    if (name.normalized === '') continue
-    append(index.byName, name.normalized, name)
-    append(index.byStart, startOf(name.normalized), name)
-    for (const key of canonicalKeys(name.words, isBoolean(field))) append(index.byCanonical, key, field)
+    byName: Map.groupBy(names, ({ normalized }) => normalized),
+    byCanonical: Map.groupBy(keys, ({ key }) => key),
+    byStart: Map.groupBy(names, ({ normalized }) => startOf(normalized)),
+    hasParts: fields.some(({ shape }) => shape.fields.size > 0 || shape.types?.has('array')),
   }
   indexes.set(shape, index)
   return index
@@ -70,7 +68,7 @@ export function fieldIndexOf(shape: Shape): FieldIndex {
 /**
  * The keys under which a name is found. Names that differ only in `is` share the key `? paid`, which only booleans have.
  */
-export function canonicalKeys(words: readonly string[], mayBeBoolean: boolean): string[] {
+function canonicalKeys(words: readonly string[], mayBeBoolean: boolean): string[] {
   const canonical = toCanonicalName(words)
   const withoutPrefix = withoutBooleanPrefix(canonical)
   return mayBeBoolean ? [canonical, `? ${withoutPrefix ?? canonical}`] : [canonical]
@@ -80,12 +78,6 @@ const isBoolean = ({ shape }: FieldShape) => shape.types?.size === 1 && shape.ty
 
 /** The first letter and the length of a normalized name: similar names share the letter. */
 export const startOf = (normalized: string, change = 0) => `${normalized[0]}${normalized.length + change}`
-
-function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
-  const list = lists.get(key)
-  if (list) list.push(value)
-  else lists.set(key, [value])
-}
 
 /** The fields whose name equals a given one except for case and separators. */
 export function findEqualNames(shape: Shape, name: string): FieldShape[] {
@@ -107,7 +99,9 @@ export function findByWords(shape: Shape, words: readonly string[]): FieldShape[
 
 function findCanonical(shape: Shape, words: readonly string[]): FieldShape[] {
   const { byCanonical } = fieldIndexOf(shape)
-  const found = canonicalKeys(words, true).flatMap((key) => byCanonical.get(key) ?? [])
+  const found = canonicalKeys(words, true)
+    .flatMap((key) => byCanonical.get(key) ?? [])
+    .map(({ field }) => field)
   return [...new Set(found)]
 }
 

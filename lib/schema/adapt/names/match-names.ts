@@ -77,10 +77,8 @@ function match(
     if (isCandidate(field) && canBe(field, sent[name] ?? null)) matched.set(name, field.name)
 }
 
-type Pair = [name: string, field: FieldShape]
-
-function uniquePairs(shape: Shape, unknown: readonly string[], matched: Renames, find: FindFields): Pair[] {
-  const pairs: Pair[] = []
+function uniquePairs(shape: Shape, unknown: readonly string[], matched: Renames, find: FindFields) {
+  const pairs: [name: string, field: FieldShape][] = []
   let counts: Map<FieldShape, number> | undefined
   for (const name of unknown) {
     const candidates = matched.has(name) ? [] : find(shape, name)

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/json.ts'
-import type { FieldShape, Shape } from '../shape.ts'
+import { type FieldShape, hasRequired, type Shape } from '../shape.ts'
 import { findByWords } from './find-field.ts'
 import { canBeRenamed, matchNames, matchSimilarNames, type Renames } from './match-names.ts'
 import type { NameIndex } from './name-index.ts'
@@ -88,6 +88,5 @@ function matchWords(shape: Shape, sent: JsonObject, words: (readonly string[])[]
     matched.add(field)
     renames.set(name, field.name)
   }
-  const isComplete = [...shape.fields.values()].every((field) => !field.isRequired || matched.has(field))
-  return matched.size >= 2 && isComplete ? renames : undefined
+  return matched.size >= 2 && hasRequired(shape, matched) ? renames : undefined
 }

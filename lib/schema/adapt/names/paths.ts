@@ -99,24 +99,25 @@ function resolveWords(shape: Shape, words: readonly string[]): FieldPath[] {
 function assemble(shape: Shape, parts: PathValue[]): Json | undefined {
   const [first] = parts
   if (first && first[0].length === 0) return parts.length === 1 ? first[1] : undefined
-  const byName = new Map<string, PathValue[]>()
-  for (const [[name, ...rest], value] of parts) {
-    if (name === undefined) return undefined
-    const inside = byName.get(name)
-    if (inside) inside.push([rest, value])
-    else byName.set(name, [[rest, value]])
-  }
+  if (parts.some(([path]) => path.length === 0)) return undefined
+  const byName = Map.groupBy(parts, ([[name = '']]) => name)
+  const assembleAt = (inner: Shape | undefined, values: PathValue[]) =>
+    inner &&
+    assemble(
+      inner,
+      values.map(([[, ...rest], value]) => [rest, value]),
+    )
   if (shape.types?.has('array')) {
     const items = Array.from(byName, (_, index) => {
-      const itemParts = byName.get(`${index}`)
-      return itemParts && shape.items ? assemble(shape.items, itemParts) : undefined
+      const values = byName.get(`${index}`)
+      return values && assembleAt(shape.items, values)
     })
     return items.every((item) => item !== undefined) ? items : undefined
   }
-  const fields = [...byName].map(([name, inside]): [string, Json | undefined] => {
-    const field = shape.fields.get(name)
-    return [name, field && assemble(field.shape, inside)]
-  })
+  const fields = [...byName].map(([name, values]): [string, Json | undefined] => [
+    name,
+    assembleAt(shape.fields.get(name)?.shape, values),
+  ])
   return fields.every((entry): entry is [string, Json] => entry[1] !== undefined)
     ? Object.fromEntries(fields)
     : undefined

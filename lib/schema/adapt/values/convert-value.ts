@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts'
 import { findField } from '../names/find-field.ts'
-import { fits, isValidScalar, type Shape } from '../shape.ts'
+import { fits, hasRequired, isValidScalar, type Shape } from '../shape.ts'
 import { convertScalar } from './convert-scalar.ts'
 import { parseJsonText } from './parse-text.ts'
 
@@ -75,10 +75,9 @@ function isItem(items: Shape | undefined, value: Json): boolean {
 
 function isComplete(items: Shape, value: JsonObject): boolean {
   if (isIndexed(value)) return false
-  const names = Object.keys(value)
-  const found = new Set(names.map((name) => findField(items, name)?.name))
-  if (items.isClosed && !names.some((name) => findField(items, name))) return false
-  return [...items.fields.values()].every(({ name, isRequired }) => !isRequired || found.has(name))
+  const found = new Set(Object.keys(value).map((name) => findField(items, name)))
+  const hasDeclared = found.size > (found.has(undefined) ? 1 : 0)
+  return (hasDeclared || !items.isClosed) && hasRequired(items, found)
 }
 
 /** An array that a form encoder wrote as an object: `{"0": …, "1": …}`. */
