@@ -15,6 +15,9 @@ export function loadedPackages(script: string, env: Record<string, string> = {})
     ${script}
     console.log(JSON.stringify([...loaded]))`
   return JSON.parse(
-    execFileSync(process.execPath, ['--input-type=module', '-e', whole], { env, encoding: 'utf8' }),
+    execFileSync(process.execPath, ['--input-type=module', '-e', whole], {
+      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+      encoding: 'utf8',
+    }),
   )
 }
