@@ -7,7 +7,7 @@ afterAll(cli.remove)
 
 const publish = (said: string, ...options: string[]) => {
   cli.write(inFolder('hello', greeter(said)))
-  return cli.json(['publish', 'hello', ...options])
+  return cli.json(['publish', 'hello', '--no-types', ...options])
 }
 const greet = async () => (await cli.json(['run', 'hello', '--input', '-'], { stdin: '{"name":"Ada"}' })).said
 
@@ -74,7 +74,7 @@ describe('promote, diff, delete-version', () => {
 describe('retire, unretire', () => {
   const hello = (said: string) => {
     cli.write(inFolder('retiring', { ...greeter(said) }))
-    return cli.json(['publish', 'retiring'])
+    return cli.json(['publish', 'retiring', '--no-types'])
   }
 
   it('retires a version that is not the current one, which then neither runs nor is promoted', async () => {
@@ -109,7 +109,7 @@ describe('retire, unretire', () => {
 describe('archive, restore', () => {
   it('archives an agent, which then neither runs nor is published or listed', async () => {
     cli.write(inFolder('gone', greeter('Gone')))
-    await cli.json(['publish', 'gone'])
+    await cli.json(['publish', 'gone', '--no-types'])
     expect((await cli.json(['archive', 'gone'])).archivedAt).toEqual(expect.any(String))
     const run = await cli.json(['run', 'gone', '--input', '-'], { stdin: '{"name":"x"}', code: 1 })
     expect(run.error).toEqual({

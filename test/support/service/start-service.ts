@@ -8,6 +8,7 @@ export const startService = (options: {
   environment?: Record<string, string>
 }): Promise<Service> =>
   startReadyProcess({
-    args: ['local/start.ts'],
+    // With the option of `npm start`.
+    args: ['--max-semi-space-size=16', 'local/start.ts'],
     environment: { PORT: '0', DATA_DIR: options.dataDir, ...options.environment },
   })
