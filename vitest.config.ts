@@ -24,7 +24,7 @@ export default defineConfig(({ mode }) => {
         ...(isFullRun ? [] : ['test/**/*.slow.test.ts']),
       ],
       globalSetup: 'test/support/service/global-setup.ts',
-      setupFiles: 'test/support/data/property-runs.ts',
+      setupFiles: ['test/support/data/property-runs.ts', 'test/support/processes/wait-limits.ts'],
       provide: { isFullRun },
       // Many tests make a run or a request fail. Those that check what is logged spy on the logger, or start a process.
       env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
@@ -32,6 +32,7 @@ export default defineConfig(({ mode }) => {
       isolate: false,
       // Many tests wait for a process or a lease, so one worker more than processors keeps them busy.
       maxWorkers: availableParallelism() + 1,
+      expect: { poll: { timeout: 20_000 } },
       testTimeout: 60_000,
       hookTimeout: 60_000,
     },

@@ -4,7 +4,8 @@ import { greeter, inFolder, newCli } from './cli.ts'
 const cli = newCli()
 afterAll(cli.remove)
 
-const publish = (folder: string, ...options: string[]) => cli.json(['publish', folder, '--no-types', ...options])
+const publish = (folder: string, ...options: string[]) =>
+  cli.json(['publish', folder, '--no-types', ...options])
 const greet = async (slug: string, ...options: string[]) =>
   (await cli.json(['run', slug, '--input', '-', ...options], { stdin: '{"name":"Ada"}' })).said
 

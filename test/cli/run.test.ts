@@ -17,7 +17,7 @@ export default ({ name }: { name: string }) => {
 
 const SLOW = `
 export default (_: unknown, { signal }: { signal: AbortSignal }) => {
-  process.stderr.write('began')
+  process.stderr.write('began\\n')
   return new Promise((_, reject) => {
     signal.addEventListener('abort', reject)
     setInterval(() => undefined, 1_000)
