@@ -78,7 +78,6 @@ export const SETTINGS = {
   }),
   maxOpenExecutions: integer({
     default: MAX_OPEN_EXECUTIONS,
-    max: 9_999_999,
     description: 'Maximum executions in progress per organization. Further runs get 429.',
   }),
   largeBodyMbPerMinute: integer({

@@ -33,21 +33,19 @@ export const flag = <D extends boolean | null>(options: Plain<D>) =>
     { ...options, allowed: 'true or false' },
   )
 
+/** At most what `readInteger` of the functions accepts. */
 export function integer<D extends number | null>({
   min = 1,
-  max,
+  max = 9_999_999,
   ...options
-}: Plain<D> & { min?: number; max: number }) {
+}: Plain<D> & { min?: number; max?: number; allowed?: string }) {
   const format = (number: number) => number.toLocaleString('en-US')
   const text = z
     .string()
-    .regex(/^\d{1,7}$/)
+    .regex(/^(0|[1-9]\d{0,6})$/)
     .transform(Number)
     .pipe(z.number().min(min).max(max))
-  return setting<number, D>(text, {
-    ...options,
-    allowed: `an integer from ${format(min)} to ${format(max)}`,
-  })
+  return setting<number, D>(text, { allowed: `an integer from ${format(min)} to ${format(max)}`, ...options })
 }
 
 /** A text that a parser accepts, whose error says what is wrong. The setting is the text itself. */

@@ -1,4 +1,11 @@
+import * as z from 'zod'
 import type { LeaseTimes } from '../lib/core/lease-times.ts'
+import {
+  LARGE_BODY_MB_PER_MINUTE as DEFAULT_LARGE_BODY_MB_PER_MINUTE,
+  MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN_EXECUTIONS,
+  RETRY_BACKOFF_MS as DEFAULT_RETRY_BACKOFF_MS,
+  SYNC_DEADLINE_MS,
+} from '../lib/core/limits.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import {
   AGENT_MEMORY_MB,
@@ -7,12 +14,12 @@ import {
   DYNAMODB_ENDPOINT,
   type Environment,
   EXECUTION_RETENTION_DAYS,
+  HTTP_PUBLISHING,
   LARGE_BODY_MB_PER_MINUTE,
   LEASE_SECONDS,
   MAX_OPEN_EXECUTIONS,
   MODEL_PRICES,
   RETRY_BACKOFF_MS,
-  readInteger,
   SQS_ENDPOINT,
   SYNC_DEADLINE_SECONDS,
 } from '../lib/environment.ts'
@@ -20,15 +27,151 @@ import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http
 import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
-import { PROVIDERS, type Provider, traitsOf } from '../lib/models/providers/providers.ts'
+import { PROVIDERS, traitsOf } from '../lib/models/providers/providers.ts'
+import { checked, integer, optional, parseSettings, setting } from '../lib/settings.ts'
 import { isTokenFormat } from '../lib/tokens/token.ts'
 
 type LogLevel = Parameters<typeof logger.setLogLevel>[0]
 
 const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
+const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT']
 
-/** Shorter than on AWS: a developer who kills a worker waits for its runs. */
-const LOCAL_LEASE_SECONDS = '10'
+/** The error does not contain the URL, because it may contain a password. */
+const url = (name: string) =>
+  z
+    .string()
+    .refine(
+      (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+      `${name} must be an http or https URL.`,
+    )
+
+const named = (prefix: string, parse: (text: string) => unknown) =>
+  checked((text) => {
+    try {
+      parse(text)
+    } catch (error) {
+      throw new Error(`${prefix} ${(error as Error).message}`)
+    }
+  })
+
+const endpoint = (name: string, service: string) =>
+  optional(url(name), {
+    shownDefault: 'embedded emulator',
+    allowed: 'an http or https URL',
+    description: `Another emulator of ${service}: see [Running the stack locally](local-aws.md).`,
+  })
+
+/** The rows of the table in `docs/configuration.md`. @param environment which a check of the default model reads */
+export const localSettings = (environment: Environment) => ({
+  PORT: integer({
+    default: 3000,
+    min: 0,
+    max: 65_535,
+    allowed: 'an integer between 0 and 65535 (0 selects any free port)',
+    description: 'Port of the API.',
+  }),
+  HOST: setting(z.string(), {
+    default: '127.0.0.1',
+    allowed: 'an address or a host name',
+    description: 'Address of the API.',
+  }),
+  [CORS_ORIGINS]: optional(named(CORS_ORIGINS, parseCorsOrigins), {
+    allowed: '`*`, or origins separated by commas, such as `https://app.example,http://localhost:5173`',
+    description: 'Origins of web pages that may call the API.',
+  }),
+  [HTTP_PUBLISHING]: setting(z.enum(['on', 'off']), {
+    default: 'on',
+    allowed: '`on` or `off`',
+    description:
+      'When off, `POST /v1/agents` is rejected with 403 ([lifecycle](lifecycle.md#publish-from-a-pipeline)).',
+  }),
+  DATA_DIR: setting(z.string(), {
+    default: '.local',
+    allowed: 'a path',
+    description: 'Folder for agents, tokens and executions.',
+  }),
+  DEV_TOKEN: optional(
+    z
+      .string()
+      .refine(
+        isTokenFormat,
+        'DEV_TOKEN may contain only letters, digits and ._~+/=-, at most 200 characters.',
+      ),
+    {
+      shownDefault: 'generated',
+      allowed: 'letters, digits and `._~+/=-`, at most 200 characters',
+      description:
+        'Token of the development organization. A generated one is stored in `DATA_DIR/dev-token`.',
+    },
+  ),
+  [DYNAMODB_ENDPOINT]: endpoint(DYNAMODB_ENDPOINT, 'DynamoDB'),
+  [SQS_ENDPOINT]: endpoint(SQS_ENDPOINT, 'SQS'),
+  LAMBDA_ENDPOINT: optional(url('LAMBDA_ENDPOINT'), {
+    shownDefault: 'AWS',
+    allowed: 'an http or https URL',
+    description: 'Replaces AWS Lambda for tools of kind `lambda`.',
+  }),
+  [DEFAULT_MODEL]: optional(
+    named(`${DEFAULT_MODEL}:`, (text) => checkModel(text, environment)),
+    {
+      allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
+      description: 'The model of agents that name none.',
+    },
+  ),
+  [MODEL_PRICES]: optional(checked(parseModelPrices), {
+    allowed: 'JSON such as `{"openai-compatible/my-model": {"input": 0.5, "output": 1.5}}`',
+    description: '[Prices](models.md#budgets) of models in US dollars per million tokens.',
+  }),
+  [MAX_OPEN_EXECUTIONS]: integer({
+    default: DEFAULT_MAX_OPEN_EXECUTIONS,
+    description: 'Maximum executions in progress per organization. Further runs get 429.',
+  }),
+  [LARGE_BODY_MB_PER_MINUTE]: integer({
+    default: DEFAULT_LARGE_BODY_MB_PER_MINUTE,
+    description:
+      'Megabytes per minute that an organization may send in request bodies of more than 256 kB. Further ones get 429.',
+  }),
+  [SYNC_DEADLINE_SECONDS]: integer({
+    default: SYNC_DEADLINE_MS.streamed / 1000,
+    description:
+      'After this time a synchronous call gets 504 and its run continues. A call of an [MCP tool](mcp.md) waits for at most 45 s.',
+  }),
+  [LEASE_SECONDS]: integer({
+    // Shorter than on AWS: a developer who kills a worker waits for its runs.
+    default: 10,
+    description:
+      'How long an execution stays with a worker that does not respond; then another one resumes it. On AWS 60.',
+  }),
+  [RETRY_BACKOFF_MS]: integer({
+    default: DEFAULT_RETRY_BACKOFF_MS,
+    description:
+      'First delay before a run is retried after a transient error of a model, a tool or the database. It triples each time.',
+  }),
+  [AGENT_MEMORY_MB]: integer({
+    // As in the engine, which is not loaded yet.
+    default: 512,
+    description: "Limit of the heap and of the buffers of a code agent's run.",
+  }),
+  [EXECUTION_RETENTION_DAYS]: integer({
+    default: null,
+    description: 'Days after which executions expire. If unset, they are kept.',
+  }),
+  [POWERTOOLS_LOG_LEVEL]: setting(z.string().toUpperCase().pipe(z.enum(LOG_LEVELS)), {
+    default: 'WARN',
+    allowed: `one of ${LOG_LEVELS.join(', ')}`,
+    description: '`INFO` logs one line of JSON per request.',
+  }),
+})
+
+/** `docs/models.md` documents them. */
+const PROVIDER_SETTINGS = Object.fromEntries(
+  PROVIDERS.flatMap((provider) => {
+    const { baseUrl, outputLimit } = traitsOf(provider).variables
+    const doc = { allowed: 'an http or https URL', description: `Endpoint of ${provider}.` }
+    const limit = outputLimit && { ...outputLimit, description: `Output limit of ${provider}.` }
+    return [[baseUrl, optional(url(baseUrl), doc)], ...(limit ? [[limit.name, integer(limit)]] : [])]
+  }),
+)
 
 /** The settings of `npm start` that are not read by the functions themselves. */
 export type LocalSettings = {
@@ -49,30 +192,24 @@ export type LocalSettings = {
  * @throws an Error with one line for each invalid variable
  */
 export function readLocalSettings(given: Environment): LocalSettings {
+  const { HOST, PORT, DEV_TOKEN, ...values } = parseSettings(
+    { ...localSettings(given), ...(PROVIDER_SETTINGS as object) },
+    (name) => given[name],
+    ({ name, value, allowed, reason }) => reason ?? `${name} is "${value}"; it must be ${allowed}.`,
+  )
   const defaults = {
-    [LEASE_SECONDS]: given[LEASE_SECONDS] || LOCAL_LEASE_SECONDS,
-    [POWERTOOLS_LOG_LEVEL]: given[POWERTOOLS_LOG_LEVEL] || 'WARN',
+    [LEASE_SECONDS]: String(values[LEASE_SECONDS]),
+    [POWERTOOLS_LOG_LEVEL]: values[POWERTOOLS_LOG_LEVEL],
   }
   const environment: Environment = { ...given, ...defaults }
-  const problems = Object.entries(CHECKS).flatMap(([name, check]) => {
-    const value = environment[name]
-    try {
-      if (value) check(value, environment, name)
-      return []
-    } catch (error) {
-      return (error as Error).message
-    }
-  })
-  if (problems.length > 0) throw new Error(problems.join('\n'))
-  const host = given.HOST || '127.0.0.1'
   return {
-    host,
-    port: parsePort(given.PORT || '3000'),
-    devToken: given.DEV_TOKEN || undefined,
+    host: HOST,
+    port: PORT,
+    devToken: DEV_TOKEN ?? undefined,
     corsOrigins: readCorsOrigins(environment),
     times: readTimes(environment),
-    logLevel: defaults[POWERTOOLS_LOG_LEVEL].toUpperCase() as LogLevel,
-    warnings: findWarnings(host, given.DEV_TOKEN),
+    logLevel: values[POWERTOOLS_LOG_LEVEL] as LogLevel,
+    warnings: findWarnings(HOST, DEV_TOKEN),
     defaults,
   }
 }
@@ -83,7 +220,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 const MIN_TOKEN_CHARACTERS = 22
 const MIN_DISTINCT_CHARACTERS = 10
 
-function findWarnings(host: string, token: string | undefined): string[] {
+function findWarnings(host: string, token: string | null): string[] {
   const isPublic = !LOOPBACK.test(host)
   return [
     ...(isPublic
@@ -105,65 +242,3 @@ const isWeak = (token: string): boolean =>
   new Set(token).size < MIN_DISTINCT_CHARACTERS ||
   !/\d/.test(token) ||
   !/[a-z]/i.test(token)
-
-/** Throws an Error that names the variable. */
-type Check = (value: string, environment: Environment, name: string) => unknown
-
-const checkNumber: Check = (_value, environment, name) => readInteger(name, 1, environment)
-
-/** The message does not contain the URL, because it may contain a password. */
-const checkUrl: Check = (value, _environment, name) => {
-  const url = URL.parse(value)
-  if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`${name} must be an http or https URL.`)
-}
-
-function checksOf(provider: Provider): Record<string, Check> {
-  const { baseUrl, outputLimit } = traitsOf(provider).variables
-  return { [baseUrl]: checkUrl, ...(outputLimit && { [outputLimit.name]: checkNumber }) }
-}
-
-const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT']
-
-const CHECKS: Record<string, Check> = {
-  PORT: parsePort,
-  DEV_TOKEN: (value) => {
-    if (!isTokenFormat(value))
-      throw new Error('DEV_TOKEN may contain only letters, digits and ._~+/=-, at most 200 characters.')
-  },
-  [CORS_ORIGINS]: (value) => {
-    try {
-      parseCorsOrigins(value)
-    } catch (error) {
-      throw new Error(`${CORS_ORIGINS} ${(error as Error).message}`)
-    }
-  },
-  [DYNAMODB_ENDPOINT]: checkUrl,
-  [SQS_ENDPOINT]: checkUrl,
-  LAMBDA_ENDPOINT: checkUrl,
-  ...Object.assign({}, ...PROVIDERS.map(checksOf)),
-  [DEFAULT_MODEL]: (value, environment) => {
-    try {
-      checkModel(value, environment)
-    } catch (error) {
-      throw new Error(`${DEFAULT_MODEL}: ${(error as Error).message}`)
-    }
-  },
-  [MODEL_PRICES]: parseModelPrices,
-  [AGENT_MEMORY_MB]: checkNumber,
-  [MAX_OPEN_EXECUTIONS]: checkNumber,
-  [LARGE_BODY_MB_PER_MINUTE]: checkNumber,
-  [SYNC_DEADLINE_SECONDS]: checkNumber,
-  [LEASE_SECONDS]: checkNumber,
-  [RETRY_BACKOFF_MS]: checkNumber,
-  [EXECUTION_RETENTION_DAYS]: checkNumber,
-  [POWERTOOLS_LOG_LEVEL]: (value) => {
-    if (!LOG_LEVELS.includes(value.toUpperCase()))
-      throw new Error(`${POWERTOOLS_LOG_LEVEL} is "${value}"; it must be one of ${LOG_LEVELS.join(', ')}.`)
-  },
-}
-
-function parsePort(text: string): number {
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-  throw new Error(`PORT is "${text}"; it must be an integer between 0 and 65535 (0 selects any free port).`)
-}

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_MEMORY_MB } from '../../lib/engine/code-agent/run.ts'
+import { documentSettings } from '../../lib/settings.ts'
 import { system } from '../../lib/system.ts'
 import { newToken } from '../../lib/tokens/token.ts'
-import { readLocalSettings } from '../../local/settings.ts'
+import { localSettings, readLocalSettings } from '../../local/settings.ts'
+import { readSection } from '../infra/read-section.ts'
 
 const warningsOf = (environment: Record<string, string>) => readLocalSettings(environment).warnings
 
@@ -30,5 +33,44 @@ describe('readLocalSettings', () => {
     const { text } = newToken({ system, organizationId: 'a', name: 'a', createdBy: 'a', lifetimeMs: null })
     for (const token of [text, '9f86d081884c7d659a2feaa0c55ad015', 'Zk3v9Qm2Xc7Lr5Tn8Wp1Hg'])
       expect(warningsOf({ DEV_TOKEN: token })).toEqual([])
+  })
+
+  it('has the defaults of an empty environment, also for empty variables', () => {
+    const settings = { host: '127.0.0.1', port: 3000, devToken: undefined, corsOrigins: [], logLevel: 'WARN' }
+    expect(readLocalSettings({})).toMatchObject(settings)
+    expect(readLocalSettings({ PORT: '', HOST: '', LEASE_SECONDS: '' })).toMatchObject(settings)
+    expect(readLocalSettings({}).times.leaseMs).toBe(10_000)
+    expect(localSettings({}).AGENT_MEMORY_MB.parse(undefined)).toBe(DEFAULT_MEMORY_MB)
+  })
+
+  it.each([
+    [
+      'PORT',
+      '65536',
+      'PORT is "65536"; it must be an integer between 0 and 65535 (0 selects any free port).',
+    ],
+    ['LEASE_SECONDS', '007', 'LEASE_SECONDS is "007"; it must be an integer from 1 to 9,999,999.'],
+    ['RETRY_BACKOFF_MS', '0', 'RETRY_BACKOFF_MS is "0"; it must be an integer from 1 to 9,999,999.'],
+    ['HTTP_PUBLISHING', 'of', 'HTTP_PUBLISHING is "of"; it must be on or off.'],
+    ['MODEL_PRICES', '{"openai/x":1}', /^Invalid MODEL_PRICES: "openai\/x" must have a price: /],
+    [
+      'POWERTOOLS_LOG_LEVEL',
+      'loud',
+      /^POWERTOOLS_LOG_LEVEL is "loud"; it must be one of TRACE, DEBUG, INFO, /,
+    ],
+    ['OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS', 'x', /^OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS is "x"; it must be/],
+    ['SQS_ENDPOINT', 'ftp://user:secret@host', /^SQS_ENDPOINT must be an http or https URL\.$/],
+    ['OPENAI_BASE_URL', 'user:secret@host', /^OPENAI_BASE_URL must be an http or https URL\.$/],
+  ])('rejects %s=%s', (name, value, message) => {
+    expect(() => readLocalSettings({ [name]: value })).toThrow(message)
+  })
+})
+
+describe('docs/configuration.md', () => {
+  it('lists every setting with its default, allowed values and description', () => {
+    const listed = readSection('configuration.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+    expect(listed).toEqual(documentSettings(localSettings({})))
   })
 })
