@@ -1,9 +1,8 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import type { Token } from '../lib/core/agent.ts'
+import { recordUse, verifyToken } from '../lib/access/tokens.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { toAuthorizerContext } from '../lib/http/identity.ts'
 import { system } from '../lib/system.ts'
-import { verifyToken } from '../lib/tokens/token.ts'
 
 const { tokens } = openStores()
 
@@ -12,9 +11,10 @@ const { tokens } = openStores()
  * by route. API Gateway responds with 401 only if the error message is exactly "Unauthorized".
  */
 export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
-  const token = await verifyToken(tokens, event.authorizationToken, system.now())
+  const now = system.now()
+  const token = await verifyToken(tokens, event.authorizationToken, now)
   if (!token) throw new Error('Unauthorized')
-  await recordUse(token)
+  await recordUse(tokens, token, now)
   const stage = event.methodArn.split('/').slice(0, 2).join('/')
   return {
     principalId: token.id,
@@ -24,11 +24,4 @@ export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<AP
     },
     context: toAuthorizerContext({ ...token, tokenId: token.id }),
   }
-}
-
-/** Stores the hour of the use, once per hour. Best effort: it decides nothing. */
-async function recordUse({ hash, lastUsedAt }: Token): Promise<void> {
-  const hour = new Date(system.now()).toISOString().replace(/:.*/, ':00:00.000Z')
-  if (lastUsedAt === null || lastUsedAt < hour)
-    await tokens.recordUse({ hash, lastUsedAt: hour }).catch(() => undefined)
 }

@@ -29,8 +29,7 @@ async function publish({ access, organizationId, body, basePath }: Request<'publ
     store: agents,
     system,
     organizationId,
-    // The authorizer of an earlier release does not pass the token's id.
-    createdBy: access.tokenId || organizationId,
+    createdBy: access.tokenId,
     agent,
     draft,
     message: message ?? undefined,

@@ -2,9 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { v5 } from 'uuid'
+import { newToken, verifyToken } from '../lib/access/tokens.ts'
 import type { OrganizationStore, TokenStore } from '../lib/core/ports.ts'
 import { system } from '../lib/system.ts'
-import { newToken, verifyToken } from '../lib/tokens/token.ts'
 
 /** The organization of local use. Its id is constant, so that every start finds it. */
 export const DEVELOPMENT_ORGANIZATION = { id: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48', name: 'Development' }

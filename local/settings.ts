@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isTokenFormat } from '../lib/access/tokens.ts'
 import type { LeaseTimes } from '../lib/core/lease-times.ts'
 import {
   LARGE_BODY_MB_PER_MINUTE as DEFAULT_LARGE_BODY_MB_PER_MINUTE,
@@ -29,7 +30,6 @@ import { checkModel } from '../lib/models/check-model.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import { PROVIDERS, traitsOf } from '../lib/models/providers/providers.ts'
 import { checked, integer, optional, parseSettings, setting } from '../lib/settings.ts'
-import { isTokenFormat } from '../lib/tokens/token.ts'
 
 type LogLevel = Parameters<typeof logger.setLogLevel>[0]
 

@@ -10,6 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
+import { TOKEN_HEADER_PATTERN } from '../../lib/access/tokens.ts'
 import {
   functionOf,
   getOperation,
@@ -20,7 +21,6 @@ import {
   routes,
 } from '../../lib/api/routes.ts'
 import { ALLOWED_HEADERS, MAX_AGE_SECONDS, parseCorsOrigins } from '../../lib/http/cors.ts'
-import { TOKEN_HEADER_PATTERN } from '../../lib/tokens/token.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { Settings } from '../settings.ts'

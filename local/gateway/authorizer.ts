@@ -1,7 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { LRUCache } from 'lru-cache'
+import { describeMistake } from '../../lib/access/tokens.ts'
 import { Unauthorized, Unavailable } from '../../lib/core/errors.ts'
-import { describeMistake } from '../../lib/tokens/token.ts'
 
 export type Authorizer = (event: APIGatewayTokenAuthorizerEvent) => Promise<APIGatewayAuthorizerResult>
 

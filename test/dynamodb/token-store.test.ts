@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { newToken } from '../../lib/access/tokens.ts'
 import type { Token } from '../../lib/core/agent.ts'
 import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
 import { system } from '../../lib/system.ts'
-import { newToken } from '../../lib/tokens/token.ts'
 import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 
 const aToken = (overrides: Partial<Token> = {}): Token => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { newToken } from '../../lib/access/tokens.ts'
 import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
 import { system } from '../../lib/system.ts'
-import { newToken } from '../../lib/tokens/token.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiResponse, createClient, getExecutionId } from '../support/service/client.ts'
 

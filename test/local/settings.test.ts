@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { newToken } from '../../lib/access/tokens.ts'
 import { DEFAULT_MEMORY_MB } from '../../lib/engine/code-agent/run.ts'
 import { documentSettings } from '../../lib/settings.ts'
 import { system } from '../../lib/system.ts'
-import { newToken } from '../../lib/tokens/token.ts'
 import { localSettings, readLocalSettings } from '../../local/settings.ts'
 import { readSection } from '../infra/read-section.ts'
 

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { newToken } from '../../lib/access/tokens.ts'
 import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
@@ -12,7 +13,6 @@ import type { RunOverrides } from '../../lib/engine/submit/check-overrides.ts'
 import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
 import { type SubmitEngine, submitAsync, submitSync } from '../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../lib/engine/worker/process-message.ts'
-import { newToken } from '../../lib/tokens/token.ts'
 import type { ScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 
 /** What the tests need to know of the exported table. Times are milliseconds since the epoch. */

@@ -1,7 +1,7 @@
+import { verifyToken } from '../../lib/access/tokens.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import type { RecordedStep } from '../../lib/core/step.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import { verifyToken } from '../../lib/tokens/token.ts'
 import type { Manifest } from './create-data.ts'
 
 const ALL = { limit: 100, after: null }

@@ -1,8 +1,8 @@
+import { newToken } from '../../../lib/access/tokens.ts'
 import type { TokenLimits } from '../../../lib/core/access.ts'
 import { organizationStore, tokenStore } from '../../../lib/dynamodb/access-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
-import { newToken } from '../../../lib/tokens/token.ts'
 
 /** Creates an organization with a token. */
 export async function createOrganization(table: Table): Promise<{ id: string; token: string }> {

@@ -61,14 +61,21 @@ export function newToken({
 }
 
 /**
- * Returns the valid token of an `Authorization` header, or null. The lookup uses the hash, so response times reveal nothing
- * about stored tokens.
+ * Returns the valid token of an `Authorization` header, or null. The lookup uses the hash, so response times reveal
+ * nothing about stored tokens.
  */
 export async function verifyToken(tokens: TokenStore, header: string, now: number): Promise<Token | null> {
   const text = header.length <= MAX_HEADER_CHARACTERS ? BEARER.exec(header.trim())?.[1] : undefined
   const token = text ? await tokens.getByHash({ hash: hashToken(text) }) : null
   if (!token || token.revokedAt || (token.expiresAt && Date.parse(token.expiresAt) <= now)) return null
   return token
+}
+
+/** Stores the hour of the use, once per hour. Best effort: it decides nothing. */
+export async function recordUse(tokens: TokenStore, { hash, lastUsedAt }: Token, now: number): Promise<void> {
+  const hour = new Date(now).toISOString().replace(/:.*/, ':00:00.000Z')
+  if (lastUsedAt === null || lastUsedAt < hour)
+    await tokens.recordUse({ hash, lastUsedAt: hour }).catch(() => undefined)
 }
 
 /** What is wrong with an `Authorization` header that was rejected. The same sentence whether its token exists or not. */
