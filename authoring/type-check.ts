@@ -34,14 +34,14 @@ const FIXED_OPTIONS = {
   types: ['node'],
 }
 
-/** `tsc --pretty false`: `agents/foo/agent.ts(3,7): error TS2322: Type 'number' …`; lines that continue are indented. */
+/** `tsc --pretty false`: `agents/foo/agent.ts(3,7): error TS2322: Type 'number' …`; continued lines are indented. */
 const MESSAGE = /^(.+?)\((\d+),(\d+)\): error TS\d+: (.*(?:\n[ \t]+.*)*)/gm
 
 type Options = { codeFile: string; document: AgentDocument; signal?: AbortSignal | undefined }
 
 /**
- * Writes the types of the document next to the code, and checks the code with TypeScript: its own types, and whether its
- * default export fits the document. Code in JavaScript is not checked.
+ * Writes the types of the document next to the code, and checks the code with TypeScript: its own types, and whether
+ * its default export fits the document. Code in JavaScript is not checked.
  * @throws the reason of `signal` if it aborts
  */
 export async function typeCheck({ codeFile, document, signal }: Options): Promise<FolderProblem[]> {
@@ -84,7 +84,7 @@ function findCompiler(): string | null {
   }
 }
 
-/** A project of the code and of a file that compares its default export with the document. Returns the path of the latter. */
+/** A project of the code and a file that compares its default export with the document. Returns that file's path. */
 async function writeProject(folder: string, codeFile: string): Promise<string> {
   const base = findConfig(dirname(codeFile))
   const checkFile = join(folder, 'check.ts')

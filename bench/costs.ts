@@ -1,4 +1,4 @@
-/** `npm run costs`: what AWS charges for a million runs, beyond the model and the agent's own time. docs/costs.md explains it. */
+/** `npm run costs`: what AWS charges for a million runs, beyond the model and the agent's own time (docs/costs.md). */
 import { getFunctionSettings } from '../infra/functions/function-settings.ts'
 import { unitsPerRun } from './keys/hot-keys.ts'
 import { findScenario, type Scenario, simulate } from './keys/workload.ts'
@@ -24,7 +24,7 @@ const PRICES = {
   trace: 5e-6,
 }
 
-/** Milliseconds of a request from a function to DynamoDB or SQS, and of a function's own work at its share of a core. */
+/** Milliseconds of a request to DynamoDB or SQS, and of a function's own work at its share of a core. */
 const ROUND_TRIP_MS = 5
 const PROCESSING_MS = 5
 /** What Lambda logs of an invocation (start, end, report), and API Gateway of a request. */
@@ -67,7 +67,7 @@ const KINDS: Kind[] = [
   {
     name: 'model, 20 s',
     scenario: findScenario('even', 'model'),
-    // The claim, five steps, the renewal with the first one, four tool results with a read of the lease each, the finish.
+    // The claim, five steps, a renewal with the first one, four tool results with a read of the lease each, the finish.
     invocations: [ACCEPT, { ...PROCESS, roundTrips: 16, waitMs: 20_000 }, READ],
     // Also the changes of the visibility timeout after 1 s and with the heartbeat at 10 s.
     queueRequests: 5,

@@ -10,7 +10,7 @@ const CLEANUP_TIMEOUT_MS = 10_000
 const cleanups: Cleanup[] = []
 let isInterrupted = false
 
-/** Registers a cleanup that runs on SIGINT and SIGTERM; the last one registered runs first. Returns how to remove it. */
+/** Registers a cleanup for SIGINT and SIGTERM; the last one registered runs first. Returns how to remove it. */
 export function onInterrupt(cleanup: Cleanup): () => void {
   cleanups.unshift(cleanup)
   return () => {

@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 import type { SharedOptions } from './options.ts'
 
 /**
- * Result of a command: `json` is printed with `--json`, `text` without it. `note` always goes to stderr. `hasFailed`: the exit
- * code is 1.
+ * Result of a command: `json` is printed with `--json`, `text` without it. `note` always goes to stderr. `hasFailed`:
+ * the exit code is 1.
  */
 export type Result = { json: unknown; text: string; note?: string; hasFailed?: boolean }
 

@@ -191,8 +191,8 @@ const CDK_KEYS = ['cli-telemetry', 'acknowledged-issue-numbers']
 
 /**
  * Reads the settings from the CDK context of a construct node.
- * @throws an Error that names each setting with an invalid value and the allowed values, or each unknown key and the setting
- * most like it
+ * @throws an Error that names each setting with an invalid value and the allowed values, or each unknown key and the
+ * setting most like it
  */
 export function readSettings(node: Node): Settings {
   rejectUnknownKeys(Object.keys(node.getAllContext()))
@@ -206,7 +206,7 @@ export function readSettings(node: Node): Settings {
   return settings
 }
 
-/** A misspelled setting would otherwise deploy its default. Feature flags contain `@`; what the CDK CLI passes contains `:`. */
+/** A misspelled setting would deploy its default. Feature flags contain `@`; keys of the CDK CLI contain `:`. */
 function rejectUnknownKeys(keys: string[]): void {
   const names = Object.keys(SETTINGS)
   const unknown = keys.filter((key) => !names.includes(key) && !CDK_KEYS.includes(key) && !/[@:]/.test(key))

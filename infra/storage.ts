@@ -58,8 +58,8 @@ export function createQueues(scope: Construct, key: Key | null): { queue: Queue;
   })
   const queue = new Queue(scope, 'Queue', {
     ...security,
-    // Lambda requires at least the function timeout. For a run of more than a second, the runner shortens it to slightly more than
-    // the lease, so that the message of a dead worker is redelivered earlier.
+    // Lambda requires at least the function timeout. For a run of more than a second, the runner shortens it to
+    // slightly more than the lease, so that the message of a dead worker is redelivered earlier.
     visibilityTimeout: Duration.seconds(getFunctionSettings('process-execution').timeoutSeconds),
     deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_ATTEMPTS },
   })

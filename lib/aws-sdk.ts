@@ -41,7 +41,7 @@ export const socketPathOf = (endpoint: string): string | undefined =>
 
 export const toSocketEndpoint = (path: string): string => `${UNIX}${path}`
 
-/** Shared by all clients of the process, by the path of a socket. Their idle sockets do not keep the process running. */
+/** Shared by all clients of the process, by the path of a socket. Idle sockets do not keep the process running. */
 const requestHandlers = new Map<string | undefined, NodeHttpHandler>([
   [undefined, createRequestHandler(REQUEST_TIMEOUT_MS)],
 ])
@@ -79,8 +79,8 @@ export function clientConfig(endpoint?: string) {
 }
 
 /**
- * The emulator behind a private socket accepts any signature, and its parts must only be present; computing one takes a tenth of
- * the processor time of a run.
+ * The emulator behind a private socket accepts any signature, and its parts must only be present; computing one takes a
+ * tenth of the processor time of a run.
  */
 const unsigned = {
   async sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {

@@ -11,8 +11,8 @@ export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 export const CONSOLE_FOLDER = 'CONSOLE_FOLDER'
 
 /**
- * CloudWatch namespace of the metrics of `lib/metrics.ts`. Set if standard output goes to CloudWatch Logs, which extracts
- * them.
+ * CloudWatch namespace of the metrics of `lib/metrics.ts`. Set if standard output goes to CloudWatch Logs, which
+ * extracts them.
  */
 export const METRICS_NAMESPACE = 'METRICS_NAMESPACE'
 

@@ -18,10 +18,10 @@ export const UNITS = {
 /** Messages that SQS did not accept. Published without a dimension. */
 export const ENQUEUE_FAILURES = 'EnqueueFailures'
 
-/** Requests that ended in `InternalError` or `Unavailable`, and attempts at a run that failed unexpectedly. Published without a dimension. */
+/** Requests that ended in `InternalError` or `Unavailable`, and unexpected failures of attempts. Without dimensions. */
 export const SERVER_ERRORS = 'ServerErrors'
 
-/** Attempts at a run since its last checkpoint, or that lost a step. Published without a dimension, by each but the first. */
+/** Attempts at a run since its last checkpoint, or that lost a step. By each but the first, without dimensions. */
 export const REPEATED_ATTEMPTS = 'RepeatedAttempts'
 
 /** A cancelled execution has the status ERROR, but is not a failure to investigate. */
@@ -29,8 +29,8 @@ export const OUTCOMES = ['SUCCESS', 'ERROR', 'CANCELLED'] as const
 type MetricOutcome = (typeof OUTCOMES)[number]
 
 /**
- * The store, publishing metrics of every execution that it finishes, and of claims that repeat an attempt, if the environment has a
- * `METRICS_NAMESPACE`. When the response to a write is lost, the metrics of that execution are too.
+ * The store, publishing metrics of every execution that it finishes, and of claims that repeat an attempt, if the
+ * environment has a `METRICS_NAMESPACE`. When the response to a write is lost, the metrics of that execution are too.
  */
 export function measured(executions: ExecutionStore, environment: Environment = process.env): ExecutionStore {
   const namespace = environment[METRICS_NAMESPACE]
@@ -73,7 +73,7 @@ export function countServerError(
   count(SERVER_ERRORS, { requestId, operation, errorCode: code }, environment)
 }
 
-/** Counts an attempt at a run that failed because of the service: its request, if there is one, ends in `ExecutionFailed`. */
+/** Counts an attempt that failed because of the service: its request, if any, ends in `ExecutionFailed`. */
 export function countFailedAttempt(
   { executionId, organizationId }: Pick<QueuedExecution, 'executionId' | 'organizationId'>,
   environment: Environment = process.env,
@@ -104,7 +104,7 @@ function createMetrics(namespace: string): Metrics {
   return metrics
 }
 
-/** Writes one line of the embedded metric format. It has ids, outcome and numbers: no input, output or error message. */
+/** Writes one line of the embedded metric format: ids, outcome and numbers; no input, output or error message. */
 function publishMetrics(metrics: Metrics, execution: Execution): void {
   const { id, organizationId, agentId, createdAt, error, steps, usage, cache, cached } = execution
   const finishedAt = Date.parse(execution.finishedAt ?? createdAt)

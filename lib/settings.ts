@@ -1,4 +1,4 @@
-/** Settings of the stack and of `npm start`: schemas of texts, with what their documentation says. No function loads this. */
+/** Settings of the stack and of `npm start`: schemas with their documentation. No function loads this. */
 import * as z from 'zod'
 
 export type SettingDoc = {

@@ -1,6 +1,6 @@
 /**
  * Checks Markdown pages and comments; part of `npm run lint`. Links, anchors, npm scripts, and paths in backticks must
- * exist. A file may be named by the end of its path, such as `table/keys.ts`.
+ * exist. A file may be named by the end of its path, such as `table/keys.ts`. Comments end at column 120.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const WIDTH = 120
 
 const FENCE = /^ *```[\s\S]*?^ *```$/gm
 const LINK = /\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g
@@ -15,8 +16,12 @@ const PATH = /`(\w[\w.-]*(?:\/[\w.-]+)*\/?)`/g
 const DECISION = /docs\/decisions\/\d{4}/g
 const SCRIPT = /npm run (?:-s )?([a-z][\w:-]*)/g
 const COMMENT = /^\s*(?:\/\/|\/?\*)/
+/** A URL cannot be wrapped. */
+const URL_LINE = /^\s*(?:\/\/|\*) https?:\S+$/
 /** Agents of the reader, and files that commands write. */
 const EXAMPLES = /^(?:agents\/|agents?\.ts$|src\/agents\.ts$|index\.mjs$|recordings\/|agent_types\.py$)/
+/** Its comments are descriptions of schemas, one a line. */
+const GENERATED = /(?:agent\.types|contract|examples\/typescript\/agents)\.ts$/
 
 const files = execFileSync(
   'git',
@@ -63,8 +68,12 @@ function checkComments(source: string): string[] {
   return read(source)
     .split('\n')
     .flatMap((line, index) => {
+      const wide =
+        COMMENT.test(line) && line.length > WIDTH && !URL_LINE.test(line) && !GENERATED.test(source)
+          ? [`the comment has ${line.length} columns.`]
+          : []
       const missing = COMMENT.test(line) ? checkPaths(line, source) : []
-      return missing.map((problem) => `${source}:${index + 1}: ${problem}`)
+      return [...wide, ...missing].map((problem) => `${source}:${index + 1}: ${problem}`)
     })
 }
 

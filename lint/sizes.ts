@@ -1,6 +1,6 @@
 /**
- * `npm run sizes`: files, lines and fragments by area, for decisions about merging and splitting. Generated files and styles do
- * not count. With a path, those of another checkout.
+ * `npm run sizes`: files, lines and fragments by area, for decisions about merging and splitting. Generated files and
+ * styles do not count. With a path, those of another checkout.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

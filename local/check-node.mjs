@@ -1,5 +1,6 @@
 /**
- * To be imported first by an entry point. Node.js before 22.18 cannot load TypeScript; it reports the extension as unknown.
+ * To be imported first by an entry point. Node.js before 22.18 cannot load TypeScript; it reports the extension as
+ * unknown.
  */
 if (!process.features.typescript) {
   const command = process.argv[1]?.includes('start') ? 'npm start' : 'npm run agents -- <command>'

@@ -7,8 +7,8 @@ const DELAY_MS = 2_000
 type CollectGarbage = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void
 
 /**
- * Collects garbage once after the start. Loading makes V8 enlarge its space for new objects, and an idle process keeps it:
- * 24 of a service's 121 MB (measured). The collection takes 20 to 100 ms.
+ * Collects garbage once after the start. Loading makes V8 enlarge its space for new objects, and an idle process keeps
+ * it: 24 of a service's 121 MB (measured). The collection takes 20 to 100 ms.
  */
 export function collectGarbage(): void {
   setTimeout(() => {

@@ -13,8 +13,8 @@ const MODE = 0o700
 const OWN_FILES = ['compile-cache', 'dynalite', 'dynoxide.sqlite']
 
 /**
- * Creates the data folder, which only its owner can open, as is an older one then. A folder with other files, such as /tmp, keeps
- * its mode.
+ * Creates the data folder, which only its owner can open, as is an older one then. A folder with other files, such as
+ * /tmp, keeps its mode.
  * @throws an Error that names the folder
  */
 export async function createDataFolder(folder: string): Promise<void> {
@@ -41,7 +41,7 @@ async function createFolder(path: string): Promise<void> {
 export const cannotWrite = (folder: string, cause: Error): Error =>
   new Error(`Cannot write the data folder ${folder} (DATA_DIR): ${cause.message}`, { cause })
 
-/** Variables that select models, their prices and limits. API keys are not among them: they are never written to disk. */
+/** Variables that select models, their prices and limits. API keys are left out: they are never written to disk. */
 const NAMES = [DEFAULT_MODEL, MODEL_PRICES, ...getPublicVariables()]
 
 const modelSettingsFile = (folder: string) => join(folder, 'model-settings.json')

@@ -27,8 +27,8 @@ export async function ensureDevelopmentOrganization(organizations: OrganizationS
 }
 
 /**
- * A valid token of the development organization: `DEV_TOKEN` if given, otherwise the one of the last start, otherwise a new
- * one. It is stored in the data folder, readable by its owner only, so that scripts survive a restart.
+ * A valid token of the development organization: `DEV_TOKEN` if given, otherwise the one of the last start, otherwise a
+ * new one. It is stored in the data folder, readable by its owner only, so that scripts survive a restart.
  * @throws an Error when `DEV_TOKEN` is revoked or expired
  */
 export async function ensureDevelopmentToken(

@@ -1,7 +1,7 @@
 /**
- * Writes `cdk.out/sam.template.json` for `sam local start-api`: the synthesized template, with functions for this machine's
- * processor that use the emulators of `DYNAMODB_ENDPOINT` and `SQS_ENDPOINT`. The variables are written into the template
- * because SAM passes only declared ones.
+ * Writes `cdk.out/sam.template.json` for `sam local start-api`: the synthesized template, with functions for this
+ * machine's processor that use the emulators of `DYNAMODB_ENDPOINT` and `SQS_ENDPOINT`. The variables are written into
+ * the template because SAM passes only declared ones.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { DYNAMODB_ENDPOINT, requireEnv, SQS_ENDPOINT } from '../lib/environment.ts'

@@ -4,12 +4,13 @@ import module from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
 /**
- * Entry point of `npm start`. Caches compiled code in the data folder, for this process and the runner: the next start is
- * faster, and neither process loads Node's TypeScript compiler. This file is JavaScript so that it does not need the
+ * Entry point of `npm start`. Caches compiled code in the data folder, for this process and the runner: the next start
+ * is faster, and neither process loads Node's TypeScript compiler. This file is JavaScript so that it does not need the
  * compiler itself.
  *
- * `npm start` passes `--max-semi-space-size=16`, which the runner inherits: with V8's default, 64 on large machines, each process
- * grows by 100 MB while many runs are in progress; 8 and less cost processor time (`npm run bench -- --only parallel`).
+ * `npm start` passes `--max-semi-space-size=16`, which the runner inherits: with V8's default, 64 on large machines,
+ * each process grows by 100 MB while many runs are in progress; 8 and less cost processor time (`npm run bench --
+ * --only parallel`).
  */
 const folder = join(process.env.DATA_DIR || '.local', 'compile-cache')
 

@@ -32,7 +32,7 @@ const LABEL_BEFORE = /^[^:]*[G-Zg-z_][^:]*:(?!:)/
 /** The next word of a log line. A trailing `::` is part of the address. */
 const TAIL = /(?:(?<!:):[^:]*[G-Zg-z_][^:]*|\.[A-Za-z_][^:]*)$/
 const TRAILING_PUNCTUATION = /(?:\.+|(?<!:):)$/
-/** RFC 4007 zone id, the name of an interface. Only link-local and multicast addresses have one. Not `%1` in `%1:2001::1`. */
+/** RFC 4007 zone id of an interface. Only link-local and multicast addresses have one: not `%1` in `%1:2001::1`. */
 const ZONE = /%[0-9A-Za-z_]{1,32}(?![0-9A-Za-z_])(?!:[0-9A-Fa-f:])/y
 const HAS_ZONE = /^f[ef]/i
 

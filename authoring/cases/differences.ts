@@ -4,7 +4,7 @@ import { checkDeclaredSchema, type SchemaProblem } from '../../lib/schema/check-
 import { escapeName } from '../../lib/schema/message-text.ts'
 import { compileValidator } from '../../lib/schema/validate/validate.ts'
 
-/** One difference between what was expected and what a run returned. Without `expected` or `actual`, there is no such value. */
+/** A difference between what was expected and what a run returned. An absent side means that there is no value. */
 export type Difference = {
   /** JSON Pointer (RFC 6901) into the output; empty for the run as a whole. */
   pointer: string

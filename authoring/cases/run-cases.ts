@@ -37,7 +37,7 @@ export type RunCasesParams = {
 
 const MAX_PARALLEL_RUNS = 8
 
-/** Runs cases in parallel. Returns the results in the order of the cases, and the runs of one case next to each other. */
+/** Runs cases in parallel. Returns the results in the order of the cases, with the runs of one case side by side. */
 export async function runCases(params: RunCasesParams): Promise<CaseResult[]> {
   const { folder, cases, selected, mode, repeat } = params
   const limit = pLimit(MAX_PARALLEL_RUNS)

@@ -15,8 +15,8 @@ import {
 import { hash, type RequestKey, toRequestKey } from './request-key.ts'
 
 /**
- * Models and tools whose responses and results are added to a recording. Equal requests get the same response, so that a
- * replay does not depend on the order of parallel requests.
+ * Models and tools whose responses and results are added to a recording. Equal requests get the same response, so that
+ * a replay does not depend on the order of parallel requests.
  */
 export function recordSources(recording: Recording, environment: Environment): Sources {
   const mask = maskOf(environment)

@@ -16,7 +16,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY 
 
 const TIMEOUT_MS = 120_000
 
-/** Sends a request and reads the whole response. @throws an Error with the body when the status is not the expected one */
+/** Sends a request and reads the whole response. @throws an Error with the body for any other status */
 export function call({ method, url, headers, body, status }: Call): Promise<Response> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }

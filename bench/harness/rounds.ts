@@ -3,7 +3,8 @@ export type Contender<Name extends string, Measure> = { name: Name; measure: () 
 
 /**
  * Measures all contenders in every round, so that a busy machine slows them all alike. Every second round runs in
- * reverse order, so that no contender always follows the same neighbor. No round starts after `limitMs`, except the first.
+ * reverse order, so that no contender always follows the same neighbor. No round starts after `limitMs`, except the
+ * first.
  * @returns the measurements of each contender in the order of the rounds
  */
 export async function interleave<Name extends string, Measure>(

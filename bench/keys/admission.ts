@@ -84,7 +84,7 @@ export type AdmissionResult = {
   minOpenAtRejection: number | null
 }
 
-/** Runs the processes of a scenario, which accept runs of one organization against a clock of its own. The same seed gives the same result. */
+/** Runs the processes of a scenario for one organization, on a clock of its own. The same seed repeats the result. */
 export async function simulateAdmission(scenario: AdmissionScenario, seed = 1): Promise<AdmissionResult> {
   const { processes: processCount = PROCESSES } = scenario
   const random = createRandom(seed)

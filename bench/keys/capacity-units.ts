@@ -9,7 +9,10 @@ export const RESOURCES: Resource[] = ['table', ...INDEX_NAMES]
 
 const WRITE_UNIT_BYTES = 1_024
 const READ_UNIT_BYTES = 4_096
-/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html: per stored item and index entry. */
+/**
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html: per stored item and
+ * index entry.
+ */
 const OVERHEAD_BYTES = 100
 
 /** Write units of an item or an index entry. */

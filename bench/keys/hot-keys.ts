@@ -95,8 +95,8 @@ const partitionOf = (key: string, partitions: number): number =>
   Math.floor((createHash('md5').update(key).digest().readUInt32BE() / 2 ** 32) * partitions)
 
 /**
- * Splits a range of sort keys at the median of its first half of writes. Returns the share of the later writes that fall
- * on the upper part: 0.5 means that the split halves the load, 1 that it does not help.
+ * Splits a range of sort keys at the median of its first half of writes. Returns the share of the later writes that
+ * fall on the upper part: 0.5 means that the split halves the load, 1 that it does not help.
  */
 export function shareAfterSplit(sortKeys: string[]): number {
   const half = Math.floor(sortKeys.length / 2)

@@ -21,7 +21,7 @@ import type { Table } from '../../lib/dynamodb/table/table.ts'
  */
 export type RunKind = 'sync' | 'async' | 'model' | 'cached' | 'waiting' | 'repeated'
 
-/** `shared`: the cache key or idempotency key, which other runs may have too. `process`: the one that accepts the run. */
+/** `shared`: the cache key or idempotency key, which other runs may have, too. `process`: what accepts the run. */
 export type Run = {
   process: number
   id: string

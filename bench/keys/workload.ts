@@ -4,7 +4,7 @@ import { v7 } from 'uuid'
 import { countingTable, type Usage } from './counting-table.ts'
 import { type RunKind, runWalker } from './run-walker.ts'
 
-/** How runs are distributed over the members of a group: evenly, by Zipf's law with exponent 1, or with a share of all on the first member. */
+/** How runs are distributed over a group: evenly, by Zipf's law (exponent 1), or with a share on the first member. */
 type Skew = 'even' | 'zipf' | number
 
 /** `shared`: the share of runs with the same cache key or idempotency key; the others have one each. */

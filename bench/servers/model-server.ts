@@ -1,7 +1,7 @@
 /**
  * A model that responds at once, and the tool that it calls. It speaks the OpenAI chat completions API. The model name
- * `<steps>-<run>` says how many responses a run gets; the last one is the final answer. Response time does not depend on
- * the length of the conversation, so only the service can make long runs slower.
+ * `<steps>-<run>` says how many responses a run gets; the last one is the final answer. Response time does not depend
+ * on the length of the conversation, so only the service can make long runs slower.
  */
 import { serveAsChild } from '../harness/child-process.ts'
 

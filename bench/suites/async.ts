@@ -22,7 +22,7 @@ const MAX_WAIT_MS = 60_000
 type ReadEnd = (id: string) => Promise<string | null>
 type Throughput = { accepted: number; finished: number }
 
-/** Asynchronous no-op runs per second, compared with two processes that only write, send, receive, update and delete. */
+/** Asynchronous no-op runs per second, compared with two processes that only call DynamoDB and SQS. */
 export async function async({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
   const service = await startService(workspace, { hasPort: true })

@@ -6,8 +6,8 @@ import type { Row, SuiteResult } from '../report.ts'
 const FORMATS = ['anthropic', 'bedrock'] as const
 
 /**
- * What the input of a run of 20 steps costs with prompt caching and without, computed from the marks and the bytes that a server
- * receives. Each request has all steps before it.
+ * What the input of a run of 20 steps costs with prompt caching and without, computed from the marks and the bytes that
+ * a server receives. Each request has all steps before it.
  */
 export async function caching(): Promise<SuiteResult> {
   const server = await startScriptedModel()

@@ -52,7 +52,7 @@ const PAGES = [
   ...FILTERS.map((page): Page => ({ ...page, name: `${page.name}, from and to`, inRange: true })),
 ]
 
-/** The first page of lists of which one in a thousand executions is shown, compared with those of a small organization. */
+/** The first page of lists in which one of a thousand executions is shown, compared with a small organization's. */
 export async function listing({ workspace, quick, stored, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, size: defaultSize } = quick ? QUICK : FULL
   const size = stored ?? defaultSize

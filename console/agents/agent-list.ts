@@ -46,8 +46,8 @@ const withoutDuplicates = (agents: AgentRecord[]): AgentRecord[] => [
 type Searched = Pick<AgentRecord, 'title' | 'slug' | 'description' | 'id'>
 
 /**
- * The agents that contain every word of a query, in any order and case, with or without accents. Those whose title or slug
- * contains them all come first.
+ * The agents that contain every word of a query, in any order and case, with or without accents. Those whose title or
+ * slug contains them all come first.
  */
 export function searchAgents<Agent extends Searched>(agents: readonly Agent[], query: string): Agent[] {
   const words = fold(query).split(/\s+/).filter(Boolean)

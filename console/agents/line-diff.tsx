@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ComparedLine } from '../../lib/api/compare-versions.ts'
 import { formatCount } from '../components/format.ts'
 
-/** Lines that follow each other. `start`: the index of the first. `isFolded`: none differs, nor is near one that does. */
+/** Adjacent lines. `start`: the index of the first. `isFolded`: none differs, nor is near one that does. */
 type DiffPart = { start: number; lines: ComparedLine[]; isFolded: boolean }
 
 /** Unchanged lines that are shown around a difference. */

@@ -1,8 +1,8 @@
 import type { ProblemRecord } from '../../lib/api/schemas/records.ts'
 
 /**
- * A request that failed. `status` is 0 if there was no response. `problem` has what the service said about it (RFC 9457), and
- * is null if the response came from something else, such as a proxy.
+ * A request that failed. `status` is 0 if there was no response. `problem` has what the service said about it (RFC
+ * 9457), and is null if the response came from something else, such as a proxy.
  */
 export class ApiError extends Error {
   readonly status: number

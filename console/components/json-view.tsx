@@ -18,8 +18,8 @@ type ViewProps = {
 }
 
 /**
- * A JSON value as a tree. It is text only: nothing in it becomes markup. Parts are rendered when they are opened and long
- * lists and texts in portions, so that values of many megabytes do not block the page.
+ * A JSON value as a tree. It is text only: nothing in it becomes markup. Parts are rendered when they are opened and
+ * long lists and texts in portions, so that values of many megabytes do not block the page.
  */
 export function JsonView({ value, label, maxRows = 60 }: ViewProps) {
   const depth = useMemo(() => initialDepth(value, maxRows), [value, maxRows])

@@ -19,7 +19,7 @@ type Props = {
   children: ComponentChildren
 }
 
-/** A page with its title. When one replaces another, the focus moves to the title, so that screen readers announce it. */
+/** A page with its title. When one replaces another, the focus moves to the title: screen readers announce it. */
 export function Page({ title, parent, detail, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {

@@ -12,8 +12,8 @@ import { loadRuns, MAX_RUNS } from './use-recent-runs.ts'
 const SHOWN = 10
 
 /**
- * What is in progress, and for how long: the longest first. Its children are below it; they appear when its height is known,
- * so that they do not move.
+ * What is in progress, and for how long: the longest first. Its children are below it; they appear when its height is
+ * known, so that they do not move.
  */
 export function OpenRuns({ children }: { children: ComponentChildren }) {
   const [runs, setRuns] = useState<ExecutionSummaryRecord[] | null>(null)

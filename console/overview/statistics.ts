@@ -107,7 +107,7 @@ export function bucketByTime<T>(items: T[], timeOf: (item: T) => number, max: nu
 /** Limits of a histogram of durations in milliseconds, about three for each power of ten. */
 const LIMITS = [10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 864e5]
 
-/** Counts durations (milliseconds) between limits that grow. Without empty parts before the first and after the last. */
+/** Counts durations (milliseconds) between limits that grow, without the empty parts before and after them. */
 export function histogram(durations: number[]): Bucket<number>[] {
   const limits = [0, ...LIMITS, Number.POSITIVE_INFINITY]
   const buckets = limits.slice(1).map((to, index): Bucket<number> => {

@@ -3,8 +3,8 @@ import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/executio
 type ToolCall = NonNullable<StepRecord['toolCalls']>[number]
 
 /**
- * A bar of the timeline. `start` and `end`: milliseconds since the epoch; `end` is null while it continues. `lane`: calls that
- * overlap are in different ones, from 0.
+ * A bar of the timeline. `start` and `end`: milliseconds since the epoch; `end` is null while it continues. `lane`:
+ * calls that overlap are in different ones, from 0.
  */
 export type Bar = {
   /** Unique in the timeline; the id of the step's or the call's details. */

@@ -131,7 +131,7 @@ export function RunFilters({ filters, isCustom, onChange }: Props) {
   )
 }
 
-/** Attributes of a text that counts when it is complete. What is typed so far survives when the page is rendered again. */
+/** Attributes of a text that counts when it is complete. What is typed survives when the page is rendered again. */
 function useText(value: string, onCommit: (value: string) => void) {
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])

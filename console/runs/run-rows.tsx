@@ -9,8 +9,8 @@ import { useVisibleRange } from './use-visible-range.ts'
 const COLUMNS = ['Run', 'Status', 'Agent', 'Created', 'Duration', 'Steps', 'Tokens', 'Cost', 'Tenant']
 
 /**
- * The runs as a table of which only the visible rows exist, so that thousands scroll smoothly. All rows have the height that
- * the style sheet gives them.
+ * The runs as a table of which only the visible rows exist, so that thousands scroll smoothly. All rows have the height
+ * that the style sheet gives them.
  */
 export function RunRows({ runs, isComplete }: { runs: Run[]; isComplete: boolean }) {
   const { body, start, end, rowHeight } = useVisibleRange(runs.length)

@@ -145,8 +145,9 @@ export function appendRuns(runs: Run[], page: Run[]): Run[] {
 }
 
 /**
- * Compares a list with its newest page. `fresh`: runs that are not listed yet. `patched`: the list with the page's state of
- * those that are. `hasGap`: there may be more runs between the page and the list, which has to be loaded again.
+ * Compares a list with its newest page. `fresh`: runs that are not listed yet. `patched`: the list with the page's
+ * state of those that are. `hasGap`: there may be more runs between the page and the list, which has to be loaded
+ * again.
  */
 export function mergeNewest(
   runs: Run[],

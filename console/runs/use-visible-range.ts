@@ -3,7 +3,7 @@ import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 type Visible = { body: RefObject<HTMLDivElement | null>; start: number; end: number; rowHeight: number }
 
-/** Follows which rows are in the window. The first render already knows: it assumes that the table begins at the top. */
+/** Follows which rows are in the window. The first render assumes that the table begins at the top. */
 export function useVisibleRange(count: number): Visible {
   const body = useRef<HTMLDivElement>(null)
   const [rowHeight, setRowHeight] = useState(readRowHeight)

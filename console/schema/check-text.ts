@@ -14,8 +14,8 @@ import {
 import { type JsonNode, JsonSyntaxError, LineIndex, parseJsonTree, type TextPosition } from './json-node.ts'
 
 /**
- * A mistake in a JSON text. `syntax`: the service would reject the text as it is. `schema`: it would reject it in strict
- * mode and otherwise adapt it, or pass it on unchanged.
+ * A mistake in a JSON text. `syntax`: the service would reject the text as it is. `schema`: it would reject it in
+ * strict mode and otherwise adapt it, or pass it on unchanged.
  */
 export type Issue = TextPosition & {
   kind: 'syntax' | 'schema'
@@ -129,8 +129,8 @@ function findDuplicate(
 export type CheckMode = 'strict' | 'adapting'
 
 /**
- * Compiles a declared schema (field map or JSON Schema) into the validator of the service, without what keeps it from taking
- * long: a page stops a worker that does.
+ * Compiles a declared schema (field map or JSON Schema) into the validator of the service, without what keeps it from
+ * taking long: a page stops a worker that does.
  */
 export function compileValidator(declared: JsonObject, mode: CheckMode): Validator {
   // `dereference` adds properties to the schema.

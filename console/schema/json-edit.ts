@@ -84,7 +84,7 @@ function setMember(
   return { ...NOWHERE, type: 'object', members: others.toSpliced(index, 0, { name, nameStart: 0, value }) }
 }
 
-/** JSON text, indented by two spaces; on one line without white space if `indent` is null. Numbers are written as they were typed. */
+/** JSON text, indented by two spaces, or on one line if `indent` is null. Numbers are written as they were typed. */
 export function printJson(node: JsonNode, indent: string | null = ''): string {
   const inner = indent === null ? null : `${indent}  `
   switch (node.type) {

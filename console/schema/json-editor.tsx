@@ -93,7 +93,7 @@ const MAX_SHOWN = 20
 
 type ListProps = { id: string; issues: Issue[]; onSelect: (issue: Issue) => void }
 
-/** Mistakes with their lines. Choosing one moves the cursor there. Always there, so that screen readers notice changes. */
+/** Mistakes with their lines. Choosing one moves the cursor there. Never unmounted: screen readers notice changes. */
 function IssueList({ id, issues, onSelect }: ListProps) {
   return (
     <div id={id} class="issues" aria-live="polite">

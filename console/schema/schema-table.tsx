@@ -5,7 +5,7 @@ import { Table } from '../components/data.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'
 
-/** A declared schema (field map or JSON Schema) as a table. @param caption what the schema describes, for screen readers */
+/** A declared schema (field map or JSON Schema) as a table. @param caption what it describes, for screen readers */
 export function SchemaTable({ schema, caption }: { schema: JsonObject; caption: string }) {
   const rows = useMemo(() => schemaRows(schema), [schema])
   if (rows.length === 0) return <p class="muted">No fields.</p>

@@ -22,8 +22,8 @@ const MAX_REFERENCES = 32
 const ANNOTATIONS = ['title', 'description', 'default', 'deprecated', 'examples']
 
 /**
- * Follows references and takes null out of `type` and of alternatives. What is left is as simple as it can be: it may still be
- * composed of several schemas. Undefined for a boolean schema, and for references that lead nowhere.
+ * Follows references and takes null out of `type` and of alternatives. What is left is as simple as it can be: it may
+ * still be composed of several schemas. Undefined for a boolean schema, and for references that lead nowhere.
  */
 export function readPart(part: Json | undefined, { lookup }: SchemaView): Part | undefined {
   let schema = part

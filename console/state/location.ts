@@ -61,8 +61,8 @@ export function tokenIn(hash: string): string | null {
 }
 
 /**
- * The pages are told apart by the fragment of the URL, so that one document serves them all: it works below any stage and
- * base path, and its relative URLs stay right (docs/decisions/0040).
+ * The pages are told apart by the fragment of the URL, so that one document serves them all: it works below any stage
+ * and base path, and its relative URLs stay right (docs/decisions/0040).
  */
 export const currentLocation: Store<Location> = createStore(parseHash(''))
 

@@ -35,7 +35,7 @@ export function TryForm(props: Props) {
   const form = useRef<HTMLFormElement>(null)
   const wantsFocus = useRef(false)
   const [formProblems, setFormProblems] = useState<string[]>([])
-  /** The text whose mistakes were shown by the last attempt to run. Before that, what is missing is not a mistake yet. */
+  /** The text whose mistakes the last attempt to run has shown. Before that, what is missing is not a mistake. */
   const [attempted, setAttempted] = useState<{ text: string; isSyntax: boolean } | null>(null)
   const mode = options.enforceInputSchema ? 'strict' : 'adapting'
   const check = useCheck({ text, schema: inputSchema, mode })
@@ -140,7 +140,7 @@ export function TryForm(props: Props) {
   )
 }
 
-/** The violations that the service named, at their positions in the input that was sent. Those of a large input have none. */
+/** The violations that the service named, at their positions in the input that was sent; none for a large input. */
 export function toServerIssues(error: ApiError | null, text: string): Issue[] {
   if (error?.code !== 'InputSchemaMismatch' || !isEditable(text)) return []
   try {

@@ -58,8 +58,8 @@ const ACCESS_LOG = {
 }
 
 /**
- * The REST API: a method per row of `routes`, HEAD where there is GET, and 405 for all other methods of a path. API Gateway
- * matches paths with and without a trailing slash.
+ * The REST API: a method per row of `routes`, HEAD where there is GET, and 405 for all other methods of a path. API
+ * Gateway matches paths with and without a trailing slash.
  */
 export function createApi(
   scope: Construct,
@@ -77,7 +77,7 @@ export function createApi(
     restApiName: settings.stackName,
     endpointTypes: [EndpointType.REGIONAL],
     disableExecuteApiEndpoint: isExecuteApiDisabled,
-    // Streamed responses are sent as they are: https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
+    // Sent as is: https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
     ...(!responseStreaming && { minCompressionSize: MIN_COMPRESSION_SIZE }),
     // Access logs require this role in the API Gateway settings of the account. It is retained, also by a
     // first deployment that fails: other APIs share it, and it blocks nothing.

@@ -21,7 +21,7 @@ export type Domain = {
   target: string
 }
 
-/** The custom domain of the API, if one is configured. The operator creates the DNS record: the zone can be hosted anywhere. */
+/** The custom domain of the API, if configured. The operator creates the DNS record, wherever the zone is. */
 export function createDomain(scope: Construct, { api, settings }: DomainProps): Domain | null {
   const { domainName, certificateArn, domainBasePath } = settings
   if (!domainName || !certificateArn) return null

@@ -68,8 +68,8 @@ const RESPONSES: [ResponseType, ServiceError][] = [
 ]
 
 /**
- * @param corsOrigins origins whose pages may read these responses. A gateway response cannot depend on the origin of the
- * request: if there are several, pages of all origins may read it. It contains nothing but the kind of error.
+ * @param corsOrigins origins whose pages may read these responses. A gateway response cannot depend on the origin of
+ * the request: if there are several, pages of all origins may read it. It contains nothing but the kind of error.
  */
 export function addGatewayResponses(api: RestApi, corsOrigins: CorsOrigins | null): void {
   const [origin, ...others] = [corsOrigins ?? []].flat()
@@ -89,7 +89,7 @@ export function addGatewayResponses(api: RestApi, corsOrigins: CorsOrigins | nul
   }
 }
 
-/** API Gateway selects the request template by the content type of the request; without a template it responds with 415. */
+/** API Gateway selects the request template by the request's content type; without one it responds with 415. */
 const CONTENT_TYPES = [
   'application/json',
   'application/octet-stream',
@@ -99,8 +99,8 @@ const CONTENT_TYPES = [
 ]
 
 /**
- * Responds with 405 to the methods that a path does not support, without invoking a function. ANY applies to the methods
- * that the resource does not define.
+ * Responds with 405 to the methods that a path does not support, without invoking a function. ANY applies to the
+ * methods that the resource does not define.
  * @param authorizer null for a public path
  */
 export function addMethodNotAllowed(

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import type { Metafile } from 'esbuild'
 import { FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
 
-/** Sizes in bytes. `atStart`: what a cold start loads, which is `index.mjs` and the chunks that it imports statically. */
+/** Sizes in bytes. `atStart`: what a cold start loads, `index.mjs` and the chunks that it imports statically. */
 export type BundleReport = {
   name: FunctionName
   index: number

@@ -30,8 +30,8 @@ export type BundleTimes = {
 
 /**
  * Builds all bundles and loads each one in a new process per round. Rounds are interleaved, and processor time is
- * measured instead of elapsed time, so that other work on the machine hardly matters. The times are not those of Lambda:
- * compare their ratios to the baseline.
+ * measured instead of elapsed time, so that other work on the machine hardly matters. The times are not those of
+ * Lambda: compare their ratios to the baseline.
  */
 export async function timeBundles(rounds: number): Promise<BundleTimes> {
   const folder = mkdtempSync(join(tmpdir(), 'aes-measure-'))

@@ -41,8 +41,8 @@ const ADAPTING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'get-execution']
 export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback', 'publish-agent']
 
 /**
- * What only models and secrets load, on demand. Functions that call none of them name models: esbuild removes the code that
- * loads these packages, but would still write a chunk for each, and divide the others by them.
+ * What only models and secrets load, on demand. Functions that call none of them name models: esbuild removes the code
+ * that loads these packages, but would still write a chunk for each, and divide the others by them.
  */
 const AGENT_PACKAGES = ['@ai-sdk/*', 'aws4fetch', '@aws-lambda-powertools/parameters/*']
 
@@ -51,8 +51,8 @@ const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
 /**
  * Writes `<folder>/<function>/index.mjs` for every function. Bundles contain the AWS SDK, because the SDK of the Lambda
  * runtime loads slower and changes without notice, and no source maps, because they slow down every cold start. Some
- * functions are split into chunks, so that they load what few requests need on demand. Each of them is a separate build:
- * esbuild writes shared chunks outside the folders of the entry points.
+ * functions are split into chunks, so that they load what few requests need on demand. Each of them is a separate
+ * build: esbuild writes shared chunks outside the folders of the entry points.
  * @returns the outputs in esbuild's metafiles
  */
 export async function bundleFunctions(folder: string): Promise<Metafile['outputs']> {

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'esbuild'
 
 /**
- * Modules that are loaded when an export is first used. middy imports both for responses with a stream as body, which no
- * function returns: together 6 ms of processor time of a cold start.
+ * Modules that are loaded when an export is first used. middy imports both for responses with a stream as body, which
+ * no function returns: together 6 ms of processor time of a cold start.
  */
 const LAZY = ['node:stream/promises', 'node:stream/web']
 
@@ -33,8 +33,8 @@ export const builtInsPlugin: Plugin = {
 }
 
 /**
- * Leaves out what the MCP SDK loads and the service does not use: Ajv, in place of which the SDK has a validator a tenth of
- * the size for other runtimes, and the error messages of zod in 50 languages. Together 390 KB of a cold start.
+ * Leaves out what the MCP SDK loads and the service does not use: Ajv, in place of which the SDK has a validator a
+ * tenth of the size for other runtimes, and the error messages of zod in 50 languages. Together 390 KB of a cold start.
  */
 export const mcpSdkPlugin: Plugin = {
   name: 'mcp-sdk',

@@ -26,7 +26,7 @@ export const DEFAULT_MODELS: Record<string, string> = Object.fromEntries(
   ),
 )
 
-/** @throws an Error when the region has no default model, which CloudFormation would only report during the deployment */
+/** @throws an Error if the region has no default model: CloudFormation would report that only when it deploys */
 export function requireDefaultModel(region: string): string {
   const model = DEFAULT_MODELS[region]
   if (!model) throw new Error(`The region ${region} has no default model. Set defaultModel.`)

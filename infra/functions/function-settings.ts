@@ -19,15 +19,14 @@ export const FUNCTION_NAMES: FunctionName[] = [
 /** Functions that run agents: models, tools and code. */
 export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'serve-mcp', 'process-execution']
 
-/** Functions that need to know the default model and the prices: those that run agents, and the one that checks their budgets. */
+/** Functions that know the default model and the prices: those that run agents, and the one that checks budgets. */
 export const MODEL_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'publish-agent']
 
 /**
  * Functions that their own messages can invoke again: the runner sends the continuation of an execution to its own
- * queue, and a message from process-dead-letter can return through the dead-letter queue. The AWS SDK forwards the trace
- * header through SQS, by which Lambda stops a function after about 16 invocations in one chain of requests. An execution
- * of 500 steps can take more.
- * https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+ * queue, and a message from process-dead-letter can return through the dead-letter queue. The AWS SDK forwards the
+ * trace header through SQS, by which Lambda stops a function after about 16 invocations in one chain of requests. An
+ * execution of 500 steps can take more. https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
  */
 export const RECURSIVE_FUNCTIONS: FunctionName[] = ['process-execution', 'process-dead-letter']
 

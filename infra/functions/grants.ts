@@ -35,8 +35,8 @@ export type Grant = {
 }
 
 /**
- * The table and queue permissions of each function. `test/infra/functions/grants.slow.test.ts` runs every function and fails
- * for a call without a grant and for a grant without a call.
+ * The table and queue permissions of each function. `test/infra/functions/grants.slow.test.ts` runs every function and
+ * fails for a call without a grant and for a grant without a call.
  */
 export const GRANTS: Record<FunctionName, Grant> = {
   'authorize-request': { table: ['GetItem'] },
@@ -114,8 +114,9 @@ export const GRANTS: Record<FunctionName, Grant> = {
 }
 
 /**
- * The prefix of the partition keys of items that a function may update without `UpdateItem` in its grant: the authorizer
- * records the use of a token, and every function that requires a token counts the requests of those with a rate.
+ * The prefix of the partition keys of items that a function may update without `UpdateItem` in its grant: the
+ * authorizer records the use of a token, and every function that requires a token counts the requests of those with a
+ * rate.
  */
 export function getUpdatedPrefix(name: FunctionName): string | null {
   if (name === 'authorize-request') return TOKEN_PREFIX
@@ -128,8 +129,9 @@ export const PROTECTED_PREFIXES = [ORGANIZATION_PREFIX, TOKEN_PREFIX, TOKEN_ID_P
 const WRITES: TableAction[] = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem']
 
 /**
- * The code of an agent can use the role of its function. It must not create tokens with it, nor replace other agents. Only writes
- * are denied: partition keys of indexes begin with the same prefixes. A write has the keys of all its items, and one is enough.
+ * The code of an agent can use the role of its function. It must not create tokens with it, nor replace other agents.
+ * Only writes are denied: partition keys of indexes begin with the same prefixes. A write has the keys of all its
+ * items, and one is enough.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html
  */
 function denyProtectedWrites(role: Role, table: Table): void {
@@ -147,7 +149,7 @@ function denyProtectedWrites(role: Role, table: Table): void {
   )
 }
 
-/** Allows the actions of the grant on the table, the indexes and the queue, what `getUpdatedPrefix` says, and nothing else. */
+/** Allows only the actions of the grant on table, indexes and queue, and what `getUpdatedPrefix` says. */
 export function applyGrant(
   role: Role,
   name: FunctionName,
@@ -180,7 +182,7 @@ export function applyGrant(
   if (AGENT_FUNCTIONS.includes(name)) denyProtectedWrites(role, table)
 }
 
-/** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME`. Each stack has its own. */
+/** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME` of the stack. */
 export const getSecretsPath = ({ stackName }: { stackName: string }): string => `/aes/${stackName}/secrets`
 
 /** Agents can use the Lambda functions with this name prefix as tools. */
@@ -188,7 +190,7 @@ export const TOOL_FUNCTION_PREFIX = 'agent-tool-'
 
 type AgentSettings = Pick<Settings, 'stackName' | KeySetting>
 
-/** Allows what agents use: Bedrock models, API keys of other providers, secrets of tools, and Lambda functions as tools. */
+/** Allows what agents use: Bedrock models, API keys of providers, secrets of tools, and Lambda functions as tools. */
 export function grantAgentPermissions(role: Role, settings: AgentSettings): void {
   const secretsPath = getSecretsPath(settings)
   const { partition, region, account } = Stack.of(role)

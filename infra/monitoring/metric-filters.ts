@@ -32,8 +32,8 @@ const COMPLETED_READ = all(
 )
 
 /**
- * Derives metrics from logs that are written anyway, which is free: what API Gateway responds itself, because AWS counts
- * it together with the responses of functions, and how long reads take, as one metric for all functions.
+ * Derives metrics from logs that are written anyway, which is free: what API Gateway responds itself, because AWS
+ * counts it together with the responses of functions, and how long reads take, as one metric for all functions.
  */
 export function createMetricFilters(
   scope: Construct,

@@ -64,7 +64,7 @@ export const readLatencyMetric = (statistic: string): Metric =>
 /** With fewer in the period, a single error of an API with little traffic would be a high rate. */
 const MIN_SERVER_ERRORS = 3
 
-/** Percentage of requests that fail because of the service: `InternalError`, `Unavailable`, and 5xx of API Gateway itself. */
+/** Percentage of requests that fail because of the service: `InternalError`, `Unavailable`, 5xx of API Gateway. */
 export const serverErrorRate = (api: RestApi): MathExpression =>
   new MathExpression({
     expression: `IF(errors >= ${MIN_SERVER_ERRORS}, 100 * errors / requests, 0)`,
@@ -93,7 +93,7 @@ export function throttleMetric(table: Table, kind: 'Read' | 'Write'): MathExpres
   return sumMetrics(`${kind}s throttled`, Object.fromEntries(metrics))
 }
 
-/** SQS has no metric for messages moved to a dead-letter queue: counts those received from it and those visible in it. */
+/** SQS has no metric for messages moved to a dead-letter queue: counts those received from it and visible in it. */
 export function deadLetterMetric(deadLetterQueue: Queue): MathExpression {
   return sumMetrics('Dead letters', {
     received: deadLetterQueue.metricNumberOfMessagesReceived({ statistic: 'Sum', period: PERIOD }),

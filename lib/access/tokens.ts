@@ -78,7 +78,7 @@ export async function recordUse(tokens: TokenStore, { hash, lastUsedAt }: Token,
     await tokens.recordUse({ hash, lastUsedAt: hour }).catch(() => undefined)
 }
 
-/** What is wrong with an `Authorization` header that was rejected. The same sentence whether its token exists or not. */
+/** What is wrong with a rejected `Authorization` header. The same sentence whether its token exists or not. */
 export function describeMistake(header: string | undefined): string {
   if (!header?.trim()) return 'The request has no header Authorization.'
   if (/^bearer$/i.test(header.trim())) return 'The header has no token after "Bearer".'

@@ -24,8 +24,9 @@ const currentVersions = new LRUCache<string, { version: Version; retired: Agent[
 export type ResolvedVersion = { version: Version; isArchived: boolean; isRetired: boolean }
 
 /**
- * The version to run: the requested one (draft or published), or the agent's current one, which is cached in the process for a
- * second, with the ids of the retired ones. One read of the agent unless it is cached, and one of a requested version.
+ * The version to run: the requested one (draft or published), or the agent's current one, which is cached in the
+ * process for a second, with the ids of the retired ones. One read of the agent unless it is cached, and one of a
+ * requested version.
  * @throws AgentNotFound; VersionNotFound, also for an agent that has only a draft
  */
 export async function resolveVersion(

@@ -15,8 +15,8 @@ type Outputs = Metafile['outputs']
 type Options = { quality: 5 | 11 }
 
 /**
- * Bundles `console/main.tsx` for browsers and writes the files that `openConsoleFiles` reads: scripts and styles with a hash
- * in their names, the page that refers to them, the documentation, and each of them compressed.
+ * Bundles `console/main.tsx` for browsers and writes the files that `openConsoleFiles` reads: scripts and styles with a
+ * hash in their names, the page that refers to them, the documentation, and each of them compressed.
  * @returns the written files as outputs of esbuild's metafile
  */
 export async function buildConsole(folder: string, { quality }: Options): Promise<Outputs> {
@@ -57,7 +57,7 @@ export async function buildConsole(folder: string, { quality }: Options): Promis
   return { ...describeFiles(written.flat(), metafile.outputs, folder), ...metafile.outputs }
 }
 
-/** The page names the sources. The browser is told of the chunks at once, so that it does not load them one after another. */
+/** The page names the sources, and all chunks, so that the browser does not load them one after another. */
 function insertNames(page: string, outputs: Outputs): string {
   const { script, cssBundle = '', imports } = findEntry(outputs)
   const chunks = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path)

@@ -5,7 +5,7 @@ import { extname, join } from 'node:path'
 /** The one document of the console. Its name is not a URL. */
 export const PAGE = 'index.html'
 
-/** Content codings of the compressed files, in the order of preference. They are the ends of the names of these files. */
+/** Content codings of the compressed files, in order of preference. The names of these files end with them. */
 export const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 

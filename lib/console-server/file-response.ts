@@ -4,8 +4,8 @@ import { isStreaming } from '../http/event-stream.ts'
 import { type ConsoleFile, ENCODINGS, type Encoding } from './console-files.ts'
 
 /**
- * The console loads nothing from other hosts, and no script or style that is not a file of its own. A text that was inserted
- * into the page as markup by mistake could therefore not run.
+ * The console loads nothing from other hosts, and no script or style that is not a file of its own. A text that was
+ * inserted into the page as markup by mistake could therefore not run.
  */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -49,8 +49,8 @@ export function toFileResponse(file: ConsoleFile, event: ServiceEvent): HttpResp
 }
 
 /**
- * The best compressed form that the client accepts; none where responses are buffered, because API Gateway would need them as
- * base64 and treat the bodies of all operations alike. It then compresses responses itself.
+ * The best compressed form that the client accepts; none where responses are buffered, because API Gateway would need
+ * them as base64 and treat the bodies of all operations alike. It then compresses responses itself.
  */
 function chooseEncoding(event: ServiceEvent): Encoding | undefined {
   if (!isStreaming()) return undefined

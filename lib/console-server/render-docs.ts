@@ -12,8 +12,8 @@ const START = 'docs.html'
 export type DocsPage = { name: string; html: string }
 
 /**
- * The README and the pages in `docs`, as HTML: a deployment has the documentation of its own version, and needs no other host
- * for it. Links between them work; links to files that are not served become text.
+ * The README and the pages in `docs`, as HTML: a deployment has the documentation of its own version, and needs no
+ * other host for it. Links between them work; links to files that are not served become text.
  * @param stylesheet the name of the console's style sheet
  */
 export async function renderDocs(stylesheet: string): Promise<DocsPage[]> {

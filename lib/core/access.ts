@@ -1,6 +1,6 @@
 /**
- * `read`: GET routes. `run`: start and cancel executions, and give feedback. `review`: give feedback that runs learn from.
- * `manage`: everything else.
+ * `read`: GET routes. `run`: start and cancel executions, and give feedback. `review`: give feedback that runs learn
+ * from. `manage`: everything else.
  */
 export const SCOPES = ['run', 'read', 'manage', 'review'] as const
 export type Scope = (typeof SCOPES)[number]

@@ -34,8 +34,8 @@ export const stepLimitsOf = ({ maxAgentSteps }: ExecutionSettings): { default: n
 export type ModelSettings = { maxOutputTokens?: number; temperature?: number }
 
 /**
- * One published document. Nothing in it changes, except that a draft becomes PUBLISHED when it is promoted. Schemas are stored
- * as the document declares them.
+ * One published document. Nothing in it changes, except that a draft becomes PUBLISHED when it is promoted. Schemas are
+ * stored as the document declares them.
  */
 export type Version = {
   id: string
@@ -89,7 +89,7 @@ export type Agent = {
   draftVersionId: string | null
   /** An archived agent accepts no runs and no versions; null for an active one. */
   archivedAt: string | null
-  /** The versions that accept no new runs and cannot become current, by id, and when they were retired. Never the current one. */
+  /** The versions that accept no new runs and cannot become current, by id, with the time of their retirement. */
   retired: Record<string, string>
 }
 

@@ -40,8 +40,8 @@ export const addSpending = (a: Spending, b: Spending): Spending => ({
 })
 
 /**
- * The budget of each of several agents that run at the same time: an equal part of what is left. They may run in different
- * processes and after crashes, so they do not share what one of them leaves over.
+ * The budget of each of several agents that run at the same time: an equal part of what is left. They may run in
+ * different processes and after crashes, so they do not share what one of them leaves over.
  */
 export function shareBudget({ maxTokens, maxCostUsd }: Budget, spent: Spending, agents: number): Budget {
   const share = (left: number) => Math.max(left, 0) / agents

@@ -1,7 +1,7 @@
 import { InvalidCursor } from './errors.ts'
 import { PAGE_SIZE } from './limits.ts'
 
-/** A position in a list, newest first: the page that follows holds entries older than `order`, the list's sort value. */
+/** A position in a list, newest first: the page that follows holds entries older than `order`, the sort value. */
 export type ListPosition = { order: string }
 
 const VERSION = '1'
@@ -13,7 +13,7 @@ export function encodeCursor(position: ListPosition): string {
   return Buffer.from(`${VERSION}${position.order}`).toString('base64url')
 }
 
-/** The position of a cursor; undefined for a text that `encodeCursor` never returned for a list whose sort values match `pattern`. */
+/** The position of a cursor; undefined for a text that `encodeCursor` did not return for values of this `pattern`. */
 export function decodeCursor(cursor: string, pattern: RegExp): ListPosition | undefined {
   if (!CURSOR.test(cursor)) return undefined
   const text = Buffer.from(cursor, 'base64url').toString()

@@ -1,8 +1,8 @@
 import { LARGE_BODY_BYTES } from './limits.ts'
 
 /**
- * One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header. In a text
- * that the body contains, `line` is counted from 1, and `field` is a dotted path.
+ * One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header.
+ * In a text that the body contains, `line` is counted from 1, and `field` is a dotted path.
  */
 export type Violation = { path: string; message: string; line?: number; field?: string }
 
@@ -80,8 +80,8 @@ const SEND_TOKEN = 'Send a valid API token in the header "Authorization: Bearer 
 
 export class Unauthorized extends ServiceError {
   /**
-   * @param mistake a sentence about the header, which must not tell whether a token exists; by default, what can be wrong with
-   * a token
+   * @param mistake a sentence about the header, which must not tell whether a token exists; by default, what can be
+   * wrong with a token
    */
   constructor({
     hasToken = true,

@@ -11,8 +11,8 @@ export type ExecutionSource = 'API' | 'AGENT'
 export type ExecutionError = { code: string; message: string; [detail: string]: unknown }
 
 /**
- * Violations of the input schema by the input that a code agent failed on, which the error has as `errors`, or as `inputErrors`
- * beside those of the output. Empty if the input was valid, and for errors of another origin.
+ * Violations of the input schema by the input that a code agent failed on, which the error has as `errors`, or as
+ * `inputErrors` beside those of the output. Empty if the input was valid, and for errors of another origin.
  */
 export function inputErrorsOf({ code, errors, inputErrors }: ExecutionError): Violation[] {
   const violations = code === 'AgentFailed' ? errors : inputErrors
@@ -270,8 +270,8 @@ export function totalUsage({ steps, usage }: Pick<Progress, 'steps' | 'usage'>, 
 export const roundDollars = (amount: number): number => Math.round(amount * 1e9) / 1e9
 
 /**
- * Whether the step limit forced the last response of the run: with a higher limit, which has the same cache key, the result
- * might be another one.
+ * Whether the step limit forced the last response of the run: with a higher limit, which has the same cache key, the
+ * result might be another one.
  */
 export const hasUsedAllSteps = (
   { steps }: Pick<Execution, 'steps'>,

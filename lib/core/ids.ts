@@ -14,7 +14,7 @@ export function isUuid(text: string): boolean {
 /** The milliseconds since the epoch in a UUIDv7. */
 export const timeOfId = (id: string): number => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
 
-/** A text that sorts before every UUIDv7 from this time (milliseconds since the epoch) on, and after all earlier ones. */
+/** A text that sorts before every UUIDv7 from this time (epoch milliseconds) on, and after all earlier ones. */
 export function firstIdAt(ms: number): string {
   const hex = Math.min(Math.max(ms, 0), 2 ** 48 - 1)
     .toString(16)

@@ -32,8 +32,8 @@ export type Teachers = 'reviewers' | 'all'
 
 export interface LearningStore {
   /**
-   * Replaces earlier feedback; a review goes on teaching until another one replaces it. Chunks of a large correction are
-   * stored under `writer`, a name used only once.
+   * Replaces earlier feedback; a review goes on teaching until another one replaces it. Chunks of a large correction
+   * are stored under `writer`, a name used only once.
    */
   giveFeedback(params: {
     organizationId: string
@@ -44,8 +44,8 @@ export interface LearningStore {
     writer: string
   }): Promise<Execution | 'missing' | 'open'>
   /**
-   * Of the newest `limit` executions, those whose output or correction is small enough for an example. Feedback that does not
-   * teach counts as none.
+   * Of the newest `limit` executions, those whose output or correction is small enough for an example. Feedback that
+   * does not teach counts as none.
    */
   listExamples(params: LearningScope & { limit: number; teachers?: Teachers }): Promise<Example[]>
   /** The executions of `ids` that still exist, in that order. */

@@ -4,13 +4,13 @@ import { LEASE_MS, RETRY_BACKOFF_MS } from './limits.ts'
 export type LeaseTimes = {
   leaseMs: number
   heartbeatMs: number
-  /** Visibility timeout of a message in process: slightly longer than the lease, which has expired when SQS redelivers it. */
+  /** Visibility timeout of a message in process: longer than the lease, which has expired when SQS redelivers it. */
   visibilityMs: number
   /** After how long a run's message gets that timeout. A worker that dies before is replaced by the sweeper. */
   visibilityDelayMs: number
   /**
-   * How long an execution may stay without a live lease before the sweeper re-enqueues it. Longer than a lease, so that most
-   * runs end before the time of their next check has to be moved.
+   * How long an execution may stay without a live lease before the sweeper re-enqueues it. Longer than a lease, so that
+   * most runs end before the time of their next check has to be moved.
    */
   graceMs: number
   /** Delay of a requeued run after its first retryable error. */
@@ -60,7 +60,7 @@ export function backoffMs(
 /** Upper bound of the sweep interval of a queued execution, in grace periods: its message may have been lost. */
 const MAX_GRACE = 5
 
-/** When the sweeper checks a queued execution again: the older, the later, so that a backlog does not multiply itself. */
+/** When the sweeper checks a queued execution again: the older it is, the later. A backlog must not multiply. */
 export function nextSweep({ graceMs }: LeaseTimes, createdAt: number, now: number): number {
   return now + Math.min(Math.max(now - createdAt, graceMs), graceMs * MAX_GRACE)
 }

@@ -34,8 +34,8 @@ export const LEASE_MS = 60_000
 export const RETRY_BACKOFF_MS = 5_000
 
 /**
- * Delay until content that may have no record is checked. Longer than a lease, the writes in flight at its end and the 5
- * minutes for which AWS accepts a signed request:
+ * Delay until content that may have no record is checked. Longer than a lease, the writes in flight at its end and the
+ * 5 minutes for which AWS accepts a signed request:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
  */
 export const CLEANUP_DELAY_MS = 8 * 60 * 1000

@@ -14,16 +14,16 @@ export type ToolCall = { id: string; name: string; input: Json; error: string | 
 export type ToolImage = { mediaType: string; data: string }
 
 /**
- * The outcome of a tool call: its result, or the error message for the model. `value` describes each image. `executionId`: the
- * execution of the agent that was called.
+ * The outcome of a tool call: its result, or the error message for the model. `value` describes each image.
+ * `executionId`: the execution of the agent that was called.
  */
 export type ToolResult = ({ ok: true; value: Json; images?: ToolImage[] } | { ok: false; error: string }) & {
   executionId?: string
 }
 
 /**
- * Why a model stopped, in any provider's format. `length`: at the output limit. `context-window`: the conversation fills it.
- * `refusal`: by the model; `content-filter`: by the provider.
+ * Why a model stopped, in any provider's format. `length`: at the output limit. `context-window`: the conversation
+ * fills it. `refusal`: by the model; `content-filter`: by the provider.
  */
 export const STOP_REASONS = [
   'stop',
@@ -45,8 +45,8 @@ export const isRefused = (reason: ModelStopReason): boolean =>
   reason === 'refusal' || reason === 'content-filter'
 
 /**
- * One model response, which is one step. `messages` are plain JSON and are sent back unchanged with the next request. The
- * calls of a truncated or refused response have an error.
+ * One model response, which is one step. `messages` are plain JSON and are sent back unchanged with the next request.
+ * The calls of a truncated or refused response have an error.
  */
 export type ModelResponse = {
   messages: Json[]
@@ -57,8 +57,8 @@ export type ModelResponse = {
 }
 
 /**
- * How the output is requested. `tool`: the model may call the final-answer tool. `forced-tool`: it has to. `json`: as a text
- * that the server constrains by the input schema of the final-answer tool, which then is the only tool.
+ * How the output is requested. `tool`: the model may call the final-answer tool. `forced-tool`: it has to. `json`: as a
+ * text that the server constrains by the input schema of the final-answer tool, which then is the only tool.
  */
 export type AnswerMode = 'tool' | 'forced-tool' | 'json'
 
@@ -91,8 +91,8 @@ export interface Model {
 }
 
 /**
- * The provider returned no usable response. `isTransient`: the same request may succeed later. `isRefusal`: a content filter
- * rejected the request.
+ * The provider returned no usable response. `isTransient`: the same request may succeed later. `isRefusal`: a content
+ * filter rejected the request.
  */
 export class ModelError extends Error {
   readonly isTransient: boolean

@@ -13,8 +13,8 @@ export class JsonError extends Error {
 }
 
 /**
- * Parses a JSON text that a client wrote. Unlike `JSON.parse`, reports everything it cannot represent: a number that a double would
- * change becomes an `ExactNumber`, and duplicate keys are rejected.
+ * Parses a JSON text that a client wrote. Unlike `JSON.parse`, reports everything it cannot represent: a number that a
+ * double would change becomes an `ExactNumber`, and duplicate keys are rejected.
  * @throws JsonError for invalid JSON, a duplicate key, a number beyond the range of a double, or too deep nesting
  */
 export function parseJson(text: string): Json {
@@ -33,7 +33,8 @@ export function parseJson(text: string): Json {
 }
 
 /**
- * Parses a JSON text that a model wrote. A model can write it again, so that a number that a double would change is an error.
+ * Parses a JSON text that a model wrote. A model can write it again, so that a number that a double would change is an
+ * error.
  * @throws JsonError as `parseJson`, and for such a number
  */
 export function parseModelJson(text: string): Json {
@@ -122,7 +123,7 @@ function scan(text: string): { members: number; isExact: boolean } {
 const isNumberStart = (code: number) => (code >= 0x30 && code <= 0x39) || code === 0x2d
 const isExponent = (code: number) => code === 0x65 || code === 0x45
 
-/** The index after digits, signs and decimal points. No other character of JSON outside strings is in this range but `/`. */
+/** The index after digits, signs and decimal points: the only characters of JSON in this range, except for `/`. */
 function endOfDecimal(text: string, start: number): number {
   let at = start + 1
   for (

@@ -59,10 +59,10 @@ export type VersionId = { organizationId: string; agentId: string; id: string }
 
 export interface AgentStore {
   /**
-   * Writes the version and its code, then points the agent to it; creates the agent if it does not exist. Returns false if the
-   * agent is archived, or if `replaces` is given and is not the id of the agent's current version (of its draft, for a
-   * draft; null: it has none). Then the version exists, but nothing refers to it; with `isWritten`, the next call does not
-   * write it again.
+   * Writes the version and its code, then points the agent to it; creates the agent if it does not exist. Returns false
+   * if the agent is archived, or if `replaces` is given and is not the id of the agent's current version (of its draft,
+   * for a draft; null: it has none). Then the version exists, but nothing refers to it; with `isWritten`, the next call
+   * does not write it again.
    */
   publish(params: {
     version: Version
@@ -71,16 +71,16 @@ export interface AgentStore {
     isWritten?: boolean
   }): Promise<boolean>
   /**
-   * Makes a version current, as it is. `draftVersionId`: the agent's, as read before; `message`: replaces that of a draft.
-   * Returns null if the draft has changed, if the agent or the version does not exist, if the agent is archived, or the version
-   * retired.
+   * Makes a version current, as it is. `draftVersionId`: the agent's, as read before; `message`: replaces that of a
+   * draft. Returns null if the draft has changed, if the agent or the version does not exist, if the agent is archived,
+   * or the version retired.
    */
   promote(
     params: VersionId & { draftVersionId: string | null; promotedAt: string; message?: string | undefined },
   ): Promise<Agent | null>
   /**
-   * Deletes a version with this status, and its code. `other`: it has the other status. A deletion that was interrupted is
-   * completed by the next one.
+   * Deletes a version with this status, and its code. `other`: it has the other status. A deletion that was interrupted
+   * is completed by the next one.
    */
   deleteVersion(params: VersionId & { status: VersionStatus }): Promise<'deleted' | 'missing' | 'other'>
   /** Archives or restores (null) an agent; archiving twice keeps the first time. Null if the agent does not exist. */

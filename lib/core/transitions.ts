@@ -25,7 +25,7 @@ export type Transition = {
   claimedAt?: string
 }
 
-/** Takes the lease of an execution that no worker holds. `openUntil` is left to the first renewal that needs a later one. */
+/** Takes the lease of an execution without a worker. `openUntil` is left to the first renewal that needs it later. */
 export function claim(lease: Lease, now: number): Transition {
   return {
     guard: { unleasedAt: now },
@@ -159,7 +159,7 @@ export const stepNotStored = ({ number }: LostStep, reason: string): ExecutionEr
   step: number,
 })
 
-/** The error of a run that may lose no further step; null if it may. Progress in between does not help: each one is paid for. */
+/** The error of a run that may lose no further step; null if it may. Progress in between changes nothing. */
 export function findExcessiveLoss(lost: LostStep[], lastError: ExecutionError | null): ExecutionError | null {
   if (lost.length < MAX_ATTEMPTS) return null
   const message = `${lost.length} attempts each computed a step that was lost. ${lastError?.message ?? ''}`
@@ -167,8 +167,8 @@ export function findExcessiveLoss(lost: LostStep[], lastError: ExecutionError | 
 }
 
 /**
- * Whether a dead-lettered message is replaced by a new one. A message can exceed maxReceiveCount with fewer attempts at its
- * run: the run made progress in between, or workers could not claim it because DynamoDB or Lambda throttled them.
+ * Whether a dead-lettered message is replaced by a new one. A message can exceed maxReceiveCount with fewer attempts at
+ * its run: the run made progress in between, or workers could not claim it because DynamoDB or Lambda throttled them.
  */
 export const hasAttemptsLeft = ({ attemptsSinceProgress, lostSteps }: Execution): boolean =>
   attemptsSinceProgress < MAX_ATTEMPTS && lostSteps.length < MAX_ATTEMPTS
@@ -181,7 +181,7 @@ const LIMITS = [
 type Limits = (typeof LIMITS)[number]
 const MAX_DETAILS_BYTES = 64_000
 
-/** An error that fits into a record: long texts and lists are shortened, and details that are still too large are omitted. */
+/** An error that fits into a record: long texts and lists are shortened; details that remain too large are left out. */
 function limitError(error: ExecutionError): ExecutionError {
   for (const limits of LIMITS) {
     const limited = limit(error, limits) as ExecutionError

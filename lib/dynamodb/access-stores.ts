@@ -131,8 +131,8 @@ function tokenFromItem(item: Item): Token {
 const KEPT_MS = 60_000
 
 /**
- * Requests of tokens with a rate, one counter per token and second, and bytes in large bodies, one counter per organization and
- * minute. Each is written once per request and never read.
+ * Requests of tokens with a rate, one counter per token and second, and bytes in large bodies, one counter per
+ * organization and minute. Each is written once per request and never read.
  */
 export function rateStore(table: Table): RateStore {
   return {

@@ -23,7 +23,7 @@ import { agentKey, codeKey, ownedShard, VERSION_PREFIX, versionKey } from './tab
 import { fitPage, listRecords } from './table/sharded-list.ts'
 import type { Item, Table } from './table/table.ts'
 
-/** Pages without an active agent that one request reads before it returns an empty one, from which the client can continue. */
+/** Pages without an active agent that one request reads before it returns an empty page with a cursor. */
 const MAX_READS = 10
 
 /** Agents with their versions and code. An agent is one partition. */
@@ -187,8 +187,8 @@ async function writeVersion(table: Table, version: Version, code: string | null)
 }
 
 /**
- * The version, which is not a draft any more. After this write it cannot be deleted, so that the agent can refer to it. A
- * published version, to which an agent is rolled back, is only read.
+ * The version, which is not a draft any more. After this write it cannot be deleted, so that the agent can refer to it.
+ * A published version, to which an agent is rolled back, is only read.
  */
 async function publishDraft(
   table: Table,

@@ -10,7 +10,7 @@ type Stores = {
 type Closing = { executions: Pick<ExecutionStore, 'getStatus'>; steps: Pick<StepStore, 'close'> }
 type Params = { organizationId: string; id: string; error: ExecutionError }
 
-/** Ends an open execution in ERROR with what its steps have used. Its worker can write no further step. Null if it is final or does not exist. */
+/** Ends an open execution in ERROR with what its steps used, and closes its journal. Null if it is final or missing. */
 export async function endExecution(stores: Stores & Closing, params: Params): Promise<Execution | null> {
   const { executions, steps, system } = stores
   if ((await executions.getStatus(params)) !== 'IN_PROGRESS') return null

@@ -25,8 +25,9 @@ const FIRST_POLL_MS = 50
 const MAX_POLL_MS = 1_000
 
 /**
- * Waits until an execution is final, and returns it: `IN_PROGRESS` after the timeout, null if it does not exist. Reads the
- * record when this process learns of the completion, and until then the status, at least once and at growing intervals.
+ * Waits until an execution is final, and returns it: `IN_PROGRESS` after the timeout, null if it does not exist. Reads
+ * the record when this process learns of the completion, and until then the status, at least once and at growing
+ * intervals.
  * @throws the signal's reason when it aborts
  */
 export async function waitForCompletion({

@@ -8,8 +8,8 @@ const MAX_CHARACTERS = 200
 const FORMAT = '"{provider}/{model}" or "{provider}/{model}:{reasoning}"'
 
 /**
- * Parses `{provider}/{model}[:{reasoning}]`. The part after the last colon is a reasoning level only if it is a known one,
- * because Bedrock model ids and Ollama tags contain colons.
+ * Parses `{provider}/{model}[:{reasoning}]`. The part after the last colon is a reasoning level only if it is a known
+ * one, because Bedrock model ids and Ollama tags contain colons.
  * @throws ModelConfigurationError
  */
 export function parseModelName(text: string): ModelName {

@@ -23,10 +23,10 @@ import { toResponse } from './responses/to-response.ts'
 type Options = { settings?: ModelSettings | undefined; timeouts?: TokenTimeouts }
 
 /**
- * Opens a model through the provider's package of the AI SDK. Each `respond` sends one request, without retries, except that a
- * server that rejects `response_format` gets the request again with a tool instead. Responses are streamed, so that a long
- * one is not taken for a dead connection, and returned when they are complete. The SDK's `streamText` is not used because it
- * validates and converts the complete history for each request.
+ * Opens a model through the provider's package of the AI SDK. Each `respond` sends one request, without retries, except
+ * that a server that rejects `response_format` gets the request again with a tool instead. Responses are streamed, so
+ * that a long one is not taken for a dead connection, and returned when they are complete. The SDK's `streamText` is
+ * not used because it validates and converts the complete history for each request.
  * @throws ModelConfigurationError; ModelError if the API key cannot be read
  */
 export async function openModel(
@@ -107,7 +107,7 @@ function readOutputLimit({ variables }: ProviderTraits, environment: Environment
   return outputLimit && readInteger(outputLimit.name, outputLimit.default, environment)
 }
 
-/** Twice the limit after a truncated response. A limit of the provider is known only from the tokens of this response. */
+/** Twice the limit after a truncated response. The tokens of this response tell the limit of a provider. */
 function outputLimitOf({ truncatedAfter }: ModelRequest, limit: number | undefined): number | undefined {
   return truncatedAfter === undefined ? limit : 2 * (limit ?? truncatedAfter) || undefined
 }

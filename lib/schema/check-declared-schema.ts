@@ -107,7 +107,7 @@ const UNSUPPORTED_PATTERN =
 const COMPLEX_KEY =
   'may take more than linear time: in patternProperties, a pattern with repetitions must start with ^ and have at most one of variable length, and no groups and alternatives'
 
-/** Keeps the first error of each location: the meta-schema repeats a mistake for every alternative that does not match. */
+/** Keeps the first error of each location: the meta-schema repeats a mistake for every alternative. */
 function toProblems(errors: ErrorObject[]): SchemaProblem[] {
   const problems = new Map<string, SchemaProblem>()
   for (const { instancePath, message, params } of errors) {

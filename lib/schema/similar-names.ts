@@ -14,7 +14,7 @@ const SEPARATORS = /[\s_.-]+/gu
 /** Marks around names: `@id` (XML), `$name`, `tags[]`, and labels of forms such as `Name *` and `Name:`. */
 const MARKS_AROUND = /^[\s_.@$-]+|(?:[\s_.*:?-]|\[\])+$/gu
 
-/** Longer names and texts are compared literally: a comparison would be slow, and they are unlikely to be misspellings. */
+/** Longer names and texts are compared literally: others would be slow, and are unlikely to be misspellings. */
 const MAX_CHARACTERS = 256
 
 export function parseName(name: string): ParsedName {
@@ -35,7 +35,7 @@ export function normalizeName(name: string): string {
   return removeSeparators(foldCase(name).replace(MARKS_AROUND, ''), () => '_')
 }
 
-/** Like `normalizeName` for values: keeps separators at the ends and between digits (`-1` is not `1`, `1.5` is not `1-5`). */
+/** Like `normalizeName`, but keeps separators at the ends and between digits (`-1` is not `1`, `1.5` not `1-5`). */
 export function normalizeText(text: string): string {
   return text.length > MAX_CHARACTERS ? text : removeSeparators(foldCase(text), (separators) => separators)
 }

@@ -29,7 +29,7 @@ export function getPureRefTarget(schema: JsonObject, lookup: Lookup): Schema | b
   return isComposed(others) || hasAny(others, CHILD_KEYWORDS) ? undefined : getRefTarget(schema, lookup)
 }
 
-/** The schema `X` of `anyOf: [X, null]` or `oneOf: [X, null]`, unless the schema has other keywords for a value's parts. */
+/** The schema `X` of `anyOf: [X, null]` or `oneOf: [X, null]`, unless other keywords apply to a value's parts. */
 export function getNonNullAlternative(schema: JsonObject): Json | undefined {
   const { anyOf, oneOf, ...others } = schema
   const alternatives = anyOf ?? oneOf

@@ -25,8 +25,8 @@ export function onRunEnqueued(listener: () => void): () => void {
 const MAX_DELAY_SECONDS = 900
 
 /**
- * The queue of executions that wait for the runner. A message that SQS does not accept is logged and counted here, because
- * most callers leave it to the sweeper.
+ * The queue of executions that wait for the runner. A message that SQS does not accept is logged and counted here,
+ * because most callers leave it to the sweeper.
  */
 export function openRunQueue(environment: Environment = process.env) {
   const queueUrl = requireEnv(QUEUE_URL, environment)
@@ -84,8 +84,9 @@ const isId = (value: unknown): value is string => typeof value === 'string' && i
 const MAX_GROUPS = 16
 
 /**
- * With message groups, SQS fair queues keep the backlog of one from delaying the others. Clients choose the tenant: its hash
- * selects one of few groups of the organization. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
+ * With message groups, SQS fair queues keep the backlog of one from delaying the others. Clients choose the tenant: its
+ * hash selects one of few groups of the organization.
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
  */
 function messageGroupId(organizationId: string, tenantId: string | null): string {
   const [byte = 0] = createHash('sha256')

@@ -17,7 +17,8 @@ const MAX_SETTLE_MS = 10_000
 /**
  * Calls a tool if the input matches its schema. Failures, including a timeout, are returned as results for the model.
  * @throws the reason of `options.signal` if it aborts
- * @throws Unavailable or an Interruption of the tool: a result is stored for good, and what the call began may still go on
+ * @throws Unavailable or an Interruption of the tool: a result is stored for good, and what the call began may still go
+ * on
  */
 export async function callTool(
   tools: ReadonlyMap<string, CallableTool>,
@@ -49,8 +50,8 @@ export const isInterruption = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof Interruption
 
 /**
- * Aborts the call at the tool's timeout, and then waits until it has settled: a result that is stored earlier would hide that
- * the call could not end what it began. Returns without it if the tool ignores its signal.
+ * Aborts the call at the tool's timeout, and then waits until it has settled: a result that is stored earlier would
+ * hide that the call could not end what it began. Returns without it if the tool ignores its signal.
  */
 async function callWithTimeout(
   tool: Tool,
@@ -81,7 +82,7 @@ async function callWithTimeout(
   }
 }
 
-/** Accepts every input if an MCP server declares a schema that does not compile. The server validates the input then. */
+/** Accepts every input if an MCP server declares a schema that does not compile: the server validates it. */
 function toValidator(schema: JsonObject): Validator {
   try {
     const validate = compileValidator(schema)

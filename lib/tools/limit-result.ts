@@ -17,8 +17,9 @@ const MAX_ERROR_CHARACTERS = 4_000
 const NOTE_BYTES = 200
 
 /**
- * Masks secrets in a result and truncates it; images stay as they are, or the call fails. A value that is too large becomes the
- * start of its JSON text with a note. Masking comes first, because a truncated secret would not be recognized.
+ * Masks secrets in a result and truncates it; images stay as they are, or the call fails. A value that is too large
+ * becomes the start of its JSON text with a note. Masking comes first, because a truncated secret would not be
+ * recognized.
  */
 export async function limitResult(
   result: ToolResult,

@@ -105,8 +105,8 @@ export class MaskedStream {
 }
 
 /**
- * The forms in which a program may show a secret: literal, escaped in JSON or in a URL, in hexadecimal digits, and in base64,
- * alone or as a part of something longer, such as `user:secret` of HTTP's basic authentication.
+ * The forms in which a program may show a secret: literal, escaped in JSON or in a URL, in hexadecimal digits, and in
+ * base64, alone or as a part of something longer, such as `user:secret` of HTTP's basic authentication.
  */
 function formsOf(value: string): Omit<Form, 'name'>[] {
   const bytes = Buffer.from(value)
@@ -126,8 +126,8 @@ function formsOf(value: string): Omit<Form, 'name'>[] {
 }
 
 /**
- * The characters of the base64 encoding of a longer text that these bytes alone determine: six bits each, of three bytes four
- * characters (RFC 4648, section 4).
+ * The characters of the base64 encoding of a longer text that these bytes alone determine: six bits each, of three
+ * bytes four characters (RFC 4648, section 4).
  * @param before how many bytes precede them, modulo three
  */
 function base64Within(bytes: Buffer, before: number): string {

@@ -6,7 +6,7 @@ import { spawnFilter } from './spawn-emulator.ts'
 export type Answer = { status: number; body: string }
 
 export type DynoxideProcess = {
-  /** Calls an operation of DynamoDB, for example `PutItem`. @throws an Error with code ECONNRESET when dynoxide has exited */
+  /** Calls an operation of DynamoDB, such as `PutItem`. @throws an Error with code ECONNRESET if dynoxide has exited */
   call: (operation: string, input: object) => Promise<Answer>
   stop: () => Promise<void>
 }

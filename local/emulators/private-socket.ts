@@ -31,7 +31,7 @@ export function closeNow(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
 
-/** Serves a database to the other processes of this user on a socket, and to the SDK's clients of this one without it. */
+/** Serves a database to other processes of this user on a socket, and to the SDK's clients of this one without it. */
 export async function serveDynamoDB(call: DynoxideProcess['call']): Promise<Listening> {
   const answer = (headers: Headers, body: string) =>
     call(String(headers['x-amz-target']).replace(/^.*\./, ''), JSON.parse(body) as object)

@@ -15,8 +15,8 @@ export type Emulator = { name: string; endpoint: string; stop: () => Promise<voi
 const require = createRequire(import.meta.url)
 
 /**
- * Starts the embedded DynamoDB: dynoxide where its binary is installed (linux-x64), otherwise dynalite. No port is open:
- * web pages can reach every port of this machine.
+ * Starts the embedded DynamoDB: dynoxide where its binary is installed (linux-x64), otherwise dynalite. No port is
+ * open: web pages can reach every port of this machine.
  * @param folder where the data is stored; null to keep it in memory
  */
 export async function startEmbeddedDynamoDB(folder: string | null): Promise<Emulator> {
@@ -39,7 +39,8 @@ async function startEmbeddedDynoxide(binary: string, folder: string | null): Pro
 }
 
 /**
- * Starts the same emulators on a port, which is open to every process and web page of this machine: for tests and benchmarks.
+ * Starts the same emulators on a port, which is open to every process and web page of this machine: for tests and
+ * benchmarks.
  * @param folder where the data is stored; null to keep it in memory
  */
 export async function startDynamoDB(folder: string | null): Promise<Emulator> {

@@ -34,13 +34,16 @@ export async function authorize(
 }
 
 /**
- * API Gateway caches an authorizer's policy for a minute. A quarter of a second lets a revoked token stop working at once
- * for the person who revokes it, and still saves most of the reads for a busy client.
+ * API Gateway caches an authorizer's policy for a minute. A quarter of a second lets a revoked token stop working at
+ * once for the person who revokes it, and still saves most of the reads for a busy client.
  */
 const TTL_MS = 250
 const MAX_TOKENS = 1_000
 
-/** Caches the policies of an authorizer by token. Concurrent requests with one token call it once. Errors are not cached. */
+/**
+ * Caches the policies of an authorizer by token. Concurrent requests with one token call it once. Errors are not
+ * cached.
+ */
 export function cacheAuthorizer(authorizer: Authorizer, now = () => performance.now()): Authorizer {
   const cache = new LRUCache<string, APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent>({
     max: MAX_TOKENS,

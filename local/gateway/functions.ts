@@ -25,7 +25,7 @@ function lazyHandler<Args extends unknown[], Result>(name: string): (...args: Ar
   }
 }
 
-/** Builds the console before the first request to it: a start does not wait for it, and a service without users saves it. */
+/** Builds the console at the first request to it: a start does not wait, and a service without users saves it. */
 function consoleHandler(): Handlers['serve-console'] {
   const serve = lazyHandler<[object, object], unknown>('serve-console')
   let built: Promise<void> | undefined

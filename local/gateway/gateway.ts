@@ -121,8 +121,8 @@ const NO_OAUTH =
   'This service has no OAuth sign-in: configure the client to send an API token in the header "Authorization: Bearer <API token>".'
 
 /**
- * After a 401, clients of the Model Context Protocol that find no OAuth metadata register themselves at this path and show why
- * that failed (RFC 7591, section 3.2.2).
+ * After a 401, clients of the Model Context Protocol that find no OAuth metadata register themselves at this path and
+ * show why that failed (RFC 7591, section 3.2.2).
  */
 const noRegistration = () =>
   new ServiceError('RouteNotFound', NO_OAUTH, {

@@ -78,8 +78,8 @@ const MAX_BYTES = 6 * 1024 * 1024
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024
 
 /**
- * The whole body. A body that is too large is read to its end too: many clients read a response only after they have sent
- * the request. Never rejects.
+ * The whole body. A body that is too large is read to its end too: many clients read a response only after they have
+ * sent the request. Never rejects.
  */
 export function readBody(request: IncomingMessage): Promise<Buffer | 'too large' | 'aborted'> {
   return new Promise((resolve) => {

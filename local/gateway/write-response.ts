@@ -6,8 +6,8 @@ import { PayloadTooLarge, ServiceError } from '../../lib/core/errors.ts'
 import { toProblemResult } from '../../lib/http/problem-details.ts'
 
 /**
- * Responds with the result of a function; if Node does not accept it, for example because of a line break in a header, with
- * a problem. Returns the status.
+ * Responds with the result of a function; if Node does not accept it, for example because of a line break in a header,
+ * with a problem. Returns the status.
  */
 export function writeResponse(
   response: ServerResponse,

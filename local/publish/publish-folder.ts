@@ -16,9 +16,9 @@ export type PublishResult = { slug: string; isNew: boolean } | Invalid
 type Publication = { slug: string; sources: string[]; sourceHash: string }
 
 /**
- * Publishes every agent below a folder whose document or code differs from its current version. An agent whose files are
- * unchanged since the last start is neither checked nor published, so that a rollback survives a restart; if all are
- * unchanged, the bundler is not loaded.
+ * Publishes every agent below a folder whose document or code differs from its current version. An agent whose files
+ * are unchanged since the last start is neither checked nor published, so that a rollback survives a restart; if all
+ * are unchanged, the bundler is not loaded.
  * @param stateFile stores what was published
  */
 export async function publishFolder(

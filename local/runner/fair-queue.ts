@@ -1,6 +1,6 @@
 /**
- * How many times the free slots an organization may occupy: of 40 slots, one alone gets 32, two get 18 each, ten get 4 each.
- * The slots that are left let the next organization start at once (dynamic thresholds, Choudhury and Hahne 1998).
+ * How many times the free slots an organization may occupy: of 40 slots, one alone gets 32, two get 18 each, ten get 4
+ * each. The slots that are left let the next organization start at once (dynamic thresholds, Choudhury and Hahne 1998).
  */
 const MAX_SHARE = 4
 

@@ -34,8 +34,8 @@ const MAX_HELD = 10_000
 
 /**
  * Lambda's event source mapping on this machine: calls the handler for each message, and deletes those that succeed. It
- * receives more messages than it may process at a time, because the embedded queue is first in, first out: only so can it
- * see those of other organizations behind a backlog.
+ * receives more messages than it may process at a time, because the embedded queue is first in, first out: only so can
+ * it see those of other organizations behind a backlog.
  */
 export function startPoller({ endpoint, queueUrl, handler, concurrency, onError }: Options) {
   const client = new SQSClient({

@@ -1,6 +1,6 @@
 /**
- * The runner's process, started with the URL of the dead-letter queue as argument. An agent that crashes it crashes nothing
- * else.
+ * The runner's process, started with the URL of the dead-letter queue as argument. An agent that crashes it crashes
+ * nothing else.
  */
 import type { SQSEvent } from 'aws-lambda'
 import { QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../../lib/environment.ts'
@@ -8,13 +8,13 @@ import { parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { collectGarbage } from '../collect-garbage.ts'
 import { startPoller } from './poller.ts'
 
-/** Executions at the same time, 32 of one organization. An agent that never ends uses one until its worker's time is up. */
+/** Executions at the same time, 32 of one organization. An agent that never ends keeps one for its worker's time. */
 const CONCURRENCY = 40
 
 /** As on Lambda: a run that is still going on then is released and continued, with its attempts counted. */
 const MAX_INVOCATION_MS = 900_000
 
-/** After SIGTERM no further step begins, and one that takes longer than this is abandoned: its run continues at the next start. */
+/** After SIGTERM no further step begins. One that takes longer than this is abandoned; the next start continues it. */
 const LAST_STEP_MS = 1_500
 const shutdown = { drain: new AbortController(), stop: new AbortController() }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: takes the pictures in `docs/console/`, of a service with agents and executions of its own. Names in
- * the arguments select pages.
+ * `npm run screenshots`: takes the pictures in `docs/console/`, of a service with agents and executions of its own.
+ * Names in the arguments select pages.
  */
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
 /**
- * `npm run ci`: runs scripts of package.json one after the other until one fails, and records their results. A script that runs
- * no tests of vitest counts as one check.
+ * `npm run ci`: runs scripts of package.json one after the other until one fails, and records their results. A script
+ * that runs no tests of vitest counts as one check.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 import { recordResult } from './results.ts'
 
-/** Records each test when it has ended, so that a run that dies leaves the results so far. Skipped tests are not counted. */
+/** Records each test when it has ended: a run that dies leaves the results so far. Skipped tests are not counted. */
 export default class ResultsReporter implements Reporter {
   onTestCaseResult(test: TestCase): void {
     const { state } = test.result()

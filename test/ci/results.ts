@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Names the file to which checks append their results, one per line: `passed` or `failed`, a tab, and the identity of the test
- * or check. `.ci/run` sets it, and counts every identity once.
+ * Names the file to which checks append their results, one per line: `passed` or `failed`, a tab, and the identity of
+ * the test or check. `.ci/run` sets it, and counts every identity once.
  */
 export const CI_RESULTS = 'CI_RESULTS'
 

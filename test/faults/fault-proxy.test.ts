@@ -198,7 +198,7 @@ describe('startFaultProxy with rules', () => {
 })
 
 describe('startFaultProxy for the service', () => {
-  /** So many different outcomes, statuses or why there is no response, and the requests that have reached the service. */
+  /** So many different outcomes (statuses, or why there is no response), and the requests that the service received. */
   async function send(fault: Fault, different = 1) {
     let applied = 0
     const server = createServer((_, response) => {

@@ -22,7 +22,7 @@ import {
 
 export { FAULTS, type Fault, faultSchedule }
 
-/** What a rule can also do, without forwarding the request: `reject`, refuse the item for good; `hang`, never respond. */
+/** What a rule can also do instead of forwarding: `reject`, refuse the item for good; `hang`, never respond. */
 export type Injection = Fault | 'reject' | 'hang'
 
 /** `client` is the name that `urlFor` was called with, empty for `url`. */

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { seededRandom } from '../support/data/random.ts'
 
 /**
- * What can happen to a request between the service and an emulator, or between a client and the service:
- * `delay`, it is forwarded later; `drop`, the connection is closed before it is forwarded; `duplicate`, it is forwarded
- * twice (to the service at the same time) and the second response is returned; `throttle`, it is rejected and not
- * forwarded; `cut`, it is forwarded, and the connection is closed instead of a response (of the service, or in its body).
+ * What can happen to a request between the service and an emulator, or between a client and the service: `delay`, it is
+ * forwarded later; `drop`, the connection is closed before it is forwarded; `duplicate`, it is forwarded twice (to the
+ * service at the same time) and the second response is returned; `throttle`, it is rejected and not forwarded; `cut`,
+ * it is forwarded, and the connection is closed instead of a response (of the service, or in its body).
  */
 export const FAULTS = ['delay', 'drop', 'duplicate', 'throttle', 'cut'] as const
 

@@ -26,7 +26,7 @@ export type FaultOptions = {
   /** Share of the requests to the emulators that get a fault. */
   rate: number
   leaseSeconds: number
-  /** Once kills and faults have stopped: how long no run may become final before the remaining runs count as hanging. */
+  /** After kills and faults: how long no run may become final before the remaining ones count as hanging. */
   settleMs: number
   /** Maximum time with kills and faults. */
   limitMs: number

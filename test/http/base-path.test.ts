@@ -46,8 +46,8 @@ type Call = {
 }
 
 /**
- * The event of API Gateway: on a custom domain, `requestContext.path` starts with the base path, at the default endpoint
- * with the stage.
+ * The event of API Gateway: on a custom domain, `requestContext.path` starts with the base path, at the default
+ * endpoint with the stage.
  */
 function createEvent(name: OperationName, { basePath, suffix = '', query = {}, body, ...given }: Call) {
   const { method, path: route } = getOperation(name)

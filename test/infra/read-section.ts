@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const read = (page: string): string => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
 
-/** Reads a second-level section of a page in docs/, or what precedes the first one. @throws an Error when it does not exist */
+/** Reads a second-level section of a page in docs/, or what precedes the first. @throws an Error if there is none */
 export function readSection(page: string, title?: string): string {
   const [introduction = '', ...sections] = read(page).split(/^## /m)
   if (title === undefined) return introduction

@@ -15,7 +15,7 @@ import { type Service, startService } from '../support/service/start-service.ts'
 /** The timeout of the functions that only read. */
 const LIMIT_MS = 10_000
 
-/** DynamoDB behind a relay that, once silent, accepts reads of single items except of the known token, and never responds. */
+/** DynamoDB behind a relay that, once silent, accepts reads of single items but the known token, and never responds. */
 async function startRelay(knownHash: string) {
   let isSilent = false
   const attempts = new Map<string, number>()

@@ -9,8 +9,8 @@ import { modernRequest, parseMessages } from './messages.ts'
 type Expected = 'ok' | 'hidden' | 'missing' | 'none' | 'denied'
 
 /**
- * Written by hand, as in test/http/tokens/isolation-matrix.test.ts: the token that calls the tool of the agent `echo` for the
- * tenant `acme`, or asks for an execution of both.
+ * Written by hand, as in test/http/tokens/isolation-matrix.test.ts: the token that calls the tool of the agent `echo`
+ * for the tenant `acme`, or asks for an execution of both.
  */
 const MATRIX: Record<string, Expected[]> = {
   //                      run       read      manage    review    same  tenant     agent      org

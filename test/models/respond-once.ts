@@ -1,4 +1,4 @@
-/** A separate process that calls a model once: reads `{ name, environment, request }` from stdin and prints the response. */
+/** A process that calls a model once: reads `{ name, environment, request }` from stdin and prints the response. */
 import { text } from 'node:stream/consumers'
 import { openModel } from '../../lib/models/open-model.ts'
 

@@ -7,7 +7,7 @@ export type Period = { load: Load; processes: ProcessSample[] }
 
 export const PERIODS = 6
 
-/** How much more a process may hold at rest in the last two periods than in the second and third: a share of it, and a number. */
+/** How much more a process may hold at rest in the last two periods than in the second and third: share, number. */
 const TOLERANCE: Record<keyof Resources, { share: number; plus: number }> = {
   // What bursts of threads leave in the arenas of malloc varies by this much.
   rssMiB: { share: 0.15, plus: 24 },
@@ -28,8 +28,9 @@ const isJudged = ({ process }: ProcessSample) => process !== 'database'
 export type Growth = { process: string; resource: keyof Resources; early: number; late: number; max: number }
 
 /**
- * What each process held in periods 2 and 3 and in periods 5 and 6. The first period is left out: code is compiled, caches
- * and pools fill. The samples are taken at rest after garbage collection, so that a difference is what is retained.
+ * What each process held in periods 2 and 3 and in periods 5 and 6. The first period is left out: code is compiled,
+ * caches and pools fill. The samples are taken at rest after garbage collection, so that a difference is what is
+ * retained.
  */
 export function growthOf(periods: Period[]): Growth[] {
   const processes = periods[0]?.processes.filter(isJudged).map(({ process }) => process) ?? []

@@ -21,8 +21,8 @@ type Options = {
 export const newLoad = (): Load => ({ samples: [], errors: [], notStarted: 0 })
 
 /**
- * Starts operations at a fixed rate, whether or not earlier ones have ended, and waits until all have. An operation that is
- * due while too many are in flight starts later; its latency includes that.
+ * Starts operations at a fixed rate, whether or not earlier ones have ended, and waits until all have. An operation
+ * that is due while too many are in flight starts later; its latency includes that.
  */
 export async function generatePacedLoad({ perSecond, ...options }: Options & { perSecond: number }) {
   const { durationMs, signal, load } = options

@@ -5,8 +5,8 @@ const INTERVAL_MS = 500
 const TEXT = 'x'.repeat(1_000)
 
 /**
- * Watches how fast the machine computes: the processor time of a fixed computation, twice a second. Virtual processors slow
- * down while others use the same hardware; latency then rises, although the service is the same.
+ * Watches how fast the machine computes: the processor time of a fixed computation, twice a second. Virtual processors
+ * slow down while others use the same hardware; latency then rises, although the service is the same.
  * @returns ends the watch, and returns the median in milliseconds
  */
 export function watchSpeed(): () => number {

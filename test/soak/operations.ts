@@ -148,7 +148,7 @@ export function createOperations({ url, token, call, plan }: Service, random: Ra
     next: () => random.pick(NAMES),
     perform: (name: OperationName) => operations[name](),
 
-    /** Waits for the runs that were throttled, and for clients that have not hung up. Returns what went wrong with them. */
+    /** Waits for throttled runs, and for clients that have not hung up. Returns what went wrong with them. */
     async settle(): Promise<string[]> {
       await Promise.all(pending)
       return errors.splice(0)

@@ -25,8 +25,8 @@ export const inspectorUrls = (output: string): string[] =>
   [...output.matchAll(/^Debugger listening on (ws:\S+)$/gm)].map(([, url = '']) => url)
 
 /**
- * Collects all garbage of a Node process and returns its id and the size of what is left on the heap; null if it has exited.
- * https://chromedevtools.github.io/devtools-protocol/v8/HeapProfiler/#method-collectGarbage
+ * Collects all garbage of a Node process and returns its id and the size of what is left on the heap; null if it has
+ * exited. https://chromedevtools.github.io/devtools-protocol/v8/HeapProfiler/#method-collectGarbage
  */
 export async function collectGarbage(url: string): Promise<{ pid: number; heapMiB: number } | null> {
   const socket = new WebSocket(url)

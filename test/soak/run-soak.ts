@@ -26,7 +26,7 @@ const CONCURRENCY = 16
 const REST_MS = 70_000
 const PROGRESS_MS = 30_000
 
-/** Measures the capacity of the service, loads it with a share of that, and looks for growth. The rests are extra time. */
+/** Measures the capacity of the service, loads it with a share of that, and looks for growth. Rests are extra time. */
 export async function runSoak({ minutes, share, onProgress, signal }: SoakOptions) {
   const service = await startSoakService()
   let progress: NodeJS.Timeout | undefined

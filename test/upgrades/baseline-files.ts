@@ -11,8 +11,8 @@ export type StoredItem = Record<string, AttributeValue>
 export type Records = { [name: string]: Json }
 
 /**
- * The baseline: of the template of the last release what an update must keep, an export of a table that it wrote, and what it
- * read from that table.
+ * The baseline: of the template of the last release what an update must keep, an export of a table that it wrote, and
+ * what it read from that table.
  */
 export type Baseline = { template: Template; items: StoredItem[]; manifest: Manifest; records: Records }
 

@@ -9,8 +9,8 @@ type Properties = Record<string, ReturnType<typeof JSON.parse>>
 const TABLE = 'AWS::DynamoDB::Table'
 
 /**
- * Resources that every update must keep: the data, and what the URLs of clients consist of. With the properties whose change
- * makes CloudFormation replace the resource; for an API, none.
+ * Resources that every update must keep: the data, and what the URLs of clients consist of. With the properties whose
+ * change makes CloudFormation replace the resource; for an API, none.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-apigateway-restapi.html
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-apigateway-stage.html

@@ -1,6 +1,6 @@
 /**
- * Writes `test/fixtures/baseline`: what updates must keep of the template of the stack, and a table that this commit has
- * written.
+ * Writes `test/fixtures/baseline`: what updates must keep of the template of the stack, and a table that this commit
+ * has written.
  */
 import { execFileSync } from 'node:child_process'
 import { system } from '../../lib/system.ts'

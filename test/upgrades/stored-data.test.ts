@@ -18,7 +18,7 @@ import { readData } from './read-data.ts'
 const { items, manifest, records } = readBaseline()
 const { organizationId, exportedAt, executions, request } = manifest
 
-/** After the leases of the dead workers, before the deadlines of executions and keys. The test depends on no other clock. */
+/** After the leases of dead workers, before the deadlines of executions and keys. The test needs no other clock. */
 const now = exportedAt + 3_600_000
 
 const scripted = await startScriptedModel()

@@ -38,8 +38,9 @@ type ExecutionOrId<Output> = string | Execution<Output>
 const idOf = (execution: ExecutionOrId<unknown>) => (typeof execution === 'string' ? execution : execution.id)
 
 /**
- * A client of the Agent Execution Service. Calls reject with an `AgentError`, or with the reason of their signal. Requests
- * are repeated after broken connections, 408, 429, 502, 503, 504 and `InternalError`, until the deadline of the call.
+ * A client of the Agent Execution Service. Calls reject with an `AgentError`, or with the reason of their signal.
+ * Requests are repeated after broken connections, 408, 429, 502, 503, 504 and `InternalError`, until the deadline of
+ * the call.
  * @typeParam Agents input and output types by slug, written by `agents types`
  */
 export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {

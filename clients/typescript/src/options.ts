@@ -34,7 +34,7 @@ export type CallOptions = {
 
 /** Options of calls that wait for an execution. */
 export type WaitOptions = CallOptions & {
-  /** Also cancels the execution when the signal aborts or the deadline passes. Otherwise it continues without this caller. */
+  /** Also cancels the execution when the signal aborts or the deadline passes. By default, the execution continues. */
   cancelOnAbort?: boolean | undefined
 }
 
@@ -43,8 +43,8 @@ export type RunParameters = Optional<contract.RunParameters>
 export type RunOptions = RunParameters &
   WaitOptions & {
     /**
-     * For 24 hours, runs with the same key and input are the same execution. Each call gets a new key by default, so that
-     * its retries cannot start a second execution.
+     * For 24 hours, runs with the same key and input are the same execution. Each call gets a new key by default, so
+     * that its retries cannot start a second execution.
      */
     idempotencyKey?: string | undefined
   }

@@ -1,6 +1,6 @@
 import type * as contract from './contract.ts'
 
-/** The records of the API with the type of an agent's output, and parts of them that have no name of their own there. */
+/** The records of the API with the type of an agent's output, and parts of them that have no name there. */
 
 export type {
   Agent,

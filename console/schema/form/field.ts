@@ -130,8 +130,8 @@ const asText = (value: Json | undefined) => (typeof value === 'string' && value 
 const MAX_DEPTH = 10
 
 /**
- * What a form begins with: defaults, and objects and lists that are required. Undefined for a value that only a person can
- * choose.
+ * What a form begins with: defaults, and objects and lists that are required. Undefined for a value that only a person
+ * can choose.
  */
 export function initialValue(part: Json | undefined, view: SchemaView, depth = 0): JsonNode | undefined {
   const field = describeField(part, view)

@@ -49,7 +49,7 @@ export async function bundleCode(entry: string): Promise<BundledCode> {
   return { code: code + toSourceMapComment(map), sources, problems }
 }
 
-/** Stops the esbuild process, which otherwise runs (and uses memory) as long as this process. The next build restarts it. */
+/** Stops the esbuild process, which would run, and use memory, as long as this one. The next build restarts it. */
 export const stopBundler = (): Promise<void> => stop()
 
 /** esbuild counts columns from 0. */

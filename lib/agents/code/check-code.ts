@@ -26,7 +26,7 @@ export function findSizeProblem(code: string): string | null {
 /** `line` in the code, from 1. The message continues a sentence that begins with "code". */
 export type CodeTextProblem = { line: number; message: string }
 
-/** Checks code that was bundled elsewhere, without running it: an ES module that imports nothing but built-in modules. */
+/** Checks code that was bundled elsewhere, without running it: an ES module that imports only built-in modules. */
 export function checkCode(code: string): CodeTextProblem[] {
   const size = findSizeProblem(code)
   if (size) return [{ line: 1, message: size }]

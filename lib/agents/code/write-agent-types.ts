@@ -24,8 +24,8 @@ export type Run = (input: Input, context: Context) => Output | Promise<Output>
 `
 
 /**
- * The TypeScript module with the types of a code agent's document. The input is as the agent receives it: fields that have
- * a default are present.
+ * The TypeScript module with the types of a code agent's document. The input is as the agent receives it: fields that
+ * have a default are present.
  */
 export function writeAgentTypes({ input, output }: Pick<AgentDocument, 'input' | 'output'>): string {
   const taken = new Set(OWN_NAMES)

@@ -85,7 +85,7 @@ function getKnownFields(path: PropertyKey[]): string[] {
   return path[0] === 'execution' ? Object.keys(settingsSchema.shape) : FIELD_KEYS
 }
 
-/** In `{ description: One, or two. }` YAML ends the string at the comma and reads "or two." as a key without a value. */
+/** In `{ description: One, or two. }` YAML ends the string at the comma: "or two." is a key without a value. */
 function getHint(key: string, input: unknown, known: string[]): string {
   const isCutString = isJsonObject(input) && input[key] === null && !known.includes(key)
   if (isCutString) return '; a string that contains a comma must be quoted here'

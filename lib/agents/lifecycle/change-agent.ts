@@ -44,8 +44,9 @@ export async function promoteVersion(params: Promotion): Promise<Agent> {
 }
 
 /**
- * Retires a version, published or a draft: it accepts no new runs and cannot become current. Its runs in progress finish.
- * The agent records it, as it records the current version: a retirement and a promotion cannot overtake each other.
+ * Retires a version, published or a draft: it accepts no new runs and cannot become current. Its runs in progress
+ * finish. The agent records it, as it records the current version: a retirement and a promotion cannot overtake each
+ * other.
  * @param retiredAt null makes the version usable again; retiring it twice keeps the first time
  * @throws AgentNotFound, VersionNotFound; VersionNotRetirable for the current version and for too many
  */

@@ -36,8 +36,8 @@ export type CodeLoader = (code: string, env: string[]) => Promise<Violation[]>
 let loadCode: CodeLoader | undefined
 
 /**
- * Makes this process load the code of agents that arrive. Not on AWS: there, the function that publishes may write the agents
- * of every organization, and must not run their code.
+ * Makes this process load the code of agents that arrive. Not on AWS: there, the function that publishes may write the
+ * agents of every organization, and must not run their code.
  */
 export function loadPublishedCodeWith(loader: CodeLoader): void {
   loadCode = loader

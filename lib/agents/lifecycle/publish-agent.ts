@@ -26,8 +26,8 @@ type Params = {
 export type Published = { version: Version; isNew: boolean }
 
 /**
- * Publishes an agent as its current version, or as its draft. Content that is already current (for a draft: already the draft)
- * creates no version, and publishing the content of the draft promotes the draft.
+ * Publishes an agent as its current version, or as its draft. Content that is already current (for a draft: already the
+ * draft) creates no version, and publishing the content of the draft promotes the draft.
  * @throws AgentArchived
  */
 export async function publishAgent(params: Params): Promise<Published> {

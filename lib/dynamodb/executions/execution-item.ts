@@ -29,8 +29,8 @@ import type { Item, Table } from '../table/table.ts'
 type PlainField = Exclude<keyof ExecutionSummary, 'error' | 'lastError' | 'lease'>
 
 /**
- * The fields that are stored as they are, each with the value that a missing attribute stands for; undefined if it is never
- * missing. Items, records and the attributes of summaries derive from this.
+ * The fields that are stored as they are, each with the value that a missing attribute stands for; undefined if it is
+ * never missing. Items, records and the attributes of summaries derive from this.
  */
 const PLAIN_FIELDS = {
   id: undefined,
@@ -205,8 +205,8 @@ export async function readRecord(table: Table, id: string): Promise<Item | null>
 }
 
 /**
- * The execution of a record, with its payloads. When a chunk is missing, a payload has been replaced or deleted since the
- * record was read, so the record is read again. Null if the execution was deleted.
+ * The execution of a record, with its payloads. When a chunk is missing, a payload has been replaced or deleted since
+ * the record was read, so the record is read again. Null if the execution was deleted.
  * @throws Unavailable when payloads are replaced faster than they can be read
  */
 export async function loadExecution(table: Table, record: Item): Promise<Execution | null> {

@@ -45,9 +45,9 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
 }
 
 /**
- * The position after a page, for a reader that may not know of the executions that the list passed over: instead of the ID of
- * the last one, its time, or the last execution of the page. What is newer than the position was on this page or an earlier
- * one, and the following page passes over some again.
+ * The position after a page, for a reader that may not know of the executions that the list passed over: instead of the
+ * ID of the last one, its time, or the last execution of the page. What is newer than the position was on this page or
+ * an earlier one, and the following page passes over some again.
  */
 function withoutOthers(next: ListPosition, page: { id: string }[]): ListPosition {
   const position = lastIdWith(next.order)

@@ -21,7 +21,7 @@ import { openExecutions } from './open-executions.ts'
 
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {
-  /** The updated item, or null when the guard failed. It fails too when the SDK repeats a write whose response was lost. */
+  /** The updated item, or null if the guard failed, as it does when the SDK repeats a write that was executed. */
   const apply = (id: string, transition: transitions.Transition, attributes: Item = {}) => {
     const { set, ...change } = toChange(transition)
     return table.update(executionKey(id), {

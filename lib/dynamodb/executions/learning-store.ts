@@ -88,8 +88,8 @@ export function learningStore(table: Table): LearningStore {
 }
 
 /**
- * Deletes the cache entry with the result of the execution, which may be the copy of another one. Before the feedback is
- * written: if that fails, nothing but a cached result is lost.
+ * Deletes the cache entry with the result of the execution, which may be the copy of another one. Before the feedback
+ * is written: if that fails, nothing but a cached result is lost.
  */
 async function dropResult(table: Table, { id, cachedExecutionId, cache }: ExecutionItem): Promise<void> {
   if (cache) await table.delete(cacheKey(cache.key), belongsTo(cachedExecutionId ?? id))
@@ -112,7 +112,7 @@ function toExamples(items: Item[], scope: LearningScope, teachers: Teachers | un
   return items.flatMap((item) => toExample(item as ExecutionItem, scope, teachers) ?? [])
 }
 
-/** Null if the execution has no output, is outside the scope or is too large. Does not read chunks: these are too large. */
+/** Null if the execution has no output, is outside the scope or too large. Does not read chunks. */
 function toExample(
   item: ExecutionItem,
   { organizationId, agentId, tenantId }: LearningScope,

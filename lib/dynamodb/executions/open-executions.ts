@@ -38,8 +38,9 @@ export function openExecutions(
 }
 
 /**
- * Whether the count of some shards shows that all of them together are below `max`. Ids are distributed evenly, so that the
- * estimate has a standard deviation of √(estimate · (shards / counted − 1)); it must be three of them, and 64, below.
+ * Whether the count of some shards shows that all of them together are below `max`. Ids are distributed evenly, so that
+ * the estimate has a standard deviation of √(estimate · (shards / counted − 1)); it must be three of them, and 64,
+ * below.
  */
 function isFarBelow(max: number, open: number, counted: number): boolean {
   const estimate = (open * STATUS_SHARDS) / counted

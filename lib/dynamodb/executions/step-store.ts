@@ -111,7 +111,7 @@ async function readLast(
 
 const isResult = ({ sk }: Item): boolean => String(sk).includes('#CALL#')
 
-/** False if the content of a step is missing: the journal is closed, or the step was deleted, or its writer had lost the lease. */
+/** False if the content of a step is missing: the journal is closed, the step deleted, or its writer lost the lease. */
 async function addTo(steps: RecordedStep[], table: Table, executionId: string, item: Item): Promise<boolean> {
   if (!item.content) return false
   const content = await loadIfComplete(table, executionId, item.content as StoredPayload)

@@ -11,8 +11,8 @@ const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
 /**
- * Write units of paced chunks of one partition in a second. A partition takes 1,000: with chunks of 371 units, that are written
- * no faster than this, no second has more than two.
+ * Write units of paced chunks of one partition in a second. A partition takes 1,000: with chunks of 371 units, that are
+ * written no faster than this, no second has more than two.
  */
 const PACED_UNITS_PER_SECOND = 700
 const UNIT_BYTES = 1024

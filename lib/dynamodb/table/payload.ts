@@ -35,8 +35,8 @@ type Target = {
 }
 
 /**
- * Writes a large payload as chunks. No condition protects chunks: a cleanup is scheduled first, which deletes them unless
- * the item refers to them by then.
+ * Writes a large payload as chunks. No condition protects chunks: a cleanup is scheduled first, which deletes them
+ * unless the item refers to them by then.
  */
 export async function storePayload(
   table: Table,

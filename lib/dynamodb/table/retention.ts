@@ -6,9 +6,8 @@ import { TABLE } from './schema.ts'
 const DAY_MS = 86_400_000
 
 /**
- * Steps and chunks are kept longer than their record, so that no record loses them: DynamoDB deletes in no particular order,
- * within a few days of the expiry.
- * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
+ * Steps and chunks are kept longer than their record, so that no record loses them: DynamoDB deletes in no particular
+ * order, within a few days of the expiry. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
  */
 const SLACK_MS = 7 * DAY_MS
 

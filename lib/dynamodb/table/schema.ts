@@ -1,8 +1,8 @@
 import { LIST_SHARDS, OPEN_SHARDS, STATUS_SHARDS } from './keys.ts'
 
 /**
- * The table that the stack and the local service create. Indexes are named after the question that they answer; the README
- * of this folder lists the access patterns.
+ * The table that the stack and the local service create. Indexes are named after the question that they answer; the
+ * README of this folder lists the access patterns.
  */
 export const TABLE = {
   partitionKey: 'pk',
@@ -23,7 +23,7 @@ export type Index = {
   sortKey: { name: string; type: 'S' | 'N' }
   /** Partitions over which the entries of one list are distributed. */
   shards: number
-  /** Attributes projected in addition to the keys: those that filters need, never a payload or what changes during a run. */
+  /** Attributes projected beside the keys: those that filters need, no payload, and nothing that a run changes. */
   projection: string[]
 }
 

@@ -26,8 +26,8 @@ export type ShardedQuery = PageRequest & {
 }
 
 /**
- * One page of the records that a sharded index lists, newest first. Ends the page early when its records would exceed what a
- * response can carry; one record is always on it, however large.
+ * One page of the records that a sharded index lists, newest first. Ends the page early when its records would exceed
+ * what a response can carry; one record is always on it, however large.
  */
 export async function listRecords<T extends Item>(
   table: Table,
@@ -59,8 +59,8 @@ export function fitPage<T>(records: T[], bytesOf: (record: T) => number): T[] {
 }
 
 /**
- * One page of a sharded index: reads all shards in parallel from the same position and merges them by sort value. A shard is
- * queried again only when the merge has consumed its entries.
+ * One page of a sharded index: reads all shards in parallel from the same position and merges them by sort value. A
+ * shard is queried again only when the merge has consumed its entries.
  */
 async function readShardedPage(table: Table, query: ShardedQuery): Promise<Page<Item>> {
   const shards = await Promise.all(

@@ -125,7 +125,7 @@ export function openTable(environment: Environment = process.env) {
       return count
     },
 
-    /** The items of these keys that exist, in the order of the keys, with all or only these attributes. Any number: reads 100 at a time. */
+    /** The items that exist, in the order of these keys, with all or only these attributes. Reads 100 at a time. */
     async getMany(keys: Key[], options: { consistent: boolean; attributes?: string[] }): Promise<Item[]> {
       const { consistent, attributes } = options
       const projected = attributes && projection(['pk', 'sk', ...attributes])
@@ -205,8 +205,8 @@ const mapKey = (key: Key) => `${key[TABLE.partitionKey]}\n${key[TABLE.sortKey]}`
 const RETRIES = { retries: 6, minTimeout: 50, maxTimeout: 1_000, randomize: true }
 
 /**
- * Sends any number of entries in batches of up to `size`, all at once. `send` returns what DynamoDB left unprocessed, which is
- * sent again with exponential backoff.
+ * Sends any number of entries in batches of up to `size`, all at once. `send` returns what DynamoDB left unprocessed,
+ * which is sent again with exponential backoff.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html#Programming.Errors.BatchOperations
  * @throws Unavailable when entries are still unprocessed after the last retry
  */

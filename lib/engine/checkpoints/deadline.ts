@@ -56,8 +56,8 @@ export function timeLimit({ startedAt, createdAt, deadlineAt }: Execution, { exe
 }
 
 /**
- * Node retains a combined signal for as long as it has a listener and one of its sources can abort. With it, this promise
- * retains what it was raced against: the run's output.
+ * Node retains a combined signal for as long as it has a listener and one of its sources can abort. With it, this
+ * promise retains what it was raced against: the run's output.
  */
 export function onceAborted(signal: AbortSignal): { happened: Promise<void>; ignore: () => void } {
   const { promise: happened, resolve } = Promise.withResolvers<void>()

@@ -28,9 +28,9 @@ type Params = {
 export type NewStep = Step extends infer S ? (S extends Step ? Omit<S, 'number'> : never) : never
 
 /**
- * The checkpoints of one run: those of earlier workers, and those that this one adds. The first step of a worker renews the
- * lease; later ones cost one write each, because nobody else can have the lease before it expires. Heartbeats record the
- * progress of steps that are stored, and a cancelled run's journal refuses further steps.
+ * The checkpoints of one run: those of earlier workers, and those that this one adds. The first step of a worker renews
+ * the lease; later ones cost one write each, because nobody else can have the lease before it expires. Heartbeats
+ * record the progress of steps that are stored, and a cancelled run's journal refuses further steps.
  */
 export class Journal {
   readonly recorded: RecordedStep[]

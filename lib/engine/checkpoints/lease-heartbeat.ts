@@ -38,8 +38,8 @@ export class LeaseHeartbeat {
   }
 
   /**
-   * Starts renewing; false if the lease is lost. The write that took it may have waited on an overloaded machine: an old
-   * lease is renewed first, even an expired one, unless another worker has claimed the execution.
+   * Starts renewing; false if the lease is lost. The write that took it may have waited on an overloaded machine: an
+   * old lease is renewed first, even an expired one, unless another worker has claimed the execution.
    * @throws Unavailable
    */
   async start(): Promise<boolean> {

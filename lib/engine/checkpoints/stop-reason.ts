@@ -10,7 +10,7 @@ export type StopReason =
   | { kind: 'WorkerShuttingDown' }
   /** Another execution is computing the same result; check again after `delayMs`. */
   | { kind: 'WaitingForResult'; delayMs: number }
-  /** Not the run's fault: it is retried until its deadline, unless it loses steps. `reason`: the name of the database's error. */
+  /** The run is retried until its deadline, unless it loses steps. `reason`: the name of the database's error. */
   | { kind: 'DatabaseUnavailable'; reason: string }
   /**
    * A model or a tool server failed in a way that may succeed later. `error` ends the execution if it never does;

@@ -28,9 +28,9 @@ setFlagsFromString('--max-old-space-size=0')
 setFlagsFromString('--max-semi-space-size=0')
 
 /**
- * V8's own limit for the heap, far above the thread's, which `watchMemory` applies: V8 ends the process, not the thread, if a
- * single allocation exceeds its limit by more than 16 MB. A map that doubles itself takes three times its size for a moment,
- * and the JSON of a long string is one allocation.
+ * V8's own limit for the heap, far above the thread's, which `watchMemory` applies: V8 ends the process, not the
+ * thread, if a single allocation exceeds its limit by more than 16 MB. A map that doubles itself takes three times its
+ * size for a moment, and the JSON of a long string is one allocation.
  */
 const HEAP_FACTOR = 3
 const MAX_VALUE_MB = 128
@@ -56,14 +56,14 @@ export class AgentThread {
   /** Heap and buffers after the last run. */
   bytes = 0
   isDestroyed = false
-  /** Resolves as soon as the thread can execute a run: true; or has failed to start, so that `execute` throws: false. */
+  /** Resolves when the thread can execute a run: true; or has failed to start, so that `execute` throws: false. */
   readonly whenStarted: Promise<boolean>
   private readonly worker: Worker
   /** Processes that the agent has started. */
   private readonly children = new Set<number>()
   /**
-   * When the thread began its present run, or 0, and for how long its event loop had been idle. Shared, because a thread
-   * that waits for a processor cannot answer.
+   * When the thread began its present run, or 0, and for how long its event loop had been idle. Shared, because a
+   * thread that waits for a processor cannot answer.
    */
   private readonly began = new Float64Array(new SharedArrayBuffer(16))
   private run: Run | null = null
@@ -120,8 +120,8 @@ export class AgentThread {
   }
 
   /**
-   * For how long the code of the present run has been executing, and how much of that it waited, in milliseconds. Zero if
-   * it has not begun, or has ended.
+   * For how long the code of the present run has been executing, and how much of that it waited, in milliseconds. Zero
+   * if it has not begun, or has ended.
    */
   timesOfRun(): { elapsed: number; waited: number } {
     const [began = 0, idleBefore = 0] = this.began

@@ -30,8 +30,8 @@ type Params = {
 }
 
 /**
- * `at` is where the agent's source failed, relative to its folder and from 1. The message continues a sentence about the code.
- * `unset`: the variables of `env` without a value, if the code fails because of them.
+ * `at` is where the agent's source failed, relative to its folder and from 1. The message continues a sentence about
+ * the code. `unset`: the variables of `env` without a value, if the code fails because of them.
  */
 export type LoadProblem = {
   message: string
@@ -40,8 +40,8 @@ export type LoadProblem = {
 }
 
 /**
- * Loads bundled code in a thread like that of a run, which ends with it: with the environment, the limits and the console of
- * agents. Null if it can run.
+ * Loads bundled code in a thread like that of a run, which ends with it: with the environment, the limits and the
+ * console of agents. Null if it can run.
  */
 export async function findLoadProblem(params: Params): Promise<LoadProblem | null> {
   const { env, environment } = params

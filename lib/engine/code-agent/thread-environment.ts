@@ -8,7 +8,7 @@ const COMMON = ['NODE_ENV', 'TZ']
 
 export type ThreadEnvironment = {
   variables: Record<string, string>
-  /** Of the variables. Runs with another one may not share a thread: a changed secret must be neither used nor unmasked. */
+  /** Of the variables. Runs with other ones use other threads: a changed secret is neither used nor unmasked. */
   hash: string
   /** Of the values of the variables that the document lists. */
   mask: SecretMask

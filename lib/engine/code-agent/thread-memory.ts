@@ -33,8 +33,8 @@ let lowest = 0
 let isMeasuring = false
 
 /**
- * Ends the thread if its heap and buffers, without what may be garbage, take more than its limit. If the process runs out of
- * memory, the largest of the threads with a run is ended.
+ * Ends the thread if its heap and buffers, without what may be garbage, take more than its limit. If the process runs
+ * out of memory, the largest of the threads with a run is ended.
  * @returns ends the watch
  */
 export function watchMemory(thread: Thread): () => void {

@@ -15,8 +15,8 @@ const MAX_RUNNING_OF_VERSION = 32
 const MAX_IDLE_BYTES = Math.min(PROCESS_MEMORY / 8, 256 * MB)
 const IDLE_MS = 20_000
 /**
- * A further thread starts when every thread has been busy with its present run for this long. A start takes about as long,
- * all of it processor time, and most runs less than 1 ms: a run that ends usually frees its thread sooner.
+ * A further thread starts when every thread has been busy with its present run for this long. A start takes about as
+ * long, all of it processor time, and most runs less than 1 ms: a run that ends usually frees its thread sooner.
  */
 const START_AFTER_MS = 50
 /** The same for a run that computes, if as many threads as processors are busy. */

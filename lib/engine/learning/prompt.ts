@@ -21,8 +21,9 @@ export function examplesPrompt(examples: Shown[]): string[] {
 }
 
 /**
- * The first message of the user: the input, after the examples if there are any. One message, because the chat templates of
- * some models require that users and the model take turns. Never part of the instructions: others wrote the examples.
+ * The first message of the user: the input, after the examples if there are any. One message, because the chat
+ * templates of some models require that users and the model take turns. Never part of the instructions: others wrote
+ * the examples.
  */
 export function inputMessage(input: JsonObject, examples: Shown[]): string {
   const text = JSON.stringify(input)

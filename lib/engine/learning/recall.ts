@@ -100,7 +100,7 @@ function withoutDisliked(examples: Example[]): Example[] {
   return examples.filter((example) => example.isCorrected || !disliked.has(resultOf(example)))
 }
 
-/** One example per input, so that examples neither repeat nor contradict each other: corrected, then liked, then newest. */
+/** One example per input, so that none repeats or contradicts another: corrected, then liked, then newest. */
 function bestOfEachInput(examples: Example[]): Example[] {
   const best = new Map<string, Example>()
   for (const example of [...examples].sort(byPreference)) {

@@ -25,7 +25,7 @@ export function similaritiesTo(input: JsonObject, others: JsonObject[]): Map<num
   for (const word of found.flatMap(({ queryTerms }) => [...new Set(queryTerms)]))
     inOthers.set(word, (inOthers.get(word) ?? 0) + 1)
   const names = new Set(wordsIn(cut(namesIn(input))))
-  /** Words that all entries share say little: field names nothing at all, other words less the more entries there are. */
+  /** Words that all entries share say little: field names nothing, other words less the more entries there are. */
   const worthOf = (word: string) => {
     const commonness = (inOthers.get(word) ?? 0) / (others.length + (names.has(word) ? 0 : 4))
     return weightOf(word) * (1 - commonness)

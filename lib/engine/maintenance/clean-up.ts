@@ -7,8 +7,8 @@ const BATCH_SIZE = 200
 const MAX_BATCHES = 25
 
 /**
- * Completes deletions, and deletes payloads that have no record. A failure does not stop the other cleanups; the next run
- * lists them again. Returns the number of items checked.
+ * Completes deletions, and deletes payloads that have no record. A failure does not stop the other cleanups; the next
+ * run lists them again. Returns the number of items checked.
  * @throws an AggregateError at the end if some of them failed
  */
 export async function runCleanups({ executions, system }: Params): Promise<number> {

@@ -19,8 +19,8 @@ const BATCH_SIZE = 200
 const MAX_BATCHES = 25
 
 /**
- * Re-enqueues executions without a live lease, and ends those past their deadline. A failure does not stop the sweep of the
- * other executions; the next sweep lists the execution again.
+ * Re-enqueues executions without a live lease, and ends those past their deadline. A failure does not stop the sweep of
+ * the other executions; the next sweep lists the execution again.
  * @throws an AggregateError at the end if some executions could not be swept
  */
 export async function sweep(params: Sweep): Promise<SweepResult> {

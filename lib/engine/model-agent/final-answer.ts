@@ -78,8 +78,8 @@ type Situation = {
 }
 
 /**
- * How the next response is asked for the output. A model that supports `json` is never forced to call a tool, and is not asked
- * again for a call that it did not make: its server may not support tools, and then drops them silently.
+ * How the next response is asked for the output. A model that supports `json` is never forced to call a tool, and is
+ * not asked again for a call that it did not make: its server may not support tools, and then drops them silently.
  */
 export function chooseAnswerMode(
   { answerModes }: Pick<Model, 'answerModes'>,

@@ -10,7 +10,7 @@ export type RecordedModelStep = RecordedStep & { step: ModelStep }
 export class History {
   readonly messages: Json[]
   readonly invalidAnswers: RecordedModelStep[] = []
-  /** Truncated responses since the last complete one. They are not part of the messages: the same request is sent again. */
+  /** Truncated responses since the last complete one. Messages do not contain them: the request is sent again. */
   truncated: ModelStep[] = []
   hasAnsweredInText = false
   hasCalledTools = false
@@ -53,7 +53,7 @@ export class History {
 /** Identical calls in a row after which the model is told. */
 const MAX_IDENTICAL_CALLS = 5
 
-/** Tells a model that repeats a call, as small ones do without end. The call is executed all the same: it may be polling. */
+/** Tells a model that it repeats a call, as small ones do. The call is executed all the same: it may be polling. */
 class RepeatedCalls {
   private last = ''
   private count = 0

@@ -25,9 +25,9 @@ type Params = {
 }
 
 /**
- * The budget of a run, which includes what the agents spend that it calls as tools. All spending derives from the journals
- * of the run and of these agents, so that no worker starts from zero, and no write is needed to count it. What could not be
- * stored in a journal is in the record.
+ * The budget of a run, which includes what the agents spend that it calls as tools. All spending derives from the
+ * journals of the run and of these agents, so that no worker starts from zero, and no write is needed to count it. What
+ * could not be stored in a journal is in the record.
  */
 export class RunBudget {
   private readonly params: Params

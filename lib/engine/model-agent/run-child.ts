@@ -74,7 +74,7 @@ export async function runChild(
   }
 }
 
-/** Runs it whenever no other worker does, and waits otherwise: the other workers may all be busy with parents that wait. */
+/** Runs it if no other worker does, and waits otherwise: those may all be busy with parents that wait. */
 async function runToEnd(
   engine: Engine,
   attempt: RunAttempt,

@@ -128,7 +128,7 @@ async function nextStep({ model, system, retry, retryDelayMs }: Params, request:
 
 const MAX_RETRIES = 3
 
-/** A worker waits this long at most for a retry. Waiting in the queue costs nothing, so a requeued run waits less here. */
+/** The longest time that a worker waits for a retry. A requeued run waits in the queue, which costs nothing. */
 const MAX_WAIT_MS = { requeue: 5_000, inline: 60_000 }
 
 /**
@@ -158,8 +158,8 @@ function respondWithRetry(
 }
 
 /**
- * Executes the calls without a stored result, in order and a limited number at a time; stores each result as soon as it is
- * available. When one cannot be completed, no other begins, and those in progress end first: their results are kept.
+ * Executes the calls without a stored result, in order and a limited number at a time; stores each result as soon as it
+ * is available. When one cannot be completed, no other begins, and those in progress end first: their results are kept.
  * @throws AttemptStopped, Unavailable
  */
 async function executeCalls(recorded: RecordedModelStep, params: Params): Promise<void> {

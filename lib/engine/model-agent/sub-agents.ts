@@ -93,8 +93,8 @@ export function subAgents(
 const toDescription = ({ description, inputSchema }: Version) => ({ description, inputSchema })
 
 /**
- * The executions that calls before this one have started, or may still start. It derives from the journal, so that it is the
- * same for every worker: calls that ended without an execution do not count.
+ * The executions that calls before this one have started, or may still start. It derives from the journal, so that it
+ * is the same for every worker: calls that ended without an execution do not count.
  */
 function countChildren(parent: Execution, version: Version, recorded: RecordedStep[], key: string): number {
   let count = 0

@@ -30,20 +30,20 @@ const MAX_ORGANIZATIONS = 10_000
 const DEFAULT_PROCESSES = 200
 
 /**
- * Shares of the limit that all processes together record between two counts: after the first count, and while the counts are
- * steady. One process never records more than the half that was free.
+ * Shares of the limit that all processes together record between two counts: after the first count, and while the
+ * counts are steady. One process never records more than the half that was free.
  */
 const FIRST_BUDGET = 1 / 2
 const MAX_BUDGET = 4
 
-/** Counts are steady while they grow by less than this share of the limit, which an estimate from one shard varies by. */
+/** Counts are steady while they grow by less than this share of the limit: an estimate of one shard varies by it. */
 const STEADY_GROWTH = 1 / 5
 /** A process that records executions this many times as fast as before counts again. */
 const MAX_SPEEDUP = 8
 
 /**
- * Above this share of the limit, more growth than this within this time shows how fast other processes start executions:
- * from an estimate, and from a count above that share.
+ * Above this share of the limit, more growth than this within this time shows how fast other processes start
+ * executions: from an estimate, and from a count above that share.
  */
 const RUSH_FROM = 41 / 50
 const RUSH_GROWTH = { estimated: 1 / 5, counted: 1 / 20 } as const
@@ -58,10 +58,10 @@ const MAX_TTL_MS = 5 * 60_000
 const REJECTION_TTL_MS = 100
 
 /**
- * The limit on an organization's open executions. They are counted in the index that contains exactly these, so that
- * no crash can make the count wrong. Counting for every run would cost more than the run: below half of the limit, a
- * process counts once in several runs, less often the steadier the counts are. Above, it counts for every run, one after
- * the other (docs/decisions/0009-open-executions.md).
+ * The limit on an organization's open executions. They are counted in the index that contains exactly these, so that no
+ * crash can make the count wrong. Counting for every run would cost more than the run: below half of the limit, a
+ * process counts once in several runs, less often the steadier the counts are. Above, it counts for every run, one
+ * after the other (docs/decisions/0009-open-executions.md).
  * @param processes that accept runs of the organization
  */
 export function admission(
@@ -93,7 +93,7 @@ export function admission(
   const isRejected = (count: Count | undefined) =>
     count !== undefined && count.open >= max && system.now() - count.countedAt < REJECTION_TTL_MS
 
-  /** An estimate of the executions of other processes that the index does not show yet, at their rate since the last count. */
+  /** Estimates the executions of other processes that the index lacks, at their rate since the last count. */
   function notCounted(open: number, last: Count | undefined): number {
     if (!last || open < max * RUSH_FROM) return 0
     const growth = open - last.open

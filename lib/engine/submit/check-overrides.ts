@@ -52,8 +52,8 @@ async function checkModelOverride(version: Version, model: string): Promise<void
 }
 
 /**
- * A call may always name the model that it would get anyway. If neither the document nor the service names one, nothing limits
- * the provider.
+ * A call may always name the model that it would get anyway. If neither the document nor the service names one, nothing
+ * limits the provider.
  */
 async function checkAllowed({ slug, model, execution: { models } }: Version, text: string): Promise<void> {
   const { parseModelName } = await import('../../models/model-name.ts')

@@ -51,7 +51,8 @@ export type AttemptOptions = {
 
 /**
  * The result of one worker's attempt. `lost`: another worker has the lease, or the execution is final. `released`: the
- * lease is free for the next worker; `progressed`: this one stored a step; `hasFailed`: the attempt counts as a failure.
+ * lease is free for the next worker; `progressed`: this one stored a step; `hasFailed`: the attempt counts as a
+ * failure.
  */
 export type AttemptResult =
   | { kind: 'completed'; execution: Execution }
@@ -71,8 +72,8 @@ type Attempt = Omit<AttemptOptions, 'onHeartbeat'> & {
 }
 
 /**
- * One worker's attempt at an execution whose lease it holds: to the end, or as far as this worker gets. Whatever goes wrong, the
- * lease is released. Never throws.
+ * One worker's attempt at an execution whose lease it holds: to the end, or as far as this worker gets. Whatever goes
+ * wrong, the lease is released. Never throws.
  */
 export async function attempt(
   engine: Engine,
@@ -130,7 +131,7 @@ const VERSION_NOT_FOUND = {
   message: 'The version of the execution no longer exists.',
 }
 
-/** The outcome of another execution with the same cache key. The time limit of a run that has waited for it begins after that. */
+/** The outcome of another execution with the same cache key. The time limit of a run that waits begins after it. */
 async function reuse(current: Attempt): Promise<Outcome | null> {
   const { engine, execution, heartbeat, retry, stop } = current
   const abort = onceAborted(stop)
@@ -230,8 +231,8 @@ const FINISH_RETRY_MS = 500
 const FINISH_GRACE_MS = 2_000
 
 /**
- * Null if the lease is lost. A result is not discarded because the database is unavailable for a moment: the write is retried
- * for as long as a lease lasts, unless the worker's time or the execution's is up before.
+ * Null if the lease is lost. A result is not discarded because the database is unavailable for a moment: the write is
+ * retried for as long as a lease lasts, unless the worker's time or the execution's is up before.
  * @throws Unavailable or AttemptStopped then
  */
 async function finish(current: Attempt, outcome: Outcome): Promise<Execution | null> {
@@ -261,8 +262,8 @@ async function finish(current: Attempt, outcome: Outcome): Promise<Execution | n
 }
 
 /**
- * The next worker derives the outcome of a model agent from its journal, and a shared one from the cache. Any other one it has
- * to compute again, which counts.
+ * The next worker derives the outcome of a model agent from its journal, and a shared one from the cache. Any other one
+ * it has to compute again, which counts.
  */
 function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavailable): unknown {
   if (outcome.status === 'SUCCESS' && (!version?.code || outcome.cached)) return cause
@@ -286,7 +287,7 @@ async function endOf(
   return { kind: 'completed', execution: completed }
 }
 
-/** Releases a run whose attempt stopped before it had an outcome, or ends it if no other attempt may follow. Never throws. */
+/** Releases a run whose attempt stopped without an outcome, or ends it if no other attempt may follow. Never throws. */
 async function stopAttempt(current: Attempt, cause: unknown): Promise<AttemptResult> {
   const reason = await toStopReason(current, cause)
   if (reason.kind === 'LeaseLost') return { kind: 'lost' }

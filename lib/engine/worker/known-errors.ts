@@ -5,8 +5,8 @@ import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { retryableError } from '../checkpoints/stop-reason.ts'
 
 /**
- * The outcome of a run whose model, tools or secrets cannot be configured, opened or read. Imported on demand, because few runs
- * need it.
+ * The outcome of a run whose model, tools or secrets cannot be configured, opened or read. Imported on demand, because
+ * few runs need it.
  * @throws AttemptStopped if a retry may succeed and nobody is waiting; any other error as it is
  */
 export function toOutcome(error: unknown, retry: RetryPolicy): Outcome {

@@ -20,13 +20,14 @@ export type Message = {
 
 /**
  * `processed`: the message is done. `held`: another worker has a live lease; if it dies, the sweeper re-enqueues the
- * execution. `closed`: the execution is final or deleted. `retryInMs`: SQS must deliver the message again after that time.
+ * execution. `closed`: the execution is final or deleted. `retryInMs`: SQS must deliver the message again after that
+ * time.
  */
 export type MessageResult = 'processed' | 'held' | 'closed' | { retryInMs: number }
 
 /**
- * One round of the runner: claims a waiting execution and runs it to the end, or as far as this worker gets. Whatever goes wrong
- * after the claim, the lease is released.
+ * One round of the runner: claims a waiting execution and runs it to the end, or as far as this worker gets. Whatever
+ * goes wrong after the claim, the lease is released.
  * @throws only without a message, if the execution cannot be claimed
  */
 export async function processMessage(
@@ -74,8 +75,8 @@ async function releaseUnread(
 }
 
 /**
- * Sets the visibility timeout of a message slightly beyond the lease, once its run has taken a while. A short run needs no request:
- * the timeout of the queue is at least that of the function.
+ * Sets the visibility timeout of a message slightly beyond the lease, once its run has taken a while. A short run needs
+ * no request: the timeout of the queue is at least that of the function.
  */
 function hideWhileRunning(message: Message | undefined, { visibilityMs, visibilityDelayMs }: LeaseTimes) {
   const renew = () => message?.changeVisibility(visibilityMs) ?? Promise.resolve()
@@ -105,7 +106,8 @@ async function hasFinalParent(
 
 /**
  * Lets a released run continue. After an error without progress, SQS redelivers this message, which counts towards
- * maxReceiveCount; also if no other can be sent. Otherwise the run gets a new message, whose receive count starts again.
+ * maxReceiveCount; also if no other can be sent. Otherwise the run gets a new message, whose receive count starts
+ * again.
  */
 async function requeue(
   { id, organizationId, tenantId }: LeasedExecution,

@@ -25,9 +25,10 @@ const MIN_REQUEUE_MS = 1_000
 const MAX_REQUEUE_MS = 30_000
 
 /**
- * Of concurrent executions with the same cache key, one computes the result and the others reuse it. Without an outcome, this
- * execution is to run: it holds the reservation, or it has waited for one that failed.
- * @throws the signal's reason when it aborts; AttemptStopped `WaitingForResult` if the run can be requeued while the other one is running
+ * Of concurrent executions with the same cache key, one computes the result and the others reuse it. Without an
+ * outcome, this execution is to run: it holds the reservation, or it has waited for one that failed.
+ * @throws the signal's reason when it aborts; AttemptStopped `WaitingForResult` if the run can be requeued while the
+ * other one is running
  */
 export async function reuseResult({ engine, execution, signal, retry }: Params): Promise<Reuse> {
   const { cache, executions, system } = engine
@@ -65,8 +66,8 @@ function isReusable(completed: Execution, { ttlSeconds }: CacheSettings, now: nu
 type CacheSettings = NonNullable<Execution['cache']>
 
 /**
- * Stores the result for later executions with the same cache key. After an error, and after a last step that the limit forced,
- * frees the key.
+ * Stores the result for later executions with the same cache key. After an error, and after a last step that the limit
+ * forced, frees the key.
  */
 export async function storeResult(
   { cache, system }: Engine,

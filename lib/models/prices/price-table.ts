@@ -27,12 +27,12 @@ export type PriceTable = {
   providers: Record<string, (Price & { models: string })[]>
 }
 
-/** Prices of the setting `MODEL_PRICES`, by `{provider}/{model}`; a name that ends in `*` matches every model with its beginning. */
+/** Prices of the setting `MODEL_PRICES`, by `{provider}/{model}`; a `*` at the end matches any rest. */
 type OwnPrices = Record<string, Rates>
 
 /**
- * The price of a model, from the setting `MODEL_PRICES` or from the price table, which is loaded on first use; null if it
- * has none. The reasoning level is irrelevant.
+ * The price of a model, from the setting `MODEL_PRICES` or from the price table, which is loaded on first use; null if
+ * it has none. The reasoning level is irrelevant.
  * @throws ModelConfigurationError if the name or the setting is invalid
  */
 export async function findPrice(name: string, environment: Environment): Promise<Price | null> {
@@ -106,7 +106,7 @@ export function withCost(model: Model, price: Price | null): Model {
   }
 }
 
-/** The price of one model response in US dollars. `inputTokens` includes the tokens read from and written to the cache. */
+/** The price of one model response in US dollars. `inputTokens` includes those read from and written to the cache. */
 export function costOf({ above, ...base }: Price, usage: Omit<Usage, 'costUsd'>): number {
   const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage
   const {

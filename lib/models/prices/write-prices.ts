@@ -8,8 +8,8 @@ const PACKAGE = '@pydantic/genai-prices'
 const FILE = new URL('prices.json', import.meta.url)
 
 /**
- * The price table of the installed package: models that generate text, with the prices that apply on a date (ISO 8601). The
- * package is for development only and loaded here, so that nothing else loads it.
+ * The price table of the installed package: models that generate text, with the prices that apply on a date (ISO 8601).
+ * The package is for development only and loaded here, so that nothing else loads it.
  */
 export async function toPriceTable(date: string): Promise<PriceTable> {
   const { findProvider } = await import('@pydantic/genai-prices')

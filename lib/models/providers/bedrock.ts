@@ -43,8 +43,9 @@ export async function openBedrock(model: string, { baseURL, variable, fetch }: O
 }
 
 /**
- * A `fetch` for Amazon Bedrock that gives marked tool results the status `error`, which the AI SDK does not send. The body
- * changes after the SDK has signed it, so it is signed again; `credentials` is null for an API key, which signs nothing.
+ * A `fetch` for Amazon Bedrock that gives marked tool results the status `error`, which the AI SDK does not send. The
+ * body changes after the SDK has signed it, so it is signed again; `credentials` is null for an API key, which signs
+ * nothing.
  */
 function bedrockFetch(credentials: Credentials | null, send: typeof fetch): typeof fetch {
   return async (input, init) => {

@@ -19,9 +19,9 @@ export type ReasoningFamily = { models: RegExp; levels: Level[]; toOptions?: (le
 export type CallOptions = { options?: JsonObject; maxOutputTokens?: number }
 
 /**
- * What only some models of a provider can do. `forcedTool`: be forced to call a tool. `json`: constrain a text by a schema.
- * `images`: read images in tool results. `cachePoints`: accept marks for prompt caching. `strictTools`: `strict` for tools.
- * `reasoning`: get their reasoning back.
+ * What only some models of a provider can do. `forcedTool`: be forced to call a tool. `json`: constrain a text by a
+ * schema. `images`: read images in tool results. `cachePoints`: accept marks for prompt caching. `strictTools`:
+ * `strict` for tools. `reasoning`: get their reasoning back.
  */
 export type Capability = 'forcedTool' | 'json' | 'images' | 'cachePoints' | 'strictTools' | 'reasoning'
 
@@ -57,8 +57,8 @@ export type ProviderTraits = {
   priceSource?: string
 
   /**
-   * Opens a model of the AI SDK; imports the provider's package on demand. All settings are passed explicitly, empty if missing,
-   * because the packages would otherwise read `process.env`.
+   * Opens a model of the AI SDK; imports the provider's package on demand. All settings are passed explicitly, empty if
+   * missing, because the packages would otherwise read `process.env`.
    */
   open(model: string, settings: OpenSettings): Promise<LanguageModelV4>
   /** What the package calls its options and metadata. */

@@ -33,14 +33,14 @@ export type Provider = (typeof PROVIDERS)[number]
 
 export const traitsOf = (provider: Provider): ProviderTraits => TRAITS[provider]
 
-/** `forceReasoning`: the SDK would omit the effort for models that it does not know. Summaries require a verified account. */
+/** `forceReasoning`: the SDK omits the effort for models that it does not know. Summaries need a verified account. */
 const toOpenaiEffort = (level: Level): CallOptions => ({
   options: { reasoningEffort: level, reasoningSummary: null, forceReasoning: true },
 })
 
 /**
- * Everything that the service knows about each provider. Literals only, so that bundles that need no more than the names
- * contain no traits.
+ * Everything that the service knows about each provider. Literals only, so that bundles that need no more than the
+ * names contain no traits.
  */
 export const TRAITS = {
   bedrock: {

@@ -10,8 +10,9 @@ import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'
 
 /**
- * Characters of the instructions and the input from which a run without tools is cached, about 4,000 tokens: no provider caches
- * less than 1,024, and some of Anthropic's models 4,096. With tools, each step sends the steps before it again.
+ * Characters of the instructions and the input from which a run without tools is cached, about 4,000 tokens: no
+ * provider caches less than 1,024, and some of Anthropic's models 4,096. With tools, each step sends the steps before
+ * it again.
  */
 export const MIN_CACHED_CHARACTERS = 16_000
 
@@ -21,8 +22,8 @@ const KEY_CHARACTERS = 32
 type Options = Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'providerOptions'>
 
 /**
- * Asks the provider to cache the beginning of a prompt: what lies before a mark, which is the system prompt with the tools, and
- * the history; or what requests with the same key have in common. Other servers need no request.
+ * Asks the provider to cache the beginning of a prompt: what lies before a mark, which is the system prompt with the
+ * tools, and the history; or what requests with the same key have in common. Other servers need no request.
  */
 export function withPromptCaching<Given extends Options>(options: Given, name: ModelName): Given {
   if (!isWorthCaching(options)) return options
@@ -51,13 +52,13 @@ function beginningOf(prompt: LanguageModelV4Message[]): string[] {
   return first?.role === 'system' ? [first.content, ...texts] : texts
 }
 
-/** The same for all requests of a run, also after a crash, and different for others, so that they are spread over servers. */
+/** The same for all requests of a run, also after a crash. Runs differ in it, so that servers share the load. */
 const toCacheKey = (prompt: LanguageModelV4Message[]): string =>
   createHash('sha256').update(beginningOf(prompt).join('\0')).digest('hex').slice(0, KEY_CHARACTERS)
 
 /**
- * Marks the system prompt and the last message, which the next request reads from the cache, and the last message of the
- * request before: Anthropic finds an earlier mark only within 20 blocks. Three of the four marks that are allowed.
+ * Marks the system prompt and the last message, which the next request reads from the cache, and the last message of
+ * the request before: Anthropic finds an earlier mark only within 20 blocks. Three of the four marks that are allowed.
  */
 function withMarks(
   prompt: LanguageModelV4Message[],

@@ -1,9 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 
 /**
- * What every provider supports in strict mode, where the input of a call is certain to match the schema. Others support more,
- * but reject different keywords.
- * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+ * What every provider supports in strict mode, where the input of a call is certain to match the schema. Others support
+ * more, but reject different keywords. https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  * https://docs.claude.com/en/docs/build-with-claude/structured-outputs#json-schema-limitations
  */
 const KEYWORDS = [

@@ -16,8 +16,8 @@ type AssistantPart = Message<'assistant'>['content'][number]
 const NO_TEXT = '(empty)'
 
 /**
- * Converts messages of the history to what the provider accepts. A message is converted once, however many requests contain
- * it. Null for a message that has nothing to send.
+ * Converts messages of the history to what the provider accepts. A message is converted once, however many requests
+ * contain it. Null for a message that has nothing to send.
  */
 export function wireMessages(name: ModelName) {
   const converted = new WeakMap<LanguageModelV4Message, LanguageModelV4Message | null>()
@@ -82,8 +82,8 @@ function convertOutput(
 }
 
 /**
- * What a request may contain. Bedrock accepts 20 images and 25 MB, Anthropic 32 MB and, with more than 20 images, only small
- * ones. Base64, so the size in the request.
+ * What a request may contain. Bedrock accepts 20 images and 25 MB, Anthropic 32 MB and, with more than 20 images, only
+ * small ones. Base64, so the size in the request.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
  */
 const MAX_IMAGES = 20

@@ -22,9 +22,9 @@ type Schemas = ReadonlyMap<string, WireSchema>
 const MAX_STRICT_TOOLS = 20
 
 /**
- * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank texts,
- * echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody else sees the
- * difference.
+ * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank
+ * texts, echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody
+ * else sees the difference.
  */
 export function withWireRules(model: StreamingModel, name: ModelName): StreamingModel {
   const toMessage = wireMessages(name)

@@ -3,7 +3,7 @@ import type { SchemaProblem } from '../../schema/check-declared-schema.ts'
 import { parseJsonPointer } from '../../schema/message-text.ts'
 import { KEYED_KEYWORDS, renameKeys, toWireKeys } from './wire-keys.ts'
 
-/** A tool's schema as providers accept it, and the conversion of inputs that match one to inputs that match the other. */
+/** A tool's schema as providers accept it, and the conversion of inputs that match it to the schema as declared. */
 export type WireSchema = {
   schema: JsonObject
   /** False if inputs of both schemas are the same. */
@@ -14,7 +14,7 @@ export type WireSchema = {
   decode: (input: Json) => Json
 }
 
-/** Providers require an object without these keywords at the root; such a schema becomes the property `value` of one. */
+/** Providers require an object without these keywords at the root; such a schema becomes the property `value`. */
 const ROOT_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'not', 'if', '$ref', '$dynamicRef', 'enum', 'const']
 const WRAPPER = 'value'
 
@@ -32,7 +32,7 @@ const hasComposedRoot = (schema: JsonObject): boolean => ROOT_KEYWORDS.some((key
 
 const wireSchemas = new WeakMap<JsonObject, WireSchema>()
 
-/** The same object for the same schema. Its root is an object with properties, it has no rejected key and no boolean subschema. */
+/** The same object for the same schema: an object with properties, no rejected key and no boolean subschema. */
 export function toWireSchema(declared: JsonObject): WireSchema {
   const known = wireSchemas.get(declared)
   if (known) return known

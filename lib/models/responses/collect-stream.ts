@@ -90,7 +90,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const metadataOf = ({ providerMetadata }: { providerMetadata?: SharedV4ProviderMetadata }) =>
   providerMetadata && { providerMetadata }
 
-/** At the end of every stream the SDK reports a reason to finish: `other`, without the provider's own, if it got none. */
+/** At the end of a stream the SDK reports a reason to finish: `other`, without the provider's own, if none came. */
 function isComplete({ finishReason, usage }: Finish, endsWithUsage: boolean): boolean {
   const { unified, raw } = finishReason
   if (unified === 'error' || (unified === 'other' && raw === undefined)) return false
@@ -105,7 +105,7 @@ export const TOKEN_TIMEOUTS: TokenTimeouts = { firstMs: 600_000, nextMs: 120_000
 export type TokenTimeout = {
   /** Aborts when the caller's signal aborts, or when the next token takes too long. */
   signal: AbortSignal
-  /** Also where a provider may send nothing while the model works: not all send its reasoning, or an input before it is complete. */
+  /** Also where a provider may send nothing for long: not all send reasoning, or an input before it is complete. */
   expectFirst: () => void
   expectNext: () => void
   stop: () => void

@@ -44,8 +44,8 @@ const RESPONSE_FORMAT = /response.?format|json.?schema|grammar|structured|guided
 const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|HPE_[A-Z_]+)$/
 
 /**
- * Converts an error of the AI SDK. Secrets are masked, and the provider's message is omitted if it quotes the request. The
- * error has no cause, because the SDK's errors contain the complete request.
+ * Converts an error of the AI SDK. Secrets are masked, and the provider's message is omitted if it quotes the request.
+ * The error has no cause, because the SDK's errors contain the complete request.
  */
 export function toModelError(error: unknown, context: Context): ModelError {
   if (error instanceof ModelError) return error
@@ -164,8 +164,8 @@ const isIdentifier = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w.:/-]{1,80}$/.test(value)
 
 /**
- * The delay that a response requests, in milliseconds: `retry-after-ms` (OpenAI), else `Retry-After` in seconds or as an
- * HTTP date (RFC 9110, section 10.2.3). Null if there is none.
+ * The delay that a response requests, in milliseconds: `retry-after-ms` (OpenAI), else `Retry-After` in seconds or as
+ * an HTTP date (RFC 9110, section 10.2.3). Null if there is none.
  */
 export function parseRetryAfter(
   headers: Record<string, string | undefined> | undefined,

@@ -12,16 +12,16 @@ import { hasDeclaredField, unwrapEnvelope } from './unwrap-envelope.ts'
 export type Adapter = (input: JsonObject) => { input: JsonObject; adaptations: InputAdaptation[] }
 
 /**
- * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It changes only what is
- * unambiguous (docs/adaptation.md): envelopes, names, values, empty values, defaults. It leaves ambiguous input unchanged,
- * also an input of which the result would be adapted again. The time is linear in the size of the input.
+ * Compiles a declared schema (field map or JSON Schema) into a function that adapts an input to it. It changes only
+ * what is unambiguous (docs/adaptation.md): envelopes, names, values, empty values, defaults. It leaves ambiguous input
+ * unchanged, also an input of which the result would be adapted again. The time is linear in the size of the input.
  *
  * A number that a double cannot hold becomes text in a string field, and otherwise the nearest double; the result never
  * contains an `ExactNumber`.
  *
  * In an input that is valid in strict mode, only defaults of missing fields are added, to objects that were sent and
- * inside the defaults themselves (a default that would contain itself is omitted), and numbers in fields of any type are
- * rounded. Adaptation is idempotent. At most 100 adaptations are listed.
+ * inside the defaults themselves (a default that would contain itself is omitted), and numbers in fields of any type
+ * are rounded. Adaptation is idempotent. At most 100 adaptations are listed.
  */
 export function compileAdapter(declared: JsonObject): Adapter {
   const { root, shapes } = readShape(toJsonSchema(declared))

@@ -30,7 +30,7 @@ import { convertValue } from './values/convert-value.ts'
 export type Context = {
   adaptations: InputAdaptation[]
   names: NameIndex
-  /** Whether a change may allow another one: a field got its name, or a value changed, or was added, beside an unknown name. */
+  /** Whether a change may allow another one: a field got its name, or a value changed, beside an unknown name. */
   mayChangeAgain: boolean
   defaultOf: (field: DefaultedField) => Json | undefined
 }
@@ -150,8 +150,8 @@ function adaptField(
 }
 
 /**
- * Whether a value only says that an optional field has none: null or an empty text that the schema does not allow. Not if
- * it is the default.
+ * Whether a value only says that an optional field has none: null or an empty text that the schema does not allow. Not
+ * if it is the default.
  */
 function isRemovable(field: FieldShape, value: Json): boolean {
   if (field.isRequired || (value !== null && value !== '')) return false

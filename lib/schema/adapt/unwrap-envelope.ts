@@ -6,9 +6,9 @@ import type { Shape } from './shape.ts'
 
 /**
  * Returns the fields inside an envelope: an object whose only field has the name of an envelope, possibly nested, or a
- * tool call; around a whole input also an object with other fields (`findNestedInput`). Undefined unless the shape declares
- * one of the fields inside and none outside. If the shape allows other fields, the field inside must be required; if it
- * has a schema for other fields, an envelope counts as such a field.
+ * tool call; around a whole input also an object with other fields (`findNestedInput`). Undefined unless the shape
+ * declares one of the fields inside and none outside. If the shape allows other fields, the field inside must be
+ * required; if it has a schema for other fields, an envelope counts as such a field.
  */
 export function unwrapEnvelope(
   shape: Shape,
@@ -39,8 +39,8 @@ function openSoleEnvelope(shape: Shape, sent: JsonObject): Opened | undefined {
 }
 
 /**
- * The fields around the arguments of a tool call describe the call, even if the shape declares one with such a name; but
- * a call that consists of a name and arguments may also be an object that has a name.
+ * The fields around the arguments of a tool call describe the call, even if the shape declares one with such a name;
+ * but a call that consists of a name and arguments may also be an object that has a name.
  */
 function openToolCall(shape: Shape, sent: JsonObject): Opened | undefined {
   const path = findToolArguments(sent)

@@ -26,7 +26,7 @@ export function compilePattern(pattern: string): Matcher | undefined {
   }
 }
 
-/** One part of a simple pattern: a character, an escape or a class, and its quantifier. Groups and alternatives are none. */
+/** One part of a simple pattern: a character, an escape or a class, with a quantifier. No groups or alternatives. */
 const PART =
   /(?:\\(?:[dDsSwW]|[pP]\{[^}]*\}|u\{[^}]*\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[fnrtv]|[^\da-zA-Z])|\[(?:[^\\\]]|\\.)*\]|[^\\[\](){}|^$*+?])([*+?]|\{\d+(?:,\d*)?\})?\??/uy
 
@@ -35,8 +35,9 @@ const MAX_FOLLOWING = 64
 const MAX_REPETITIONS = 1_000
 
 /**
- * Whether a backtracking engine certainly matches a pattern in linear time: without quantifiers, or anchored with at most
- * one part of variable length. Most patterns in schemas are simple; JavaScript's own engine is the fastest for them.
+ * Whether a backtracking engine certainly matches a pattern in linear time: without quantifiers, or anchored with at
+ * most one part of variable length. Most patterns in schemas are simple; JavaScript's own engine is the fastest for
+ * them.
  */
 export function isSimplePattern(pattern: string): boolean {
   const isAnchored = pattern.startsWith('^')

@@ -43,8 +43,8 @@ const RESTRICTIONS = (
 ).split(' ')
 
 /**
- * Converts a declared schema (field map or JSON Schema) to types, the one of the whole schema first. They accept every value
- * that the schema accepts. Keywords that types cannot express (bounds, patterns, `not`, `if`) are ignored.
+ * Converts a declared schema (field map or JSON Schema) to types, the one of the whole schema first. They accept every
+ * value that the schema accepts. Keywords that types cannot express (bounds, patterns, `not`, `if`) are ignored.
  */
 export function toTypes(
   declared: JsonObject,
@@ -93,7 +93,7 @@ class TypeReader {
     return intersection([isRepeated ? UNKNOWN : this.readOwn(part, { ...position, types }), ...composed])
   }
 
-  /** The types of `$ref`, `allOf`, `anyOf` and `oneOf`. Adaptation sets defaults only in the only non-null alternative. */
+  /** The types of `$ref`, `allOf`, `anyOf`, `oneOf`. Adaptation sets defaults only in the only non-null alternative. */
   private readComposed(part: JsonObject, { types, hasDefaults }: Position): Type[] {
     const target = getRefTarget(part, this.lookup)
     const isPureRef = target !== undefined && getPureRefTarget(part, this.lookup) === target

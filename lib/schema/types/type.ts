@@ -63,8 +63,8 @@ export function literalType(value: Json | undefined): Type {
 }
 
 /**
- * Replaces references that lead back to their own declaration through unions and intersections only, which is an error in
- * most languages: `type A = A | string`. Such a schema does not restrict the value.
+ * Replaces references that lead back to their own declaration through unions and intersections only, which is an error
+ * in most languages: `type A = A | string`. Such a schema does not restrict the value.
  */
 export function breakDirectCycles(declarations: TypeDeclaration[]): TypeDeclaration[] {
   const types = new Map(declarations.map(({ name, type }) => [name, type]))

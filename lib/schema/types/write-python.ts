@@ -34,8 +34,8 @@ const IDENTIFIER = /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/
 const BUILT_INS = ['bool', 'dict', 'float', 'int', 'list', 'str']
 
 /**
- * Writes objects as a `TypedDict` each, and other types as an alias. A `TypedDict` has no undeclared keys; where a type of
- * Python cannot say what the schema says, it allows more.
+ * Writes objects as a `TypedDict` each, and other types as an alias. A `TypedDict` has no undeclared keys; where a type
+ * of Python cannot say what the schema says, it allows more.
  * @param taken names of the same module, to which those of nested objects are added
  */
 export function writePython(declarations: TypeDeclaration[], taken: Set<string>): string {

@@ -26,7 +26,7 @@ export const LINEAR_FORMATS: Record<string, Matcher> = { url: (text) => URL.test
 
 Object.assign(format, LINEAR_FORMATS)
 
-/** Runs the validator with the formats of one schema: its formats are global, so they exist only while they are in use. */
+/** Runs the validator with the formats of one schema: they are global, so they exist only while they are in use. */
 export function withFormats<T>(formats: Record<string, Matcher>, run: () => T): T {
   Object.assign(format, formats)
   try {

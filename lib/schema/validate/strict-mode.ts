@@ -16,9 +16,9 @@ export type Validator = (value: unknown) => Violation[]
 
 /**
  * Copies a schema and sets `additionalProperties: false` on every object that declares `properties` and does not say
- * whether other fields are allowed. Composed schemas (allOf, anyOf, if, patternProperties, ...) are copied unchanged with
- * everything below them, because another subschema may declare the field. References point to closed copies, which are
- * added to `lookup`.
+ * whether other fields are allowed. Composed schemas (allOf, anyOf, if, patternProperties, ...) are copied unchanged
+ * with everything below them, because another subschema may declare the field. References point to closed copies, which
+ * are added to `lookup`.
  */
 export function closeObjects(schema: JsonObject, lookup: Lookup): JsonObject {
   const closedUris = new Map<unknown, string>()
@@ -71,8 +71,8 @@ export const roundNumbers =
     validate(mapExactNumbers(value as Json, (number) => number.toDouble()))
 
 /**
- * Strict mode for a value in which a double cannot hold every number: as the nearest doubles, and then as objects, which no
- * number field accepts. A field that accepts both has no type that a rounded number would violate.
+ * Strict mode for a value in which a double cannot hold every number: as the nearest doubles, and then as objects,
+ * which no number field accepts. A field that accepts both has no type that a rounded number would violate.
  */
 export function validateExactNumbers(value: Json, validateDoubles: Validator): Violation[] {
   const paths: string[] = []

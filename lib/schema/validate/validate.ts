@@ -22,8 +22,8 @@ export function compileValidator(declared: JsonObject): Validator {
 }
 
 /**
- * Like `compileValidator`, but also rejects undeclared fields where a JSON Schema does not say whether they are allowed,
- * and numbers in number fields that a double cannot hold.
+ * Like `compileValidator`, but also rejects undeclared fields where a JSON Schema does not say whether they are
+ * allowed, and numbers in number fields that a double cannot hold.
  */
 export function compileStrictValidator(declared: JsonObject): Validator {
   const validateDoubles = toValidator(declared, closeObjects)
@@ -77,9 +77,9 @@ const MAX_CHECKS_OF_PART = 100
 class TooManyChecks extends Error {}
 
 /**
- * Limits the work of the validator. A recursive schema with alternatives applies each of them at every level of a value:
- * exponential time. The validator reads every keyword of a schema whenever it applies it. `$recursiveAnchor` of draft
- * 2019-09 is unknown to 2020-12, so its getter can count without an effect on the result.
+ * Limits the work of the validator. A recursive schema with alternatives applies each of them at every level of a
+ * value: exponential time. The validator reads every keyword of a schema whenever it applies it. `$recursiveAnchor` of
+ * draft 2019-09 is unknown to 2020-12, so its getter can count without an effect on the result.
  */
 function limitChecks(schema: JsonObject, lookup: Lookup) {
   let value: unknown

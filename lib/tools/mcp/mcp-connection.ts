@@ -28,8 +28,8 @@ export class McpConnection {
   }
 
   /**
-   * Asks for the newest revision first. Servers of 2025 reject that request in many ways, with 500 or silence among them, so
-   * that every answer but a usable one leads to `initialize`, and its error is the one that counts.
+   * Asks for the newest revision first. Servers of 2025 reject that request in many ways, with 500 or silence among
+   * them, so that every answer but a usable one leads to `initialize`, and its error is the one that counts.
    * @throws an Error; toToolError
    */
   async connect(timeout: number): Promise<Client> {

@@ -35,8 +35,9 @@ export function mcpFetch(policy: EgressPolicy, headers: Record<string, string>):
 }
 
 /**
- * Yields the response body. An event stream that ends early, fails or grows too large gets an error response as its last
- * event, because the client would otherwise wait until the call times out. The client ignores it after a real response.
+ * Yields the response body. An event stream that ends early, fails or grows too large gets an error response as its
+ * last event, because the client would otherwise wait until the call times out. The client ignores it after a real
+ * response.
  */
 async function* readBody(response: IncomingMessage, url: URL, requestId: Json | undefined) {
   let size = 0

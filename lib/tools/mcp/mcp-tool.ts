@@ -20,8 +20,9 @@ type Params = {
 }
 
 /**
- * Connects to an MCP server over streamable HTTP. Its tools are named `<name of the document>_<name on the server>`. If the
- * server is unavailable, the group has one tool that returns the error to the model, so that the run can do without it.
+ * Connects to an MCP server over streamable HTTP. Its tools are named `<name of the document>_<name on the server>`. If
+ * the server is unavailable, the group has one tool that returns the error to the model, so that the run can do without
+ * it.
  * @throws ToolError if the server cannot be used, for example because it redirects
  */
 export async function openMcpTools({ document, mcp, secrets, lookup }: Params): Promise<ToolGroup> {

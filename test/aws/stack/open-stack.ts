@@ -17,7 +17,7 @@ import { STACK } from './deploy-stack.ts'
 /** Variables of the Lambda runtime, with which the SDK of a function finds moto. */
 const SDK_VARIABLES = ['AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
 
-/** The stack that `deployStack` has created: its functions with the variables and the assets that moto stored for them. */
+/** The stack of `deployStack`: its functions with the variables and the assets that moto stored for them. */
 export async function openStack(folder: string): Promise<Deployment> {
   const sdk = Object.fromEntries(SDK_VARIABLES.map((name) => [name, requireEnv(name)]))
   const lambda = new LambdaClient()

@@ -4,8 +4,8 @@ import type { Reply } from '../../support/scripted-model/turn.ts'
 const USAGE = { inputTokens: 1_240, outputTokens: 96 }
 
 /**
- * The model of `order-support`: looks order and shipment up in parallel, redacts the customer's address, answers. The order
- * B-9 makes the provider fail.
+ * The model of `order-support`: looks order and shipment up in parallel, redacts the customer's address, answers. The
+ * order B-9 makes the provider fail.
  */
 export function supportModel({ history }: RecordedRequest): Reply {
   const orderId = /[AB]-\d+/.exec(JSON.stringify(history))?.[0] ?? 'A-1'

@@ -1,8 +1,8 @@
 import strings from 'big-list-of-naughty-strings' with { type: 'json' }
 
 /**
- * The strings of the Big List of Naughty Strings (https://github.com/minimaxir/big-list-of-naughty-strings) that are, or
- * look like, markup and scripts: most are payloads of OWASP's XSS filter evasion cheat sheet.
+ * The strings of the Big List of Naughty Strings (https://github.com/minimaxir/big-list-of-naughty-strings) that are,
+ * or look like, markup and scripts: most are payloads of OWASP's XSS filter evasion cheat sheet.
  */
 const LISTED: string[] = strings.filter((text) => /[<>]|javascript:|alert|&#|on\w+=/i.test(text))
 

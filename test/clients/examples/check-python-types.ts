@@ -14,8 +14,8 @@ const SCHEMAS = 300
 const run = promisify(execFile)
 
 /**
- * Checks the example with mypy, and that types of random schemas are valid Python and accept what the schemas accept. Where
- * mypy should report an error, a comment ignores it, and mypy reports each one that ignores nothing.
+ * Checks the example with mypy, and that types of random schemas are valid Python and accept what the schemas accept.
+ * Where mypy should report an error, a comment ignores it, and mypy reports each one that ignores nothing.
  */
 export async function checkPythonTypes(mypy: string, folder: string): Promise<void> {
   writeFileSync(join(folder, 'random_types.py'), randomTypes())

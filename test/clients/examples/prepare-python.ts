@@ -9,7 +9,7 @@ const EXAMPLES = fileURLToPath(new URL('../../../examples/python', import.meta.u
 
 const run = promisify(execFile)
 
-/** Copies the example to a folder with the client that openapi-python-client generates, with the command in docs/clients.md. */
+/** Copies the example to a folder with the client that the command in docs/clients.md generates. */
 export async function preparePython(folder: string, serviceUrl: string) {
   const commandOf = await installPython(new URL('requirements.txt', import.meta.url))
   const sources = join(folder, 'python')

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 import { seededRandom } from '../../support/data/random.ts'
 
-/** Forwards connections, and breaks each one after a random number of bytes of its responses while `limit` is not reached. */
+/** Forwards connections, and breaks each after a random number of bytes of responses, until `limit` is reached. */
 export async function startCuttingProxy(target: string, { seed, limit }: { seed: number; limit: number }) {
   const { hostname, port } = new URL(target)
   const random = seededRandom(seed, 'cuts')

@@ -61,7 +61,7 @@ function randomResponse(random: Random, agents: readonly string[]): ScriptedResp
 
 type Worker = { environment: Environment; diesAt: number; laterMs: number; created: Set<string> }
 
-/** An engine whose worker dies at its n-th write, at a time this long from now. Adds the executions it creates to `created`. */
+/** An engine whose worker dies at its n-th write, this long from now. Adds the executions it creates to `created`. */
 function workerEngine({ environment, diesAt, laterMs, created }: Worker): Engine {
   let writes = 0
   type Operation<Params extends unknown[], Result> = (...params: Params) => Promise<Result>
@@ -141,8 +141,8 @@ function branchesOf(run: Run, runs: Run[]): number {
 }
 
 /**
- * Runs agents with random budgets, usage and kills, and checks that none spends more than its budget and one response per
- * parallel branch. Returns how many runs ended in each way.
+ * Runs agents with random budgets, usage and kills, and checks that none spends more than its budget and one response
+ * per parallel branch. Returns how many runs ended in each way.
  */
 export async function checkBudgets(numberOfRuns: number): Promise<Map<string, number>> {
   const scripted = await startScriptedModel()

@@ -27,8 +27,8 @@ beforeAll(async () => {
 afterAll(() => proxy.stop())
 
 /**
- * The writes of each step to the table: those between two model requests. Reads and renewals of the lease depend on how long
- * a step takes.
+ * The writes of each step to the table: those between two model requests. Reads and renewals of the lease depend on how
+ * long a step takes.
  */
 async function costsOf(steps: number) {
   const starts: number[] = []

@@ -26,7 +26,7 @@ const SCREENSHOT = Buffer.concat([PIXEL_BYTES, randomBytes(600_000)])
 
 export type ToolCall = { tool: string; marker: string; step: number; call: number; key: string }
 
-/** The model of all model agents and the tool that they call, which respond after `responseMs`. Both record their requests. */
+/** The model of all model agents and the tool that they call. Both respond after `responseMs` and record requests. */
 export async function startModelAndTools(responseMs = RESPONSE_MS) {
   const scripted = await startScriptedModel()
   /** How often each response was requested, by `marker step`. */

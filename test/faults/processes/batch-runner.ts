@@ -1,6 +1,6 @@
 /**
- * A runner's process that receives batches, as Lambda's event source mapping does: it deletes the messages of a batch when
- * the function has ended, except those that the function reports.
+ * A runner's process that receives batches, as Lambda's event source mapping does: it deletes the messages of a batch
+ * when the function has ended, except those that the function reports.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {

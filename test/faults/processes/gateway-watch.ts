@@ -51,7 +51,7 @@ export function watchGateways(services: SupervisedService[]) {
   }
 }
 
-/** In the kernel and outside; https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html. Null if the process has exited. */
+/** In the kernel and outside; https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html. Null after the exit. */
 function processorSeconds(pid: number): number | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []

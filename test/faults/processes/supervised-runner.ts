@@ -8,7 +8,7 @@ const RESTART_MS = 500
 
 type Options = { environment: Record<string, string> }
 
-/** An additional runner that receives batches, restarted whenever it dies: on AWS too, several runners share one queue. */
+/** An additional runner that receives batches, restarted when it dies: on AWS, several runners share one queue. */
 export function superviseRunner({ environment }: Options) {
   const counts = { kills: 0 }
   const batches: BatchReport[] = []

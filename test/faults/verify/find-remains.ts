@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 /** After a deletion or a crash, nothing of a deleted or unrecorded execution is stored after this time. */
 const MAX_CLEANUP_MINUTES = 20
 
-/** Runs the cleanups of the next 20 minutes, scans the table, and reports what is left of deleted and unrecorded executions. */
+/** Runs the cleanups of the next 20 minutes, and reports what is left of deleted and unrecorded executions. */
 export async function findRemains(
   { table, endpoint }: Cluster,
   observations: Observation[],

@@ -20,8 +20,8 @@ export const repeatedResponses = (requests: Iterable<number>) =>
 export const markerOf = ({ input }: Pick<Execution, 'input'>) => String(input.marker)
 
 /**
- * What runs spent beyond their budget, as counted by the model: a run may exceed it by one response for each attempt, of its
- * own or of an agent that it calls.
+ * What runs spent beyond their budget, as counted by the model: a run may exceed it by one response for each attempt,
+ * of its own or of an agent that it calls.
  */
 export function spendingProblems(evidence: Spending): string[] {
   const faults = new Map(evidence.observations.map(({ run }) => [run.marker, run.fault]))
@@ -63,7 +63,7 @@ function budgetProblems(
   return problems
 }
 
-/** Responses that were paid for and not stored. `isPersistent`: the run does not get further, however often it is tried. */
+/** Responses that were paid for and not stored. `isPersistent`: no attempt gets the run further. */
 function lossProblems(
   execution: Execution,
   { modelRequests, tokens }: Spending,

@@ -27,8 +27,8 @@ type Response = { statusCode: number; headers: Record<string, string>; body: str
 type Options = { organizationId: string; environment: Record<string, string | undefined> }
 
 /**
- * Invokes the functions of a deployment as API Gateway and the event source mappings do, each in a process of its own and
- * from its asset alone.
+ * Invokes the functions of a deployment as API Gateway and the event source mappings do, each in a process of its own
+ * and from its asset alone.
  * @param options.environment more variables of every function
  */
 export function createInvoker(deployment: Deployment, { organizationId, environment }: Options) {

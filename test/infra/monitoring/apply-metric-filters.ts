@@ -25,9 +25,8 @@ export function applyMetricFilters(template: Template, events: LogEvent[]): Samp
 const CONDITION = /\$\.(\w+) (?:(=|!=) "([^"]*)"|(NOT EXISTS))/g
 
 /**
- * Whether a log line matches a filter pattern: conditions on members of JSON, joined by && and ||. Text can end with the
- * wildcard `*`.
- * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
+ * Whether a log line matches a filter pattern: conditions on members of JSON, joined by && and ||. Text can end with
+ * the wildcard `*`. https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
 export function matchesPattern(pattern: string, entry: Record<string, unknown>): boolean {
   const [, conditions = ''] = /^\{ (.*) \}$/.exec(pattern) ?? []

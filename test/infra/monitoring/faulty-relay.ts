@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What happens to a request: the connection is closed, it is rejected with an error of AWS, or it is forwarded later. */
+/** What happens to a request: the connection is closed, AWS rejects it with an error, or it is forwarded later. */
 export type Fault = 'drop' | { status: number; code: string } | { delayMs: number }
 
 /** Chooses the fault of a request by its AWS operation and its body. Undefined forwards it. */

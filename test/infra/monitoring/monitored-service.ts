@@ -75,7 +75,7 @@ export async function startMonitoredService(dataDir: string, environment: Record
         })
       for (const relay of [table, queue]) relay.setRule(() => undefined)
       const observed = [...responses]
-      // Lines arrive in order, and those of the scenario were written before its responses: with this one, all have arrived.
+      // Lines arrive in order: with this one, all lines of the scenario have arrived, which precede its responses.
       const { headers } = await createClient(service.url, null)('GET', '/v1/openapi.json')
       const marker = String(headers.get('x-amzn-requestid'))
       await waitUntil(() => service.stdout().includes(marker), {

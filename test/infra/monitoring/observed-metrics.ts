@@ -49,8 +49,8 @@ const toFunctionLogs = (lines: LogLine[]): LogEvent[] =>
 
 /**
  * SIMULATED: the access log of API Gateway, with the members that metric filters use. A response whose request no
- * function logged is a gateway response; of those, the local gateway responds 503 only if the authorizer failed and 500 if
- * a function did.
+ * function logged is a gateway response; of those, the local gateway responds 503 only if the authorizer failed and 500
+ * if a function did.
  */
 function toAccessLog(responses: Observation['responses'], lines: LogLine[]): LogEvent[] {
   const handled = new Set(lines.map(({ requestId }) => requestId))
@@ -65,9 +65,9 @@ function toAccessLog(responses: Observation['responses'], lines: LogLine[]): Log
 const SWEEPS = 5
 
 /**
- * SIMULATED: the metrics of API Gateway, Lambda and SQS. The local sweeper runs only if there is something to sweep, the
- * deployed one every minute. A crash of the local runner is an error of the runner function. Missing, because the service
- * cannot cause them: the age of messages, and throttling by Lambda.
+ * SIMULATED: the metrics of API Gateway, Lambda and SQS. The local sweeper runs only if there is something to sweep,
+ * the deployed one every minute. A crash of the local runner is an error of the runner function. Missing, because the
+ * service cannot cause them: the age of messages, and throttling by Lambda.
  */
 function countedByAws(observation: Observation): Sample[] {
   const { responses, failedSweeps, runnerCrashes, deadLetters } = observation

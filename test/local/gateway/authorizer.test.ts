@@ -8,7 +8,7 @@ const eventOf = (authorizationToken: string): APIGatewayTokenAuthorizerEvent => 
   authorizationToken,
 })
 
-/** A cached authorizer that rejects the token `bad`, the tokens that it was called with, and a clock that stands still. */
+/** A cached authorizer that rejects the token `bad`, the tokens it was called with, and a clock that stands still. */
 function createCached() {
   const calls: string[] = []
   const clock = { now: 1_000 }

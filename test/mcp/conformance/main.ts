@@ -1,6 +1,6 @@
 /**
- * `npm run test:conformance`: runs the scenarios of the protocol's conformance suite that apply to a server with tools of its
- * own, on a local service. The suite's other scenarios call tools, prompts and resources of a reference server.
+ * `npm run test:conformance`: runs the scenarios of the protocol's conformance suite that apply to a server with tools
+ * of its own, on a local service. The suite's other scenarios call tools, prompts and resources of a reference server.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

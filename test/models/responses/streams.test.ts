@@ -16,7 +16,7 @@ const RESPONSE: ScriptedResponse = {
   ],
 }
 
-/** The chunks of the response, and how many of them contain all of it: some formats end with a chunk that says nothing. */
+/** The chunks of the response, and how many contain all of it: some formats end with a chunk that says nothing. */
 function chunksOf(format: ScriptedProvider) {
   const request = { stream_options: { include_usage: true } }
   const { length } = FORMATS[format].encode(completeResponse(RESPONSE, '1', 'model'), request)

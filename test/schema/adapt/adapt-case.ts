@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/core/json.ts'
 
-/** What was sent, what the agent gets, and the adaptations in short: `renamed /a-b -> /aB`, `converted /n from string`. */
+/** What was sent, what the agent gets, and the adaptations: `renamed /a-b -> /aB`, `converted /n from string`. */
 export type Case = [sent: JsonObject, effective: JsonObject, adaptations: string[]]
 
 export type Group = { title: string; schema: JsonObject; cases: Case[] }

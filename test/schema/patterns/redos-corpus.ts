@@ -1,4 +1,4 @@
-/** Patterns that take a backtracking engine polynomial or exponential time, with texts of a given length that they nearly match. */
+/** Patterns that take a backtracking engine polynomial or exponential time, with texts that they nearly match. */
 export const REDOS_CORPUS: [pattern: string, makeText: (length: number) => string][] = [
   ['^(a+)+$', (length) => `${'a'.repeat(length)}!`],
   ['^([a-zA-Z]+)*$', (length) => `${'a'.repeat(length)}!`],

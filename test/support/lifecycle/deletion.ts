@@ -28,7 +28,7 @@ const ACTORS = [
 ] as const
 type Actor = (typeof ACTORS)[number]
 
-/** Which actors take part, which payloads are large, and after how many requests each actor's process dies, if at all. */
+/** Which actors take part, which payloads are large, and after how many requests an actor's process dies, if at all. */
 export const deletions = fc.record({
   actors: fc.subarray([...ACTORS], { minLength: 1 }),
   isLarge: fc.boolean(),

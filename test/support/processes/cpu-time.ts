@@ -1,10 +1,10 @@
-/** The kernel may count processor time in ticks of 4 ms. A measurement repeats a short run until ticks matter little. */
+/** The kernel may count processor time in ticks of 4 ms: a short run is repeated until ticks matter little. */
 const MIN_MEASUREMENT_MS = 40
 const MAX_REPETITIONS = 10
 
 /**
- * Median processor time of this thread in milliseconds for each size, the smallest first. Sizes are measured in turns, so
- * that changes in the load of the machine and warming up concern all of them.
+ * Median processor time of this thread in milliseconds for each size, the smallest first. Sizes are measured in turns,
+ * so that changes in the load of the machine and warming up concern all of them.
  */
 export function medianCpuTimes(
   sizes: readonly number[],

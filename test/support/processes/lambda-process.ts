@@ -14,7 +14,7 @@ export type Result =
   | { mode: 'failed'; message: string }
 
 export type LambdaProcess = {
-  /** Invokes the handler; one invocation at a time, as on Lambda. @throws an Error with the output of a process that exits */
+  /** Invokes the handler, once at a time, as on Lambda. @throws an Error with the output of a process that exits */
   invoke: (event: unknown, remainingMs?: number) => Promise<Result>
   stop: () => void
 }
@@ -31,7 +31,7 @@ export function startLambda(bundle: string, environment: Record<string, string>)
   const exited = once(child, 'close').then(([code, signal]) => {
     throw new Error(`${bundle} exited with ${code ?? signal}:\n${output}`)
   })
-  // `invoke` reports the error. Without an invocation, the exit of a stopped process must not be an unhandled rejection.
+  // `invoke` reports the error. Otherwise, the exit of a stopped process must not be an unhandled rejection.
   exited.catch(() => undefined)
   return {
     invoke: async (event, remainingMs = 900_000) => {

@@ -11,8 +11,8 @@ export function processTree(pid: number): number[] {
 }
 
 /**
- * The addresses and ports that a process tree listens on, from /proc (Linux only). Addresses are in the kernel's notation:
- * hexadecimal, 32-bit words in host byte order.
+ * The addresses and ports that a process tree listens on, from /proc (Linux only). Addresses are in the kernel's
+ * notation: hexadecimal, 32-bit words in host byte order.
  */
 export function listeningSockets(pid: number): { address: string; port: number }[] {
   const inodes = new Set(processTree(pid).flatMap(socketInodes))

@@ -32,8 +32,8 @@ type Options = {
 }
 
 /**
- * Starts a process that prints `ready <url>` when it accepts requests, and waits for it. The caller's emulator endpoints
- * and log level are not passed on; its standard input closes when the caller exits.
+ * Starts a process that prints `ready <url>` when it accepts requests, and waits for it. The caller's emulator
+ * endpoints and log level are not passed on; its standard input closes when the caller exits.
  * @throws an Error with the output when the process exits first or is not ready after 30 s
  */
 export async function startReadyProcess(options: Options): Promise<ReadyProcess> {

@@ -17,8 +17,8 @@ const LOOK_UP = {
 }
 
 /**
- * Sends the requests of a run whose instructions have 5,000 tokens and whose 20 steps add 2,000 each, and computes what they cost
- * from what the server received.
+ * Sends the requests of a run whose instructions have 5,000 tokens and whose 20 steps add 2,000 each, and computes what
+ * they cost from what the server received.
  */
 export async function costOfLongConversation(
   server: ScriptedModel,

@@ -9,7 +9,7 @@ const BYTES_PER_TOKEN = 4
 
 type Block = { bytes: number; isMarked: boolean; prefix: string }
 
-/** What the input of requests costs, in the price of so many input tokens: with the cache that their marks ask for, and without. */
+/** What the input of requests costs, in input tokens: with the cache that their marks ask for, and without. */
 export function computePromptCosts(requests: RecordedRequest[]): { cached: number; uncached: number } {
   const cache = new Set<string>()
   let [cached, uncached] = [0, 0]

@@ -18,7 +18,7 @@ export type ScriptedResponse = {
   finish?: FinishReason
   /** A reason of the provider that has no name in common; only in the formats of Anthropic and Bedrock. */
   stopReason?: string
-  /** A refusal: a part of its own in the formats of OpenAI, else the text of a response that stops with a refusal or filter. */
+  /** A refusal: a part of its own in OpenAI's formats, else the text of a response with that stop reason. */
   refusal?: string
   /** Before the response begins. */
   delayMs?: number
@@ -37,8 +37,8 @@ export type Fault = Pick<ScriptedResponse, 'delayMs' | 'until'> &
     /** The connection is closed before the first byte. */
     | { drop: 'before' }
     /**
-     * A valid response of which only the first chunks are sent, half of them by default; 2.5 is half of the third. Then the connection is closed, the
-     * response ends as if it were complete, or an error follows in the stream.
+     * A valid response of which only the first chunks are sent, half of them by default; 2.5 is half of the third. Then
+     * the connection is closed, the response ends as if it were complete, or an error follows in the stream.
      */
     | { cut: ScriptedResponse; chunks?: number; by: 'close' | 'end' | { code: string; message?: string } }
   )

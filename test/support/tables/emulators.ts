@@ -7,8 +7,8 @@ import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 export type EmulatorName = 'dynamodb' | 'dynalite'
 
 /**
- * The databases that every store must work on: both embedded ones, or that of `DYNAMODB_ENDPOINT`. `npm test` runs the suites
- * on the first alone, `npm run test:all` on both.
+ * The databases that every store must work on: both embedded ones, or that of `DYNAMODB_ENDPOINT`. `npm test` runs the
+ * suites on the first alone, `npm run test:all` on both.
  */
 export const EMULATORS: EmulatorName[] =
   process.env[DYNAMODB_ENDPOINT] || !inject('isFullRun') ? ['dynamodb'] : ['dynamodb', 'dynalite']
@@ -26,7 +26,7 @@ export const RACERS = 32
 export const race = <T>(call: (racer: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: RACERS }, (_, racer) => call(racer)))
 
-/** All items of a list, read in pages of `limit`. No page exceeds the limit, and none but the first is empty unless `mayBeEmpty`. */
+/** All items of a list, read in pages of `limit`. Only the first page may be empty, unless `mayBeEmpty`. */
 export async function readPages<T>(
   list: (page: PageRequest) => Promise<Page<T>>,
   limit: number,

@@ -25,8 +25,8 @@ type Params = {
 export type CreationTimes = { firstAt: number; lastAt: number }
 
 /**
- * Stores executions of an organization as their runs leave them, one every 100 ms up to now. All others succeeded, and half
- * of these have one of twenty tenants.
+ * Stores executions of an organization as their runs leave them, one every 100 ms up to now. All others succeeded, and
+ * half of these have one of twenty tenants.
  * @returns when the first and the last one were created
  */
 export async function storeExecutions(table: Table, params: Params): Promise<CreationTimes> {

@@ -19,8 +19,8 @@ export type Seen = { method: string; headers: IncomingMessage['headers']; meta?:
 const INFO = { name: 'test', version: '1' }
 
 /**
- * A loopback server built with the official SDK, over streamable HTTP; stateless unless `sessions` is true. With `modern`, it
- * speaks only revision 2026-07-28.
+ * A loopback server built with the official SDK, over streamable HTTP; stateless unless `sessions` is true. With
+ * `modern`, it speaks only revision 2026-07-28.
  */
 export async function serveMcp({ sessions = false, json = false, modern = false }: Options = {}) {
   const seen: Seen[] = []

@@ -45,8 +45,8 @@ type Watchdog = {
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * `AbortSignal.any` and `AbortSignal.timeout` are missing in Node 18, and cannot be closed: a signal that outlives many calls
- * would keep a listener of each.
+ * `AbortSignal.any` and `AbortSignal.timeout` are missing in Node 18, and cannot be closed: a signal that outlives many
+ * calls would keep a listener of each.
  * @param toReason is called when the time has passed
  */
 export function watch(parent: AbortSignal | undefined, ms: number, toReason: () => unknown): Watchdog {

@@ -161,7 +161,7 @@ function isRetryable({ code, status }: AgentError): boolean {
 export const backoffMs = (failures: number): number =>
   Math.random() * Math.min(MAX_MS, BASE_MS * 2 ** failures)
 
-/** `Retry-After` in milliseconds: seconds or a date (RFC 9110, section 10.2.3), on the clock of the server if it is sent. */
+/** `Retry-After` in milliseconds: seconds or a date (RFC 9110, section 10.2.3), on the clock of the server if sent. */
 export function readRetryAfter(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')
   if (!text) return undefined
@@ -184,6 +184,6 @@ export function toQuery(parameters: Record<string, unknown>): string {
   return `${query}` && `?${query}`
 }
 
-/** The query of the next page in a `Link` header (RFC 8288). Its path is that of this page, whatever a proxy has made of it. */
+/** The query of the next page in a `Link` header (RFC 8288). The path stays: a proxy may have changed it. */
 export const nextQuery = (headers: Headers): string | undefined =>
   /<[^>?]*(\?[^>]*)>\s*;\s*rel="?next"?/.exec(headers.get('Link') ?? '')?.[1]

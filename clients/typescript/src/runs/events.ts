@@ -6,7 +6,7 @@ import { backoffMs } from '../http/request.ts'
 import type { Execution, Step, ToolCall } from '../records.ts'
 import { EventParser, type SentEvent } from './sse.ts'
 
-/** What happens in an execution. `tool`: the result of a tool call of the step with this number. `done` is the last event. */
+/** What happens in an execution. `tool`: the result of a tool call of step `step`. `done` is the last event. */
 export type ExecutionEvent<Output = Record<string, unknown>> =
   | { event: 'status'; data: { id: string; status: Execution['status'] } }
   | { event: 'step'; data: Step }
@@ -16,7 +16,7 @@ export type ExecutionEvent<Output = Record<string, unknown>> =
 /** The service sends a comment after 15 seconds of silence. */
 const MAX_SILENCE_MS = 45_000
 
-/** What a server may ask for with `retry`, which is not a failure: a stream has no deadline unless the caller sets one. */
+/** What a server may ask for with `retry`. It is not a failure: streams have no deadline unless the caller sets one. */
 const MIN_RETRY_MS = 100
 const MAX_RETRY_MS = 60_000
 
@@ -86,7 +86,7 @@ function parseEvent<Output>(
   throw new AgentError(fields, cause)
 }
 
-/** Whether the reader does not have an event yet: a stream that continues repeats the status and the results of the last step. */
+/** Whether an event is new: a stream that continues repeats the status and the results of the last step. */
 function newEventFilter(after: number) {
   let lastStep = after
   let lastStatus: string | undefined
@@ -110,7 +110,7 @@ function newEventFilter(after: number) {
   }
 }
 
-/** The text of a response in parts, until it ends, breaks, or is silent for too long. @throws the reason of the call's signal */
+/** The text of a response in parts, until it ends, breaks or stays silent. @throws the reason of the call's signal */
 async function* readText({ body }: Response, { signal }: Call): AsyncGenerator<string> {
   // Safari cannot iterate over streams.
   const reader = body?.getReader()

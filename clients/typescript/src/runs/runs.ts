@@ -67,7 +67,7 @@ function runningIdOf(error: unknown): string {
   throw error
 }
 
-/** @throws AgentError `ExecutionFailed`, or `InputSchemaMismatch` if the agent failed on input that does not match its schema */
+/** @throws AgentError `ExecutionFailed`, or `InputSchemaMismatch` if the agent failed on input that does not match */
 export async function waitForEnd<Output>(
   connection: Connection,
   call: Call,

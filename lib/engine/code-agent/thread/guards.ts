@@ -10,8 +10,8 @@ type Options = {
 }
 
 /**
- * Replaces what would reach beyond the thread: into this process, other threads, and the time after the run. It prevents
- * accidents, and is not a sandbox.
+ * Replaces what would reach beyond the thread: into this process, other threads, and the time after the run. It
+ * prevents accidents, and is not a sandbox.
  * @returns ids of the child processes that run
  */
 export function guardProcess({ endRun, onChild }: Options): ReadonlySet<number> {

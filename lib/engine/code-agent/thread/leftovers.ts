@@ -101,8 +101,8 @@ const pending = new Set<NodeJS.Timeout>()
 let hasDetached = false
 
 /**
- * Knows the timers of the agent: Node lists only those with a reference. Replaces the functions of `node:timers` and the
- * global ones; an agent is loaded afterwards.
+ * Knows the timers of the agent: Node lists only those with a reference. Replaces the functions of `node:timers` and
+ * the global ones; an agent is loaded afterwards.
  */
 export function watchTimers(): void {
   const watched = {
@@ -133,7 +133,7 @@ export function keepTimers(): void {
   hasDetached = false
 }
 
-/** Clears all timers. Returns whether there were any; such a thread is not used again, because modules may rely on them. */
+/** Clears all timers. Returns whether there were any: such a thread is discarded, as modules may rely on them. */
 export function clearTimers(): boolean {
   const hadTimers = pending.size > 0 || hasDetached
   for (const timer of pending) clearTimeout(timer)

@@ -34,7 +34,7 @@ export type ThreadMessage =
 /** From the thread to the worker, about itself. */
 export type ThreadState =
   | { type: 'started' }
-  /** After a run. `isClean`: it left nothing behind, so that the thread can be used again; `bytes`: heap and buffers. */
+  /** After a run. `isClean`: it left nothing behind, so the thread can be used again; `bytes`: heap and buffers. */
   | { type: 'free'; isClean: boolean; bytes: number }
   /** A child process of the agent has started or ended. A negative id is that of its process group. */
   | { type: 'child'; pid: number; isRunning: boolean }

@@ -66,7 +66,8 @@ export function fieldIndexOf(shape: Shape): FieldIndex {
 }
 
 /**
- * The keys under which a name is found. Names that differ only in `is` share the key `? paid`, which only booleans have.
+ * The keys under which a name is found. Names that differ only in `is` share the key `? paid`, which only booleans
+ * have.
  */
 function canonicalKeys(words: readonly string[], mayBeBoolean: boolean): string[] {
   const canonical = toCanonicalName(words)

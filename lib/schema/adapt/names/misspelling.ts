@@ -4,9 +4,9 @@ import wordListPath from 'word-list'
 import type { ParsedName } from '../../similar-names.ts'
 
 /**
- * Whether a name is probably a misspelling of another: one typo apart (two from eight letters on), in a word that does not
- * exist where the other name has one that does. Names that differ in digits or in the first letter are never similar
- * (`line1` and `line2`, `gender` and `sender`), nor are two real words (`payer` and `payee`).
+ * Whether a name is probably a misspelling of another: one typo apart (two from eight letters on), in a word that does
+ * not exist where the other name has one that does. Names that differ in digits or in the first letter are never
+ * similar (`line1` and `line2`, `gender` and `sender`), nor are two real words (`payer` and `payee`).
  */
 export function isMisspelling(sent: ParsedName, declared: ParsedName): boolean {
   if (sent.digits !== declared.digits || sent.normalized[0] !== declared.normalized[0]) return false
@@ -79,11 +79,11 @@ const TECHNICAL_WORDS = new Set(
   ).split(' '),
 )
 
-/** The shortest parts of a joined name such as `timedout`. Shorter ones also occur in misspellings: `cat` in `catgory`. */
+/** The shortest parts of a joined name such as `timedout`. Shorter ones occur in misspellings: `cat` in `catgory`. */
 const MIN_FIRST_PART = 4
 const MIN_SECOND_PART = 3
 
-/** Whether a word in lower case is English, in any inflection and either spelling, a technical term, or two such words. */
+/** Whether a word in lower case is English (any inflection or spelling), a technical term, or two such words. */
 function isKnownWord(word: string): boolean {
   if (TECHNICAL_WORDS.has(word) || isEnglishWord(word)) return true
   for (let end = MIN_FIRST_PART; end <= word.length - MIN_SECOND_PART; end += 1)

@@ -21,8 +21,8 @@ export type Paths = { paths: FieldPath[]; leadsNowhere?: FieldShape }
 
 /**
  * Assembles objects and lists whose parts were sent as paths: `requester.name`, `requester[name]`, `items[0][sku]`, and
- * `requester_name` where `requester` is an object with `name`. A field is left as sent if one of its paths leads nowhere
- * or to a value that does not fit, or if an index is missing.
+ * `requester_name` where `requester` is an object with `name`. A field is left as sent if one of its paths leads
+ * nowhere or to a value that does not fit, or if an index is missing.
  */
 export function assemblePaths(
   shape: Shape,

@@ -96,9 +96,9 @@ const MAX_DATE_CHARACTERS = 100
 type Moment = { date: string; time: string | undefined; zone: string | undefined }
 
 /**
- * What an English text or an ISO 8601 variant can be written as. `date`, for `format: date`: year first, or with the name
- * of the month; a time must be midnight, without a zone or in UTC. `dateTime`, for `format: date-time` (RFC 3339): only
- * with a zone, because to add one would be a guess. Neither for anything else, for example `03/05/2024`.
+ * What an English text or an ISO 8601 variant can be written as. `date`, for `format: date`: year first, or with the
+ * name of the month; a time must be midnight, without a zone or in UTC. `dateTime`, for `format: date-time` (RFC 3339):
+ * only with a zone, because to add one would be a guess. Neither for anything else, for example `03/05/2024`.
  */
 export function parseDateText(text: string): { date?: string | undefined; dateTime?: string | undefined } {
   const moment = parseMoment(text)
