@@ -1,7 +1,7 @@
 /**
  * Checks all imports against the diagram of layers in `docs/architecture.md`; part of `npm run lint`. A file can import
  * its own layer and every layer that arrows lead to. Biome's `noRestrictedImports` matches the text of an import and
- * not the file that it resolves to: it cannot tell `lib/http` from `lib/tools/http`.
+ * not the file that it resolves to: it cannot tell `lib/mcp` from `test/mcp`.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'

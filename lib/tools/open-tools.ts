@@ -1,13 +1,20 @@
+import type { JsonObject } from '../core/json.ts'
 import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
+import { toJsonSchema } from '../schema/field-map.ts'
 import { loadPatterns } from '../schema/patterns/load-pattern-engine.ts'
-import { type Agents, openAgentTool } from './agent-tool.ts'
 import { type CallableTool, callTool, isInterruption, toCallable } from './call-tool.ts'
 import type { ToolDocument } from './document/tool-fields.ts'
 import type { EgressPolicy } from './egress/egress-policy.ts'
 import { limitResult } from './limit-result.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
-import { type CallOptions, ToolError, type ToolGroup } from './tool.ts'
+import { type CallOptions, ToolError, type ToolGroup, toGroup } from './tool.ts'
+
+/** Access to other agents, implemented by the engine. `inputSchema` is a field map or a JSON Schema. */
+export type Agents = {
+  describeAgent(slug: string): Promise<{ description: string | null; inputSchema: JsonObject } | null>
+  runAgent(params: { slug: string; input: JsonObject } & CallOptions): Promise<ToolResult>
+}
 
 /** The tools of an execution. */
 export type Tools = {
@@ -67,9 +74,28 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
 async function openTool(document: ToolDocument, secrets: Secrets, deps: ToolDeps): Promise<ToolGroup> {
   const { http, lambda, mcp, agent } = document
   const { lookup, environment } = deps
-  if (http) return (await import('./http/http-tool.ts')).openHttpTool({ document, http, secrets, lookup })
-  if (lambda) return (await import('./lambda-tool.ts')).openLambdaTool({ document, lambda, environment })
-  if (mcp) return (await import('./mcp/mcp-tool.ts')).openMcpTools({ document, mcp, secrets, lookup })
+  if (http) return (await import('./kinds/http-tool.ts')).openHttpTool({ document, http, secrets, lookup })
+  if (lambda)
+    return (await import('./kinds/lambda-tool.ts')).openLambdaTool({ document, lambda, environment })
+  if (mcp) return (await import('./kinds/mcp-tool.ts')).openMcpTools({ document, mcp, secrets, lookup })
   if (agent) return openAgentTool(document, agent, deps)
   throw new ToolError('Unknown kind of tool.')
+}
+
+/**
+ * Opens another agent of the organization as a tool. Its description is the document's, else the agent's.
+ * @throws ToolError if the agent does not exist
+ */
+async function openAgentTool(document: ToolDocument, slug: string, agents: Agents): Promise<ToolGroup> {
+  const agent = await agents.describeAgent(slug)
+  if (!agent) throw new ToolError(`Agent "${slug}" not found.`)
+  return toGroup({
+    declaration: {
+      name: document.name,
+      description: document.description ?? agent.description ?? `Runs the agent ${slug}.`,
+      inputSchema: toJsonSchema(agent.inputSchema),
+    },
+    timeoutSeconds: document.timeoutSeconds,
+    call: (input, options) => agents.runAgent({ slug, input, ...options }),
+  })
 }

@@ -9,7 +9,7 @@ import {
   startScriptedModel,
 } from '../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../support/scripted-model/turn.ts'
-import { serveMcp } from '../tools/mcp/mcp-server.ts'
+import { serveMcp } from '../tools/kinds/mcp-server.ts'
 
 const cli = newCli()
 let model: ScriptedModel

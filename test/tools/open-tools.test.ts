@@ -6,7 +6,7 @@ import type { ToolResult } from '../../lib/core/model.ts'
 import { AttemptStopped } from '../../lib/engine/checkpoints/stop-reason.ts'
 import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
-import { serveMcp } from './mcp/mcp-server.ts'
+import { serveMcp } from './kinds/mcp-server.ts'
 import { json, serve } from './serve.ts'
 import { call, depsOf, httpTool, openDeclared } from './tools.ts'
 

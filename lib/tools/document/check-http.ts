@@ -1,6 +1,6 @@
 import type { FieldMap } from '../../schema/field-map.ts'
 import { findUrlProblem } from '../egress/egress-policy.ts'
-import { getPlaceholders } from '../http/url-template.ts'
+import { getPlaceholders } from '../kinds/url-template.ts'
 import { SECRET_REFERENCE } from '../secrets.ts'
 import type { HttpDocument } from './tool-fields.ts'
 

@@ -35,6 +35,23 @@ const lambdaFields = z.strictObject({
 
 const mcpFields = z.strictObject(endpointShape)
 
+/** The kinds of tools, with the fields of each. */
+const kindFields = z.strictObject({
+  http: httpFields,
+  lambda: lambdaFields,
+  mcp: mcpFields,
+  agent: z.string().refine(isSlug, 'must be the slug of an agent'),
+})
+
+export type ToolKind = keyof typeof kindFields.shape
+export const TOOL_KINDS = Object.keys(kindFields.shape) as ToolKind[]
+
+/** The fields that a tool gets from elsewhere. An agent has a description, which a document may override. */
+export const DEFINED_BY: { [kind in ToolKind]?: { source: string; fields: string[] } } = {
+  mcp: { source: 'the MCP server', fields: ['description', 'input'] },
+  agent: { source: 'the agent', fields: ['input'] },
+}
+
 /** The fields of an entry of `tools` in an `agent.md`. `tools-schema.ts` adds the rules that span several fields. */
 export const toolFields = z.strictObject({
   name: z
@@ -47,10 +64,7 @@ export const toolFields = z.strictObject({
   description: z.string().min(1).max(2_000).optional(),
   input: fieldMapSchema.optional(),
   timeoutSeconds: z.int().min(TIMEOUT_SECONDS.min).max(TIMEOUT_SECONDS.max).default(TIMEOUT_SECONDS.default),
-  http: httpFields.optional(),
-  lambda: lambdaFields.optional(),
-  mcp: mcpFields.optional(),
-  agent: z.string().refine(isSlug, 'must be the slug of an agent').optional(),
+  ...kindFields.partial().shape,
 })
 
 export type ToolDocument = z.infer<typeof toolFields>
@@ -62,7 +76,6 @@ export type McpDocument = z.infer<typeof mcpFields>
 export function getKnownToolFields(path: PropertyKey[]): string[] | null {
   if (path.length === 0) return Object.keys(toolFields.shape)
   if (path.length > 1) return null
-  const shapes = { http: httpFields.shape, lambda: lambdaFields.shape, mcp: mcpFields.shape }
-  const shape = shapes[path[0] as keyof typeof shapes]
-  return shape ? Object.keys(shape) : null
+  const fields = kindFields.shape[path[0] as ToolKind]
+  return fields && 'shape' in fields ? Object.keys(fields.shape) : null
 }

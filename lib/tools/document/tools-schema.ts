@@ -8,16 +8,9 @@ import {
   type Report,
   SECRET_NOT_ALLOWED,
 } from './check-http.ts'
-import { type ToolDocument, toolFields } from './tool-fields.ts'
+import { DEFINED_BY, getKnownToolFields, TOOL_KINDS, type ToolDocument, toolFields } from './tool-fields.ts'
 
-const KINDS = ['http', 'lambda', 'mcp', 'agent'] as const
 const MAX_TOOLS = 64
-
-/** The fields that a tool gets from elsewhere. An agent has a description, which a document may override. */
-const DEFINED_BY = {
-  mcp: { source: 'the MCP server', fields: ['description', 'input'] },
-  agent: { source: 'the agent', fields: ['input'] },
-}
 
 /** An entry of `tools` in an `agent.md`. */
 const toolSchema = toolFields.check(({ value, issues }) => {
@@ -39,25 +32,25 @@ export const toolsSchema = z
   })
 
 function checkTool(tool: ToolDocument, report: Report): void {
-  const given = KINDS.filter((kind) => tool[kind] !== undefined)
+  const given = TOOL_KINDS.filter((kind) => tool[kind] !== undefined)
   const [kind] = given
   if (given.length !== 1 || !kind) {
     const found = given.length === 0 ? 'none' : given.join(' and ')
-    report([], `must have exactly one of ${KINDS.join(', ')}, but has ${found}`)
+    report([], `must have exactly one of ${TOOL_KINDS.join(', ')}, but has ${found}`)
     return
   }
   for (const name of ['description', 'input'] as const) {
     const isGiven = tool[name] !== undefined
-    if (kind === 'mcp' || kind === 'agent') {
-      const { source, fields } = DEFINED_BY[kind]
-      if (isGiven && fields.includes(name)) report([name], `must be omitted: ${source} defines it`)
-    } else if (!isGiven) report([name], `is required for tools of kind ${kind}`)
+    const definition = DEFINED_BY[kind]
+    if (isGiven && definition?.fields.includes(name))
+      report([name], `must be omitted: ${definition.source} defines it`)
+    if (!isGiven && !definition) report([name], `is required for tools of kind ${kind}`)
   }
   for (const { path, message } of tool.input ? checkDeclaredSchema(tool.input as unknown as JsonObject) : [])
     report(['input', ...path], message)
   checkSecrets(tool, report)
-  const endpoint = tool.http ?? tool.mcp
-  if (!endpoint) return
+  const endpoint = tool[kind]
+  if (typeof endpoint !== 'object' || !('url' in endpoint)) return
   checkHeaders(endpoint.headers, [kind, 'headers'], report)
   const isUrlValid = checkUrl(endpoint, [kind, 'url'], report)
   if (tool.http && isUrlValid) checkInputReferences(tool.http, tool.input ?? {}, report)
@@ -71,7 +64,7 @@ function checkSecrets(value: unknown, report: Report, path: PropertyKey[] = []):
   if (typeof value === 'string' && value.includes('${secret:')) report(path, SECRET_NOT_ALLOWED)
   if (typeof value !== 'object' || value === null) return
   for (const [key, child] of Object.entries(value)) {
-    const isEndpoint = path[0] === 'http' || path[0] === 'mcp'
+    const isEndpoint = getKnownToolFields(path.slice(0, 1))?.includes('url')
     if (!isEndpoint || (key !== 'headers' && key !== 'url')) checkSecrets(child, report, [...path, key])
   }
 }

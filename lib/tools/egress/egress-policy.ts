@@ -1,7 +1,35 @@
 import { lookup as dnsLookup } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from 'node:net'
 import { ToolError } from '../tool.ts'
-import { isPublicAddress } from './public-address.ts'
+
+/** Blocks that are not globally reachable (IANA special-purpose address registry), and multicast. */
+const NON_PUBLIC_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10', // carrier-grade NAT
+  '127.0.0.0/8',
+  '169.254.0.0/16', // link-local, including the metadata services
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4',
+]
+
+/** The global unicast block. IPv4-mapped, NAT64, unique-local and link-local addresses are outside of it. */
+const GLOBAL_V6 = ['2000::/3']
+
+/** Exceptions in that block. Teredo and 6to4 embed an IPv4 address that the sender chooses. */
+const NON_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
+
+const nonPublicV4 = toBlockList(NON_PUBLIC_V4, 'ipv4')
+const globalV6 = toBlockList(GLOBAL_V6, 'ipv6')
+const nonPublicV6 = toBlockList(NON_PUBLIC_V6, 'ipv6')
 
 /** Where a tool may connect to. By default only to public addresses over HTTPS. */
 export type EgressPolicy = {
@@ -50,4 +78,20 @@ export function publicLookup(lookup: LookupFunction = dnsLookup as LookupFunctio
       return options.all ? callback(null, addresses) : callback(null, first.address, first.family)
     })
   }
+}
+
+/** Whether an IP address (IPv6 without brackets) belongs to the public internet. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !nonPublicV4.check(address, 'ipv4')
+  if (isIPv6(address)) return globalV6.check(address, 'ipv6') && !nonPublicV6.check(address, 'ipv6')
+  return false
+}
+
+function toBlockList(blocks: string[], family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList()
+  for (const block of blocks) {
+    const [network = '', prefix] = block.split('/')
+    list.addSubnet(network, Number(prefix), family)
+  }
+  return list
 }

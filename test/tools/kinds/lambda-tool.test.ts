@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { json, serve } from './serve.ts'
-import { call, openDeclared } from './tools.ts'
+import { json, serve } from '../serve.ts'
+import { call, openDeclared } from '../tools.ts'
 
 const lambdaDocument = (name: string) => ({
   name: 'invoke',

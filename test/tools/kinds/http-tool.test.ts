@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MAX_READ_BYTES } from '../../../lib/tools/egress/read-text.ts'
-import { fillPath } from '../../../lib/tools/http/url-template.ts'
+import { fillPath } from '../../../lib/tools/kinds/url-template.ts'
 import { MAX_RESULT_BYTES } from '../../../lib/tools/limit-result.ts'
 import { PIXEL, PIXEL_BYTES } from '../../support/data/pixel.ts'
 import { json, serve } from '../serve.ts'

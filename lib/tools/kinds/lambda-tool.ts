@@ -1,9 +1,9 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda'
-import { isJsonObject, type Json } from '../core/json.ts'
-import type { ToolResult } from '../core/model.ts'
-import type { Environment } from '../environment.ts'
-import type { LambdaDocument, ToolDocument } from './document/tool-fields.ts'
-import { failed, succeeded, ToolError, type ToolGroup, toDeclaration } from './tool.ts'
+import { isJsonObject, type Json } from '../../core/json.ts'
+import type { ToolResult } from '../../core/model.ts'
+import type { Environment } from '../../environment.ts'
+import type { LambdaDocument, ToolDocument } from '../document/tool-fields.ts'
+import { failed, succeeded, ToolError, type ToolGroup, toDeclaration } from '../tool.ts'
 
 /** Endpoint of a Lambda emulator; not set on AWS. */
 const LAMBDA_ENDPOINT = 'LAMBDA_ENDPOINT'
