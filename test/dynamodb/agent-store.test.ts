@@ -371,19 +371,23 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
     }
   })
 
-  it('get returns null for an unknown agent, and for that of another organization', async () => {
-    const { agentId: id } = await publish()
-    expect(await store.get({ organizationId: system.newId(), id })).toBeNull()
-    const { organizationId } = aVersion()
-    expect(await store.get({ organizationId, id: system.newId() })).toBeNull()
+  describe('get', () => {
+    it('returns null for an unknown agent, and for that of another organization', async () => {
+      const { agentId: id } = await publish()
+      expect(await store.get({ organizationId: system.newId(), id })).toBeNull()
+      const { organizationId } = aVersion()
+      expect(await store.get({ organizationId, id: system.newId() })).toBeNull()
+    })
   })
 
-  it('getVersion returns null for an unknown version, and for that of another agent or organization', async () => {
-    const version = await publish()
-    const other = await publish({ organizationId: version.organizationId })
-    expect(await store.getVersion({ ...version, organizationId: system.newId() })).toBeNull()
-    expect(await store.getVersion({ ...version, agentId: other.agentId })).toBeNull()
-    expect(await store.getVersion({ ...version, id: system.newId() })).toBeNull()
+  describe('getVersion', () => {
+    it('returns null for an unknown version, and for that of another agent or organization', async () => {
+      const version = await publish()
+      const other = await publish({ organizationId: version.organizationId })
+      expect(await store.getVersion({ ...version, organizationId: system.newId() })).toBeNull()
+      expect(await store.getVersion({ ...version, agentId: other.agentId })).toBeNull()
+      expect(await store.getVersion({ ...version, id: system.newId() })).toBeNull()
+    })
   })
 
   describe('getCode', () => {

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { failure } from '../../lib/core/execution.ts'
-import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import { stepStore } from '../../lib/dynamodb/executions/step-store.ts'
-import { system } from '../../lib/system.ts'
-import { propertyRuns } from '../support/data/property-runs.ts'
-import { anExecution, leased, NO_PROGRESS } from '../support/engine/executions.ts'
-import { scheduledTable } from '../support/lifecycle/tables.ts'
-import { EMULATORS, tableOn } from '../support/tables/emulators.ts'
+import { failure } from '../../../lib/core/execution.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
+import { system } from '../../../lib/system.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
+import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { scheduledTable } from '../../support/lifecycle/tables.ts'
+import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
 
 const AT = new Date().toISOString()
 const large = (bytes = 20_000) => ({ text: randomBytes(bytes).toString('base64') })

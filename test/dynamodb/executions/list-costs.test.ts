@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import type { ExecutionFilter } from '../../lib/core/ports.ts'
-import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
-import { system } from '../../lib/system.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
-import { type CreationTimes, MATCHING_TENANT, storeExecutions } from '../support/tables/listing-data.ts'
-import { type Meter, startMeter } from '../support/tables/meter.ts'
+import type { ExecutionFilter } from '../../../lib/core/ports.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { type CreationTimes, MATCHING_TENANT, storeExecutions } from '../../support/tables/listing-data.ts'
+import { type Meter, startMeter } from '../../support/tables/meter.ts'
 
 const PAGE = 50
 const MATCHES = 2 * PAGE

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newToken } from '../../lib/access/tokens.ts'
-import type { Token } from '../../lib/core/agent.ts'
-import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
+import type { Organization, Token } from '../../lib/core/agent.ts'
+import { organizationStore, rateStore, tokenStore } from '../../lib/dynamodb/access-stores.ts'
+import { largeBodiesKey, rateKey } from '../../lib/dynamodb/table/keys.ts'
 import { system } from '../../lib/system.ts'
+import { provisionTable } from '../../local/emulators/provision.ts'
 import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 
 const aToken = (overrides: Partial<Token> = {}): Token => {
@@ -55,8 +57,10 @@ describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
     })
   })
 
-  it('getByHash returns null for an unknown hash', async () => {
-    expect(await store.getByHash(aToken())).toBeNull()
+  describe('getByHash', () => {
+    it('returns null for an unknown hash', async () => {
+      expect(await store.getByHash(aToken())).toBeNull()
+    })
   })
 
   describe('recordUse', () => {
@@ -139,6 +143,109 @@ describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
       await store.create({ token: rejected })
       expect(await store.revoke({ organizationId: null, id: rejected.id, revokedAt: at(1) })).toBe(false)
       expect(await store.getByHash(token)).toEqual(token)
+    })
+  })
+})
+
+const anOrganization = (name = 'Example Ltd'): Organization => ({
+  id: system.newId(),
+  name,
+  createdAt: new Date().toISOString(),
+})
+
+describe.each(EMULATORS)('organizationStore on %s', (emulator) => {
+  // A separate table: `list` returns all organizations of a table.
+  const name = `contract-${system.newId()}`
+  beforeAll(() => provisionTable(inject(emulator), name))
+  const store = organizationStore(tableOn(emulator, name))
+  const listAll = async (limit: number) => (await readPages(store.list, limit)).items
+
+  describe('list', () => {
+    it('is empty at first', async () => {
+      expect(await store.list({ limit: 10, after: null })).toEqual({ items: [], next: null })
+    })
+
+    it.each([1, 4, 100])('returns every organization once, newest first, in pages of %i', async (limit) => {
+      const before = await listAll(limit)
+      const organizations = Array.from({ length: 10 }, () => anOrganization())
+      for (const organization of organizations) await store.create({ organization })
+      expect(await listAll(limit)).toEqual([...organizations.toReversed(), ...before])
+    })
+  })
+
+  describe('create', () => {
+    it('stores an organization, which get returns', async () => {
+      const organization = anOrganization('Größer & "日本語"')
+      await store.create({ organization })
+      expect(await store.get(organization)).toEqual(organization)
+    })
+
+    it('keeps the first of two organizations with one id', async () => {
+      const organization = anOrganization()
+      await store.create({ organization })
+      await store.create({
+        organization: { ...organization, name: 'Other', createdAt: '2020-01-01T00:00:00.000Z' },
+      })
+      expect(await store.get(organization)).toEqual(organization)
+    })
+
+    it('stores one of many organizations with one id', async () => {
+      const organization = anOrganization()
+      const read = await race(async (racer) => {
+        await store.create({ organization: { ...organization, name: `Racer ${racer}` } })
+        return store.get(organization)
+      })
+      expect(read[0]?.name).toMatch(/^Racer \d+$/)
+      expect(read).toEqual(Array(read.length).fill(read[0]))
+    })
+  })
+
+  describe('get', () => {
+    it('returns null for an unknown id', async () => {
+      expect(await store.get({ id: system.newId() })).toBeNull()
+    })
+  })
+})
+
+const SECOND = Date.UTC(2027, 0, 1) / 1000
+
+describe.each(EMULATORS)('rateStore on %s', (emulator) => {
+  const table = tableOn(emulator)
+  const rates = rateStore(table)
+
+  describe('count', () => {
+    it('counts each of many concurrent requests once', async () => {
+      const tokenId = system.newId()
+      const counts = await race(() => rates.count({ tokenId, second: SECOND }))
+      expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, i) => i + 1))
+    })
+
+    it('counts per token and second', async () => {
+      const [tokenId, other] = [system.newId(), system.newId()]
+      await rates.count({ tokenId, second: SECOND })
+      expect(await rates.count({ tokenId, second: SECOND + 1 })).toBe(1)
+      expect(await rates.count({ tokenId: other, second: SECOND })).toBe(1)
+      expect(await rates.count({ tokenId, second: SECOND })).toBe(2)
+    })
+
+    it('lets DynamoDB delete a counter a minute later', async () => {
+      const tokenId = system.newId()
+      await rates.count({ tokenId, second: SECOND })
+      const item = await table.get(rateKey(tokenId, SECOND), { consistent: true })
+      expect(item?.ttl).toBe(SECOND + 60)
+    })
+  })
+
+  describe('addBytes', () => {
+    it('adds the bytes of concurrent requests, per organization and minute', async () => {
+      const [organizationId, other] = [system.newId(), system.newId()]
+      const minute = SECOND / 60
+      const sums = await race(() => rates.addBytes({ organizationId, minute, bytes: 1_000_000 }))
+      expect(sums.sort((a, b) => a - b)).toEqual(sums.map((_, i) => (i + 1) * 1_000_000))
+      expect(await rates.addBytes({ organizationId, minute: minute + 1, bytes: 5 })).toBe(5)
+      expect(await rates.addBytes({ organizationId: other, minute, bytes: 7 })).toBe(7)
+      const item = await table.get(largeBodiesKey(organizationId, minute), { consistent: true })
+      expect(item?.ttl).toBe(SECOND + 120)
     })
   })
 })

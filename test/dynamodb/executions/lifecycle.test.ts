@@ -1,17 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Execution } from '../../lib/core/execution.ts'
-import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import { type Item, openTable, type Table } from '../../lib/dynamodb/table/table.ts'
-import { system } from '../../lib/system.ts'
-import { provisionTable } from '../../local/emulators/provision.ts'
-import { propertyRuns } from '../support/data/property-runs.ts'
-import { type Event, findLeaseViolations, findLinearization } from '../support/lifecycle/history.ts'
-import { initialState, modelPort, recordedSteps, type State } from '../support/lifecycle/reference-model.ts'
-import { lifecycles, Simulation, simulatedExecution } from '../support/lifecycle/simulation.ts'
-import { readItems, scheduledTable, storePort } from '../support/lifecycle/tables.ts'
-import { EMULATORS, shareOf } from '../support/tables/emulators.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { type Item, openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
+import { type Event, findLeaseViolations, findLinearization } from '../../support/lifecycle/history.ts'
+import {
+  initialState,
+  modelPort,
+  recordedSteps,
+  type State,
+} from '../../support/lifecycle/reference-model.ts'
+import { lifecycles, Simulation, simulatedExecution } from '../../support/lifecycle/simulation.ts'
+import { readItems, scheduledTable, storePort } from '../../support/lifecycle/tables.ts'
+import { EMULATORS, shareOf } from '../../support/tables/emulators.ts'
 
 describe.each(EMULATORS)('the lifecycle of an execution on %s', (emulator) => {
   const name = `lifecycle-${system.newId()}`

@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Feedback } from '../../lib/core/execution.ts'
-import { CANCELLED, type Execution, failure, type NewExecution, NO_USAGE } from '../../lib/core/execution.ts'
-import type { JsonObject } from '../../lib/core/json.ts'
-import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import { system } from '../../lib/system.ts'
-import { provisionTable } from '../../local/emulators/provision.ts'
-import { anExecution, leased } from '../support/engine/executions.ts'
-import { EMULATORS, tableOn } from '../support/tables/emulators.ts'
+import type { Feedback } from '../../../lib/core/execution.ts'
+import {
+  CANCELLED,
+  type Execution,
+  failure,
+  type NewExecution,
+  NO_USAGE,
+} from '../../../lib/core/execution.ts'
+import type { JsonObject } from '../../../lib/core/json.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { anExecution, leased } from '../../support/engine/executions.ts'
+import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
 
 const at = '2027-01-15T08:00:00.000Z'
 const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }

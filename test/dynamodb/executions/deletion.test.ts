@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { openStores } from '../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { system } from '../../lib/system.ts'
-import { provisionTable } from '../../local/emulators/provision.ts'
-import { propertyRuns } from '../support/data/property-runs.ts'
-import { DeletionScenario, deletions, payloadNames } from '../support/lifecycle/deletion.ts'
-import { scheduledTable } from '../support/lifecycle/tables.ts'
-import { EMULATORS, shareOf } from '../support/tables/emulators.ts'
-import { scanTable } from '../support/tables/scan-table.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
+import { DeletionScenario, deletions, payloadNames } from '../../support/lifecycle/deletion.ts'
+import { scheduledTable } from '../../support/lifecycle/tables.ts'
+import { EMULATORS, shareOf } from '../../support/tables/emulators.ts'
+import { scanTable } from '../../support/tables/scan-table.ts'
 
 describe.each(EMULATORS)('a deletion on %s', (emulator) => {
   const name = `deletion-${system.newId()}`

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { Progress } from '../../lib/core/execution.ts'
-import type { CallResult, Step } from '../../lib/core/step.ts'
-import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import { stepStore } from '../../lib/dynamodb/executions/step-store.ts'
-import type { Table } from '../../lib/dynamodb/table/table.ts'
-import { system } from '../../lib/system.ts'
-import { anExecution } from '../support/engine/executions.ts'
-import { EMULATORS, RACERS, tableOn } from '../support/tables/emulators.ts'
+import type { Progress } from '../../../lib/core/execution.ts'
+import type { CallResult, Step } from '../../../lib/core/step.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { anExecution } from '../../support/engine/executions.ts'
+import { EMULATORS, RACERS, tableOn } from '../../support/tables/emulators.ts'
 
 const times = { startedAt: '2026-11-22T08:00:00.000Z', finishedAt: '2026-11-22T08:00:01.000Z' }
 const stepOf = (number: number): Step => ({ number, kind: 'CODE', name: 'a', value: number, ...times })
@@ -23,18 +23,19 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
   const append = (executionId: string, number: number) =>
     store.append({ executionId, owner: 'me', step: stepOf(number), progress: progressAt(number) })
 
-  it('getProgress returns what was stored with the last step, also after a tool result', async () => {
-    const executionId = system.newId()
-    expect(await store.getProgress({ executionId })).toBeNull()
-    for (const number of [1, 2]) await append(executionId, number)
-    expect(await store.getProgress({ executionId })).toEqual(progressAt(2))
-    await store.appendResult({ executionId, number: 2, result })
-    expect(await store.getProgress({ executionId })).toEqual(progressAt(2))
+  describe('getProgress', () => {
+    it('returns what was stored with the last step, also after a tool result', async () => {
+      const executionId = system.newId()
+      expect(await store.getProgress({ executionId })).toBeNull()
+      for (const number of [1, 2]) await append(executionId, number)
+      expect(await store.getProgress({ executionId })).toEqual(progressAt(2))
+      await store.appendResult({ executionId, number: 2, result })
+      expect(await store.getProgress({ executionId })).toEqual(progressAt(2))
+    })
   })
 
-  it.each([0, 1, 3])(
-    'close refuses further steps after %i, and changes nothing for readers',
-    async (count) => {
+  describe('close', () => {
+    it.each([0, 1, 3])('refuses further steps after %i, and changes nothing for readers', async (count) => {
       const executionId = system.newId()
       for (let number = 1; number <= count; number++) await append(executionId, number)
       const progress = count > 0 ? progressAt(count) : null
@@ -45,8 +46,30 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
       expect(await store.read({ executionId })).toHaveLength(count)
       const page = await store.list({ executionId, limit: 2, after: null, maxBytes: 1e6 })
       expect(page.items).toHaveLength(Math.min(count, 2))
-    },
-  )
+    })
+
+    it('returns the progress of a step that is appended at the same time, or refuses the step', async () => {
+      await Promise.all(
+        Array.from({ length: RACERS }, async () => {
+          const executionId = system.newId()
+          await append(executionId, 1)
+          const [isAppended, progress] = await Promise.all([
+            append(executionId, 2),
+            store.close({ executionId }),
+          ])
+          expect(progress).toEqual(progressAt(isAppended ? 2 : 1))
+          expect(await store.read({ executionId })).toHaveLength(isAppended ? 2 : 1)
+          expect(await append(executionId, 3 - Number(!isAppended))).toBe(false)
+        }),
+      )
+    })
+
+    it('fails if the journal has more steps than its keys can order', { timeout: 10_000 }, async () => {
+      const executionId = system.newId()
+      for (const number of [99_999, 100_000]) await append(executionId, number)
+      await expect(store.close({ executionId })).rejects.toThrow('cannot be closed')
+    })
+  })
 
   describe('probe', () => {
     const executions = executionStore(tableOn(emulator))
@@ -85,28 +108,6 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
       expect(await store.probe({ ...execution, end: START })).toMatchObject({ status: null })
       expect(await store.probe({ ...anExecution(), end: START })).toEqual({ status: null, hasMore: false })
     })
-  })
-
-  it('close returns the progress of a step that is appended at the same time, or refuses the step', async () => {
-    await Promise.all(
-      Array.from({ length: RACERS }, async () => {
-        const executionId = system.newId()
-        await append(executionId, 1)
-        const [isAppended, progress] = await Promise.all([
-          append(executionId, 2),
-          store.close({ executionId }),
-        ])
-        expect(progress).toEqual(progressAt(isAppended ? 2 : 1))
-        expect(await store.read({ executionId })).toHaveLength(isAppended ? 2 : 1)
-        expect(await append(executionId, 3 - Number(!isAppended))).toBe(false)
-      }),
-    )
-  })
-
-  it('close fails if the journal has more steps than its keys can order', { timeout: 10_000 }, async () => {
-    const executionId = system.newId()
-    for (const number of [99_999, 100_000]) await append(executionId, number)
-    await expect(store.close({ executionId })).rejects.toThrow('cannot be closed')
   })
 })
 
