@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deleteDraft } from '../lib/agents/lifecycle/delete-draft.ts'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
@@ -7,7 +7,7 @@ import type { Version } from '../lib/core/agent.ts'
 import { ServiceError } from '../lib/core/errors.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { system } from '../lib/system.ts'
-import { dataFolder } from '../local/data-folder.ts'
+import { dataFolder, readState } from '../local/data-folder.ts'
 import { operatorId } from '../local/development.ts'
 
 /** The drafts that `dev` has published on this machine, by agent. */
@@ -23,7 +23,8 @@ export async function replaceDraft(
   const params = { store: agents, system, organizationId, createdBy, agent, draft: true }
   const { version, isNew } = await publishAgent(params)
   const { id, agentId } = version
-  const drafts = await readState()
+  // Empty if the file is missing or invalid: then the last draft stays.
+  const drafts = await readState<string>(stateFile())
   const previous = drafts[agentId]
   if (previous === id) return { version, isNew }
   const { [agentId]: _, ...others } = drafts
@@ -39,15 +40,6 @@ export async function replaceDraft(
 }
 
 const stateFile = () => join(dataFolder(), STATE_FILE)
-
-/** Empty if the file is missing or invalid: then the last draft stays. */
-async function readState(): Promise<Record<string, string>> {
-  try {
-    return JSON.parse(await readFile(stateFile(), 'utf8'))
-  } catch {
-    return {}
-  }
-}
 
 async function writeState(drafts: Record<string, string>): Promise<void> {
   await mkdir(dataFolder(), { recursive: true, mode: 0o700 })

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { type FolderProblem, formatProblem } from '../lib/agents/load-folder.ts'
 import { type ErrorCode, ServiceError } from '../lib/core/errors.ts'
-import { ResultFailed, toJsonText, write } from './output.ts'
+import { ResultFailed, toJsonText, write } from './terminal.ts'
 
 /** An error that the user can fix. Printed as a message without a stack trace. */
 export class UserError extends Error {

@@ -32,14 +32,8 @@ export function formatReport({ passed, failed, cases }: CaseReport): string {
   const rows = cases.map(({ name, runs }) => [
     name,
     describeResult(runs),
-    describe(
-      runs.map(({ steps }) => steps),
-      String,
-    ),
-    describe(
-      runs.map(({ durationMs }) => durationMs),
-      (ms) => `${ms} ms`,
-    ),
+    rangeOf(runs, ({ steps }) => steps),
+    `${rangeOf(runs, ({ durationMs }) => durationMs)} ms`,
     describeCost(runs),
   ])
   const summary = failed === 0 ? `${passed} passed.` : `${failed} failed, ${passed} passed.`
@@ -62,9 +56,9 @@ function describeResult(runs: Run[]): string {
 }
 
 /** One number, or the range of several. */
-function describe(numbers: number[], format: (number: number) => string): string {
-  const [min, max] = [Math.min(...numbers), Math.max(...numbers)]
-  return min === max ? format(min) : `${min}–${format(max)}`
+function rangeOf(runs: Run[], read: (run: Run) => number): string {
+  const [min, max] = [Math.min(...runs.map(read)), Math.max(...runs.map(read))]
+  return min === max ? String(min) : `${min}–${max}`
 }
 
 function describeCost(runs: Run[]): string {

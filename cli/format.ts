@@ -57,15 +57,6 @@ export function formatCommand({ stack, org }: Pick<SharedOptions, 'stack' | 'org
   return `npm run agents -- ${command}${org ? ` --org ${org}` : ''}${stack ? ` --stack ${stack}` : ''}`
 }
 
-/** Help text that follows a command's options. */
-export function formatExamples(...commands: string[]): string {
-  return [
-    '',
-    commands.length > 1 ? 'Examples:' : 'Example:',
-    ...commands.map((command) => `  ${formatCommand({}, command)}`),
-  ].join('\n')
-}
-
 /** Quotes an argument for a POSIX shell. */
 export function shellQuote(argument: string): string {
   return /^[\w./:@%+=-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`

@@ -12,7 +12,7 @@ process.env.POWERTOOLS_LOG_LEVEL ||= 'SILENT'
 
 const [{ runProgram }, { handleSignals }] = await Promise.all([
   import('./program.ts'),
-  import('./interrupt.ts'),
+  import('./terminal.ts'),
 ])
 handleSignals()
 // An agent may leave timers or sockets open, which would keep the process alive.

@@ -1,9 +1,15 @@
+import { createReadStream } from 'node:fs'
 import { InvalidArgumentError, Option } from 'commander'
 import type * as z from 'zod/mini'
 import { runParameters } from '../lib/api/parameters.ts'
 import { messageSchema } from '../lib/api/schemas/bodies.ts'
 import { isScope, MAX_TOKEN_AGENTS, MAX_TOKEN_RATE, SCOPES, type Scope } from '../lib/core/access.ts'
 import { isSlug, isUuid } from '../lib/core/ids.ts'
+import { isJsonObject, type JsonObject } from '../lib/core/json.ts'
+import { MAX_PAYLOAD_BYTES } from '../lib/core/limits.ts'
+import { JsonError, parseJson } from '../lib/core/parse-json.ts'
+import { toJsonPointer } from '../lib/schema/message-text.ts'
+import { UserError } from './errors.ts'
 
 /** `--json` and `--stack` apply to every command, `--org` to most. */
 export type SharedOptions = { json?: true | undefined; stack?: string | undefined; org?: string | undefined }
@@ -19,6 +25,13 @@ export const orgOption = (): Option =>
     '--org <uuid>',
     'organization; defaults to the development organization, or to the only one of the stack',
   ).argParser(parseUuid)
+
+/** @param of what names a model: `agent` or `version` */
+export const modelOption = (of: string): Option =>
+  new Option(
+    '--model <name>',
+    `model to use instead of the one of the ${of}: {provider}/{model}[:{reasoning}]`,
+  )
 
 export function parseUuid(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError('It must be a UUID.')
@@ -99,4 +112,49 @@ export function parseLifetime(text: string): number {
     )
   }
   return days * DAY_MS
+}
+
+/**
+ * Reads a JSON object from a file, or from standard input for `-`. The limits of a request body apply.
+ * @throws UserError
+ */
+export async function readInput(source: string): Promise<JsonObject> {
+  const name = source === '-' ? 'standard input' : source
+  if (source === '-' && process.stdin.isTTY) {
+    process.stderr.write('Enter the input as a JSON object, then press Ctrl-D on an empty line.\n')
+  }
+  const bytes = await readBytes(source, name)
+  const value = parseInput(bytes, name)
+  if (!isJsonObject(value)) throw new UserError(`${name} must contain a JSON object with the input fields.`)
+  return value
+}
+
+async function readBytes(source: string, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of source === '-' ? process.stdin : createReadStream(source)) {
+      chunks.push(chunk as Buffer)
+      length += (chunk as Buffer).length
+      if (length > MAX_PAYLOAD_BYTES) break
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new UserError(`${name} ${code === 'ENOENT' ? 'does not exist.' : `cannot be read: ${message}`}`)
+  }
+  if (length > MAX_PAYLOAD_BYTES)
+    throw new UserError(`${name} exceeds the maximum size of ${MAX_PAYLOAD_BYTES} bytes.`)
+  return Buffer.concat(chunks)
+}
+
+function parseInput(bytes: Buffer, name: string): unknown {
+  if (bytes.length === 0) throw new UserError(`${name} is empty.`)
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    if (error instanceof TypeError) throw new UserError(`${name} is not valid UTF-8.`)
+    if (!(error instanceof JsonError)) throw error
+    const location = error.names ? `, at ${toJsonPointer(error.names)}` : ''
+    throw new UserError(`${name} ${error.message}${location}.`)
+  }
 }

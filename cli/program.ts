@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
-import { Command, type OutputConfiguration } from 'commander'
+import type { Command, OutputConfiguration } from 'commander'
 import { dataFolder } from '../local/data-folder.ts'
 import packageJson from '../package.json' with { type: 'json' }
+import { CliCommand } from './command.ts'
 import { addArchiveCommands, addListCommand, addShowCommand } from './commands/agents.ts'
 import { addCasesCommands } from './commands/cases.ts'
 import { addDevCommand } from './commands/dev.ts'
@@ -20,8 +21,7 @@ import {
   addVersionsCommand,
 } from './commands/versions.ts'
 import { reportError } from './errors.ts'
-import { unlessInterrupted } from './interrupt.ts'
-import { toJsonText, write } from './output.ts'
+import { toJsonText, unlessInterrupted, write } from './terminal.ts'
 
 /** Not an option of the program in Commander, which would also match the option of `run`. */
 const VERSION_OPTIONS = ['--version', '-V']
@@ -48,7 +48,7 @@ export async function runProgram(args: string[]): Promise<number> {
 
 /** The command line with all commands. Parsing throws a `CommanderError` on wrong usage. */
 export function createProgram(output: OutputConfiguration): Command {
-  const program = new Command('npm run agents --')
+  const program = new CliCommand('npm run agents --')
     .description('Write, publish and run agents, and manage organizations and API tokens.')
     .option('--json', 'print one JSON document to stdout')
     .option('--stack <name>', 'use the table of a deployed CloudFormation stack instead of the local table')

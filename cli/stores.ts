@@ -11,9 +11,8 @@ import { ensureDevelopmentOrganization } from '../local/development.ts'
 import { openDatabase } from '../local/emulators/open-database.ts'
 import { LOCAL_TABLE } from '../local/emulators/provision.ts'
 import { calleeError, UserError } from './errors.ts'
-import { onInterrupt } from './interrupt.ts'
 import type { SharedOptions } from './options.ts'
-import { withProgress } from './output.ts'
+import { onInterrupt, withProgress } from './terminal.ts'
 
 type Opened = { stores: Stores; close: () => Promise<void> }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { tryParseJson } from '../lib/core/json.ts'
 import { DEFAULT_MODEL, type Environment, MODEL_PRICES } from '../lib/environment.ts'
 import { getPublicVariables } from '../lib/models/providers/provider-settings.ts'
 
@@ -41,6 +42,12 @@ async function createFolder(path: string): Promise<void> {
 export const cannotWrite = (folder: string, cause: Error): Error =>
   new Error(`Cannot write the data folder ${folder} (DATA_DIR): ${cause.message}`, { cause })
 
+/** The JSON object in a file; an empty one if the file is missing or invalid. */
+export async function readState<T>(file: string): Promise<Record<string, T>> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return (tryParseJson(text) ?? {}) as Record<string, T>
+}
+
 /** Variables that select models, their prices and limits. API keys are left out: they are never written to disk. */
 const NAMES = [DEFAULT_MODEL, MODEL_PRICES, ...getPublicVariables()]
 
@@ -55,8 +62,6 @@ export async function saveModelSettings(folder: string, environment: Environment
 
 /** Sets the variables that the environment does not have to the values of the last start of the service. */
 export async function applyModelSettings(environment: Environment = process.env): Promise<void> {
-  const settings = await readFile(modelSettingsFile(dataFolder(environment)), 'utf8')
-    .then((text) => JSON.parse(text) as Environment)
-    .catch((): Environment => ({}))
+  const settings = await readState<string>(modelSettingsFile(dataFolder(environment)))
   for (const name of NAMES) if (!environment[name] && settings[name]) environment[name] = settings[name]
 }

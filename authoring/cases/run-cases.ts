@@ -41,26 +41,16 @@ const MAX_PARALLEL_RUNS = 8
 export async function runCases(params: RunCasesParams): Promise<CaseResult[]> {
   const { folder, cases, selected, mode, repeat } = params
   const limit = pLimit(MAX_PARALLEL_RUNS)
+  const run = { live: runCase, record, replay }[mode]
   const names = cases.map(({ name }) => name)
   const runs = selected.flatMap((testCase) => Array.from({ length: repeat }, () => testCase))
   const results = await Promise.all(
     runs.map((testCase) =>
-      limit(() => runIn(mode, params, testCase, recordingFile(folder, testCase.name, names))),
+      limit(() => run({ ...params, testCase }, recordingFile(folder, testCase.name, names))),
     ),
   )
   if (mode === 'record') await deleteOtherRecordings(folder, names)
   return results
-}
-
-function runIn(mode: Mode, params: RunCasesParams, testCase: TestCase, file: string): Promise<CaseResult> {
-  switch (mode) {
-    case 'live':
-      return runCase({ ...params, testCase })
-    case 'record':
-      return record({ ...params, testCase }, file)
-    case 'replay':
-      return replay({ ...params, testCase }, file)
-  }
 }
 
 /** A run that fails is not recorded; the recording of an earlier one is kept. */

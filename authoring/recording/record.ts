@@ -8,11 +8,13 @@ import { openTools } from '../../lib/tools/open-tools.ts'
 import {
   agentToolsOf,
   type CallKey,
+  hash,
   type RecordedResponse,
   type Recording,
+  type RequestKey,
   type Sources,
+  toRequestKey,
 } from './recording.ts'
-import { hash, type RequestKey, toRequestKey } from './request-key.ts'
 
 /**
  * Models and tools whose responses and results are added to a recording. Equal requests get the same response, so that

@@ -4,8 +4,15 @@ import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
 import { getAnswerModes } from '../../lib/models/providers/model-traits.ts'
 import { toToolMessage, toUserMessage } from '../../lib/models/requests/to-prompt.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
-import { agentToolsOf, type Recording, type Sources } from './recording.ts'
-import { explainChange, hash, type RequestKey, toRequestKey } from './request-key.ts'
+import {
+  agentToolsOf,
+  explainChange,
+  hash,
+  type Recording,
+  type RequestKey,
+  type Sources,
+  toRequestKey,
+} from './recording.ts'
 
 const RECORD = 'Run with --record.'
 

@@ -1,71 +1,50 @@
-import type { Command } from 'commander'
 import { archiveAgent } from '../../lib/agents/lifecycle/change-agent.ts'
 import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent } from '../../lib/core/agent.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'
 import { system } from '../../lib/system.ts'
-import { readAllPages, withAgent, withOrganization } from '../find.ts'
-import {
-  alignColumns,
-  formatCommand,
-  formatExamples,
-  relativeTime,
-  textTable,
-  toCell,
-  toSingleLine,
-} from '../format.ts'
-import { orgOption, type SharedOptions } from '../options.ts'
-import { toAction } from '../output.ts'
+import type { CliCommand } from '../command.ts'
+import { readAllPages } from '../find.ts'
+import { alignColumns, formatCommand, relativeTime, textTable, toCell, toSingleLine } from '../format.ts'
+import type { SharedOptions } from '../options.ts'
 
-export function addListCommand(program: Command): void {
+export function addListCommand(program: CliCommand): void {
   program
     .command('list')
     .description('List the agents of an organization, newest first.')
     .option('--archived', 'also list archived agents')
-    .addOption(orgOption())
-    .addHelpText('after', formatExamples('list', 'list --archived'))
-    .action(
-      toAction<{ archived?: true }>((options) =>
-        withOrganization(options, async (stores, { id: organizationId, name }) => {
-          const { archived = false } = options
-          const agents = await readAllPages((page) =>
-            stores.agents.list({ organizationId, archived, ...page }),
-          )
-          const columns = ['SLUG', 'TITLE', 'CURRENT VERSION', 'DRAFT', 'UPDATED']
-          const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt, archivedAt }) => [
-            slug,
-            title,
-            current?.id ?? 'draft only',
-            draftVersionId ?? '-',
-            relativeTime(updatedAt),
-            ...(archived ? [archivedAt === null ? '-' : relativeTime(archivedAt)] : []),
-          ])
-          const text =
-            rows.length > 0
-              ? textTable([...columns, ...(archived ? ['ARCHIVED'] : [])], rows)
-              : `${name} has no agents. Publish one: ${formatCommand(options, 'publish <folder>')}`
-          return { json: agents.map(toAgentRecord), text }
-        }),
-      ),
-    )
+    .examples('list', 'list --archived')
+    .runInOrganization<{ archived?: true }>(async (stores, { id: organizationId, name }, options) => {
+      const { archived = false } = options
+      const agents = await readAllPages((page) => stores.agents.list({ organizationId, archived, ...page }))
+      const columns = ['SLUG', 'TITLE', 'CURRENT VERSION', 'DRAFT', 'UPDATED']
+      const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt, archivedAt }) => [
+        slug,
+        title,
+        current?.id ?? 'draft only',
+        draftVersionId ?? '-',
+        relativeTime(updatedAt),
+        ...(archived ? [archivedAt === null ? '-' : relativeTime(archivedAt)] : []),
+      ])
+      const text =
+        rows.length > 0
+          ? textTable([...columns, ...(archived ? ['ARCHIVED'] : [])], rows)
+          : `${name} has no agents. Publish one: ${formatCommand(options, 'publish <folder>')}`
+      return { json: agents.map(toAgentRecord), text }
+    })
 }
 
-export function addShowCommand(program: Command): void {
+export function addShowCommand(program: CliCommand): void {
   program
     .command('show')
     .description('Show an agent with its versions, input fields and output fields.')
-    .argument('<slug>', "the agent's slug or ID")
-    .addOption(orgOption())
-    .addHelpText('after', formatExamples('show redact-pii'))
-    .action(
-      toAction((options, [idOrSlug = '']) =>
-        withAgent(options, idOrSlug, async (agent) => ({
-          json: toAgentRecord(agent),
-          text: describeAgent(agent, options),
-        })),
-      ),
-    )
+    .forAgent()
+    .examples('show redact-pii')
+    .runWithAgent(async (agent, { options }) => ({
+      json: toAgentRecord(agent),
+      text: describeAgent(agent, options),
+    }))
 }
 
 function describeAgent(agent: Agent, options: SharedOptions): string {
@@ -105,26 +84,21 @@ function describeFields(heading: string, declared: JsonObject): string[] {
 }
 
 /** The commands `archive` and `restore`. */
-export function addArchiveCommands(program: Command): void {
+export function addArchiveCommands(program: CliCommand): void {
   const add = (name: string, description: string, isArchiving: boolean) =>
     program
       .command(name)
       .description(description)
-      .argument('<slug>', "the agent's slug or ID")
-      .addOption(orgOption())
-      .addHelpText('after', formatExamples(`${name} redact-pii`))
-      .action(
-        toAction((options, [idOrSlug = '']) =>
-          withAgent(options, idOrSlug, async ({ slug }, reference) => {
-            const archivedAt = isArchiving ? new Date(system.now()).toISOString() : null
-            const agent = await archiveAgent(reference, archivedAt)
-            const text = isArchiving
-              ? `Archived ${slug}. Restore it: ${formatCommand(options, `restore ${slug}`)}`
-              : `Restored ${slug}.`
-            return { json: toAgentRecord(agent), text }
-          }),
-        ),
-      )
+      .forAgent()
+      .examples(`${name} redact-pii`)
+      .runWithAgent(async ({ slug }, { reference, options }) => {
+        const archivedAt = isArchiving ? new Date(system.now()).toISOString() : null
+        const agent = await archiveAgent(reference, archivedAt)
+        const text = isArchiving
+          ? `Archived ${slug}. Restore it: ${formatCommand(options, `restore ${slug}`)}`
+          : `Restored ${slug}.`
+        return { json: toAgentRecord(agent), text }
+      })
   add(
     'archive',
     'Archive an agent: it accepts no new runs, and lists leave it out. Its runs in progress finish.',

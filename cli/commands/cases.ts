@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import { appendCase, caseOfExecution, NoCase } from '../../authoring/cases/add-case.ts'
 import { CASES_FILE, parseCases, type TestCase } from '../../authoring/cases/case-file.ts'
 import { type FailedCall, findFailedCalls } from '../../authoring/cases/find-failures.ts'
 import type { Execution } from '../../lib/core/execution.ts'
+import type { CliCommand } from '../command.ts'
 import { folderError, UserError } from '../errors.ts'
 import { withOrganization } from '../find.ts'
-import { formatCommand, formatExamples, shellQuote } from '../format.ts'
+import { formatCommand, shellQuote } from '../format.ts'
 import { orgOption, parseUuid, type SharedOptions } from '../options.ts'
-import { toAction } from '../output.ts'
 
 type Options = { folder?: string; name?: string }
 
-export function addCasesCommands(program: Command): void {
+export function addCasesCommands(program: CliCommand): void {
   const cases = program.command('cases').description('Manage the test cases of an agent.')
   cases
     .command('add')
@@ -26,18 +25,16 @@ export function addCasesCommands(program: Command): void {
       'name of the case; default: the note of the feedback, or the ID of the execution',
     )
     .addOption(orgOption())
-    .addHelpText('after', formatExamples('cases add 01a2003b-8f87-750a-aa33-59d20cae9811'))
-    .action(
-      toAction<Options>(async (options, [id = '']) => {
-        const { slug, execution, failedCalls } = await findExecution(id.toLowerCase(), options)
-        const folder = options.folder ?? join('agents', slug)
-        const testCase = toCase(execution, failedCalls, options.name)
-        await add(folder, testCase)
-        const test = formatCommand({}, `test ${shellQuote(folder)} --case ${shellQuote(testCase.name)}`)
-        const text = `Added the case "${testCase.name}" to ${join(folder, CASES_FILE)}.\n\nRun it:  ${test}`
-        return { json: { folder, ...testCase }, text }
-      }),
-    )
+    .examples('cases add 01a2003b-8f87-750a-aa33-59d20cae9811')
+    .run<Options>(async (options, [id = '']) => {
+      const { slug, execution, failedCalls } = await findExecution(id.toLowerCase(), options)
+      const folder = options.folder ?? join('agents', slug)
+      const testCase = toCase(execution, failedCalls, options.name)
+      await add(folder, testCase)
+      const test = formatCommand({}, `test ${shellQuote(folder)} --case ${shellQuote(testCase.name)}`)
+      const text = `Added the case "${testCase.name}" to ${join(folder, CASES_FILE)}.\n\nRun it:  ${test}`
+      return { json: { folder, ...testCase }, text }
+    })
 }
 
 /** @throws UserError if it does not exist */

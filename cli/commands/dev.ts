@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import type { Command } from 'commander'
 import { AgentWatcher } from '../../authoring/agent-watcher.ts'
 import { readCases, type TestCase } from '../../authoring/cases/case-file.ts'
 import { runCase } from '../../authoring/cases/run-case.ts'
@@ -18,29 +17,26 @@ import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { loadAgent } from '../../local/publish/load-agent.ts'
+import type { CliCommand } from '../command.ts'
 import { formatWarnings, reportError, UserError } from '../errors.ts'
 import { withOrganization } from '../find.ts'
-import { formatExamples } from '../format.ts'
 import { formatResult, formatStep, formatToolResult } from '../format-cases.ts'
-import { orgOption, type SharedOptions } from '../options.ts'
-import { toAction, write } from '../output.ts'
+import { modelOption, orgOption, type SharedOptions } from '../options.ts'
+import { write } from '../terminal.ts'
 
 type Options = SharedOptions & { case?: string; model?: string; types: boolean }
 
-export function addDevCommand(program: Command): void {
+export function addDevCommand(program: CliCommand): void {
   program
     .command('dev')
     .description('Watch an agent: on each change, publish a draft and run a case on it. Ctrl-C stops.')
     .argument('<folder>', 'folder that contains agent.md')
     .option('--case <name>', 'case of cases.yaml to run; default: the first')
-    .option(
-      '--model <name>',
-      'model to use instead of the one of the agent: {provider}/{model}[:{reasoning}]',
-    )
+    .addOption(modelOption('agent'))
     .option('--no-types', 'do not check the types of the code')
     .addOption(orgOption())
-    .addHelpText('after', formatExamples('dev agents/redact-pii'))
-    .action(toAction<Options>((options, [folder = '']) => develop(folder, options)))
+    .examples('dev agents/redact-pii')
+    .run<Options>((options, [folder = '']) => develop(folder, options))
 }
 
 /** Never returns: Ctrl-C exits. */

@@ -1,41 +1,35 @@
-import type { Command } from 'commander'
 import type { ValueChange } from '../../lib/api/compare-versions.ts'
 import { type ComparedLine, compareVersions, type VersionComparison } from '../../lib/api/compare-versions.ts'
 import { toVersionDetails } from '../../lib/api/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { versionNotFound, withAgent } from '../find.ts'
-import { formatCommand, formatExamples, relativeTime } from '../format.ts'
-import { orgOption, parseUuid, type SharedOptions } from '../options.ts'
-import { toAction } from '../output.ts'
+import { versionNotFound } from '../find.ts'
+import { formatCommand, relativeTime } from '../format.ts'
+import { parseUuid, type SharedOptions } from '../options.ts'
 
-export function addDiffCommand(program: Command): void {
+export function addDiffCommand(program: CliCommand): void {
   program
     .command('diff')
     .description(
       'Compare two versions of an agent. Without versions: the current one and the draft, or the one before it and the current one.',
     )
-    .argument('<slug>', "the agent's slug or ID")
+    .forAgent()
     .argument('[before]', 'ID of a version', parseUuid)
     .argument('[after]', 'ID of another version; default: the current one', parseUuid)
-    .addOption(orgOption())
-    .addHelpText('after', formatExamples('diff redact-pii', 'diff redact-pii <version> <version>'))
-    .action(
-      toAction((options, [idOrSlug = '', before, after]) =>
-        withAgent(options, idOrSlug, async (agent, _reference, stores) => {
-          const find = (id: string) => findVersion(stores, agent, id.toLowerCase(), options)
-          const [a, b] = before
-            ? [await find(before), after ? await find(after) : currentOf(agent, options)]
-            : await findDefaults(stores, agent, options)
-          const comparison = compareVersions(toVersionDetails(a, agent), toVersionDetails(b, agent))
-          return {
-            json: { before: a.id, after: b.id, ...comparison },
-            text: describeComparison(agent, a, b, comparison),
-          }
-        }),
-      ),
-    )
+    .examples('diff redact-pii', 'diff redact-pii <version> <version>')
+    .runWithAgent(async (agent, { stores, options, args: [before, after] }) => {
+      const find = (id: string) => findVersion(stores, agent, id.toLowerCase(), options)
+      const [a, b] = before
+        ? [await find(before), after ? await find(after) : currentOf(agent, options)]
+        : await findDefaults(stores, agent, options)
+      const comparison = compareVersions(toVersionDetails(a, agent), toVersionDetails(b, agent))
+      return {
+        json: { before: a.id, after: b.id, ...comparison },
+        text: describeComparison(agent, a, b, comparison),
+      }
+    })
 }
 
 /** Older versions that are searched for a published one. */

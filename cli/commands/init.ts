@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { type Kind, newAgentFiles } from '../../authoring/templates.ts'
 import { isSlug } from '../../lib/core/ids.ts'
+import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { formatCommand, formatExamples, shellQuote } from '../format.ts'
-import { toAction } from '../output.ts'
+import { formatCommand, shellQuote } from '../format.ts'
 
 type Options = { model?: true; code?: true; folder?: string }
 
-export function addInitCommand(program: Command): void {
+export function addInitCommand(program: CliCommand): void {
   program
     .command('init')
     .description('Create the folder of a new agent that runs, with a test case.')
@@ -18,16 +18,14 @@ export function addInitCommand(program: Command): void {
     .option('--code', 'an agent that runs code in TypeScript (default)')
     .addOption(new Option('--model', 'an agent that instructs a model').conflicts('code'))
     .option('--folder <path>', 'where to create it; default: agents/<slug>')
-    .addHelpText('after', formatExamples('init count-words', 'init detect-language --model'))
-    .action(
-      toAction<Options>(async (options, [slug = '']) => {
-        const folder = options.folder ?? join('agents', slug)
-        const kind = options.model ? 'model' : 'code'
-        const files = newAgentFiles(slug, kind)
-        await writeFiles(folder, files)
-        return { json: { slug, folder, files: Object.keys(files) }, text: describe(folder, kind, files) }
-      }),
-    )
+    .examples('init count-words', 'init detect-language --model')
+    .run<Options>(async (options, [slug = '']) => {
+      const folder = options.folder ?? join('agents', slug)
+      const kind = options.model ? 'model' : 'code'
+      const files = newAgentFiles(slug, kind)
+      await writeFiles(folder, files)
+      return { json: { slug, folder, files: Object.keys(files) }, text: describe(folder, kind, files) }
+    })
 }
 
 function parseSlug(text: string): string {

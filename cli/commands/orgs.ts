@@ -1,60 +1,55 @@
-import type { Command } from 'commander'
 import { system } from '../../lib/system.ts'
+import type { CliCommand } from '../command.ts'
 import { readAllPages } from '../find.ts'
-import { formatCommand, formatExamples, relativeTime, textTable } from '../format.ts'
+import { formatCommand, relativeTime, textTable } from '../format.ts'
 import { parseName } from '../options.ts'
-import { toAction } from '../output.ts'
 import { withStores } from '../stores.ts'
 
-export function addOrgsCommand(program: Command): void {
+export function addOrgsCommand(program: CliCommand): void {
   const orgs = program.command('orgs').description('Manage organizations, which own agents and API tokens.')
   addCreateCommand(orgs)
   addListCommand(orgs)
 }
 
-function addCreateCommand(orgs: Command): void {
+function addCreateCommand(orgs: CliCommand): void {
   const create = orgs
     .command('create')
     .description('Create an organization.')
     .argument('[name]', 'name of the organization, instead of --name', parseName)
     .option('--name <text>', 'name of the organization', parseName)
-    .addHelpText('after', formatExamples('orgs create --name "Example Ltd"'))
-  create.action(
-    toAction<{ name?: string }>(async (options) => {
-      const [argument] = create.processedArgs as [string | undefined]
-      if (argument && options.name) create.error('error: name specified both as argument and with --name')
-      const name =
-        options.name ?? argument ?? create.error("error: required option '--name <text>' not specified")
-      const id = system.newId()
-      const createdAt = new Date(system.now()).toISOString()
-      await withStores(options, (stores) =>
-        stores.organizations.create({ organization: { id, name, createdAt } }),
-      )
-      const createToken = formatCommand({ ...options, org: id }, 'tokens create --name <text>')
-      return {
-        json: { id, name },
-        text: `Created organization ${name}.\n  ID  ${id}\n\nCreate a token: ${createToken}`,
-      }
-    }),
-  )
+    .examples('orgs create --name "Example Ltd"')
+  create.run<{ name?: string }>(async (options) => {
+    const [argument] = create.processedArgs as [string | undefined]
+    if (argument && options.name) create.error('error: name specified both as argument and with --name')
+    const name =
+      options.name ?? argument ?? create.error("error: required option '--name <text>' not specified")
+    const id = system.newId()
+    const createdAt = new Date(system.now()).toISOString()
+    await withStores(options, (stores) =>
+      stores.organizations.create({ organization: { id, name, createdAt } }),
+    )
+    const createToken = formatCommand({ ...options, org: id }, 'tokens create --name <text>')
+    return {
+      json: { id, name },
+      text: `Created organization ${name}.\n  ID  ${id}\n\nCreate a token: ${createToken}`,
+    }
+  })
 }
 
-function addListCommand(orgs: Command): void {
+function addListCommand(orgs: CliCommand): void {
   orgs
     .command('list')
     .description('List the organizations.')
-    .addHelpText('after', formatExamples('orgs list'))
-    .action(
-      toAction(async (options) => {
-        const organizations = await withStores(options, (stores) =>
-          readAllPages((page) => stores.organizations.list(page)),
-        )
-        const rows = organizations.map(({ id, name, createdAt }) => [id, name, relativeTime(createdAt)])
-        const text =
-          rows.length > 0
-            ? textTable(['ORGANIZATION', 'NAME', 'CREATED'], rows)
-            : `No organizations. Create one: ${formatCommand(options, 'orgs create --name <text>')}`
-        return { json: organizations, text }
-      }),
-    )
+    .examples('orgs list')
+    .run(async (options) => {
+      const organizations = await withStores(options, (stores) =>
+        readAllPages((page) => stores.organizations.list(page)),
+      )
+      const rows = organizations.map(({ id, name, createdAt }) => [id, name, relativeTime(createdAt)])
+      const text =
+        rows.length > 0
+          ? textTable(['ORGANIZATION', 'NAME', 'CREATED'], rows)
+          : `No organizations. Create one: ${formatCommand(options, 'orgs create --name <text>')}`
+      return { json: organizations, text }
+    })
 }

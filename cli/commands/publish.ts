@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { CASES_FILE, type TestCase } from '../../authoring/cases/case-file.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
 import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
@@ -7,13 +6,14 @@ import type { Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { operatorId } from '../../local/development.ts'
+import type { CliCommand } from '../command.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
 import { toArchivedError, withOrganization } from '../find.ts'
-import { formatCommand, formatExamples, shellQuote } from '../format.ts'
+import { formatCommand, shellQuote } from '../format.ts'
 import { formatReport } from '../format-cases.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
-import { toAction, withProgress } from '../output.ts'
 import { getRemote, publishOverHttp, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import { withProgress } from '../terminal.ts'
 import { testCases } from './test.ts'
 
 type Options = RemoteOptions & {
@@ -24,7 +24,7 @@ type Options = RemoteOptions & {
   message?: string
 }
 
-export function addPublishCommand(program: Command): void {
+export function addPublishCommand(program: CliCommand): void {
   program
     .command('publish')
     .description('Validate an agent and publish it as its current version.')
@@ -37,29 +37,24 @@ export function addPublishCommand(program: Command): void {
     .addOption(urlOption('publish over HTTP to'))
     .addOption(tokenOption('manage'))
     .addOption(orgOption())
-    .addHelpText(
-      'after',
-      formatExamples(
-        'publish agents/redact-pii --test',
-        'publish agents/redact-pii --draft --message "Finds passport numbers"',
-        'publish agents/redact-pii --url https://agents.example.com --token aes_…',
-      ),
+    .examples(
+      'publish agents/redact-pii --test',
+      'publish agents/redact-pii --draft --message "Finds passport numbers"',
+      'publish agents/redact-pii --url https://agents.example.com --token aes_…',
     )
-    .action(
-      toAction<Options>(async (options, [folder = '']) => {
-        const remote = getRemote(options)
-        const { agent, cases, warnings } = await check(folder, options)
-        if (options.test) await assertCasesPass(folder, agent, cases, options)
-        const { slug } = agent.document
-        const { version, isNew } = await withProgress(`Publishing ${slug}`, publish(agent, options, remote))
-        const { agentId, id: versionId, status } = version
-        return {
-          json: { agentId, versionId, slug, status, ...(warnings.length > 0 && { warnings }) },
-          note: formatWarnings(warnings).join('\n'),
-          text: describeVersion({ ...version, slug, isNew }, options, folder),
-        }
-      }),
-    )
+    .run<Options>(async (options, [folder = '']) => {
+      const remote = getRemote(options)
+      const { agent, cases, warnings } = await check(folder, options)
+      if (options.test) await assertCasesPass(folder, agent, cases, options)
+      const { slug } = agent.document
+      const { version, isNew } = await withProgress(`Publishing ${slug}`, publish(agent, options, remote))
+      const { agentId, id: versionId, status } = version
+      return {
+        json: { agentId, versionId, slug, status, ...(warnings.length > 0 && { warnings }) },
+        note: formatWarnings(warnings).join('\n'),
+        text: describeVersion({ ...version, slug, isNew }, options, folder),
+      }
+    })
 }
 
 type PublishedVersion = Pick<Version, 'id' | 'agentId' | 'status'>

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { trackExecution } from '../../authoring/track-execution.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
@@ -10,14 +9,12 @@ import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-re
 import * as engine from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
+import type { CliCommand, Result } from '../command.ts'
 import { folderError, UserError } from '../errors.ts'
 import { findVersion, withOrganization } from '../find.ts'
-import { formatExamples } from '../format.ts'
-import { onInterrupt } from '../interrupt.ts'
-import { orgOption, parseAs, parseUuid, type SharedOptions } from '../options.ts'
-import { type Result, toAction, withProgress, write } from '../output.ts'
-import { readInput } from '../read-input.ts'
+import { modelOption, orgOption, parseAs, parseUuid, readInput, type SharedOptions } from '../options.ts'
 import { withWorkbench } from '../stores.ts'
+import { onInterrupt, withProgress, write } from '../terminal.ts'
 
 type Options = {
   input: string
@@ -31,7 +28,7 @@ type Options = {
   strict?: true
 }
 
-export function addRunCommand(program: Command): void {
+export function addRunCommand(program: CliCommand): void {
   program
     .command('run')
     .description('Run an agent in this process, record the execution, and print the output.')
@@ -42,10 +39,7 @@ export function addRunCommand(program: Command): void {
     )
     .option('--version <id>', 'version to run, for example a draft, instead of the current one', parseUuid)
     .option('--tenant <id>', 'tenant that the execution belongs to', parseAs('tenantId'))
-    .option(
-      '--model <name>',
-      'model to use instead of the one of the version: {provider}/{model}[:{reasoning}]',
-    )
+    .addOption(modelOption('version'))
     .option('--steps <number>', 'maximum number of steps', parseAs('maxAgentSteps'))
     .option('--max-tokens <number>', 'maximum input and output tokens', parseAs('maxTokens'))
     .option(
@@ -57,28 +51,23 @@ export function addRunCommand(program: Command): void {
     .option('--no-cache', 'run even if the version reuses results')
     .option('--strict', 'reject input that does not match the input schema exactly')
     .addOption(orgOption())
-    .addHelpText(
-      'after',
-      formatExamples(
-        'run redact-pii --input input.json',
-        'run agents/redact-pii --input input.json',
-        `run redact-pii --input - <<< '{"content": "ada@example.com"}'`,
-      ),
+    .examples(
+      'run redact-pii --input input.json',
+      'run agents/redact-pii --input input.json',
+      `run redact-pii --input - <<< '{"content": "ada@example.com"}'`,
     )
-    .action(
-      toAction<Options>(async (options, [idOrSlug = '']) => {
-        const input = await readInput(options.input)
-        if (!options.stack) await applyModelSettings()
-        if (isFolder(idOrSlug)) return runFolder(idOrSlug, input, options)
-        return withOrganization(options, async (stores, organization) => {
-          const versionId = options.version
-          const version = await findVersion({ stores, organization, idOrSlug, versionId, options })
-          const { id, output } = await run(stores, version, input, options, true)
-          const note = `execution ${id}, version ${version.id}`
-          return { json: output, text: JSON.stringify(output, null, 2), note }
-        })
-      }),
-    )
+    .run<Options>(async (options, [idOrSlug = '']) => {
+      const input = await readInput(options.input)
+      if (!options.stack) await applyModelSettings()
+      if (isFolder(idOrSlug)) return runFolder(idOrSlug, input, options)
+      return withOrganization(options, async (stores, organization) => {
+        const versionId = options.version
+        const version = await findVersion({ stores, organization, idOrSlug, versionId, options })
+        const { id, output } = await run(stores, version, input, options, true)
+        const note = `execution ${id}, version ${version.id}`
+        return { json: output, text: JSON.stringify(output, null, 2), note }
+      })
+    })
 }
 
 /** Slugs and ids contain neither dots nor slashes. */

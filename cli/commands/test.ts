@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import type { TestCase } from '../../authoring/cases/case-file.ts'
 import { type Mode, type RunCasesParams, runCases } from '../../authoring/cases/run-cases.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
@@ -6,11 +6,12 @@ import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import { ModelConfigurationError } from '../../lib/core/model.ts'
 import { checkModel } from '../../lib/models/check-model.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
+import type { CliCommand } from '../command.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
-import { formatExamples } from '../format.ts'
 import { type CaseReport, formatReport, toReport } from '../format-cases.ts'
-import { toAction, withProgress } from '../output.ts'
+import { modelOption } from '../options.ts'
 import { withWorkbench } from '../stores.ts'
+import { withProgress } from '../terminal.ts'
 
 type Options = {
   case: string[]
@@ -23,29 +24,27 @@ type Options = {
 
 const MAX_REPEATS = 1_000
 
-export function addCheckCommand(program: Command): void {
+export function addCheckCommand(program: CliCommand): void {
   program
     .command('check')
     .description('Check an agent like publish, with the types of its code and its test cases.')
     .argument('<folder>', 'folder that contains agent.md')
     .option('--no-types', 'do not check the types of the code')
-    .addHelpText('after', formatExamples('check agents/redact-pii'))
-    .action(
-      toAction<Pick<Options, 'types'>>(async ({ types }, [folder = '']) => {
-        await applyModelSettings()
-        const checking = checkFolder(folder, { types })
-        const { agent, cases, problems, warnings } = await withProgress(`Checking ${folder}`, checking)
-        if (!agent) throw folderError('Check', problems)
-        const { slug } = agent.document
-        const count = cases.length === 1 ? '1 test case' : `${cases.length} test cases`
-        const text = `${slug} is valid${cases.length > 0 ? `, with ${count}` : ''}.`
-        const note = formatWarnings(warnings).join('\n')
-        return { json: { slug, cases: cases.map(({ name }) => name), problems: [], warnings }, text, note }
-      }),
-    )
+    .examples('check agents/redact-pii')
+    .run<Pick<Options, 'types'>>(async ({ types }, [folder = '']) => {
+      await applyModelSettings()
+      const checking = checkFolder(folder, { types })
+      const { agent, cases, problems, warnings } = await withProgress(`Checking ${folder}`, checking)
+      if (!agent) throw folderError('Check', problems)
+      const { slug } = agent.document
+      const count = cases.length === 1 ? '1 test case' : `${cases.length} test cases`
+      const text = `${slug} is valid${cases.length > 0 ? `, with ${count}` : ''}.`
+      const note = formatWarnings(warnings).join('\n')
+      return { json: { slug, cases: cases.map(({ name }) => name), problems: [], warnings }, text, note }
+    })
 }
 
-export function addTestCommand(program: Command): void {
+export function addTestCommand(program: CliCommand): void {
   program
     .command('test')
     .description('Run the cases of cases.yaml in parallel, without publishing the agent.')
@@ -57,10 +56,7 @@ export function addTestCommand(program: Command): void {
       [],
     )
     .option('--repeat <number>', 'how often each case runs', parseRepeat, 1)
-    .option(
-      '--model <name>',
-      'model to use instead of the one of the agent: {provider}/{model}[:{reasoning}]',
-    )
+    .addOption(modelOption('agent'))
     .addOption(
       new Option('--record', 'store what models and tools return, for --replay').conflicts([
         'replay',
@@ -69,21 +65,19 @@ export function addTestCommand(program: Command): void {
     )
     .option('--replay', 'use what was recorded: no model, network or API key is needed')
     .option('--no-types', 'do not check the types of the code')
-    .addHelpText('after', formatExamples('test agents/redact-pii', 'test agents/triage-ticket --replay'))
-    .action(
-      toAction<Options>(async (options, [folder = '']) => {
-        const { agent, cases, problems } = await checkFolder(folder, { types: options.types })
-        if (!agent) throw folderError('Test', problems)
-        if (cases.length === 0) throw new UserError(`${folder} has no cases. Write some into cases.yaml.`)
-        const report = await testCases(folder, agent, cases, {
-          mode: options.record ? 'record' : options.replay ? 'replay' : 'live',
-          selected: selectCases(cases, options.case),
-          repeat: options.repeat,
-          model: options.model ?? null,
-        })
-        return { json: report, text: formatReport(report), hasFailed: report.failed > 0 }
-      }),
-    )
+    .examples('test agents/redact-pii', 'test agents/triage-ticket --replay')
+    .run<Options>(async (options, [folder = '']) => {
+      const { agent, cases, problems } = await checkFolder(folder, { types: options.types })
+      if (!agent) throw folderError('Test', problems)
+      if (cases.length === 0) throw new UserError(`${folder} has no cases. Write some into cases.yaml.`)
+      const report = await testCases(folder, agent, cases, {
+        mode: options.record ? 'record' : options.replay ? 'replay' : 'live',
+        selected: selectCases(cases, options.case),
+        repeat: options.repeat,
+        model: options.model ?? null,
+      })
+      return { json: report, text: formatReport(report), hasFailed: report.failed > 0 }
+    })
 }
 
 function parseRepeat(text: string): number {

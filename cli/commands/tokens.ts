@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { newToken } from '../../lib/access/tokens.ts'
 import { SCOPES, type Scope, type TokenLimits } from '../../lib/core/access.ts'
 import type { Token } from '../../lib/core/agent.ts'
@@ -6,9 +5,10 @@ import { agentIdFrom } from '../../lib/core/ids.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import { operatorId } from '../../local/development.ts'
+import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { findOrganization, readAllPages, withOrganization } from '../find.ts'
-import { formatCommand, formatExamples, relativeTime, textTable } from '../format.ts'
+import { findOrganization, readAllPages } from '../find.ts'
+import { formatCommand, relativeTime, textTable } from '../format.ts'
 import {
   DEFAULT_LIFETIME_DAYS,
   orgOption,
@@ -20,10 +20,9 @@ import {
   parseScopes,
   parseUuid,
 } from '../options.ts'
-import { toAction } from '../output.ts'
 import { withStores } from '../stores.ts'
 
-export function addTokensCommand(program: Command): void {
+export function addTokensCommand(program: CliCommand): void {
   const tokens = program.command('tokens').description("Manage an organization's API tokens.")
   addCreateCommand(tokens)
   addListCommand(tokens)
@@ -42,7 +41,7 @@ type CreateOptions = {
   rate?: number
 }
 
-function addCreateCommand(tokens: Command): void {
+function addCreateCommand(tokens: CliCommand): void {
   tokens
     .command('create')
     .description('Create an API token. The token is shown only once.')
@@ -66,46 +65,36 @@ function addCreateCommand(tokens: Command): void {
       parseAs('tenantId'),
     )
     .option('--rate <n/s>', 'maximum requests per second, such as 10/s', parseRate)
-    .addOption(orgOption())
-    .addHelpText(
-      'after',
-      formatExamples(
-        'tokens create --name ci --scopes run,read,manage --expires 30',
-        'tokens create --name acme --scopes run,read --agents triage-ticket --tenant acme --rate 10/s',
-      ),
+    .examples(
+      'tokens create --name ci --scopes run,read,manage --expires 30',
+      'tokens create --name acme --scopes run,read --agents triage-ticket --tenant acme --rate 10/s',
     )
-    .action(
-      toAction<CreateOptions>((options) =>
-        withOrganization(options, async (stores, organization) => {
-          const { scopes, agents = null, tenant: tenantId = null, rate = null } = options
-          const limits: TokenLimits = { scopes, agents, tenantId, rate }
-          const { token, text } = newToken({
-            system,
-            organizationId: organization.id,
-            name: options.name,
-            createdBy: operatorId(),
-            lifetimeMs: Number.isFinite(options.expires) ? options.expires : null,
-            ...limits,
-          })
-          await stores.tokens.create({ token })
-          const { id, organizationId, name, expiresAt } = token
-          const missing = await findMissingAgents(stores, token)
-          const note = [
-            `Created token "${name}" for ${organization.name}. It ${expiresAt ? `expires on ${expiresAt}` : 'never expires'}.`,
-            `Scopes: ${describeScopes(token)}. Limits: ${describeLimits(token)}.`,
-            ...(scopes === DEFAULT_SCOPES
-              ? ['For more scopes, create one with --scopes run,read,manage.']
-              : []),
-            ...missing.map((agent) => `Warning: the organization has no agent ${agent} yet.`),
-            'Save it now: it is not shown again. Send it in the header "Authorization: Bearer <token>".',
-            `Revoke it: ${formatCommand(options, `tokens revoke ${id}`)}`,
-          ].join('\n')
-          const set = Object.entries(limits).filter(([, value]) => value !== null)
-          const json = { id, token: text, organizationId, name, expiresAt, ...Object.fromEntries(set) }
-          return { json, text, note }
-        }),
-      ),
-    )
+    .runInOrganization<CreateOptions>(async (stores, organization, options) => {
+      const { scopes, agents = null, tenant: tenantId = null, rate = null } = options
+      const limits: TokenLimits = { scopes, agents, tenantId, rate }
+      const { token, text } = newToken({
+        system,
+        organizationId: organization.id,
+        name: options.name,
+        createdBy: operatorId(),
+        lifetimeMs: Number.isFinite(options.expires) ? options.expires : null,
+        ...limits,
+      })
+      await stores.tokens.create({ token })
+      const { id, organizationId, name, expiresAt } = token
+      const missing = await findMissingAgents(stores, token)
+      const note = [
+        `Created token "${name}" for ${organization.name}. It ${expiresAt ? `expires on ${expiresAt}` : 'never expires'}.`,
+        `Scopes: ${describeScopes(token)}. Limits: ${describeLimits(token)}.`,
+        ...(scopes === DEFAULT_SCOPES ? ['For more scopes, create one with --scopes run,read,manage.'] : []),
+        ...missing.map((agent) => `Warning: the organization has no agent ${agent} yet.`),
+        'Save it now: it is not shown again. Send it in the header "Authorization: Bearer <token>".',
+        `Revoke it: ${formatCommand(options, `tokens revoke ${id}`)}`,
+      ].join('\n')
+      const set = Object.entries(limits).filter(([, value]) => value !== null)
+      const json = { id, token: text, organizationId, name, expiresAt, ...Object.fromEntries(set) }
+      return { json, text, note }
+    })
 }
 
 async function findMissingAgents(stores: Stores, { organizationId, agents }: Token): Promise<string[]> {
@@ -119,25 +108,20 @@ async function findMissingAgents(stores: Stores, { organizationId, agents }: Tok
   return found.flat()
 }
 
-function addListCommand(tokens: Command): void {
+function addListCommand(tokens: CliCommand): void {
   tokens
     .command('list')
     .description("List an organization's API tokens, newest first, without their secrets.")
-    .addOption(orgOption())
-    .addHelpText('after', formatExamples('tokens list'))
-    .action(
-      toAction((options) =>
-        withOrganization(options, async (stores, { id: organizationId, name }) => {
-          const tokens = await readAllPages((page) => stores.tokens.list({ organizationId, ...page }))
-          const rows = tokens.map(toRow)
-          const text =
-            rows.length > 0
-              ? textTable(COLUMNS, rows)
-              : `${name} has no tokens. Create one: ${formatCommand(options, 'tokens create --name <text>')}`
-          return { json: tokens.map(({ hash: _, ...record }) => record), text }
-        }),
-      ),
-    )
+    .examples('tokens list')
+    .runInOrganization(async (stores, { id: organizationId, name }, options) => {
+      const tokens = await readAllPages((page) => stores.tokens.list({ organizationId, ...page }))
+      const rows = tokens.map(toRow)
+      const text =
+        rows.length > 0
+          ? textTable(COLUMNS, rows)
+          : `${name} has no tokens. Create one: ${formatCommand(options, 'tokens create --name <text>')}`
+      return { json: tokens.map(({ hash: _, ...record }) => record), text }
+    })
 }
 
 const COLUMNS = ['TOKEN', 'NAME', 'STATUS', 'CREATED', 'LAST USED', 'STARTS WITH', 'SCOPES', 'LIMITS']
@@ -175,32 +159,27 @@ function describeStatus({ revokedAt, expiresAt }: Token): string {
     : `valid, expires ${relativeTime(expiresAt)}`
 }
 
-function addRevokeCommand(tokens: Command): void {
+function addRevokeCommand(tokens: CliCommand): void {
   tokens
     .command('revoke')
     .description('Revoke an API token permanently.')
     .argument('<id>', "the token's ID, as shown by tokens list", parseUuid)
     .addOption(orgOption())
-    .addHelpText('after', formatExamples('tokens revoke 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11'))
-    .action(
-      toAction(async (options, [argument = '']) => {
-        const id = argument.toLowerCase()
-        const isRevoked = await withStores(options, async (stores) => {
-          const organizationId = options.org ? (await findOrganization(stores, options)).id : null
-          const revokedAt = new Date(system.now()).toISOString()
-          return stores.tokens.revoke({ organizationId, id, revokedAt })
+    .examples('tokens revoke 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11')
+    .run(async (options, [argument = '']) => {
+      const id = argument.toLowerCase()
+      const isRevoked = await withStores(options, async (stores) => {
+        const organizationId = options.org ? (await findOrganization(stores, options)).id : null
+        const revokedAt = new Date(system.now()).toISOString()
+        return stores.tokens.revoke({ organizationId, id, revokedAt })
+      })
+      if (!isRevoked) {
+        throw new UserError(`Token ${id} not found. List tokens: ${formatCommand(options, 'tokens list')}`, {
+          details: { code: 'TokenNotFound' },
         })
-        if (!isRevoked) {
-          throw new UserError(
-            `Token ${id} not found. List tokens: ${formatCommand(options, 'tokens list')}`,
-            {
-              details: { code: 'TokenNotFound' },
-            },
-          )
-        }
-        // API Gateway caches the authorizer's result for a minute (infra/api/api.ts).
-        const effect = options.stack ? 'It stops working within one minute' : 'It no longer works'
-        return { json: { id, revoked: true }, text: `Revoked token ${id}. ${effect}.` }
-      }),
-    )
+      }
+      // API Gateway caches the authorizer's result for a minute (infra/api/api.ts).
+      const effect = options.stack ? 'It stops working within one minute' : 'It no longer works'
+      return { json: { id, revoked: true }, text: `Revoked token ${id}. ${effect}.` }
+    })
 }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Command } from 'commander'
 import { AgentError, Client } from '../../clients/typescript/src/index.ts'
 import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import {
@@ -9,19 +8,19 @@ import {
   writePythonModule,
   writeTypeScriptModule,
 } from '../../lib/schema/types/agent-types.ts'
+import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { readAllPages, withOrganization } from '../find.ts'
-import { formatExamples } from '../format.ts'
 import { orgOption } from '../options.ts'
-import { toAction, withProgress } from '../output.ts'
 import { explainFailure, getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import { withProgress } from '../terminal.ts'
 
 type Options = RemoteOptions & { out?: string; python?: true }
 
 /** A service that cannot be reached is not waited for: somebody may have mistyped its address. */
 const MAX_RETRIES = 2
 
-export function addTypesCommand(program: Command): void {
+export function addTypesCommand(program: CliCommand): void {
   program
     .command('types')
     .description('Write the input and output types of all published agents, in TypeScript or Python.')
@@ -30,28 +29,23 @@ export function addTypesCommand(program: Command): void {
     .addOption(urlOption('read agents over HTTP from'))
     .addOption(tokenOption('read'))
     .addOption(orgOption())
-    .addHelpText(
-      'after',
-      formatExamples(
-        'types --out src/agents.ts',
-        'types --python --out agent_types.py',
-        'types --out src/agents.ts --url https://agents.example.com --token aes_…',
-      ),
+    .examples(
+      'types --out src/agents.ts',
+      'types --python --out agent_types.py',
+      'types --out src/agents.ts --url https://agents.example.com --token aes_…',
     )
-    .action(
-      toAction<Options>(async (options) => {
-        const agents = await readAgents(options)
-        const text = (options.python ? writePythonModule : writeTypeScriptModule)(agents)
-        const slugs = agents.map(({ slug }) => slug).sort()
-        const { out } = options
-        if (out === undefined) return { json: { agents: slugs, text }, text: text.trimEnd() }
-        await writeFile(out, text).catch((error: NodeJS.ErrnoException) => {
-          throw new UserError(`Cannot write ${out}: ${explainWriteError(out, error)}`)
-        })
-        const count = slugs.length === 1 ? '1 agent' : `${slugs.length} agents`
-        return { json: { agents: slugs, file: out }, text: `Wrote the types of ${count} to ${out}.` }
-      }),
-    )
+    .run<Options>(async (options) => {
+      const agents = await readAgents(options)
+      const text = (options.python ? writePythonModule : writeTypeScriptModule)(agents)
+      const slugs = agents.map(({ slug }) => slug).sort()
+      const { out } = options
+      if (out === undefined) return { json: { agents: slugs, text }, text: text.trimEnd() }
+      await writeFile(out, text).catch((error: NodeJS.ErrnoException) => {
+        throw new UserError(`Cannot write ${out}: ${explainWriteError(out, error)}`)
+      })
+      const count = slugs.length === 1 ? '1 agent' : `${slugs.length} agents`
+      return { json: { agents: slugs, file: out }, text: `Wrote the types of ${count} to ${out}.` }
+    })
 }
 
 /** Agents with a published version: others cannot be run by their slug. */

@@ -50,35 +50,25 @@ async function findCodeProblem(
 function findUnset(folder: string, { document, text }: LoadedAgent, environment: Environment) {
   const lines = text.split('\n')
   const warn = (needle: string | RegExp, field: string, message: string): FolderProblem => {
-    const index = lines.findIndex((line) => line.search(needle) >= 0)
-    return {
-      file: toFile(join(folder, DOCUMENT_FILE)),
-      line: Math.max(index, 0) + 1,
-      column: 1,
-      field,
-      message,
-    }
+    const line =
+      Math.max(
+        lines.findIndex((text) => text.search(needle) >= 0),
+        0,
+      ) + 1
+    return { file: toFile(join(folder, DOCUMENT_FILE)), line, column: 1, field, message }
   }
-  const secrets = document.tools.flatMap((tool) =>
-    [...JSON.stringify(tool).matchAll(SECRET_REFERENCE)].map(([, secret = '']) => ({
-      tool: tool.name,
-      secret,
-    })),
+  const references = document.tools.flatMap((tool) =>
+    [...JSON.stringify(tool).matchAll(SECRET_REFERENCE)].map(([, secret = '']) => ({ tool, secret })),
   )
+  const secrets = Map.groupBy(references, ({ secret }) => secret)
   const modelProblem = document.code ? null : findModelProblem(document.model, environment)
   return [
-    ...secrets
-      .filter(
-        ({ secret }, index) =>
-          !environment[secret] && secrets.findIndex((other) => other.secret === secret) === index,
-      )
-      .map(({ tool, secret }) =>
-        warn(
-          new RegExp(`secret:${secret}\\b`),
-          `tools.${tool}`,
-          `the secret ${secret} is not set in this environment`,
-        ),
-      ),
+    ...[...secrets]
+      .filter(([secret]) => !environment[secret])
+      .map(([secret, [first]]) => {
+        const message = `the secret ${secret} is not set in this environment`
+        return warn(new RegExp(`secret:${secret}\\b`), `tools.${first?.tool.name}`, message)
+      }),
     ...document.env
       .filter((name) => !environment[name])
       .map((name) => warn(new RegExp(`\\b${name}\\b`), 'env', `${name} is not set in this environment`)),

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DOCUMENT_FILE } from '../../lib/core/agent.ts'
 import { AgentArchived } from '../../lib/core/errors.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import type { AgentStore } from '../../lib/core/ports.ts'
 import { system } from '../../lib/system.ts'
+import { readState } from '../data-folder.ts'
 import { DEVELOPMENT_ORGANIZATION, operatorId } from '../development.ts'
 import { hashSources, sourcesOutside } from './source-hash.ts'
 
@@ -30,7 +31,8 @@ export async function publishFolder(
   const folders = entries
     .map((name) => join(folder, name))
     .filter((path) => existsSync(join(path, DOCUMENT_FILE)))
-  const state = await readState(stateFile)
+  // Empty if the file is missing or invalid: then every folder is checked.
+  const state = await readState<Publication>(stateFile)
   const results = await Promise.all(
     folders.map(async (path) => (await findUnchanged(store, path, state[path])) ?? publish(store, path)),
   )
@@ -83,13 +85,4 @@ async function publish(store: AgentStore, folder: string): Promise<Published | I
 function findAgent(store: AgentStore, slug: string) {
   const organizationId = DEVELOPMENT_ORGANIZATION.id
   return store.get({ organizationId, id: agentIdOf(organizationId, slug) })
-}
-
-/** Empty if the file is missing or invalid: then every folder is checked. */
-async function readState(file: string): Promise<Record<string, Publication>> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8'))
-  } catch {
-    return {}
-  }
 }

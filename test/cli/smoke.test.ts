@@ -10,7 +10,7 @@ import { newOrganization } from '../support/engine/organization.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 async function smoke(args: string[]) {
-  const child = spawn(process.execPath, ['cli/smoke/main.ts', ...args], {
+  const child = spawn(process.execPath, ['cli/smoke.ts', ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Template } from '../../../local/to-sam-template.ts'
+import type { Template } from '../../../local/sam-template.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
 import { ACCOUNT, REGION } from '../emulators/moto.ts'
 

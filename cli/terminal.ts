@@ -1,4 +1,28 @@
+import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The command has printed its result, which is that something failed. */
+export class ResultFailed extends Error {}
+
+const PROGRESS_DELAY_MS = 1_000
+
+export const toJsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+/** Resolves once the text is flushed, because the process may exit right after. Ignores a closed pipe (EPIPE). */
+export function write(stream: Writable, text: string): Promise<void> {
+  if (stream.listenerCount('error') === 0) stream.on('error', () => undefined)
+  return new Promise((resolve) => stream.write(text, () => resolve()))
+}
+
+/** Prints `message` to stderr if the work takes longer than a second. */
+export async function withProgress<T>(message: string, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => process.stderr.write(`${message}…\n`), PROGRESS_DELAY_MS)
+  try {
+    return await work
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 type Cleanup = () => Promise<unknown>
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Template, toSamTemplate } from '../../local/to-sam-template.ts'
+import { type Template, toSamTemplate } from '../../local/sam-template.ts'
 import { findResources, synthesize } from '../infra/synthesize.ts'
 
 const endpoints = { dynamodb: 'http://127.0.0.1:8000', sqs: 'http://127.0.0.1:9324' }

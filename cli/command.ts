@@ -1,0 +1,62 @@
+import { Command } from 'commander'
+import type { AgentReference } from '../lib/agents/resolve-agent.ts'
+import type { Agent, Organization } from '../lib/core/agent.ts'
+import type { Stores } from '../lib/dynamodb/open-stores.ts'
+import { withAgent, withOrganization } from './find.ts'
+import { formatCommand } from './format.ts'
+import { orgOption, type SharedOptions } from './options.ts'
+import { ResultFailed, toJsonText, write } from './terminal.ts'
+
+/**
+ * Result of a command: `json` is printed with `--json`, `text` without it. `note` always goes to stderr. `hasFailed`: the
+ * exit code is 1.
+ */
+export type Result = { json: unknown; text: string; note?: string; hasFailed?: boolean }
+
+/** What a command that works on an agent is given. `reference` is for `lib/agents`. `args`: those after the agent. */
+type AgentContext = { reference: AgentReference; stores: Stores; options: SharedOptions; args: string[] }
+
+/** A command that prints its result. */
+export class CliCommand extends Command {
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name)
+  }
+
+  /** Adds examples to the help text. */
+  examples(...commands: string[]): this {
+    const lines = commands.map((command) => `  ${formatCommand({}, command)}`)
+    return this.addHelpText('after', ['', lines.length > 1 ? 'Examples:' : 'Example:', ...lines].join('\n'))
+  }
+
+  run<Options = object>(work: (options: Options & SharedOptions, args: string[]) => Promise<Result>): this {
+    return this.action(async () => {
+      const options = this.optsWithGlobals<Options & SharedOptions>()
+      const { json, text, note, hasFailed } = await work(options, this.args)
+      if (note) await write(process.stderr, `${note}\n`)
+      await write(process.stdout, options.json ? toJsonText(json) : `${text}\n`)
+      if (hasFailed) throw new ResultFailed()
+    })
+  }
+
+  /** Runs with the stores and the organization of `--org`. */
+  runInOrganization<Options = object>(
+    work: (stores: Stores, organization: Organization, options: Options & SharedOptions) => Promise<Result>,
+  ): this {
+    return this.addOption(orgOption()).run<Options>((options) =>
+      withOrganization(options, (stores, organization) => work(stores, organization, options)),
+    )
+  }
+
+  /** Adds the first argument of commands that run with an agent. */
+  forAgent(): this {
+    return this.argument('<slug>', "the agent's slug or ID").addOption(orgOption())
+  }
+
+  runWithAgent(work: (agent: Agent, context: AgentContext) => Promise<Result>): this {
+    return this.run((options, [idOrSlug = '', ...args]) =>
+      withAgent(options, idOrSlug, (agent, reference, stores) =>
+        work(agent, { reference, stores, options, args }),
+      ),
+    )
+  }
+}
