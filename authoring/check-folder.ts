@@ -1,6 +1,6 @@
 import { type FolderProblem, findCodeFile, type LoadedAgent } from '../lib/agents/load-folder.ts'
 import type { Environment } from '../lib/environment.ts'
-import { loadAgent } from '../local/publish/load-agent.ts'
+import { loadAgent } from '../local/load-agent.ts'
 import { readCases, type TestCase } from './cases/case-file.ts'
 import { typeCheck } from './type-check.ts'
 

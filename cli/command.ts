@@ -8,8 +8,8 @@ import { orgOption, type SharedOptions } from './options.ts'
 import { ResultFailed, toJsonText, write } from './terminal.ts'
 
 /**
- * Result of a command: `json` is printed with `--json`, `text` without it. `note` always goes to stderr. `hasFailed`: the
- * exit code is 1.
+ * Result of a command: `json` is printed with `--json`, `text` without it. `note` always goes to stderr. `hasFailed`:
+ * the exit code is 1.
  */
 export type Result = { json: unknown; text: string; note?: string; hasFailed?: boolean }
 

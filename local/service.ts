@@ -22,7 +22,7 @@ import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision
 import { type Emulator, startSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
 import { closeServer, createGateway, DRAIN_MS, listen, urlOf } from './gateway/gateway.ts'
-import { type PublishResult, publishFolder } from './publish/publish-folder.ts'
+import { type PublishResult, publishFolder } from './publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
 import { readLocalSettings } from './settings.ts'
 

@@ -1,25 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import {
-  functionOf,
-  getOperation,
-  isPublicPath,
-  methodsOf,
-  type OperationName,
-} from '../../lib/api/routes.ts'
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import { functionOf, getOperation, isPublicPath, methodsOf } from '../../lib/api/routes.ts'
 import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
 import { type CorsOrigins, corsHeaders, preflightResult } from '../../lib/http/cors.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
-import { type Authorizer, authorize, cacheAuthorizer } from './authorizer.ts'
+import type { Handlers } from './functions.ts'
+import { type Authorizer, authorize, cacheAuthorizer } from './functions.ts'
 import { checkEncoding, matchPath, type PathMatch, readBody, toProxyEvent } from './proxy-event.ts'
 import { rejectMalformed, writeResponse } from './write-response.ts'
-
-export type Handlers = Record<
-  OperationName,
-  (event: APIGatewayProxyEvent, context: object) => Promise<unknown>
->
 
 export type GatewayOptions = {
   handlers: Handlers

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { type Route, routes } from '../../lib/api/routes.ts'
 import { invalidPathEncoding, invalidQueryEncoding } from '../../lib/http/parameters.ts'
-import type { AuthorizerContext } from './authorizer.ts'
+import type { AuthorizerContext } from './functions.ts'
 
 /**
  * Checks the percent-encoding of a URL before it is decoded: decoding replaces invalid UTF-8 by U+FFFD, which makes

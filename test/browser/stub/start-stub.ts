@@ -8,8 +8,9 @@ import { RouteNotFound } from '../../../lib/core/errors.ts'
 import { CONSOLE_FOLDER, RESPONSE_STREAMING } from '../../../lib/environment.ts'
 import { type HttpResponse, toProxyResult } from '../../../lib/http/event.ts'
 import { toProblemResult } from '../../../lib/http/problem-details.ts'
+import type { Handlers } from '../../../local/gateway/functions.ts'
 import { localFunctions } from '../../../local/gateway/functions.ts'
-import { closeServer, createGateway, type Handlers, listen, urlOf } from '../../../local/gateway/gateway.ts'
+import { closeServer, createGateway, listen, urlOf } from '../../../local/gateway/gateway.ts'
 
 /** Responses of the API by operation. An operation without one is not found. */
 export type Answers = Partial<Record<OperationName, (event: APIGatewayProxyEvent) => HttpResponse>>

@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
-import { cacheAuthorizer } from '../../../local/gateway/authorizer.ts'
+import { cacheAuthorizer } from '../../../local/gateway/functions.ts'
 
 const eventOf = (authorizationToken: string): APIGatewayTokenAuthorizerEvent => ({
   type: 'TOKEN',

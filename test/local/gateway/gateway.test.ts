@@ -6,11 +6,11 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { toProxyResult } from '../../../lib/http/event.ts'
 import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
+import type { Handlers } from '../../../local/gateway/functions.ts'
 import {
   closeServer,
   createGateway,
   type GatewayOptions,
-  type Handlers,
   listen,
   urlOf,
 } from '../../../local/gateway/gateway.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, inject, vi } from 'vitest'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import type { Handlers } from '../../../local/gateway/functions.ts'
 import { localFunctions } from '../../../local/gateway/functions.ts'
-import type { Handlers } from '../../../local/gateway/gateway.ts'
 
 /** For a test file: the handlers of the endpoints in this process, on the shared table and without a queue. */
 export function localHandlers(): Handlers {

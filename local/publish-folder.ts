@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { DOCUMENT_FILE } from '../../lib/core/agent.ts'
-import { AgentArchived } from '../../lib/core/errors.ts'
-import { agentIdOf } from '../../lib/core/ids.ts'
-import type { AgentStore } from '../../lib/core/ports.ts'
-import { system } from '../../lib/system.ts'
-import { readState } from '../data-folder.ts'
-import { DEVELOPMENT_ORGANIZATION, operatorId } from '../development.ts'
-import { hashSources, sourcesOutside } from './source-hash.ts'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DOCUMENT_FILE } from '../lib/core/agent.ts'
+import { AgentArchived } from '../lib/core/errors.ts'
+import { agentIdOf } from '../lib/core/ids.ts'
+import type { AgentStore } from '../lib/core/ports.ts'
+import { system } from '../lib/system.ts'
+import { readState } from './data-folder.ts'
+import { DEVELOPMENT_ORGANIZATION, operatorId } from './development.ts'
 
 /** `problems`: the folder is not a valid agent, or the agent is archived, and nothing was published. */
 export type PublishResult = { slug: string; isNew: boolean } | Invalid
@@ -37,7 +38,7 @@ export async function publishFolder(
     folders.map(async (path) => (await findUnchanged(store, path, state[path])) ?? publish(store, path)),
   )
   if (results.some((result) => 'problems' in result || result.isChecked)) {
-    const { stopBundler } = await import('../../lib/agents/code/bundle-code.ts')
+    const { stopBundler } = await import('../lib/agents/code/bundle-code.ts')
     await stopBundler()
     const entries = results.flatMap((result, index) =>
       'problems' in result ? [] : [[folders[index], result.publication]],
@@ -64,14 +65,14 @@ async function findUnchanged(
 }
 
 async function publish(store: AgentStore, folder: string): Promise<Published | Invalid> {
-  const { formatProblem } = await import('../../lib/agents/load-folder.ts')
+  const { formatProblem } = await import('../lib/agents/load-folder.ts')
   const { loadAgent } = await import('./load-agent.ts')
   const { agent, problems } = await loadAgent(folder, process.env)
   if (!agent) return { folder, problems: problems.map(formatProblem) }
   const { slug } = agent.document
   const sources = sourcesOutside(folder, agent.sources)
   const publication = { slug, sources, sourceHash: await hashSources(folder, sources) }
-  const { publishAgent } = await import('../../lib/agents/lifecycle/publish-agent.ts')
+  const { publishAgent } = await import('../lib/agents/lifecycle/publish-agent.ts')
   const params = { store, system, organizationId: DEVELOPMENT_ORGANIZATION.id, createdBy: operatorId() }
   try {
     const { isNew } = await publishAgent({ ...params, agent, draft: false })
@@ -85,4 +86,39 @@ async function publish(store: AgentStore, folder: string): Promise<Published | I
 function findAgent(store: AgentStore, slug: string) {
   const organizationId = DEVELOPMENT_ORGANIZATION.id
   return store.get({ organizationId, id: agentIdOf(organizationId, slug) })
+}
+
+const PROJECT = fileURLToPath(new URL('..', import.meta.url))
+
+/** What checks and bundles agents, and the versions of the packages that they import. */
+const TOOLCHAIN = ['lib', 'package-lock.json', 'tsconfig.json'].map((name) => join(PROJECT, name))
+
+/** The sources of an agent outside its folder. Packages are left out: the lock file has their versions. */
+export function sourcesOutside(folder: string, sources: string[]): string[] {
+  const isInside = (path: string) => !relative(resolve(folder), path).startsWith('..')
+  return sources
+    .map((path) => resolve(path))
+    .filter((path) => !isInside(path) && !path.split(sep).includes('node_modules'))
+}
+
+/** A hash of the names and contents of everything that a version of the agent depends on. */
+export async function hashSources(folder: string, sources: string[]): Promise<string> {
+  const files = (await Promise.all([folder, ...sources, ...TOOLCHAIN].map(listFiles))).flat().sort()
+  const contents = await Promise.all(files.map((file) => readFile(file).catch(() => 'missing')))
+  const hash = createHash('sha256')
+  for (const [index, file] of files.entries()) {
+    const content = contents[index] ?? ''
+    hash.update(JSON.stringify([file, content.length])).update(content)
+  }
+  return hash.digest('hex')
+}
+
+/** All files below a folder; the path itself if it is a file. */
+async function listFiles(path: string): Promise<string[]> {
+  try {
+    const entries = await readdir(path, { recursive: true, withFileTypes: true })
+    return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name))
+  } catch {
+    return [path]
+  }
 }

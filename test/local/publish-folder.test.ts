@@ -2,18 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { archiveAgent, promoteVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
+import { archiveAgent, promoteVersion } from '../../lib/agents/lifecycle/change-agent.ts'
 
-import { resolveAgent } from '../../../lib/agents/resolve-agent.ts'
-import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
-import { system } from '../../../lib/system.ts'
-import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
-import { loadAgent } from '../../../local/publish/load-agent.ts'
-import { publishFolder } from '../../../local/publish/publish-folder.ts'
-import { hashSources, sourcesOutside } from '../../../local/publish/source-hash.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
+import { resolveAgent } from '../../lib/agents/resolve-agent.ts'
+import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { system } from '../../lib/system.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
+import { loadAgent } from '../../local/load-agent.ts'
+import { hashSources, publishFolder, sourcesOutside } from '../../local/publish-folder.ts'
+import { sharedTable } from '../support/engine/organization.ts'
 
-vi.mock('../../../local/publish/load-agent.ts', { spy: true })
+vi.mock('../../local/load-agent.ts', { spy: true })
 
 const store = agentStore(sharedTable())
 let folder: string

@@ -1,18 +1,18 @@
 import { join, relative, resolve } from 'node:path'
-import { START } from '../../lib/agents/document/yaml-file.ts'
+import { START } from '../lib/agents/document/yaml-file.ts'
 import {
   type FolderProblem,
   findCodeFile,
   type LoadedAgent,
   type LoadResult,
   loadFolder,
-} from '../../lib/agents/load-folder.ts'
-import { DOCUMENT_FILE } from '../../lib/core/agent.ts'
-import { ModelConfigurationError } from '../../lib/core/model.ts'
-import { findLoadProblem } from '../../lib/engine/code-agent/load-code.ts'
-import { DEFAULT_MODEL, type Environment } from '../../lib/environment.ts'
-import { checkModel } from '../../lib/models/check-model.ts'
-import { SECRET_REFERENCE } from '../../lib/tools/secrets.ts'
+} from '../lib/agents/load-folder.ts'
+import { DOCUMENT_FILE } from '../lib/core/agent.ts'
+import { ModelConfigurationError } from '../lib/core/model.ts'
+import { findLoadProblem } from '../lib/engine/code-agent/load-code.ts'
+import { DEFAULT_MODEL, type Environment } from '../lib/environment.ts'
+import { checkModel } from '../lib/models/check-model.ts'
+import { SECRET_REFERENCE } from '../lib/tools/secrets.ts'
 
 /** `warnings`: what keeps the agent from running in this environment, but may be different in another one. */
 export type LoadedFolder = LoadResult & { warnings: FolderProblem[] }
