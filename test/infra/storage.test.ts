@@ -120,7 +120,7 @@ describe('the triggers', () => {
       EventSourceArn: { 'Fn::GetAtt': [queueId, 'Arn'] },
       FunctionName: { Ref: expect.stringMatching(/^ProcessExecutionFunction/) },
       FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: SETTINGS.runnerConcurrency.default },
+      ScalingConfig: { MaximumConcurrency: SETTINGS.runnerConcurrency.parse(undefined) },
     })
   })
 
