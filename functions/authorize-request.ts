@@ -1,7 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { recordUse, verifyToken } from '../lib/access/tokens.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { toAuthorizerContext } from '../lib/http/identity.ts'
+import { toAuthorizerContext } from '../lib/http/authorizer-context.ts'
 import { system } from '../lib/system.ts'
 
 const { tokens } = openStores()

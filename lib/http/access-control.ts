@@ -2,38 +2,40 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { assertAllTenants, assertScope, mayUseAgent, resolveTenant } from '../access/permissions.ts'
 import { countRequest, largeBodyCounter } from '../access/rates.ts'
+import type { Operation } from '../api/routes.ts'
 import type { Access, Scope } from '../core/access.ts'
 import { AgentNotFound, Unauthorized } from '../core/errors.ts'
 import type { RateStore } from '../core/ports.ts'
+import { fromAuthorizerContext } from './authorizer-context.ts'
 import type { ServiceEvent } from './event.ts'
 
-/**
- * Counts the requests of tokens with a rate, also those that are rejected later. It is not the authorizer that counts:
- * API Gateway caches its results.
- */
-export function rateLimit(rates: RateStore): MiddlewareObj<ServiceEvent> {
-  return { before: ({ event }) => countRequest(rates, accessOf(event)) }
-}
+type Restricted = Pick<Operation, 'allTenants' | 'body'> & { scope: Scope | Scope[] | 'any' }
 
-/** Limits large bodies. To be used after the checks of the token. */
-export function largeBodyLimit(rates: RateStore): MiddlewareObj<ServiceEvent> {
-  const count = largeBodyCounter(rates)
-  return { before: ({ event }) => count(accessOf(event), countBytes(event)) }
+/**
+ * Identifies the token by the context that the authorizer returned, and checks what it may do. A request without one is
+ * rejected, so that a route whose authorizer is missing fails closed. Requests that are rejected later count as well.
+ * It is not the authorizer that counts: API Gateway caches its results.
+ */
+export function accessControl(
+  { scope, allTenants, body }: Restricted,
+  rates: RateStore,
+): MiddlewareObj<ServiceEvent> {
+  const countBody = body ? largeBodyCounter(rates) : undefined
+  return {
+    before: async ({ event }) => {
+      const access = fromAuthorizerContext(event.requestContext.authorizer ?? {})
+      event.access = access
+      await countRequest(rates, access)
+      if (scope !== 'any') assertScope(access, ...[scope].flat())
+      if (allTenants) assertAllTenants(access)
+      await countBody?.(access, countBytes(event))
+    },
+  }
 }
 
 function countBytes({ body, isBase64Encoded }: ServiceEvent): number {
   if (!body) return 0
   return Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8')
-}
-
-/** Rejects tokens without a scope of the operation. */
-export function requireScope(...scopes: Scope[]): MiddlewareObj<ServiceEvent> {
-  return { before: ({ event }) => assertScope(accessOf(event), ...scopes) }
-}
-
-/** Rejects tokens that are bound to a tenant. */
-export function requireAllTenants(): MiddlewareObj<ServiceEvent> {
-  return { before: ({ event }) => assertAllTenants(accessOf(event)) }
 }
 
 /** Limits the agent in the path and the tenant in the query to those of the token. Used after `queryParameters`. */

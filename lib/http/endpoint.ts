@@ -8,18 +8,9 @@ import { type Access, ANONYMOUS } from '../core/access.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { RateStore } from '../core/ports.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
-import {
-  largeBodyLimit,
-  rateLimit,
-  requireAllTenants,
-  requireScope,
-  restrictParameters,
-  type SuggestSlug,
-  suggestion,
-} from './access-control.ts'
+import { accessControl, restrictParameters, type SuggestSlug, suggestion } from './access-control.ts'
 import { readCorsOrigins, responseHeaders } from './cors.ts'
 import { getBasePath, getHeader, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
-import { identity } from './identity.ts'
 import { jsonBody } from './json-body.ts'
 import { encoding, queryParameters, requestHeaders } from './parameters.ts'
 import { problemDetails } from './problem-details.ts'
@@ -96,10 +87,7 @@ export function endpoint<Name extends OperationName>(
   if (suggest) handler.use(suggestion(suggest))
   if (!operation.public) {
     if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)
-    handler.use(identity()).use(rateLimit(rates))
-    if (operation.scope !== 'any') handler.use(requireScope(...[operation.scope].flat()))
-    if (operation.allTenants) handler.use(requireAllTenants())
-    if (operation.body) handler.use(largeBodyLimit(rates))
+    handler.use(accessControl(operation, rates))
   }
   handler.use(encoding())
   if (!operation.ignoresQuery) handler.use(queryParameters(query))

@@ -51,7 +51,7 @@ function toViolations({ issues }: z.core.$ZodError): Violation[] {
 
 /** Names come from the client, so they are truncated to keep the response small. */
 function toViolation(name: string, message: string): Violation {
-  const path = name.length > 64 ? `${name.slice(0, 64)}…` : name
+  const path = truncate(name, 64)
   return { path, message: `${path} ${message}${message.endsWith('?') ? '' : '.'}` }
 }
 
@@ -79,11 +79,5 @@ const isReplaced = (text: string) => text.includes(REPLACEMENT_CHARACTER)
 export const invalidPathEncoding = (): ServiceError =>
   new ServiceError('BadRequest', 'The path must be percent-encoded UTF-8.')
 
-export function invalidQueryEncoding(names: string[]): InvalidQueryParameter {
-  return new InvalidQueryParameter(
-    names.map((name) => {
-      const path = truncate(name, 64)
-      return { path, message: `${path} must be percent-encoded UTF-8.` }
-    }),
-  )
-}
+export const invalidQueryEncoding = (names: string[]): InvalidQueryParameter =>
+  new InvalidQueryParameter(names.map((name) => toViolation(name, 'must be percent-encoded UTF-8')))

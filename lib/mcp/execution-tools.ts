@@ -10,7 +10,6 @@ import {
 import { toChangedRecord, toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
 import type { Scope } from '../core/access.ts'
 import { encodeCursor } from '../core/cursor.ts'
-import type { ExecutionStatus } from '../core/execution.ts'
 import type { JsonObject } from '../core/json.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
@@ -31,8 +30,7 @@ type ServiceTool = {
 
 export type ServiceTools = Map<string, ServiceTool>
 
-const EXECUTION_ID = { type: 'string', description: 'The ID of the execution.' }
-const EXECUTION = toOutputSchema(executionRecord)
+const EXECUTION_ID = z.string().describe('The ID of the execution.')
 
 /** The tools for executions, with the longest wait that the engine allows. */
 export function executionTools(syncDeadlineMs: number): ServiceTools {
@@ -41,28 +39,21 @@ export function executionTools(syncDeadlineMs: number): ServiceTools {
 }
 
 const getExecution = (maxSeconds: number) =>
-  serviceTool<{ executionId: string; waitSeconds?: number }>({
-    declaration: {
-      name: 'get_execution',
-      title: 'Get an execution',
-      description: 'Returns the record of a run of an agent: its status, and its output or error.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          executionId: EXECUTION_ID,
-          waitSeconds: {
-            type: 'integer',
-            minimum: 0,
-            maximum: maxSeconds,
-            description: 'How long to wait until the execution is final. Default: 0.',
-          },
-        },
-        required: ['executionId'],
-        additionalProperties: false,
-      },
-      outputSchema: EXECUTION,
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    },
+  serviceTool({
+    name: 'get_execution',
+    title: 'Get an execution',
+    description: 'Returns the record of a run of an agent: its status, and its output or error.',
+    input: z.strictObject({
+      executionId: EXECUTION_ID,
+      waitSeconds: z
+        .int()
+        .min(0)
+        .max(maxSeconds)
+        .optional()
+        .describe('How long to wait until the execution is final. Default: 0.'),
+    }),
+    output: executionRecord,
+    annotations: { readOnlyHint: true, openWorldHint: false },
     scope: 'read',
     async run(engine, { access, cancelled }, { executionId, waitSeconds = 0 }) {
       const params = { access, executionId, waitSeconds, signal: cancelled }
@@ -70,21 +61,14 @@ const getExecution = (maxSeconds: number) =>
     },
   })
 
-const CANCEL_EXECUTION = serviceTool<{ executionId: string }>({
-  declaration: {
-    name: 'cancel_execution',
-    title: 'Cancel an execution',
-    description:
-      'Cancels a run that is in progress and returns its record; its ID and status if the token may not read it. A final execution does not change.',
-    inputSchema: {
-      type: 'object',
-      properties: { executionId: EXECUTION_ID },
-      required: ['executionId'],
-      additionalProperties: false,
-    },
-    outputSchema: toOutputSchema(changedExecutionRecord),
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  },
+const CANCEL_EXECUTION = serviceTool({
+  name: 'cancel_execution',
+  title: 'Cancel an execution',
+  description:
+    'Cancels a run that is in progress and returns its record; its ID and status if the token may not read it. A final execution does not change.',
+  input: z.strictObject({ executionId: EXECUTION_ID }),
+  output: changedExecutionRecord,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   scope: 'run',
   async run(engine, { access }, { executionId }) {
     return toResult(toChangedRecord(await cancelExecution(engine, { access, executionId }), access))
@@ -94,40 +78,19 @@ const CANCEL_EXECUTION = serviceTool<{ executionId: string }>({
 /** With the rules of the HTTP parameter, of which JSON Schema can express only the length. */
 const TENANT_ID = runParameters.shape.tenantId
 
-type ListInput = {
-  agent?: string
-  status?: ExecutionStatus
-  tenantId?: string
-  limit?: number
-  cursor?: string
-}
-
-const LIST_EXECUTIONS = serviceTool<ListInput>({
-  declaration: {
-    name: 'list_executions',
-    title: 'List executions',
-    description: 'Lists runs of agents without their inputs and outputs, newest first.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        agent: { type: 'string', description: 'Only runs of this agent: the name of its tool.' },
-        status: { enum: ['IN_PROGRESS', 'SUCCESS', 'ERROR'], description: 'Only runs with this status.' },
-        tenantId: { type: 'string', minLength: 1, maxLength: 128, description: 'Only runs of this tenant.' },
-        limit: {
-          type: 'integer',
-          minimum: PAGE_SIZE.min,
-          maximum: PAGE_SIZE.max,
-          default: PAGE_SIZE.default,
-        },
-        cursor: { type: 'string', description: 'The nextCursor of the previous page.' },
-      },
-      additionalProperties: false,
-    },
-    outputSchema: toOutputSchema(
-      z.object({ executions: z.array(executionSummaryRecord), nextCursor: z.string().optional() }),
-    ),
-    annotations: { readOnlyHint: true, openWorldHint: false },
-  },
+const LIST_EXECUTIONS = serviceTool({
+  name: 'list_executions',
+  title: 'List executions',
+  description: 'Lists runs of agents without their inputs and outputs, newest first.',
+  input: z.strictObject({
+    agent: z.string().optional().describe('Only runs of this agent: the name of its tool.'),
+    status: executionRecord.shape.status.optional().describe('Only runs with this status.'),
+    tenantId: z.string().min(1).max(128).optional().describe('Only runs of this tenant.'),
+    limit: z.int().min(PAGE_SIZE.min).max(PAGE_SIZE.max).optional().meta({ default: PAGE_SIZE.default }),
+    cursor: z.string().optional().describe('The nextCursor of the previous page.'),
+  }),
+  output: z.object({ executions: z.array(executionSummaryRecord), nextCursor: z.string().optional() }),
+  annotations: { readOnlyHint: true, openWorldHint: false },
   scope: 'read',
   async run(engine, { access }, input) {
     const { error } = TENANT_ID.safeParse(input.tenantId)
@@ -142,27 +105,30 @@ const LIST_EXECUTIONS = serviceTool<ListInput>({
   },
 })
 
-type Definition<Input> = {
-  declaration: Tool
+type Definition<Input extends z.ZodObject> = Pick<Tool, 'name' | 'title' | 'description' | 'annotations'> & {
+  input: Input
+  output: z.ZodType
   scope: Scope
-  run: (engine: SubmitEngine, call: ToolCall, input: Input) => Promise<CallToolResult>
+  run: (engine: SubmitEngine, call: ToolCall, input: z.output<Input>) => Promise<CallToolResult>
 }
 
-/** Validates the arguments. `Input` is the type that the input schema describes. */
-function serviceTool<Input>({ declaration, scope, run }: Definition<Input>): ServiceTool {
-  const validate = compileStrictValidator(declaration.inputSchema as JsonObject)
+/** Validates the arguments with the input schema that clients see. */
+function serviceTool<Input extends z.ZodObject>(definition: Definition<Input>): ServiceTool {
+  const { input, output, scope, run, ...tool } = definition
+  const inputSchema = toJsonSchema(input)
+  const validate = compileStrictValidator(inputSchema)
   return {
-    declaration,
+    declaration: { ...tool, inputSchema, outputSchema: toJsonSchema(output) },
     scope,
     async run(engine, call) {
       const violations = validate(call.input)
       if (violations.length > 0)
         return toToolError(`The arguments do not match the input schema.\n${describeViolations(violations)}`)
-      return run(engine, call, call.input as Input)
+      return run(engine, call, call.input as z.output<Input>)
     },
   }
 }
 
-function toOutputSchema(schema: z.ZodType): Tool['outputSchema'] {
+function toJsonSchema(schema: z.ZodType) {
   return toObjectSchema(z.toJSONSchema(schema) as JsonObject)
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../lib/core/access.ts'
 import { LARGE_BODY_BYTES, MAX_PAYLOAD_BYTES } from '../../lib/core/limits.ts'
 import type { RateStore } from '../../lib/core/ports.ts'
-import { largeBodyLimit } from '../../lib/http/access-control.ts'
+import { accessControl } from '../../lib/http/access-control.ts'
+import { toAuthorizerContext } from '../../lib/http/authorizer-context.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'
 import { system } from '../../lib/system.ts'
 
@@ -16,14 +17,17 @@ function counting(sum = 0) {
       return sum + added.reduce((total, each) => total + each, 0)
     },
   }
-  const before = largeBodyLimit(rates).before as (request: { event: ServiceEvent }) => Promise<void>
+  const { before } = accessControl({ scope: 'run', body: 'Input' }, rates) as {
+    before: (request: { event: ServiceEvent }) => Promise<void>
+  }
   const access = { ...UNLIMITED, organizationId: system.newId(), tokenId: system.newId() }
+  const requestContext = { authorizer: toAuthorizerContext(access) }
   const send = (body: string | null, isBase64Encoded = false) =>
-    before({ event: { body, isBase64Encoded, access } as ServiceEvent })
+    before({ event: { body, isBase64Encoded, requestContext } as unknown as ServiceEvent })
   return { added, send }
 }
 
-describe('largeBodyLimit', () => {
+describe('accessControl, for large bodies', () => {
   it('makes no request for small bodies, and none for those that are too large to be accepted', async () => {
     const { added, send } = counting(1e12)
     await send(null)

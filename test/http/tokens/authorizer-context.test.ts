@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Access, MAX_TOKEN_AGENTS, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
 import { Unauthorized } from '../../../lib/core/errors.ts'
-import { fromAuthorizerContext, toAuthorizerContext } from '../../../lib/http/identity.ts'
+import { fromAuthorizerContext, toAuthorizerContext } from '../../../lib/http/authorizer-context.ts'
 import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 

@@ -1,20 +1,6 @@
-import type { MiddlewareObj } from '@middy/core'
 import { type Access, isScope } from '../core/access.ts'
 import { Unauthorized } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import type { ServiceEvent } from './event.ts'
-
-/**
- * Reads the organization and the limits of the token from the context that the authorizer returned. A request without
- * it is rejected, so that a route whose authorizer is missing fails closed.
- */
-export function identity(): MiddlewareObj<ServiceEvent> {
-  return {
-    before: ({ event }) => {
-      event.access = fromAuthorizerContext(event.requestContext.authorizer ?? {})
-    },
-  }
-}
 
 /** What the authorizer passes to the functions. API Gateway delivers every value as text. */
 export type AuthorizerContext = Record<string, string>
