@@ -1,4 +1,5 @@
 import { PROVIDERS } from '../../lib/models/providers/providers.ts'
+import { TOOL_KINDS } from '../../lib/tools/document/tool-fields.ts'
 
 /** Folders that `publish` rejects, with all problems in the order of the output. */
 export type BadFolder = {
@@ -73,7 +74,7 @@ export const badFolders: BadFolder[] = [
       'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\ntools:\n  - name: t\n    htp: {}\n---\nText.\n',
     },
     expected: [
-      'foo/agent.md:6:5: tools.0: must have exactly one of http, lambda, mcp, agent, but has none',
+      `foo/agent.md:6:5: tools.0: must have exactly one of ${TOOL_KINDS.join(', ')}, but has none`,
       'foo/agent.md:7:5: tools.0.htp: unknown field; did you mean "http"?',
     ],
   },

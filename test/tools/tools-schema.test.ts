@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { explainIssue } from '../../lib/agents/document/explain-issue.ts'
-import { getKnownToolFields } from '../../lib/tools/document/tool-fields.ts'
+import { getKnownToolFields, TOOL_KINDS } from '../../lib/tools/document/tool-fields.ts'
 import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { secret } from './tools.ts'
 
@@ -54,7 +54,7 @@ describe('toolsSchema', () => {
   const onlyInPath = 'can contain placeholders only in the path; send other inputs in the query or body'
   const invalid: [unknown, string | RegExp][] = [
     ['get', '0: must be an object, not "get"'],
-    [{ name: 'a' }, '0: must have exactly one of http, lambda, mcp, agent, but has none'],
+    [{ name: 'a' }, `0: must have exactly one of ${TOOL_KINDS.join(', ')}, but has none`],
     [{ name: 'a', agent: 'b', mcp: { url: 'https://a.example/' } }, /has mcp and agent$/],
     [{ agent: 'b' }, '0.name: is required and must be a string'],
     [{ name: 'get order', agent: 'b' }, /^0.name: must start with a letter/],
