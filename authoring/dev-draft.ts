@@ -13,7 +13,7 @@ import { operatorId } from '../local/development.ts'
 /** The drafts that `dev` has published on this machine, by agent. */
 const STATE_FILE = 'dev-drafts.json'
 
-/** Publishes a draft, and deletes the one that `dev` published before: a draft of somebody else stays. */
+/** Publishes a draft, and deletes the one that `dev` published before: drafts of other users stay. */
 export async function replaceDraft(
   { agents, executions }: Pick<Stores, 'agents' | 'executions'>,
   organizationId: string,
@@ -31,7 +31,7 @@ export async function replaceDraft(
   await writeState(isNew ? { ...others, [agentId]: id } : others)
   if (previous !== undefined) {
     const reference = { store: agents, organizationId, idOrSlug: agentId }
-    // It stays if somebody has promoted it or runs it, and may be deleted already.
+    // It stays if it was promoted or has runs, and may be deleted already.
     await deleteDraft({ ...reference, executions, versionId: previous }).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || error.status >= 500) throw error
     })

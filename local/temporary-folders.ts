@@ -19,7 +19,7 @@ const parentFolder = () => (tmpdir().length > MAX_CHARACTERS ? '/tmp' : tmpdir()
 export const createTemporaryFolder = (purpose: 'aes' | 'aes-types'): Promise<string> =>
   mkdtemp(join(parentFolder(), `${purpose}-${process.pid}-`))
 
-/** Removes the temporary folders of processes that were killed, unless somebody listens on a socket there. */
+/** Removes the temporary folders of processes that were killed, unless a process listens on a socket there. */
 export async function removeStaleFolders(parent: string = parentFolder()): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = Number(NAME.exec(name)?.[1] ?? process.pid)

@@ -17,7 +17,7 @@ import { withProgress } from '../terminal.ts'
 
 type Options = RemoteOptions & { out?: string; python?: true }
 
-/** A service that cannot be reached is not waited for: somebody may have mistyped its address. */
+/** Few: the address of a service that cannot be reached may be mistyped. */
 const MAX_RETRIES = 2
 
 export function addTypesCommand(program: CliCommand): void {

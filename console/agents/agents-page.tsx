@@ -7,7 +7,7 @@ import { Time } from '../components/values.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { type AgentList, searchAgents, useAgentList } from './agent-list.ts'
 
-/** As many as anybody reads before searching. */
+/** With more agents, users search. */
 const SHOWN = 100
 
 /** All agents. The search is in the URL. */

@@ -23,7 +23,7 @@ export type Filters = {
   to: string
 }
 
-/** Unknown values filter nothing: somebody may have edited the URL. */
+/** Unknown values, which an edited URL may contain, filter nothing. */
 export function parseFilters(query: URLSearchParams): Filters {
   const get = (name: string) => query.get(name) ?? ''
   const [status, period] = [get('status'), get('period')]

@@ -4,7 +4,7 @@ import { type CheckRequest, check, type Issue } from './check-text.ts'
 /** The issues of a text; of an earlier one while `isPending`. `error`: why it could not be checked. */
 type Check = { issues: Issue[]; isPending: boolean; error: string | null }
 
-/** Somebody who types reads no errors yet. */
+/** Nothing is checked while the user types. */
 const PAUSE_MS = 250
 
 /** Checks a text when it has not changed for a moment. `null`: nothing to check. */

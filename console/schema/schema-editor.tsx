@@ -25,7 +25,7 @@ export type SchemaEditorProps = {
   onProblems?: (problems: string[]) => void
 }
 
-/** A form has a control for each part. More than this are slow, and nobody fills them in. */
+/** A form has a control for each part. With more parts, it is slow and too long to fill in. */
 const MAX_PARTS = 1_000
 
 /** Edits a JSON text that should match a schema: as a form, or as JSON. */

@@ -58,7 +58,7 @@ type SchemaRow = {
   description: string
 }
 
-/** More lines help nobody, and a schema can be large. */
+/** A schema can be large: a longer table would not be read. */
 const MAX_ROWS = 500
 const MAX_DEPTH = 12
 

@@ -35,7 +35,7 @@ export function createGateway(params: GatewayOptions): Server {
   const { createServer } = process.getBuiltinModule('node:http')
   const timeouts = { requestTimeout: receiveMs, connectionsCheckingInterval: Math.min(receiveMs, 30_000) }
   const server = createServer(timeouts, (request, response) => {
-    // An error that nobody handles would end the process, and with it the requests of all other clients.
+    // An unhandled error would end the process, and with it the requests of all other clients.
     response.on('error', () => undefined)
     respond(request, response).catch((error: unknown) => {
       reportFailure(error)

@@ -39,7 +39,7 @@ function writeText(response: ServerResponse, status: number, text: string): void
   response.end(body)
 }
 
-/** The stream is destroyed as soon as nobody reads it: its client has closed the connection, or has sent HEAD. */
+/** The stream is destroyed as soon as it has no reader: its client has closed the connection, or has sent HEAD. */
 function writeStream(response: ServerResponse, status: number, stream: Readable): void {
   const { socket, method } = response.req
   stream.on('error', () => undefined)

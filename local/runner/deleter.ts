@@ -2,7 +2,7 @@ import { DeleteMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs'
 
 /** The maximum of SQS. */
 const BATCH_SIZE = 10
-/** Far below the visibility timeout: nobody else receives a processed message in the meantime. */
+/** Far below the visibility timeout: no other poller receives a processed message in the meantime. */
 const MAX_DELAY_MS = 100
 
 type Options = { client: SQSClient; queueUrl: string; onError: (error: unknown) => void }
