@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { CLIENT_CONTRACT, clientContract } from '../../lib/api/client-contract.ts'
 import { openApiDocument } from '../../lib/api/openapi.ts'
 import { apiRoutes, routes } from '../../lib/api/routes.ts'
+import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
 
 const written = JSON.parse(readFileSync('openapi.json', 'utf8'))
 
@@ -52,6 +53,14 @@ describe('openapi.json', () => {
   it('has a unique ID for each operation', () => {
     const ids = apiRoutes.map(({ method, path }) => written.paths[path][method.toLowerCase()].operationId)
     expect(new Set(ids).size).toBe(apiRoutes.length)
+  })
+})
+
+describe('the record of an execution', () => {
+  it('is in the table of docs/executions.md', () => {
+    const [table = ''] =
+      /^## The record\n[\s\S]*?(?=^## )/m.exec(readFileSync('docs/executions.md', 'utf8')) ?? []
+    expect(Object.keys(executionRecord.shape).filter((field) => !table.includes(`\`${field}\``))).toEqual([])
   })
 })
 
