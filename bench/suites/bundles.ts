@@ -1,5 +1,5 @@
-import { timeBundles } from '../../infra/bundling/bundle-times.ts'
 import { type OperationName, operations } from '../../lib/api/routes.ts'
+import { timeBundles } from '../bundles/bundle-times.ts'
 import { median, type Spread, toRatio } from '../harness/rounds.ts'
 import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkBudget } from '../../../infra/bundling/bundle-report.ts'
+import { checkBudget } from '../../../bench/bundles/bundle-report.ts'
 
 describe('checkBudget', () => {
   it('accepts a size up to the budget and a budget up to 15 % above the size', () => {

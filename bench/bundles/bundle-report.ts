@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Metafile } from 'esbuild'
-import { FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
+import { FUNCTION_NAMES, type FunctionName } from '../../infra/functions/function-settings.ts'
 
 /** Sizes in bytes. `atStart`: what a cold start loads, `index.mjs` and the chunks that it imports statically. */
 export type BundleReport = {

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import budget from '../../../bench/bundles/bundle-budget.json' with { type: 'json' }
+import { type BundleReport, checkBudget, reportBundles } from '../../../bench/bundles/bundle-report.ts'
+import { LOADING_ENVIRONMENT } from '../../../bench/bundles/bundle-times.ts'
 import { bundleFunctions, SPLIT_FUNCTIONS } from '../../../infra/bundling/bundle.ts'
-import budget from '../../../infra/bundling/bundle-budget.json' with { type: 'json' }
-import { type BundleReport, checkBudget, reportBundles } from '../../../infra/bundling/bundle-report.ts'
-import { LOADING_ENVIRONMENT } from '../../../infra/bundling/bundle-times.ts'
 import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
