@@ -44,7 +44,7 @@ describe('test', () => {
 - { name: succeeds, input: { name: Ada } }
 `
     cli.write(inFolder('passes', withCases(cases)))
-    const { code, stdout } = await cli.run(['test', 'passes'])
+    const { code, stdout } = await cli.run(['test', 'passes', '--no-types'])
     expect({ code, stdout: stdout.replaceAll(/\d+ ms/g, '… ms').replaceAll(/ +/g, ' ') }).toEqual({
       code: 0,
       stdout: [
@@ -66,7 +66,7 @@ describe('test', () => {
 - { name: passes, input: { name: Ada } }
 `
     cli.write(inFolder('fails', withCases(cases)))
-    const { code, stdout } = await cli.run(['test', 'fails'])
+    const { code, stdout } = await cli.run(['test', 'fails', '--no-types'])
     expect(code).toBe(1)
     expect(stdout.slice(stdout.indexOf('✗'))).toBe(`✗ equals
     /said
@@ -90,7 +90,7 @@ describe('test', () => {
 3 failed, 1 passed.
 `)
     const report = await cli.json(
-      ['test', 'fails', '--case', 'equals', '--case', 'passes', '--repeat', '2'],
+      ['test', 'fails', '--no-types', '--case', 'equals', '--case', 'passes', '--repeat', '2'],
       { code: 1 },
     )
     expect(report).toMatchObject({ passed: 1, failed: 1, cases: [{ name: 'equals', passed: false }, {}] })
@@ -112,7 +112,7 @@ describe('test', () => {
       'agent.ts': "export default (): never => { throw new Error('No luck.') }\n",
     }
     cli.write(inFolder('throws', withCases(cases, agent)))
-    const { stdout } = await cli.run(['test', 'throws'])
+    const { stdout } = await cli.run(['test', 'throws', '--no-types'])
     expect(stdout).toContain('expected the error TimedOut, but the run failed with AgentFailed: No luck.')
     expect(stdout).toContain('    the run failed with AgentFailed: No luck.')
     expect(stdout).toContain('2 failed, 1 passed.')
@@ -141,7 +141,7 @@ describe('test', () => {
     const cases =
       '- { name: one, input: { name: Ada }, expect: { maxSteps: 1 } }\n- { name: two, input: { name: Ada }, expect: { maxSteps: 2 } }\n'
     cli.write(inFolder('steps', withCases(cases, { ...greeter('x'), 'agent.ts': code })))
-    const { stdout } = await cli.run(['test', 'steps'])
+    const { stdout } = await cli.run(['test', 'steps', '--no-types'])
     expect(stdout).toContain('✗ one\n    the run took 2 steps; maxSteps is 1\n\n1 failed, 1 passed.\n')
   })
 
@@ -151,7 +151,7 @@ describe('test', () => {
     const cases =
       '- { name: digits, input: { name: 12345678901234567890.10 }, expect: { equals: { said: "12345678901234567890.10" } } }\n'
     cli.write(inFolder('digits', withCases(cases, { ...agent, 'agent.ts': code })))
-    expect(await cli.json(['test', 'digits'])).toMatchObject({ passed: 1 })
+    expect(await cli.json(['test', 'digits', '--no-types'])).toMatchObject({ passed: 1 })
   })
 
   it.each([
@@ -166,7 +166,9 @@ describe('test', () => {
       'The agent throws is a code agent; it does not accept a model.',
     ],
   ])('rejects %s', async (_, options, message) => {
-    expect(await cli.json(['test', 'throws', ...options], { code: 1 })).toEqual({ error: { message } })
+    expect(await cli.json(['test', 'throws', '--no-types', ...options], { code: 1 })).toEqual({
+      error: { message },
+    })
   })
 })
 

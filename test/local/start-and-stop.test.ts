@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { startDynalite, startEmbeddedDynamoDB } from '../../local/emulators/start-emulators.ts'
 import { startService } from '../support/service/start-service.ts'
@@ -85,4 +87,15 @@ describe('a corrupt database', () => {
       )
     },
   )
+})
+
+describe('a Node.js that cannot run TypeScript', () => {
+  it.each([
+    ['local/start.mjs', 'npm start'],
+    ['cli/main.mjs', 'npm run agents'],
+  ])('prints what to do: %s', async (file, command) => {
+    const started = promisify(execFile)(process.execPath, ['--no-experimental-strip-types', file])
+    await expect(started).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(command) })
+    await expect(started).rejects.toMatchObject({ stderr: expect.not.stringMatching(/^\s+at /m) })
+  })
 })

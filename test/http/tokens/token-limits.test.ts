@@ -145,6 +145,21 @@ describe('the cursors of a list', () => {
     return `${link} ${Buffer.from(cursor, 'base64url')}`
   }
 
+  let own: TestOrganization
+  const [mine, others]: [string[], string[]] = [[], []]
+  beforeAll(async () => {
+    own = await newOrganization()
+    for (const slug of ['echo', 'counted']) await own.publish(slug)
+    const start = (slug: string, tenant: string) =>
+      own.call('POST', `/v1/agents/${slug}/executions?tenantId=${tenant}`, {
+        body: slug === 'echo' ? { text: 'x' } : { log: '/dev/null' },
+      })
+    for (let round = 0; round < 4; round++) {
+      mine.unshift(getExecutionId(await start('echo', 'mine')))
+      for (let n = 0; n < 4; n++) others.push(getExecutionId(await start('counted', 'theirs')))
+    }
+  })
+
   it.each<[string, object, string]>([
     ['bound to a tenant', { tenantId: 'mine' }, ''],
     ['bound to a tenant, by status', { tenantId: 'mine' }, 'status=SUCCESS&'],
@@ -152,17 +167,6 @@ describe('the cursors of a list', () => {
     ['limited to two agents', { agents: ['echo', 'three-steps'] }, ''],
     ['limited to two agents, by status', { agents: ['echo', 'three-steps'] }, 'status=SUCCESS&'],
   ])('name no execution that a token may not see: %s', async (_, limits, query) => {
-    const own = await newOrganization()
-    for (const slug of ['echo', 'counted']) await own.publish(slug)
-    const start = (slug: string, tenant: string) =>
-      own.call('POST', `/v1/agents/${slug}/executions?tenantId=${tenant}`, {
-        body: slug === 'echo' ? { text: 'x' } : { log: '/dev/null' },
-      })
-    const [mine, others]: [string[], string[]] = [[], []]
-    for (let round = 0; round < 4; round++) {
-      mine.unshift(getExecutionId(await start('echo', 'mine')))
-      for (let n = 0; n < 4; n++) others.push(getExecutionId(await start('counted', 'theirs')))
-    }
     const client = await own.withLimits(limits)
     for (const limit of [1, 2, 3]) {
       const seen: string[] = []

@@ -15,7 +15,10 @@ const KEEP_ALIVE_MS = 65_000
 /** Forwards AWS requests to an emulator, except those to which the current rule applies. */
 export async function startFaultyRelay(target: string) {
   let rule: FaultRule = () => undefined
+  let open = 0
   const server = createServer(async (request, response) => {
+    open++
+    response.once('close', () => open--)
     const body = await buffer(request)
     const operation = String(request.headers['x-amz-target']).replace(/^.*\./, '')
     const fault = rule(operation, String(body))
@@ -43,6 +46,7 @@ export async function startFaultyRelay(target: string) {
     setRule(next: FaultRule): void {
       rule = next
     },
+    isIdle: () => open === 0,
     stop(): void {
       server.closeAllConnections()
       server.close()

@@ -74,6 +74,12 @@ export async function startMonitoredService(dataDir: string, environment: Record
           limitMs: MAX_LOG_DELAY_MS,
         })
       for (const relay of [table, queue]) relay.setRule(() => undefined)
+      // Another sweep that the fault has hit fails when its last request has ended: now, not in the next scenario.
+      await waitUntil(table.isIdle, {
+        what: 'the end of all requests to the table',
+        limitMs: MAX_LOG_DELAY_MS,
+        intervalMs: 1,
+      })
       const observed = [...responses]
       // Lines arrive in order: with this one, all lines of the scenario have arrived, which precede its responses.
       const { headers } = await createClient(service.url, null)('GET', '/v1/openapi.json')

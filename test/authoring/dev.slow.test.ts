@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -131,32 +131,5 @@ describe('dev', () => {
     } finally {
       await dev.stop()
     }
-  })
-})
-
-describe('run with a folder', () => {
-  it('runs without publishing, and leaves nothing behind', async () => {
-    const other = newCli()
-    other.write(inFolder('hello', greeter('Hi')))
-    const before = readdirSync(join(other.folder, 'hello'))
-    for (const [folder, cwd] of [
-      ['./hello', other.folder],
-      ['.', join(other.folder, 'hello')],
-    ] as const)
-      expect(await other.json(['run', folder, '--input', '-'], { cwd, stdin: '{"name":"Ada"}' })).toEqual({
-        said: 'Hi Ada',
-      })
-    expect(readdirSync(join(other.folder, 'hello'))).toEqual(before)
-    expect(existsSync(other.dataDir)).toBe(false)
-    other.remove()
-  })
-
-  it('reports the problems of the folder, and options that need a published agent', async () => {
-    cli.write({ 'broken/agent.md': '# Text\n' })
-    const { stderr } = await cli.run(['run', './broken', '--input', '-'], { stdin: '{}' })
-    expect(stderr).toMatch(/^broken\/agent\.md:1:1: front matter: .+\nRun failed: 1 problem\.\n$/)
-    expect((await cli.run(['run', './broken', '--input', '-', '--cache'], { stdin: '{}' })).stderr).toBe(
-      '--cache cannot be used with a folder: it runs without being published.\n',
-    )
   })
 })

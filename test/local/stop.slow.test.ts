@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import { isAlive, sendSignal } from '../support/processes/processes.ts'
 import { createLocalClient, waitForExecution } from '../support/service/client.ts'
@@ -52,16 +50,5 @@ describe('Ctrl-C', () => {
     await vi.waitUntil(() => !sendSignal(service.pid, 'SIGINT'), { timeout: 20_000, interval: 50 })
     expect(await service.stop()).toBe(130)
     expect(service.stdout()).toContain('Stopped at once.')
-  })
-})
-
-describe('a Node.js that cannot run TypeScript', () => {
-  it.each([
-    ['local/start.mjs', 'npm start'],
-    ['cli/main.mjs', 'npm run agents'],
-  ])('prints what to do: %s', async (file, command) => {
-    const started = promisify(execFile)(process.execPath, ['--no-experimental-strip-types', file])
-    await expect(started).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(command) })
-    await expect(started).rejects.toMatchObject({ stderr: expect.not.stringMatching(/^\s+at /m) })
   })
 })
