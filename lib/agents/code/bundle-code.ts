@@ -58,7 +58,7 @@ function toProblem({ location, text }: Message, entry: string): CodeProblem {
   return { file: location?.file ?? entry, ...position, message: explainUnresolved(text) ?? text }
 }
 
-/** What to do about an import that leads nowhere; undefined for other errors of esbuild. */
+/** What to do about an import that cannot be resolved; undefined for other errors of esbuild. */
 function explainUnresolved(text: string): string | undefined {
   const [, name] = /^Could not resolve "(.+)"$/.exec(text) ?? []
   if (name === undefined) return undefined

@@ -1,8 +1,8 @@
 import { normalizeName, type ParsedName, parseName } from '../../similar-names.ts'
 import type { FieldShape, Shape } from '../shape.ts'
 
-/** Words that mean the same in a name: abbreviations, and British spellings. */
-const SAME_WORDS = new Map(
+/** Synonyms in names: abbreviations, and British spellings. */
+const SYNONYMS = new Map(
   [
     'addr=address amt=amount cust=customer desc=description lang=language msg=message num=number qty=quantity',
     'repo=repository authorisation=authorization behaviour=behavior cancelled=canceled catalogue=catalog',
@@ -21,9 +21,9 @@ const PHRASES: [RegExp, string][] = [
 
 const BOOLEAN_PREFIX = 'is '
 
-/** The words of a name without what the tables declare to be equal: `custEmailAddress` is `customer email`. */
+/** The words of a name with synonyms replaced: `custEmailAddress` is `customer email`. */
 export function toCanonicalName(words: readonly string[]): string {
-  const phrase = words.map((word) => SAME_WORDS.get(word) ?? word).join(' ')
+  const phrase = words.map((word) => SYNONYMS.get(word) ?? word).join(' ')
   return PHRASES.reduce((name, [pattern, replacement]) => name.replace(pattern, replacement), phrase)
 }
 
@@ -87,12 +87,12 @@ export function findEqualNames(shape: Shape, name: string): FieldShape[] {
   return (fieldIndexOf(shape).byName.get(normalized) ?? []).map(({ field }) => field)
 }
 
-/** The fields whose name means the same as a given one by the tables of words. */
-export function findSameMeaning(shape: Shape, { normalized, words }: ParsedName): FieldShape[] {
+/** The fields whose name consists of the same words as a given one, or of synonyms. */
+export function findSynonyms(shape: Shape, { normalized, words }: ParsedName): FieldShape[] {
   return normalized === '' ? [] : findCanonical(shape, words)
 }
 
-/** The fields that some words mean: except for case and separators, or else by the tables of words. */
+/** The fields that some words name: except for case and separators, or else by synonyms. */
 export function findByWords(shape: Shape, words: readonly string[]): FieldShape[] {
   const equal = findEqualNames(shape, words.join('_'))
   return equal.length > 0 ? equal : findCanonical(shape, words)
@@ -106,11 +106,11 @@ function findCanonical(shape: Shape, words: readonly string[]): FieldShape[] {
   return [...new Set(found)]
 }
 
-/** The only field that a name means: by its exact name, except for case and separators, or by the tables of words. */
+/** The only field that a name means: by its exact name, except for case and separators, or by synonyms. */
 export function findField(shape: Shape, name: string): FieldShape | undefined {
   const exact = shape.fields.get(name)
   if (exact) return exact
   const equal = findEqualNames(shape, name)
-  const found = equal.length > 0 ? equal : findSameMeaning(shape, parseName(name))
+  const found = equal.length > 0 ? equal : findSynonyms(shape, parseName(name))
   return found.length === 1 ? found[0] : undefined
 }

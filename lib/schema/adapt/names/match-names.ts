@@ -23,21 +23,21 @@ type Condition = (field: FieldShape, value: Json) => boolean
 
 /**
  * Maps unknown names of an input to the declared fields that have the same name: except for case and separators, then
- * by the tables of words. Ambiguous names are not matched, nor are fields that the input already has. If the object
- * allows other fields, only its required fields are matched, and only except for case and separators.
+ * by synonyms. Ambiguous names are not matched, nor are fields that the input already has. If the object allows other
+ * fields, only its required fields are matched, and only except for case and separators.
  */
 export function matchNames(params: Params): Renames {
   const { shape, index } = params
   const matched: Renames = new Map()
   match(params, matched, index.findEqual, () => true)
-  if (shape.isClosed) match(params, matched, index.findSameMeaning, canBeRenamed)
+  if (shape.isClosed) match(params, matched, index.findSynonyms, canBeRenamed)
   return matched
 }
 
 /**
- * Adds to the renames the names of lists in the other number, misspelled names (`isMisspelling`), and the plural of a
- * text if no other name and no other required field is left. A misspelled name is never combined with a conversion, nor
- * is a plural.
+ * Adds to the renames the names of lists in the singular or plural, misspelled names (`isMisspelling`), and the plural
+ * of a text if no other name and no other required field is left. A misspelled name is never combined with a
+ * conversion, nor is a plural.
  */
 export function matchSimilarNames(params: Params, matched: Renames): void {
   const { shape, unknown, index } = params

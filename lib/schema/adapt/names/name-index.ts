@@ -1,6 +1,6 @@
 import { type ParsedName, parseName } from '../../similar-names.ts'
 import type { FieldShape, Shape } from '../shape.ts'
-import { fieldIndexOf, findEqualNames, findSameMeaning, startOf } from './find-field.ts'
+import { fieldIndexOf, findEqualNames, findSynonyms, startOf } from './find-field.ts'
 import { isMisspelling } from './misspelling.ts'
 import { findPaths, type Paths } from './paths.ts'
 
@@ -14,7 +14,7 @@ export class NameIndex {
   readonly #known = new Map<Shape, Map<string, Resemblance>>()
 
   readonly findEqual: FindFields = (shape, name) => this.#find(shape, name).equal
-  readonly findSameMeaning: FindFields = (shape, name) => this.#find(shape, name).others().sameMeaning
+  readonly findSynonyms: FindFields = (shape, name) => this.#find(shape, name).others().synonyms
   readonly findPlural: FindFields = (shape, name) => this.#find(shape, name).others().plural
   readonly findMisspelled: FindFields = (shape, name) => this.#find(shape, name).others().misspelled
   readonly wordsOf = (shape: Shape, name: string) => this.#find(shape, name).others().words
@@ -47,7 +47,7 @@ function findResemblance(shape: Shape, name: string) {
 
 const findOthers = (shape: Shape, name: ParsedName) => ({
   words: name.words,
-  sameMeaning: findSameMeaning(shape, name),
+  synonyms: findSynonyms(shape, name),
   paths: findPaths(shape, name),
   plural: findNearby(shape, name, (sent, { normalized }) =>
     areSingularAndPlural(sent.normalized, normalized),

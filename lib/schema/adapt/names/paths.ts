@@ -16,13 +16,13 @@ const MAX_SEGMENTS = 8
 /** A path that a name can mean: from the field that contains it, and with the shape at its end. */
 export type FieldPath = { field: FieldShape; path: string[]; end: Shape }
 
-/** What a name can mean as a path. `leadsNowhere`: the field of which it is no path. */
-export type Paths = { paths: FieldPath[]; leadsNowhere?: FieldShape }
+/** What a name can mean as a path. `unresolved`: the field that has no such path. */
+export type Paths = { paths: FieldPath[]; unresolved?: FieldShape }
 
 /**
  * Assembles objects and lists whose parts were sent as paths: `requester.name`, `requester[name]`, `items[0][sku]`, and
- * `requester_name` where `requester` is an object with `name`. A field is left as sent if one of its paths leads
- * nowhere or to a value that does not fit, or if an index is missing.
+ * `requester_name` where `requester` is an object with `name`. A field is left as sent if one of its paths
+ * cannot be resolved or leads to a value that does not fit, or if an index is missing.
  */
 export function assemblePaths(
   shape: Shape,
@@ -34,8 +34,8 @@ export function assemblePaths(
   const groups = new Map<FieldShape, Part[]>()
   const broken = new Set<FieldShape>()
   for (const sentName of unknown) {
-    const { paths, leadsNowhere } = findPaths(shape, sentName)
-    if (leadsNowhere) broken.add(leadsNowhere)
+    const { paths, unresolved } = findPaths(shape, sentName)
+    if (unresolved) broken.add(unresolved)
     const found = onlyOne(paths.filter(({ end }) => canFit(end, sent[sentName] ?? null)))
     if (!found) continue
     const parts = groups.get(found.field)
@@ -58,7 +58,7 @@ export function findPaths(shape: Shape, { name, words }: ParsedName): Paths {
   const field = onlyOne(findEqualNames(shape, first))
   if (!field || segments.length >= MAX_SEGMENTS) return { paths: [] }
   const found = resolve(field.shape, segments)
-  return found ? { paths: [{ field, ...found }] } : { paths: [], leadsNowhere: field }
+  return found ? { paths: [{ field, ...found }] } : { paths: [], unresolved: field }
 }
 
 type PathValue = [path: string[], value: Json]
