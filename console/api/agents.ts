@@ -47,7 +47,7 @@ async function loadAgents(): Promise<void> {
 export const getVersion = (agent: string, versionId: string, signal: AbortSignal): Promise<VersionDetails> =>
   requestJson(`/v1/agents/${encodeURIComponent(agent)}/versions/${encodeURIComponent(versionId)}`, { signal })
 
-/** The same; null if it does not exist (any more). @throws ApiError */
+/** The same; null if it does not exist. @throws ApiError */
 export async function findVersion(
   agent: string,
   versionId: string,

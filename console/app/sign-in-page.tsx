@@ -8,7 +8,7 @@ import { ErrorBox } from '../components/page.tsx'
 import { credentials } from '../state/session.ts'
 import { DOCS_URL, Logo } from './layout.tsx'
 
-/** The token is checked before it is kept. @param rejection why the last one is not in use any more */
+/** The token is checked before it is kept. @param rejection why the last one is no longer in use */
 export function SignInPage({ rejection }: { rejection: string | null }) {
   const [error, setError] = useState<ApiError | null>(null)
   const [isChecking, setIsChecking] = useState(false)

@@ -214,7 +214,7 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
 describe('a run whose record was written twice because the first response was lost', () => {
   const table = sharedTable()
   const sent: QueuedExecution[] = []
-  const intake: SubmitEngine = {
+  const engine: SubmitEngine = {
     ...openStores(table),
     executions: executionStore(retryingTable(table)),
     queue: { send: async (message) => void sent.push(message) },
@@ -230,7 +230,7 @@ describe('a run whose record was written twice because the first response was lo
   })
 
   it('is executed for a caller that waits', async () => {
-    expect(await submitSync(intake, await requested())).toMatchObject({
+    expect(await submitSync(engine, await requested())).toMatchObject({
       status: 'SUCCESS',
       attempts: 1,
       error: null,
@@ -238,7 +238,7 @@ describe('a run whose record was written twice because the first response was lo
   })
 
   it('is recorded and enqueued for a caller that does not wait', async () => {
-    const accepted = await submitAsync(intake, await requested())
+    const accepted = await submitAsync(engine, await requested())
     expect(accepted).toMatchObject({ status: 'IN_PROGRESS', attempts: 0 })
     expect(sent.map(({ executionId }) => executionId)).toEqual([accepted.id])
   })
