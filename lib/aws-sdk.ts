@@ -8,7 +8,7 @@ const REQUEST_TIMEOUT_MS = 2_000
 const CONNECTION_TIMEOUT_MS = 1_000
 /** Far above what one Lambda invocation uses: a request that waits for a socket would run into the timeouts above. */
 const MAX_SOCKETS = 256
-/** Connections that a burst needed are closed when nobody uses them for this long. */
+/** Connections that a burst opened are closed when they are idle for this long. */
 const IDLE_SOCKET_MS = 60_000
 
 type HandlerOptions = { idleSocketMs?: number; socketPath?: string | undefined }
@@ -32,7 +32,7 @@ export function createRequestHandler(
   })
 }
 
-/** Precedes the path of a socket that an emulator listens on, in place of a port that web pages could reach. */
+/** Precedes the path of a Unix socket. Emulators listen on one because web pages could reach a port. */
 const UNIX = 'unix:'
 
 /** The path of the socket; undefined for an http or https endpoint. */
@@ -79,8 +79,8 @@ export function clientConfig(endpoint?: string) {
 }
 
 /**
- * The emulator behind a private socket accepts any signature, and its parts must only be present; computing one takes a
- * tenth of the processor time of a run.
+ * The emulator behind a private socket accepts any well-formed signature; computing one takes a tenth of the CPU time
+ * of a run.
  */
 const unsigned = {
   async sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {

@@ -29,7 +29,7 @@ export const SYNC_DEADLINE_SECONDS = 'SYNC_DEADLINE_SECONDS'
 export const RETRY_BACKOFF_MS = 'RETRY_BACKOFF_MS'
 /** Maximum number of open executions of an organization. */
 export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
-/** `on` if no other process accepts runs, so that this one counts open executions less often. */
+/** `on` if this is the only process that accepts runs: it then counts open executions less often. */
 export const ACCEPTS_ALONE = 'ACCEPTS_ALONE'
 
 /** An integer: megabytes per minute of an organization in large bodies of requests. */

@@ -15,13 +15,13 @@ export const UNITS = {
   CacheHits: 'Count',
 } as const
 
-/** Messages that SQS did not accept. Published without a dimension. */
+/** Messages that could not be sent to SQS. Without dimensions. */
 export const ENQUEUE_FAILURES = 'EnqueueFailures'
 
 /** Requests that ended in `InternalError` or `Unavailable`, and unexpected failures of attempts. Without dimensions. */
 export const SERVER_ERRORS = 'ServerErrors'
 
-/** Attempts at a run since its last checkpoint, or that lost a step. By each but the first, without dimensions. */
+/** Attempts since the last checkpoint of a run or that lost a step, published from the second on. No dimensions. */
 export const REPEATED_ATTEMPTS = 'RepeatedAttempts'
 
 /** A cancelled execution has the status ERROR, but is not a failure to investigate. */

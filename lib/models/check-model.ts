@@ -66,7 +66,7 @@ function checkOutputLimit({ provider }: ModelName, environment: Environment): Pr
   }
 }
 
-/** Where only fine-tuned models have a colon in their name, others end in an unknown level. */
+/** If only fine-tuned models have a colon in their name, a colon in another name precedes an unknown level. */
 function checkColon({ provider, model }: ModelName, environment: Environment): Problem {
   const { hasColons, variables } = traitsOf(provider)
   if (hasColons || environment[variables.baseUrl] || model.startsWith('ft:') || !model.includes(':'))

@@ -25,7 +25,7 @@ type Options = { settings?: ModelSettings | undefined; timeouts?: TokenTimeouts 
 /**
  * Opens a model through the provider's package of the AI SDK. Each `respond` sends one request, without retries, except
  * that a server that rejects `response_format` gets the request again with a tool instead. Responses are streamed, so
- * that a long one is not taken for a dead connection, and returned when they are complete. The SDK's `streamText` is
+ * that a long one does not look like a lost connection, and returned when they are complete. The SDK's `streamText` is
  * not used because it validates and converts the complete history for each request.
  * @throws ModelConfigurationError; ModelError if the API key cannot be read
  */
@@ -101,13 +101,13 @@ function toResponseFormat({ tools }: ModelRequest): Partial<LanguageModelV4CallO
   return { responseFormat: { type: 'json', name: 'result', ...(schema && { schema }) } }
 }
 
-/** The output limit of models whose document and reasoning level set none; undefined: that of the provider. */
+/** The output limit of models whose document and reasoning level set none. Undefined: the provider's own limit. */
 function readOutputLimit({ variables }: ProviderTraits, environment: Environment): number | undefined {
   const { outputLimit } = variables
   return outputLimit && readInteger(outputLimit.name, outputLimit.default, environment)
 }
 
-/** Twice the limit after a truncated response. The tokens of this response tell the limit of a provider. */
+/** Twice the limit after a truncated response. A limit of the provider is known from the tokens of that response. */
 function outputLimitOf({ truncatedAfter }: ModelRequest, limit: number | undefined): number | undefined {
   return truncatedAfter === undefined ? limit : 2 * (limit ?? truncatedAfter) || undefined
 }

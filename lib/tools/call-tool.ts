@@ -11,14 +11,13 @@ export const toCallable = (tool: Tool): CallableTool => ({
   validate: toValidator(tool.declaration.inputSchema),
 })
 
-/** How long a call that timed out may take to end what it began. */
+/** How long a call may continue after its timeout, to clean up. */
 const MAX_SETTLE_MS = 10_000
 
 /**
  * Calls a tool if the input matches its schema. Failures, including a timeout, are returned as results for the model.
  * @throws the reason of `options.signal` if it aborts
- * @throws Unavailable or an Interruption of the tool: a result is stored for good, and what the call began may still go
- * on
+ * @throws Unavailable or an Interruption of the tool: a stored result would be final, while the call may still continue
  */
 export async function callTool(
   tools: ReadonlyMap<string, CallableTool>,
@@ -45,13 +44,13 @@ export async function callTool(
   }
 }
 
-/** Whether the error is not a failure of the tool that it passes through. */
+/** Whether an error only passes through a tool, and is not a failure of it. */
 export const isInterruption = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof Interruption
 
 /**
  * Aborts the call at the tool's timeout, and then waits until it has settled: a result that is stored earlier would
- * hide that the call could not end what it began. Returns without it if the tool ignores its signal.
+ * hide that the call could not clean up. Stops waiting if the tool ignores its signal.
  */
 async function callWithTimeout(
   tool: Tool,

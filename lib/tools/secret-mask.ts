@@ -1,4 +1,4 @@
-/** Which ends of a text are where it was cut, possibly in the middle of a secret. */
+/** The ends at which a text was cut, possibly in the middle of a secret. */
 export type Cut = { start?: boolean; end?: boolean }
 
 /** A text in which a secret may appear. `isPart`: further characters around it may contain bits of the secret. */
@@ -6,7 +6,7 @@ type Form = { text: string; name: string; isPart: boolean }
 
 /** Shorter encodings are too common as texts to be masked. */
 const MIN_ENCODED_LENGTH = 8
-/** Fewer characters of a secret than these may remain where a text was cut. */
+/** Shorter parts of a secret may remain where a text was cut. */
 const MIN_PART = 4
 const BASE64_CHARACTER = '[A-Za-z0-9+/_-]'
 

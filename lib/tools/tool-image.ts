@@ -5,7 +5,7 @@ const MAX_IMAGE_BYTES = 3_750_000
 /** Images of one result. */
 const MAX_IMAGES = 5
 
-/** The types that all providers accept, by how their files begin. */
+/** The types that all providers accept, by the signatures of their files. */
 const SIGNATURES: [mediaType: string, pattern: RegExp][] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -13,7 +13,7 @@ const SIGNATURES: [mediaType: string, pattern: RegExp][] = [
   ['image/webp', /^RIFF.{4}WEBP/s],
 ]
 
-/** Null for bytes that are no such image, or too many: a provider would reject every further request of the run. */
+/** Null if the type is another one or the image too large: a provider would reject all further requests of the run. */
 export function toImage(bytes: Buffer): ToolImage | null {
   const start = bytes.subarray(0, 16).toString('latin1')
   const [mediaType] = SIGNATURES.find(([, pattern]) => pattern.test(start)) ?? []
@@ -21,11 +21,11 @@ export function toImage(bytes: Buffer): ToolImage | null {
   return { mediaType, data: bytes.toString('base64') }
 }
 
-/** What stands for an image in the text of a result, for models that do not accept images and for people. */
+/** Describes an image in the text of a result, for people and for models that do not accept images. */
 export const describeImage = ({ mediaType }: ToolImage, bytes: number): string =>
   `[Image of type ${mediaType}, ${bytes} bytes.]`
 
-/** Collects the images of one result, and returns what stands for each in the text. */
+/** Collects the images of one result, and returns the description of each for the text. */
 export class ImageCollector {
   readonly images: ToolImage[] = []
 

@@ -44,7 +44,7 @@ export async function findPrice(name: string, environment: Environment): Promise
   return entries.find(({ models }) => new RegExp(models, 'i').test(model)) ?? null
 }
 
-/** The exact name, else the longest beginning. */
+/** The exact name, else the longest matching prefix. */
 function findOwnPrice(name: string, prices: OwnPrices): Rates | undefined {
   const matches = Object.keys(prices)
     .filter((key) => key === name || (key.endsWith('*') && name.startsWith(key.slice(0, -1))))

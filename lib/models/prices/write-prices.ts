@@ -46,7 +46,7 @@ const RATES: Record<keyof Rates, string> = {
   cacheWrite: 'cache_write_mtok',
 }
 
-/** Null for a model that is priced by something else than text: audio, images, or input alone. */
+/** Null for a model whose price is not for text: audio, images, or input alone. */
 function toPrice(prices: ModelPrice): Price | null {
   if (!prices.input_mtok || !prices.output_mtok) return null
   if (Object.keys(prices).some((key) => /audio|image|hours/.test(key))) return null

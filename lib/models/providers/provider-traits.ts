@@ -72,9 +72,9 @@ export type ProviderTraits = {
 
   /** The option that asks to cache what precedes a message. */
   cachePoint?: JsonObject
-  /** The option with a key that requests with the same beginning have in common. */
+  /** The option for a key that is the same for all requests with the same beginning. */
   cacheKey?: string
-  /** Tools are strict unless told otherwise. */
+  /** Tools are strict unless the request says otherwise. */
   isStrictByDefault?: boolean
   /** Precedes the text of a failed tool result; `open` returns a model that removes it. */
   errorMark?: string
@@ -82,7 +82,7 @@ export type ProviderTraits = {
   noReasoning?: JsonObject
 
   stream?: StreamTraits
-  /** Where a count is in the reported usage. The SDK returns 0 for most counts that a provider does not report. */
+  /** Paths of counts in the reported usage. The SDK returns 0 for most counts that a provider does not report. */
   usage: Partial<Record<'cachedInputTokens' | 'cacheWriteTokens' | 'reasoningTokens', string>>
   /** Reasons to stop that the SDK reports as others. */
   stopReasons?: Record<string, ModelStopReason>

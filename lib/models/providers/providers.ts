@@ -27,7 +27,7 @@ import {
   type ProviderTraits,
 } from './provider-traits.ts'
 
-/** The model providers, as they begin the names of their models. */
+/** The model providers, by the prefix of the names of their models. */
 export const PROVIDERS = ['bedrock', 'anthropic', 'openai', 'openai-compatible'] as const
 export type Provider = (typeof PROVIDERS)[number]
 
@@ -39,8 +39,8 @@ const toOpenaiEffort = (level: Level): CallOptions => ({
 })
 
 /**
- * Everything that the service knows about each provider. Literals only, so that bundles that need no more than the
- * names contain no traits.
+ * Everything that the service knows about each provider. Literals only: esbuild then removes the traits from bundles
+ * that use only the names.
  */
 export const TRAITS = {
   bedrock: {

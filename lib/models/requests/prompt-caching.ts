@@ -22,8 +22,8 @@ const KEY_CHARACTERS = 32
 type Options = Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'providerOptions'>
 
 /**
- * Asks the provider to cache the beginning of a prompt: what lies before a mark, which is the system prompt with the
- * tools, and the history; or what requests with the same key have in common. Other servers need no request.
+ * Asks the provider to cache the beginning of a prompt: everything before a mark (the system prompt with the tools, and
+ * the history), or the common beginning of requests with the same key. Other servers cache without being asked.
  */
 export function withPromptCaching<Given extends Options>(options: Given, name: ModelName): Given {
   if (!isWorthCaching(options)) return options
@@ -52,7 +52,7 @@ function beginningOf(prompt: LanguageModelV4Message[]): string[] {
   return first?.role === 'system' ? [first.content, ...texts] : texts
 }
 
-/** The same for all requests of a run, also after a crash. Runs differ in it, so that servers share the load. */
+/** The same for all requests of a run, also after a crash. Each run has its own, which spreads runs over servers. */
 const toCacheKey = (prompt: LanguageModelV4Message[]): string =>
   createHash('sha256').update(beginningOf(prompt).join('\0')).digest('hex').slice(0, KEY_CHARACTERS)
 

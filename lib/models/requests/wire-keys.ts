@@ -9,7 +9,7 @@ const MAX_BASE_CHARACTERS = 60
 /** Keywords whose value maps property keys to something. */
 export const KEYED_KEYWORDS = ['properties', 'dependentSchemas', 'dependentRequired']
 
-/** The keys of a schema that providers reject, and what is sent in their place; an order of its own for each schema. */
+/** Maps each key of a schema that providers reject to the key that is sent instead. */
 export function toWireKeys(schema: JsonObject): ReadonlyMap<string, string> {
   const keys = new Set<string>()
   collectKeys(schema, keys)
@@ -24,7 +24,7 @@ export function toWireKeys(schema: JsonObject): ReadonlyMap<string, string> {
   )
 }
 
-/** Keeps what is readable: letters lose their marks, other characters become `_`. */
+/** Stays readable: letters lose their accents, other characters become `_`. */
 function toUniqueKey(key: string, taken: ReadonlySet<string>): string {
   const plain = key
     .normalize('NFKD')
@@ -35,7 +35,7 @@ function toUniqueKey(key: string, taken: ReadonlySet<string>): string {
   for (let number = 2; ; number++) if (!taken.has(`${base}_${number}`)) return `${base}_${number}`
 }
 
-/** Also of values such as defaults, whose members look like keywords: a key too many does no harm. */
+/** Includes keys of values such as defaults, whose members look like keywords: an extra key is harmless. */
 function collectKeys(value: Json, keys: Set<string>): void {
   if (Array.isArray(value)) for (const item of value) collectKeys(item, keys)
   if (!isJsonObject(value)) return

@@ -23,8 +23,8 @@ const MAX_STRICT_TOOLS = 20
 
 /**
  * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank
- * texts, echoed reasoning, images, prompt caching. The inputs of tool calls are converted on both ways, so that nobody
- * else sees the difference.
+ * texts, echoed reasoning, images, prompt caching. The inputs of tool calls are converted in requests and back in
+ * responses; callers see only the declared schemas.
  */
 export function withWireRules(model: StreamingModel, name: ModelName): StreamingModel {
   const toMessage = wireMessages(name)
@@ -77,7 +77,7 @@ function toWireTools(
   })
 }
 
-/** Invalid JSON is left to the engine, which explains the mistake to the model. */
+/** Leaves invalid JSON unchanged: the engine explains the error to the model. */
 function decodeCall(part: LanguageModelV4StreamPart, schemas: Schemas): LanguageModelV4StreamPart {
   if (part.type !== 'tool-call') return part
   const schema = schemas.get(part.toolName)

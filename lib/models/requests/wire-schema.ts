@@ -18,7 +18,7 @@ export type WireSchema = {
 const ROOT_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'not', 'if', '$ref', '$dynamicRef', 'enum', 'const']
 const WRAPPER = 'value'
 
-/** Members of the root that stay at the root: `$defs`, because references lead there. */
+/** Members of the root that stay at the root, because references point to them. */
 const HOISTED = ['$schema', '$defs', 'definitions']
 
 const SCHEMAS = ['not', 'if', 'then', 'else', 'contains', 'items']
@@ -163,7 +163,7 @@ function toKey(segment: string): string {
   }
 }
 
-/** Keywords that a schema cannot have once it is no longer the root: what refers to them would lead elsewhere. */
+/** Keywords that only the root can have: in a subschema, references to them would resolve differently. */
 const FIXED_KEYWORDS = ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef']
 
 /** What prevents a declared schema from being sent to models, when its agent is published. */

@@ -23,13 +23,13 @@ export function redact(text: string, secrets: string[]): string {
   )
 }
 
-/** Like `redact`, but returns null if the text quotes the request, as the errors of providers may. */
+/** Like `redact`, but returns null if the text quotes the request, as errors of providers sometimes do. */
 export function redactDetail(text: string, secrets: string[], request: Quotable): string | null {
   const start = mask(text, secrets).slice(0, 2 * MAX_CHARACTERS)
   return quotesRequest(start, request) ? null : redact(start, secrets)
 }
 
-/** Before a text is cut, which may split a secret. */
+/** Called before a text is truncated, because a truncated secret would not be recognized. */
 const mask = (text: string, secrets: string[]): string =>
   secrets.reduce((result, secret) => result.replaceAll(secret, '[secret]'), text)
 

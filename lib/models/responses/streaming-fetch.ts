@@ -23,8 +23,8 @@ class NoStreamError extends Error {
 const NO_STREAM = /json|html/i
 
 /**
- * `fetch` for the packages of the providers, without its time limits: it gives up when a response sends no headers or
- * no bytes for 300 s, which only an undici `Agent` can change (520 kB in each bundle). Redirects are not followed: only
+ * `fetch` for the packages of the providers, without its time limits: the built-in one fails if no headers or bytes
+ * arrive for 300 s, which only an undici `Agent` can change (520 kB in each bundle). Redirects are not followed: only
  * the configured URL gets the API key.
  */
 export const streamingFetch: typeof fetch = async (input, init = {}) => {

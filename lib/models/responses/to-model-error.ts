@@ -13,7 +13,7 @@ type Context = {
   provider: string
   secrets: string[]
   request: Pick<ModelRequest, 'instructions' | 'messages'>
-  /** Whether the response had begun. */
+  /** Whether the response had started. */
   hasBegun: boolean
   now: number
 }
@@ -95,7 +95,7 @@ function toInvalidResponseError(failure: ApiCallError, { provider, secrets }: Co
   if (!INVALID_RESPONSE.has(failure.name) && !isUnexplained) return null
   const type =
     responseHeaders && ` (content type ${redact(responseHeaders['content-type'] ?? 'none', secrets)})`
-  const message = `${provider} returned a response that is not in its format${type ?? ''}.`
+  const message = `${provider} returned a response in an unknown format${type ?? ''}.`
   return new ModelError(message, { isTransient: true })
 }
 

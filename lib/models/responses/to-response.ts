@@ -23,7 +23,7 @@ const NOT_EXECUTED = 'The call was not executed because the response is incomple
 
 type Context = { provider: string; tools: ToolDeclaration[] }
 
-/** @throws ModelError if two calls have the same id, because their results could not be told apart */
+/** @throws ModelError if two calls have the same id, which makes their results ambiguous */
 export function toResponse(result: CollectedResponse, { provider, tools }: Context): ModelResponse {
   const { content, usage, refusal } = result
   const stopReason = toStopReason(result.finishReason, refusal)
@@ -47,7 +47,7 @@ export function toResponse(result: CollectedResponse, { provider, tools }: Conte
   }
 }
 
-/** Of all providers: a server in front of one may use the format of another one. */
+/** Of all providers: a proxy in front of one may use the format of another. */
 const STOP_REASONS: Record<string, ModelStopReason> = Object.assign(
   {},
   ...PROVIDERS.map((provider) => traitsOf(provider).stopReasons),
@@ -133,7 +133,7 @@ function findError(name: string, parsed: Parsed, text: string, tools: ToolDeclar
 
 const COUNTS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
 
-/** Where the counts are, at all providers: a server in front of one may use the format of another one. */
+/** The paths of counts of all providers: a proxy in front of one may use the format of another. */
 const PATHS = COUNTS.map((count) => ({
   count,
   paths: PROVIDERS.flatMap((provider) => traitsOf(provider).usage[count] ?? []),

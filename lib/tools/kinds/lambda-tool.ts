@@ -48,7 +48,7 @@ export function openLambdaTool({ document, lambda, environment }: Params): ToolG
   }
 }
 
-/** Without retries: the SDK would invoke a function again whose response was lost. */
+/** Without retries: if a response is lost, the SDK would invoke the function again. */
 async function openClient(environment: Environment): Promise<LambdaClient> {
   const { LambdaClient } = await import('@aws-sdk/client-lambda')
   const endpoint = environment[LAMBDA_ENDPOINT]

@@ -28,9 +28,9 @@ export class McpConnection {
   }
 
   /**
-   * Asks for the newest revision first. Servers of 2025 reject that request in many ways, with 500 or silence among
-   * them, so that every answer but a usable one leads to `initialize`, and its error is the one that counts.
-   * @throws an Error; toToolError
+   * Asks for the newest revision first. Servers of 2025 reject that request in many ways, such as with status 500 or
+   * without a response. Any failure is therefore followed by `initialize`, whose error is thrown.
+   * @throws an Error for `toToolError`
    */
   async connect(timeout: number): Promise<Client> {
     try {

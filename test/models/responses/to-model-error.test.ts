@@ -45,11 +45,11 @@ const TRANSIENT: [string, Turn, RegExp][] = [
   [
     'HTML',
     { garbage: '<html></html>', contentType: 'text/html' },
-    /response that is not in its format \(content type text\/html\)/,
+    /response in an unknown format \(content type text\/html\)/,
   ],
-  ['truncated JSON', { garbage: '{"id": "x", ' }, /response that is not in its format/],
-  ['an empty body', { garbage: '' }, /response that is not in its format/],
-  ['an array', { garbage: '[]' }, /response that is not in its format/],
+  ['truncated JSON', { garbage: '{"id": "x", ' }, /response in an unknown format/],
+  ['an empty body', { garbage: '' }, /response in an unknown format/],
+  ['an array', { garbage: '[]' }, /response in an unknown format/],
   ['a connection dropped before the response', { drop: 'before' }, /Could not connect to .* \(ECONNRESET\)/],
   [
     'a connection dropped within the response',
@@ -185,7 +185,7 @@ describe('an error of openai-compatible', () => {
     const error = await getError('openai-compatible', { garbage: '{"choices": []}' })
     expect(error).toMatchObject({
       isTransient: true,
-      message: expect.stringContaining('response that is not in its format'),
+      message: expect.stringContaining('response in an unknown format'),
     })
   })
 
