@@ -1,6 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
-import { processDeadLetter } from '../lib/engine/maintenance/dead-letter.ts'
+import { processDeadLetter } from '../lib/engine/maintenance.ts'
 import { logger } from '../lib/logger.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'

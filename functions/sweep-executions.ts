@@ -1,7 +1,6 @@
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { readTimes } from '../lib/engine/engine.ts'
-import { runCleanups } from '../lib/engine/maintenance/clean-up.ts'
-import { sweep } from '../lib/engine/maintenance/sweep.ts'
+import { runCleanups, sweep } from '../lib/engine/maintenance.ts'
 import { logger } from '../lib/logger.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'

@@ -71,6 +71,32 @@ export class ServiceError extends Error {
   }
 }
 
+// The annotations let bundles omit the classes that they do not use.
+
+// @__NO_SIDE_EFFECTS__
+const withFixedDetail = (code: ErrorCode, detail: string) =>
+  class extends ServiceError {
+    constructor() {
+      super(code, detail)
+    }
+  }
+
+// @__NO_SIDE_EFFECTS__
+const withDetail = (code: ErrorCode) =>
+  class extends ServiceError {
+    constructor(detail: string) {
+      super(code, detail)
+    }
+  }
+
+// @__NO_SIDE_EFFECTS__
+const withViolations = (code: ErrorCode) =>
+  class extends ServiceError {
+    constructor(errors: Violation[]) {
+      super(code, errors.map(({ message }) => message).join(' '), { errors })
+    }
+  }
+
 /** A challenge of RFC 6750, section 3, which names an error only if the request had a token. */
 const TOKEN_CHALLENGE = 'Bearer'
 const INVALID_TOKEN_CHALLENGE =
@@ -93,11 +119,7 @@ export class Unauthorized extends ServiceError {
   }
 }
 
-export class Forbidden extends ServiceError {
-  constructor(detail: string) {
-    super('Forbidden', detail)
-  }
-}
+export class Forbidden extends withDetail('Forbidden') {}
 
 /** The detail omits the ID: the response for another organization's agent must equal the one for a missing agent. */
 export class AgentNotFound extends ServiceError {
@@ -111,30 +133,21 @@ export class AgentNotFound extends ServiceError {
   }
 }
 
-export class VersionNotFound extends ServiceError {
-  constructor() {
-    super(
-      'VersionNotFound',
-      'The agent has no such version. GET /v1/agents/{agentId}/versions lists its versions.',
-    )
-  }
-}
+export class VersionNotFound extends withFixedDetail(
+  'VersionNotFound',
+  'The agent has no such version. GET /v1/agents/{agentId}/versions lists its versions.',
+) {}
 
 /** A version that is or was current: executions refer to it, and a rollback may need it. */
-export class VersionPublished extends ServiceError {
-  constructor() {
-    super('VersionPublished', 'This version is published. Only drafts can be deleted.')
-  }
-}
+export class VersionPublished extends withFixedDetail(
+  'VersionPublished',
+  'This version is published. Only drafts can be deleted.',
+) {}
 
-export class AgentArchived extends ServiceError {
-  constructor() {
-    super(
-      'AgentArchived',
-      'This agent is archived: it accepts no runs and no versions. POST /v1/agents/{agentId}/restore restores it.',
-    )
-  }
-}
+export class AgentArchived extends withFixedDetail(
+  'AgentArchived',
+  'This agent is archived: it accepts no runs and no versions. POST /v1/agents/{agentId}/restore restores it.',
+) {}
 
 /** 410 for a run, as for an archived agent; 409 for a promotion, which is possible once the version is unretired. */
 export class VersionRetired extends ServiceError {
@@ -147,20 +160,12 @@ export class VersionRetired extends ServiceError {
   }
 }
 
-export class VersionNotRetirable extends ServiceError {
-  constructor(detail: string) {
-    super('VersionNotRetirable', detail)
-  }
-}
+export class VersionNotRetirable extends withDetail('VersionNotRetirable') {}
 
-export class ExecutionNotFound extends ServiceError {
-  constructor() {
-    super(
-      'ExecutionNotFound',
-      'Your organization has no execution with this ID. GET /v1/agent_executions lists its executions.',
-    )
-  }
-}
+export class ExecutionNotFound extends withFixedDetail(
+  'ExecutionNotFound',
+  'Your organization has no execution with this ID. GET /v1/agent_executions lists its executions.',
+) {}
 
 export class ExecutionInProgress extends ServiceError {
   constructor(executionId: string) {
@@ -170,11 +175,10 @@ export class ExecutionInProgress extends ServiceError {
   }
 }
 
-export class RouteNotFound extends ServiceError {
-  constructor() {
-    super('RouteNotFound', 'No route has this path. GET /v1/openapi.json describes all routes.')
-  }
-}
+export class RouteNotFound extends withFixedDetail(
+  'RouteNotFound',
+  'No route has this path. GET /v1/openapi.json describes all routes.',
+) {}
 
 export class MethodNotAllowed extends ServiceError {
   constructor(methods: string[]) {
@@ -183,32 +187,16 @@ export class MethodNotAllowed extends ServiceError {
   }
 }
 
-export class PayloadTooLarge extends ServiceError {
-  constructor(detail: string) {
-    super('PayloadTooLarge', detail)
-  }
-}
+export class PayloadTooLarge extends withDetail('PayloadTooLarge') {}
 
-export class UnsupportedMediaType extends ServiceError {
-  constructor() {
-    super(
-      'UnsupportedMediaType',
-      'Send uncompressed JSON in UTF-8 with the header "Content-Type: application/json".',
-    )
-  }
-}
+export class UnsupportedMediaType extends withFixedDetail(
+  'UnsupportedMediaType',
+  'Send uncompressed JSON in UTF-8 with the header "Content-Type: application/json".',
+) {}
 
-export class InvalidJson extends ServiceError {
-  constructor(detail: string) {
-    super('InvalidJson', detail)
-  }
-}
+export class InvalidJson extends withDetail('InvalidJson') {}
 
-export class InvalidQueryParameter extends ServiceError {
-  constructor(errors: Violation[]) {
-    super('InvalidQueryParameter', joinMessages(errors), { errors })
-  }
-}
+export class InvalidQueryParameter extends withViolations('InvalidQueryParameter') {}
 
 /** The cursor is not one that the list returned. */
 export class InvalidCursor extends InvalidQueryParameter {
@@ -218,11 +206,7 @@ export class InvalidCursor extends InvalidQueryParameter {
   }
 }
 
-export class InvalidHeader extends ServiceError {
-  constructor(errors: Violation[]) {
-    super('InvalidHeader', joinMessages(errors), { errors })
-  }
-}
+export class InvalidHeader extends withViolations('InvalidHeader') {}
 
 export class InvalidModelOverride extends ServiceError {
   constructor(detail: string) {
@@ -230,37 +214,24 @@ export class InvalidModelOverride extends ServiceError {
   }
 }
 
-export class InputSchemaMismatch extends ServiceError {
-  constructor(errors: Violation[]) {
-    super('InputSchemaMismatch', joinMessages(errors), { errors })
-  }
-}
+export class InputSchemaMismatch extends withViolations('InputSchemaMismatch') {}
 
 /** Limits the size of the response: a body may contain any number of unknown fields. */
 const MAX_FEEDBACK_VIOLATIONS = 10
 
-export class FeedbackMismatch extends ServiceError {
+export class FeedbackMismatch extends withViolations('FeedbackMismatch') {
   constructor(violations: Violation[]) {
-    const errors = violations.slice(0, MAX_FEEDBACK_VIOLATIONS)
-    super('FeedbackMismatch', joinMessages(errors), { errors })
+    super(violations.slice(0, MAX_FEEDBACK_VIOLATIONS))
   }
 }
 
 /** The document, the code or another member of a publish request is invalid. */
-export class InvalidAgent extends ServiceError {
-  constructor(errors: Violation[]) {
-    super('InvalidAgent', joinMessages(errors), { errors })
-  }
-}
+export class InvalidAgent extends withViolations('InvalidAgent') {}
 
-export class IdempotencyKeyReused extends ServiceError {
-  constructor() {
-    super(
-      'IdempotencyKeyReused',
-      'This Idempotency-Key was used with a different body or different parameters within the last 24 hours. Use a new key.',
-    )
-  }
-}
+export class IdempotencyKeyReused extends withFixedDetail(
+  'IdempotencyKeyReused',
+  'This Idempotency-Key was used with a different body or different parameters within the last 24 hours. Use a new key.',
+) {}
 
 export class TooManyRequests extends ServiceError {
   constructor(maxOpenExecutions: number) {
@@ -320,5 +291,3 @@ export class WriteRejected extends Error {
     super(`The database rejected the data: ${cause.message}`, { cause })
   }
 }
-
-const joinMessages = (errors: Violation[]): string => errors.map(({ message }) => message).join(' ')

@@ -4,9 +4,6 @@ import { leaseTimes } from './lease-times.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
 
-/** What started the execution: an API request, or an agent that calls this one as a tool. */
-export type ExecutionSource = 'API' | 'AGENT'
-
 /** Why an execution ended in ERROR: a code for programs, a message for people, and optional details. */
 export type ExecutionError = { code: string; message: string; [detail: string]: unknown }
 
@@ -72,7 +69,8 @@ export type Execution = {
   agentId: string
   versionId: string
   tenantId: string | null
-  source: ExecutionSource
+  /** What started the execution: an API request, or an agent that calls this one as a tool. */
+  source: 'API' | 'AGENT'
   /** The execution whose tool call started this one; null for an API request. */
   parentExecutionId: string | null
   /** The chain of agents that led to this call, outermost first. */
@@ -155,9 +153,7 @@ export const CANCELLED: ExecutionError = {
 }
 
 /** An ERROR outcome that keeps the recorded progress. */
-export function failure(error: ExecutionError): Outcome {
-  return { status: 'ERROR', error }
-}
+export const failure = (error: ExecutionError): Outcome => ({ status: 'ERROR', error })
 
 export type NewExecution = Pick<
   Execution,
@@ -179,19 +175,12 @@ export type NewExecution = Pick<
 export function newExecution(params: NewExecution & { lease: Lease }): LeasedExecution
 export function newExecution(params: NewExecution): Execution
 export function newExecution(params: NewExecution): Execution {
-  const {
-    now,
-    deadlineMs,
-    lease,
-    graceMs = leaseTimes().graceMs,
-    idempotencyId = null,
-    cache = null,
-    inputAdaptations = [],
-    parent,
-    ...given
-  } = params
+  const { now, deadlineMs, lease, graceMs = leaseTimes().graceMs, parent, ...given } = params
   const createdAt = new Date(now).toISOString()
   return {
+    idempotencyId: null,
+    cache: null,
+    inputAdaptations: [],
     ...given,
     source: parent ? 'AGENT' : 'API',
     parentExecutionId: parent?.executionId ?? null,
@@ -217,9 +206,6 @@ export function newExecution(params: NewExecution): Execution {
     lease,
     openUntil: now + graceMs,
     deadlineAt: now + deadlineMs,
-    idempotencyId,
-    cache,
-    inputAdaptations,
     logs: null,
   }
 }
@@ -231,16 +217,8 @@ export function cachedExecution(
   output: JsonObject,
 ): Execution {
   const execution = newExecution({ ...params, lease: null })
-  return {
-    ...execution,
-    status: 'SUCCESS',
-    output,
-    cached: true,
-    cachedExecutionId,
-    startedAt: execution.createdAt,
-    finishedAt: execution.createdAt,
-    openUntil: null,
-  }
+  const times = { startedAt: execution.createdAt, finishedAt: execution.createdAt, openUntil: null }
+  return { ...execution, ...times, status: 'SUCCESS', output, cached: true, cachedExecutionId }
 }
 
 const OPTIONAL_COUNTS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
@@ -282,6 +260,4 @@ export const hasUsedAllSteps = (
 export const isRejection = ({ rating, correctedOutput }: Feedback): boolean =>
   rating === -1 || correctedOutput !== null
 
-export function isFinal(execution: Pick<Execution, 'status'>): boolean {
-  return execution.status !== 'IN_PROGRESS'
-}
+export const isFinal = ({ status }: Pick<Execution, 'status'>): boolean => status !== 'IN_PROGRESS'

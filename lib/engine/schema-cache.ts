@@ -7,12 +7,9 @@ export function cacheCompiled<T extends object>(
   schema: 'inputSchema' | 'outputSchema',
   compile: (declared: JsonObject) => T,
 ): (version: Version) => T {
-  const compiled = new LRUCache<string, T>({ max: 500 })
-  return (version) => {
-    const known = compiled.get(version.id)
-    if (known) return known
-    const value = compile(version[schema])
-    compiled.set(version.id, value)
-    return value
-  }
+  const compiled = new LRUCache<string, T, Version>({
+    max: 500,
+    memoMethod: (_id, _previous, { context: version }) => compile(version[schema]),
+  })
+  return (version) => compiled.memo(version.id, { context: version })
 }

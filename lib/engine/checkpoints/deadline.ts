@@ -25,10 +25,9 @@ export function deadlineIn(remainingMs: number, shutdown?: WorkerDeadline): Time
     drain.clear()
     stop.clear()
   }
-  if (!shutdown) return { drain: drain.signal, stop: stop.signal, clear }
   return {
-    drain: AbortSignal.any([drain.signal, shutdown.drain]),
-    stop: AbortSignal.any([stop.signal, shutdown.stop]),
+    drain: shutdown ? AbortSignal.any([drain.signal, shutdown.drain]) : drain.signal,
+    stop: shutdown ? AbortSignal.any([stop.signal, shutdown.stop]) : stop.signal,
     clear,
   }
 }

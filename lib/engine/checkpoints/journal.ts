@@ -43,8 +43,8 @@ export class Journal {
   private totals = { steps: 0, usage: NO_USAGE }
   /** Steps that earlier attempts could not store. */
   private readonly lostBefore: LostStep[]
-  /** The step that is being stored, or could not be. */
-  private unstored: LostStep | null = null
+  /** The step that this worker is storing, or could not store. */
+  lostStep: LostStep | null = null
   private readonly params: Params
   /** Serializes writes in the order of the step numbers. */
   private queue: Promise<unknown> = Promise.resolve()
@@ -83,7 +83,7 @@ export class Journal {
 
   /** Steps of the run that were computed, and are not known to be stored. */
   get lostSteps(): LostStep[] {
-    return this.unstored ? [...this.lostBefore, this.unstored] : this.lostBefore
+    return this.lostStep ? [...this.lostBefore, this.lostStep] : this.lostBefore
   }
 
   /** The same for the record, unless it shows them already: none, for most runs. */
@@ -92,19 +92,13 @@ export class Journal {
     return lostSteps.length + this.params.execution.lostSteps.length > 0 ? { lostSteps } : {}
   }
 
-  /** The one of them that this worker has computed. */
-  get lostStep(): LostStep | null {
-    return this.unstored
-  }
-
   /** Adds what the journal knows of the run, however it ended. */
   complete(outcome: Outcome): Outcome {
     const { model, ...counts } = this.progress
-    const recorded = { ...counts, ...(model !== null && { model }) }
     // The agent, or the cut, can split a surrogate pair, which DynamoDB refuses.
     const logs = this.logs.toWellFormed()
     return {
-      ...(outcome.status === 'ERROR' && recorded),
+      ...(outcome.status === 'ERROR' && { ...counts, ...(model !== null && { model }) }),
       ...outcome,
       ...(logs && { logs }),
       ...this.losses,
@@ -178,7 +172,7 @@ export class Journal {
     const number = this.recorded.length + 1
     const step = { ...newStep, number, ...this.attempt } as Step
     const usage = step.kind === 'MODEL' && { usage: step.usage }
-    this.unstored = { number, attempt: execution.attempts, ...usage }
+    this.lostStep = { number, attempt: execution.attempts, ...usage }
     this.assertMayWrite()
     if (!this.hasRenewed && !(await heartbeat.renew().catch(ifUnavailable))) throw leaseLost()
     const totals = this.totalsWith(step)
@@ -188,7 +182,7 @@ export class Journal {
     const recorded: RecordedStep = { step, results: new Map() }
     this.recorded.push(recorded)
     this.totals = totals
-    this.unstored = null
+    this.lostStep = null
     this.hasGrown = true
     this.hasRenewed = true
     heartbeat.report(progress)

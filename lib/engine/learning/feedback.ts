@@ -6,11 +6,10 @@ import {
   VersionNotFound,
   type Violation,
 } from '../../core/errors.ts'
-import type { Feedback } from '../../core/execution.ts'
-import { type Execution, isFinal } from '../../core/execution.ts'
+import { type Execution, type Feedback, isFinal } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
-import type { Engine } from '../engine.ts'
+import { type Engine, isoNow } from '../engine.ts'
 
 type Parts = Pick<Engine, 'agents' | 'executions' | 'system'>
 type Params = {
@@ -31,14 +30,9 @@ export async function giveFeedback(
 ): Promise<Execution> {
   const { executions, system } = parts
   if (feedback.correctedOutput) await checkCorrection(parts, { organizationId, id }, feedback.correctedOutput)
-  const updatedAt = new Date(system.now()).toISOString()
-  const result = await executions.giveFeedback({
-    organizationId,
-    id,
-    feedback: { ...feedback, updatedAt },
-    isReview,
-    writer: system.newId(),
-  })
+  const dated = { ...feedback, updatedAt: isoNow(system) }
+  const writer = system.newId()
+  const result = await executions.giveFeedback({ organizationId, id, feedback: dated, isReview, writer })
   if (result === 'missing') throw new ExecutionNotFound()
   if (result === 'open') throw new ExecutionInProgress(id)
   return result

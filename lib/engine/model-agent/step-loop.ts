@@ -15,8 +15,7 @@ import type { System } from '../../core/ports.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
-import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
-import { retryableError } from '../checkpoints/stop-reason.ts'
+import { type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
 import { callKeyOf } from './call-key.ts'
@@ -108,21 +107,15 @@ function toRequest(params: Params, history: History, isLastStep: boolean): Model
   }
 }
 
-async function nextStep({ model, system, retry, retryDelayMs }: Params, request: ModelRequest) {
-  const startedAt = isoNow(system)
-  const { messages, text, toolCalls, usage, stopReason } = await respondWithRetry(model, request, {
-    mode: retry.mode,
-    retryDelayMs,
-  })
+async function nextStep(params: Params, request: ModelRequest) {
+  const startedAt = isoNow(params.system)
+  const { toolCalls, ...response } = await respondWithRetry(params, request)
   return {
+    ...response,
     kind: 'MODEL' as const,
-    startedAt,
-    finishedAt: isoNow(system),
-    text,
     calls: toolCalls,
-    messages,
-    usage,
-    stopReason,
+    startedAt,
+    finishedAt: isoNow(params.system),
   }
 }
 
@@ -136,9 +129,8 @@ const MAX_WAIT_MS = { requeue: 5_000, inline: 60_000 }
  * @throws ModelError if it is permanent, persists, or asks for a longer wait than the policy allows
  */
 function respondWithRetry(
-  model: Model,
+  { model, retry, retryDelayMs }: Params,
   request: ModelRequest,
-  { mode, retryDelayMs }: { mode: RetryPolicy['mode']; retryDelayMs: number },
 ): Promise<ModelResponse> {
   const { signal } = request
   return pRetry(() => model.respond(request), {
@@ -150,7 +142,7 @@ function respondWithRetry(
     shouldRetry: async ({ error, retryDelay }) => {
       if (!(error instanceof ModelError) || !error.isTransient) return false
       const retryAfterMs = error.retryAfterMs ?? 0
-      if (Math.max(retryAfterMs, retryDelay) > MAX_WAIT_MS[mode]) return false
+      if (Math.max(retryAfterMs, retryDelay) > MAX_WAIT_MS[retry.mode]) return false
       if (retryAfterMs > retryDelay) await sleep(retryAfterMs - retryDelay, undefined, { signal })
       return true
     },

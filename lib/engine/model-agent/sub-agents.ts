@@ -6,7 +6,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { MAX_CHILDREN } from '../../core/limits.ts'
 import type { ToolResult } from '../../core/model.ts'
 import type { RecordedStep } from '../../core/step.ts'
-import { ToolError } from '../../tools/tool.ts'
+import { failed, ToolError } from '../../tools/tool.ts'
 import type { Engine } from '../engine.ts'
 import { callKeyOf, childId } from './call-key.ts'
 import { agentCallsOf, type RunBudget } from './run-budget.ts'
@@ -44,29 +44,28 @@ export function subAgents(
         throw error
       })
       // An archived agent is described, too: a call of it is what fails, not a run in progress that resumes.
-      return resolved && toDescription(resolved.version)
+      if (!resolved) return null
+      const { description, inputSchema } = resolved.version
+      return { description, inputSchema }
     },
 
     async runAgent({ slug, input, idempotencyKey, signal }: AgentCall): Promise<ToolResult> {
       const { version, isArchived } = await versionOf(slug)
       const callers = [...parent.callers, parent.agentId]
-      if (callers.includes(version.agentId)) {
-        return {
-          ok: false,
-          error: `The agent ${slug} is already running above this call; agents must not call each other in a cycle.`,
-        }
-      }
-      if (callers.length >= MAX_DEPTH) {
-        return { ok: false, error: `Agents may call each other at most ${MAX_DEPTH} levels deep.` }
-      }
-      if (countChildren(parent, parentVersion, journal.recorded, idempotencyKey) >= maxChildren) {
-        const error = `This run has started ${maxChildren} executions of other agents, which is its limit (execution.maxChildren).`
-        return { ok: false, error }
-      }
+      if (callers.includes(version.agentId))
+        return failed(
+          `The agent ${slug} is already running above this call; agents must not call each other in a cycle.`,
+        )
+      if (callers.length >= MAX_DEPTH)
+        return failed(`Agents may call each other at most ${MAX_DEPTH} levels deep.`)
+      if (countChildren(parent, parentVersion, journal.recorded, idempotencyKey) >= maxChildren)
+        return failed(
+          `This run has started ${maxChildren} executions of other agents, which is its limit (execution.maxChildren).`,
+        )
       const id = childId(parent, idempotencyKey)
       // A call that began before continues.
       if (isArchived && (await engine.executions.getStatus({ organizationId, id })) === null)
-        return { ok: false, error: `The agent ${slug} is archived.` }
+        return failed(`The agent ${slug} is archived.`)
       const ended = await runChild(engine, parent, attempt, {
         id,
         version,
@@ -79,18 +78,13 @@ export function subAgents(
         if (error instanceof ToolError) return error
         throw error
       })
-      if (ended instanceof ToolError) return { ok: false, executionId: id, error: ended.message }
+      if (ended instanceof ToolError) return { ...failed(ended.message), executionId: id }
       if (ended.output) return { ok: true, value: ended.output, executionId: id }
-      return {
-        ok: false,
-        executionId: id,
-        error: `The agent ${slug} failed: ${ended.error?.message ?? 'no reason was recorded'}`,
-      }
+      const reason = ended.error?.message ?? 'no reason was recorded'
+      return { ...failed(`The agent ${slug} failed: ${reason}`), executionId: id }
     },
   }
 }
-
-const toDescription = ({ description, inputSchema }: Version) => ({ description, inputSchema })
 
 /**
  * The executions that calls before this one have started, or may still start. It derives from the journal, so that it

@@ -111,10 +111,8 @@ async function checkAndRun(current: Attempt): Promise<Outcome> {
     const progress = await engine.steps.getProgress({ executionId: execution.id })
     return { ...failure(checked.error), ...progress }
   }
-  const { version } = checked
-  current.version = version
-  const reused = await reuse(current)
-  return reused ?? runUntilDeadline(current, version)
+  current.version = checked.version
+  return (await reuse(current)) ?? runUntilDeadline(current, checked.version)
 }
 
 /** The version to run, or why the execution ends without a run. */
@@ -122,13 +120,9 @@ async function check(current: Attempt): Promise<{ version: Version } | { error: 
   const { engine, execution, isCancelled } = current
   if (execution.attemptsSinceProgress > MAX_ATTEMPTS) return { error: attemptsExhausted(execution) }
   const version = current.version ?? (await resolveVersionOf(engine.agents, execution))
-  if (!version) return { error: VERSION_NOT_FOUND }
+  if (!version)
+    return { error: { code: 'VersionNotFound', message: 'The version of the execution no longer exists.' } }
   return (await isCancelled?.()) ? { error: CANCELLED } : { version }
-}
-
-const VERSION_NOT_FOUND = {
-  code: 'VersionNotFound',
-  message: 'The version of the execution no longer exists.',
 }
 
 /** The outcome of another execution with the same cache key. The time limit of a run that waits begins after it. */
@@ -170,14 +164,15 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
     current.journal = journal
     const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
     if (excess) return failure(excess)
-    const running = run(current, version, journal, signal)
+    const running = run(current, { version, journal, signal })
     // It may reject after it was abandoned below, when nobody awaits it.
     running.catch(() => undefined)
     return await Promise.race([
       running,
       abort.happened.then((): Outcome => {
         if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
-        return timedOut(limit.seconds)
+        const message = `The run did not finish within ${limit.seconds} seconds.`
+        return failure({ code: 'TimedOut', message })
       }),
     ])
   } finally {
@@ -187,25 +182,20 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
   }
 }
 
-const timedOut = (seconds: number): Outcome =>
-  failure({ code: 'TimedOut', message: `The run did not finish within ${seconds} seconds.` })
+type Run = { version: Version; journal: Journal; signal: AbortSignal }
 
-async function run(
-  current: Attempt,
-  version: Version,
-  journal: Journal,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function run(current: Attempt, { version, ...running }: Run): Promise<Outcome> {
   const { engine, retry } = current
   const execution = { ...current.execution, input: await adapt(current, version) }
+  const params = { engine, execution, version, ...running }
   // Loaded on demand: the thread pool, or the SDKs of models and tools.
   try {
     if (version.code) {
       const { runCodeVersion } = await import('../code-agent/run.ts')
-      return await runCodeVersion({ engine, execution, version, journal, signal })
+      return await runCodeVersion(params)
     }
     const { runModelVersion } = await import('../model-agent/run.ts')
-    return await runModelVersion({ engine, execution, version, journal, signal, retry, attempt })
+    return await runModelVersion({ ...params, retry, attempt })
   } catch (error) {
     const { toOutcome } = await import('./known-errors.ts')
     return toOutcome(error, retry)
@@ -320,29 +310,23 @@ function findFinalError({ journal, retry }: Attempt, reason: StopReason): Execut
 /** Best effort: a lease that is not released expires, and its attempt stays counted. */
 async function release(current: Attempt, reason: StopReason): Promise<AttemptResult> {
   const { engine, execution, journal } = current
-  const { executions, system } = engine
   const { leaseMs, graceMs } = timesOf(engine)
-  const { id, lease } = execution
   const error = toRecordedError(reason, journal?.lostStep)
   const progressed = journal?.hasGrown ?? false
   const delayMs = delayOf(current, reason)
   const released: Release = {
-    until: system.now() + delayMs + graceMs,
+    until: engine.system.now() + delayMs + graceMs,
     error,
     progress: progressed && journal ? journal.progress : null,
     ...journal?.losses,
     ...(!journal?.lostStep && uncounted(reason)),
   }
-  const isKnown = await executions.release({ id, owner: lease.owner, ...released }).then(
-    () => true,
-    () => false,
+  const { id, lease } = execution
+  const hasFailed = error !== null
+  return engine.executions.release({ id, owner: lease.owner, ...released }).then(
+    () => ({ kind: 'released', progressed, hasFailed, delayMs }),
+    () => ({ kind: 'released', progressed, hasFailed, delayMs: Math.max(delayMs, leaseMs) }),
   )
-  return {
-    kind: 'released',
-    progressed,
-    hasFailed: error !== null,
-    delayMs: isKnown ? delayMs : Math.max(delayMs, leaseMs),
-  }
 }
 
 /** Until the next attempt: the more of them have failed since the last checkpoint, the longer. */

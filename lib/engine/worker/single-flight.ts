@@ -6,17 +6,11 @@ import {
   type Outcome,
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
-import { AttemptStopped } from '../checkpoints/stop-reason.ts'
+import { AttemptStopped, type RetryPolicy } from '../checkpoints/stop-reason.ts'
 import type { Engine } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 
-type Params = {
-  engine: Engine
-  execution: LeasedExecution
-  signal: AbortSignal
-  retry: RetryPolicy
-}
+type Params = { engine: Engine; execution: LeasedExecution; signal: AbortSignal; retry: RetryPolicy }
 
 export type Reuse = { outcome: Outcome } | { hasWaited: boolean }
 
@@ -84,15 +78,8 @@ export async function storeResult(
 }
 
 function reused(cachedExecutionId: string, output: JsonObject): Outcome {
-  return {
-    status: 'SUCCESS',
-    output,
-    steps: 0,
-    usage: NO_USAGE,
-    model: null,
-    cached: true,
-    cachedExecutionId,
-  }
+  const nothing = { steps: 0, usage: NO_USAGE, model: null }
+  return { status: 'SUCCESS', output, ...nothing, cached: true, cachedExecutionId }
 }
 
 const requeueDelay = ({ createdAt }: LeasedExecution, now: number): number =>

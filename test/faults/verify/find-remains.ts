@@ -1,6 +1,6 @@
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import type { Item } from '../../../lib/dynamodb/table/table.ts'
-import { runCleanups } from '../../../lib/engine/maintenance/clean-up.ts'
+import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { scanTable } from '../../support/tables/scan-table.ts'

@@ -4,7 +4,7 @@ import { CANCELLED, type Execution, NO_USAGE } from '../../../lib/core/execution
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Item, Table } from '../../../lib/dynamodb/table/table.ts'
-import { runCleanups } from '../../../lib/engine/maintenance/clean-up.ts'
+import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution, leased } from '../engine/executions.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { DEADLINE_MS } from '../../../lib/core/limits.ts'
-import type { QueuedExecution, StaleExecution } from '../../../lib/core/ports.ts'
-import { sweep } from '../../../lib/engine/maintenance/sweep.ts'
-import { system } from '../../../lib/system.ts'
+import { leaseTimes } from '../../lib/core/lease-times.ts'
+import { DEADLINE_MS } from '../../lib/core/limits.ts'
+import type { QueuedExecution, StaleExecution } from '../../lib/core/ports.ts'
+import { sweep } from '../../lib/engine/maintenance.ts'
+import { system } from '../../lib/system.ts'
 
 const NOW = Date.now()
 

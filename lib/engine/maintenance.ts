@@ -1,0 +1,131 @@
+import { type Execution, type ExecutionError, isFinal } from '../core/execution.ts'
+import { type LeaseTimes, nextSweep } from '../core/lease-times.ts'
+import type { ExecutionStore, RunQueue, StaleExecution, System } from '../core/ports.ts'
+import type { StepStore } from '../core/step.ts'
+import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../core/transitions.ts'
+
+type Stores = {
+  executions: Pick<ExecutionStore, 'end'>
+  steps: Pick<StepStore, 'getProgress'>
+  queue: RunQueue
+  system: System
+}
+
+type Sweep = Stores & { executions: Pick<ExecutionStore, 'listStale' | 'postpone'>; times: LeaseTimes }
+
+type Result = 'ended' | 'enqueued' | 'ignored'
+
+/**
+ * Re-enqueues executions without a live lease, and ends those past their deadline.
+ * @throws an AggregateError at the end if some executions could not be swept
+ */
+export async function sweep(params: Sweep): Promise<{ ended: number; enqueued: number }> {
+  const { executions, system } = params
+  const total = { ended: 0, enqueued: 0 }
+  const now = system.now()
+  await processBatches(
+    'stale executions could not be swept',
+    (limit) => executions.listStale({ now, limit }),
+    async (stale) => {
+      const result = await sweepOne(params, stale)
+      if (result !== 'ignored') total[result]++
+      return result !== 'ignored'
+    },
+  )
+  return total
+}
+
+async function sweepOne({ times, ...stores }: Sweep, stale: StaleExecution): Promise<Result> {
+  const { executions, queue, system } = stores
+  const now = system.now()
+  const { id, organizationId, tenantId, createdAt, deadlineAt } = stale
+  if (deadlineAt <= now) return endAbandoned(stores, { organizationId, id, error: DEADLINE_EXCEEDED })
+  const until = nextSweep(times, Date.parse(createdAt), now)
+  if (!(await executions.postpone({ stale, until, now }))) return 'ignored'
+  await queue.send({ executionId: id, organizationId, tenantId })
+  return 'enqueued'
+}
+
+type Cleaning = { executions: Pick<ExecutionStore, 'listCleanups' | 'cleanUp'>; system: System }
+
+/**
+ * Completes deletions, and deletes payloads that have no record. Returns the number of items checked.
+ * @throws an AggregateError at the end if some of them failed
+ */
+export function runCleanups({ executions, system }: Cleaning): Promise<number> {
+  return processBatches(
+    'cleanups failed',
+    (limit) => executions.listCleanups({ now: system.now(), limit }),
+    async (cleanup) => {
+      await executions.cleanUp({ cleanup, now: system.now() })
+      return true
+    },
+  )
+}
+
+/** Items per batch, and batches per run; the next run follows within a minute. */
+const BATCH_SIZE = 200
+const MAX_BATCHES = 25
+
+/**
+ * Returns the number of items processed. A failure does not stop the other ones; the next run lists its item again.
+ * @param process returns whether the item is no longer listed
+ * @throws an AggregateError at the end if some items failed
+ */
+async function processBatches<T>(
+  failure: string,
+  list: (limit: number) => Promise<T[]>,
+  process: (item: T) => Promise<boolean>,
+): Promise<number> {
+  const errors: unknown[] = []
+  let listed = 0
+  for (let batch = 0; batch < MAX_BATCHES; batch++) {
+    const items = await list(BATCH_SIZE)
+    listed += items.length
+    const results = await Promise.allSettled(items.map(process))
+    errors.push(...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])))
+    // Without progress, the next batch would list the same items.
+    const hasProgress = results.some((result) => result.status === 'fulfilled' && result.value)
+    if (items.length < BATCH_SIZE || !hasProgress) break
+  }
+  if (errors.length === 0) return listed
+  const [first] = errors
+  const reason = first instanceof Error ? first.message : String(first)
+  throw new AggregateError(errors, `${errors.length} of ${listed} ${failure}. First error: ${reason}`)
+}
+
+type DeadLetter = Stores & {
+  executions: Pick<ExecutionStore, 'get'>
+  organizationId: string
+  id: string
+}
+
+/**
+ * Ends an execution whose message exceeded maxReceiveCount, with the last retryable error, if its attempts are used up or
+ * its deadline has passed. Otherwise sends a new message. An execution with a live lease is never ended: if its worker
+ * dies, the sweeper re-enqueues it.
+ */
+export async function processDeadLetter(params: DeadLetter): Promise<Result> {
+  const { executions, queue, system, organizationId, id } = params
+  const execution = await executions.get({ organizationId, id })
+  if (!execution || isFinal(execution)) return 'ignored'
+  const isOverdue = execution.deadlineAt <= system.now()
+  if (hasAttemptsLeft(execution) && !isOverdue) {
+    await queue.send({ executionId: id, organizationId, tenantId: execution.tenantId })
+    return 'enqueued'
+  }
+  const error = isOverdue ? DEADLINE_EXCEEDED : attemptsExhausted(execution)
+  return endAbandoned(params, { organizationId, id, error })
+}
+
+type Ending = Pick<Execution, 'organizationId' | 'id'> & { error: ExecutionError }
+
+/** Ends an open execution in ERROR with what its steps have used, unless a lease is live. */
+async function endAbandoned({ executions, steps, system }: Stores, ending: Ending): Promise<Result> {
+  const { organizationId, id, error } = ending
+  const progress = await steps.getProgress({ executionId: id })
+  const now = system.now()
+  const finishedAt = new Date(now).toISOString()
+  const ended = await executions.end({ organizationId, id, error, progress, finishedAt, unleasedAt: now })
+  return ended ? 'ended' : 'ignored'
+}
