@@ -1,6 +1,6 @@
 import { MCP_DEADLINE_MS } from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
-import { openSubmitEngine } from '../lib/engine/submit/open-submit-engine.ts'
+import { openSubmitEngine } from '../lib/engine/submit/submit.ts'
 import { readCorsOrigins } from '../lib/http/cors.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { respondToMcp } from '../lib/mcp/respond-to-mcp.ts'

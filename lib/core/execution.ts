@@ -251,10 +251,8 @@ export const roundDollars = (amount: number): number => Math.round(amount * 1e9)
  * Whether the step limit forced the last response of the run: with a higher limit, which has the same cache key, the
  * result might be another one.
  */
-export const hasUsedAllSteps = (
-  { steps }: Pick<Execution, 'steps'>,
-  { maxAgentSteps }: RunOptions,
-): boolean => steps >= maxAgentSteps
+export const hasUsedAllSteps = ({ steps }: Pick<Execution, 'steps'>, { maxAgentSteps }: RunOptions) =>
+  steps >= maxAgentSteps
 
 /** Whether the feedback says that the output is wrong. */
 export const isRejection = ({ rating, correctedOutput }: Feedback): boolean =>

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
 import { isRawJson } from './exact-number.ts'
-import { isJsonObject, type JsonObject } from './json.ts'
+import type { Execution, RunOptions } from './execution.ts'
+import { isJsonObject } from './json.ts'
 
 /**
  * SHA-256 (hexadecimal) of a JSON value, independent of the order of object keys. A value without a canonical form is
@@ -18,17 +19,12 @@ function withSortedKeys(_: string, value: unknown): unknown {
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Everything that two runs must have in common to share a result. */
-export type CacheIdentity = {
-  agentId: string
-  versionId: string
-  tenantId: string | null
-  /** The adapted input, as the agent receives it. */
-  input: JsonObject
-  /** The model override of the call, not the version's own model. */
-  model: string | null
-  useDynamicLearning: boolean
-}
+/**
+ * Everything that two runs must have in common to share a result. `input`: adapted, as the agent receives it; `model`:
+ * the override of the call, not the version's own model.
+ */
+export type CacheIdentity = Pick<Execution, 'agentId' | 'versionId' | 'tenantId' | 'input'> &
+  Pick<RunOptions, 'model' | 'useDynamicLearning'>
 
 /** Increment when the key's contents or format change: existing entries are then no longer found. */
 const KEY_FORMAT = 1
@@ -39,14 +35,7 @@ const KEY_FORMAT = 1
  */
 export function cacheKeyOf(identity: CacheIdentity): string | null {
   const { agentId, versionId, tenantId, input, model, useDynamicLearning } = identity
-  const canonical = canonicalJson({
-    format: KEY_FORMAT,
-    agentId,
-    versionId,
-    tenantId,
-    input,
-    model,
-    useDynamicLearning,
-  })
+  const run = { agentId, versionId, tenantId, input, model, useDynamicLearning }
+  const canonical = canonicalJson({ format: KEY_FORMAT, ...run })
   return canonical === null ? null : sha256(canonical)
 }

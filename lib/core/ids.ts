@@ -7,9 +7,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const MAX_SLUG_LENGTH = 64
 
-export function isUuid(text: string): boolean {
-  return UUID.test(text)
-}
+export const isUuid = (text: string): boolean => UUID.test(text)
 
 /** The milliseconds since the epoch in a UUIDv7. */
 export const timeOfId = (id: string): number => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
@@ -26,14 +24,12 @@ export function firstIdAt(ms: number): string {
 export const lastIdWith = (id: string): string => `${id.slice(0, 13)}-ffff-ffff-ffffffffffff`
 
 /** Lowercase words joined by hyphens, at most 64 characters. Never a UUID, because a path accepts either. */
-export function isSlug(text: string): boolean {
-  return text.length <= MAX_SLUG_LENGTH && SLUG.test(text) && !UUID.test(text)
-}
+export const isSlug = (text: string): boolean =>
+  text.length <= MAX_SLUG_LENGTH && SLUG.test(text) && !UUID.test(text)
 
 /** An agent's id derives from its organization and slug, so that resolving a slug needs no read. */
-export function agentIdOf(organizationId: string, slug: string): string {
-  return v5(`${organizationId}/${slug}`, AGENT_NAMESPACE)
-}
+export const agentIdOf = (organizationId: string, slug: string): string =>
+  v5(`${organizationId}/${slug}`, AGENT_NAMESPACE)
 
 /** The agent id for a UUID or slug in a path; undefined if the text is neither. */
 export function agentIdFrom(organizationId: string, idOrSlug: string): string | undefined {

@@ -49,10 +49,7 @@ type Backoff = {
  * Delay before a run is retried after a retryable error: exponential backoff with jitter, at least Retry-After.
  * https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
  */
-export function backoffMs(
-  { backoffMs: first }: LeaseTimes,
-  { failures, retryAfterMs, jitter }: Backoff,
-): number {
+export function backoffMs({ backoffMs: first }: LeaseTimes, { failures, retryAfterMs, jitter }: Backoff) {
   const delayMs = first * GROWTH ** (failures - 1) * (0.75 + jitter / 2)
   return Math.min(Math.max(delayMs, retryAfterMs), MAX_BACKOFF_MS)
 }

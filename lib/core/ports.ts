@@ -84,11 +84,7 @@ export interface AgentStore {
    */
   deleteVersion(params: VersionId & { status: VersionStatus }): Promise<'deleted' | 'missing' | 'other'>
   /** Archives or restores (null) an agent; archiving twice keeps the first time. Null if the agent does not exist. */
-  setArchived(params: {
-    organizationId: string
-    id: string
-    archivedAt: string | null
-  }): Promise<Agent | null>
+  setArchived(params: Pick<Agent, 'organizationId' | 'id' | 'archivedAt'>): Promise<Agent | null>
   /**
    * Retires a version of the agent or makes it usable again (null); retiring twice keeps the first time. Null if it is
    * the agent's current version, or if the agent does not exist.

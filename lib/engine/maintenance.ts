@@ -101,9 +101,9 @@ type DeadLetter = Stores & {
 }
 
 /**
- * Ends an execution whose message exceeded maxReceiveCount, with the last retryable error, if its attempts are used up or
- * its deadline has passed. Otherwise sends a new message. An execution with a live lease is never ended: if its worker
- * dies, the sweeper re-enqueues it.
+ * Ends an execution whose message exceeded maxReceiveCount, with the last retryable error, if its attempts are used up
+ * or its deadline has passed. Otherwise sends a new message. An execution with a live lease is never ended: if its
+ * worker dies, the sweeper re-enqueues it.
  */
 export async function processDeadLetter(params: DeadLetter): Promise<Result> {
   const { executions, queue, system, organizationId, id } = params

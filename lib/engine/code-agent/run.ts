@@ -49,7 +49,7 @@ export async function runCodeVersion(params: Params): Promise<Outcome> {
     try {
       return await new Promise<Outcome>((resolve, reject) => {
         void withThread(key, { environment: variables, memoryMb }, (thread) =>
-          new ThreadRun(params, mask, { resolve, reject }).execute(thread, code),
+          runIn(thread, code, { ...params, mask }, { resolve, reject }),
         )
       })
     } catch (error) {
@@ -65,66 +65,49 @@ class CodeChanged extends Error {}
 
 type Settle = { resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
 
-/** One run of a thread: answers its messages, and settles with the first outcome. */
-class ThreadRun {
-  private readonly params: Params
-  private readonly mask: SecretMask
-  private readonly log: MaskedStream
-  private readonly settle: Settle
+/**
+ * One run of a thread: answers its messages, and settles with the first outcome.
+ * @returns whether the thread can be used again
+ */
+async function runIn(
+  thread: AgentThread,
+  code: CodeFile,
+  params: Params & { mask: SecretMask },
+  { resolve, reject }: Settle,
+): Promise<boolean> {
+  const { execution, version, journal, signal, mask } = params
+  if (signal.aborted) return false
+  const log = new MaskedStream(mask)
   /** Of all attempts, and those in progress. */
-  private steps: number
+  let steps = journal.recorded.length
 
-  constructor(params: Params, mask: SecretMask, settle: Settle) {
-    this.params = params
-    this.mask = mask
-    this.log = new MaskedStream(mask)
-    this.settle = settle
-    this.steps = params.journal.recorded.length
+  const fail = (error: ThreadError) => {
+    journal.log(log.end())
+    const ids = { executionId: execution.id, versionId: version.id }
+    logger.warn('agent failed', { ...ids, frames: framesOf(error) })
+    resolve(toFailure(error, params, mask))
   }
 
-  /** Whether the thread can be used again. */
-  async execute(thread: AgentThread, code: CodeFile): Promise<boolean> {
-    const { execution, journal, signal } = this.params
-    if (signal.aborted) return false
-    const abort = () => {
-      thread.send({ type: 'abort' })
-      setTimeout(() => thread.destroy(), ABORT_GRACE_MS)
-    }
-    signal.addEventListener('abort', abort, { once: true })
-    try {
-      const task = {
-        code,
-        input: JSON.stringify(execution.input),
-        executionId: execution.id,
-        tenantId: execution.tenantId,
-        storedSteps: journal.recorded.flatMap(({ step }) =>
-          step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
-        ),
-      }
-      const isClean = await thread.execute(task, (message) => {
-        this.receive(message, thread).catch((error: unknown) => {
-          this.settle.reject(error)
-          void thread.destroy()
-        })
-      })
-      return isClean && !signal.aborted
-    } catch (error) {
-      this.fail({ message: (error as Error).message, stack: null })
-      return false
-    } finally {
-      signal.removeEventListener('abort', abort)
-    }
+  const complete = (result: RunResult) => {
+    journal.log(log.end())
+    if (result.type === 'code-changed') reject(new CodeChanged())
+    else if (result.type === 'failed') fail(result.error)
+    else resolve(toOutcome(result, params))
   }
 
   /** @throws AttemptStopped, Unavailable */
-  private async receive(message: ThreadMessage, thread: AgentThread): Promise<void> {
-    const { journal } = this.params
+  const receive = async (message: ThreadMessage): Promise<void> => {
     switch (message.type) {
       case 'step':
         journal.assertMayBegin()
-        this.steps += 1
-        if (this.steps > MAX_CODE_STEPS) return this.stopForSteps(thread)
-        return thread.send({ type: 'begin-step', id: message.id })
+        steps += 1
+        if (steps <= MAX_CODE_STEPS) return thread.send({ type: 'begin-step', id: message.id })
+        fail({
+          code: 'MaxAgentStepsExceeded',
+          message: `The agent began more than ${MAX_CODE_STEPS} steps.`,
+          stack: null,
+        })
+        return thread.destroy()
       case 'step-result': {
         const { id, name, json, startedAt } = message
         const value = JSON.parse(json) as Json
@@ -133,33 +116,41 @@ class ThreadRun {
         return thread.send({ type: 'step-stored', id })
       }
       case 'log':
-        return journal.log(this.log.push(message.text, message.isCut))
+        return journal.log(log.push(message.text, message.isCut))
       case 'result':
-        return this.complete(message.result)
+        return complete(message.result)
       case 'crashed':
-        this.fail(message.error)
+        fail(message.error)
         return thread.destroy()
     }
   }
 
-  private stopForSteps(thread: AgentThread): Promise<void> {
-    const message = `The agent began more than ${MAX_CODE_STEPS} steps.`
-    this.fail({ code: 'MaxAgentStepsExceeded', message, stack: null })
-    return thread.destroy()
+  const abort = () => {
+    thread.send({ type: 'abort' })
+    setTimeout(() => thread.destroy(), ABORT_GRACE_MS)
   }
-
-  private complete(result: RunResult): void {
-    this.params.journal.log(this.log.end())
-    if (result.type === 'code-changed') this.settle.reject(new CodeChanged())
-    else if (result.type === 'failed') this.fail(result.error)
-    else this.settle.resolve(toOutcome(result, this.params))
-  }
-
-  private fail(error: ThreadError): void {
-    const { execution, version, journal } = this.params
-    journal.log(this.log.end())
-    const ids = { executionId: execution.id, versionId: version.id }
-    logger.warn('agent failed', { ...ids, frames: framesOf(error) })
-    this.settle.resolve(toFailure(error, this.params, this.mask))
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    const task = {
+      code,
+      input: JSON.stringify(execution.input),
+      executionId: execution.id,
+      tenantId: execution.tenantId,
+      storedSteps: journal.recorded.flatMap(({ step }) =>
+        step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
+      ),
+    }
+    const isClean = await thread.execute(task, (message) => {
+      receive(message).catch((error: unknown) => {
+        reject(error)
+        void thread.destroy()
+      })
+    })
+    return isClean && !signal.aborted
+  } catch (error) {
+    fail({ message: (error as Error).message, stack: null })
+    return false
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }

@@ -49,7 +49,7 @@ type Group = {
   starting: number
   /** Threads to start as soon as others have started. */
   planned: number
-  timer: NodeJS.Timeout | undefined
+  timer?: NodeJS.Timeout | undefined
 }
 
 /** Oldest first. */
@@ -70,16 +70,7 @@ function openGroup({ version, tenantId, environment }: ThreadKey, options: Threa
   const key = JSON.stringify([version, tenantId, environment, options.memoryMb])
   const known = groups.get(key)
   if (known) return known
-  const group: Group = {
-    key,
-    options,
-    runs: 0,
-    waiting: [],
-    busy: new Set(),
-    starting: 0,
-    planned: 0,
-    timer: undefined,
-  }
+  const group: Group = { key, options, runs: 0, waiting: [], busy: new Set(), starting: 0, planned: 0 }
   groups.set(key, group)
   return group
 }

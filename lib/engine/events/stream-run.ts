@@ -1,10 +1,9 @@
 import { asAnswer } from '../../access/executions.ts'
 import { holdRequest } from '../../access/open-requests.ts'
 import type { Access } from '../../core/access.ts'
-import { type Execution, isFinal } from '../../core/execution.ts'
-import type { ExecutionEvent } from '../../core/step.ts'
+import { isFinal } from '../../core/execution.ts'
 import type { RunRequest } from '../submit/run-request.ts'
-import { type Started, type SubmitEngine, startSync, submitAsync } from '../submit/submit.ts'
+import { type SubmitEngine, startSync, submitAsync } from '../submit/submit.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
 import type { openEvents } from './open-events.ts'
 
@@ -12,18 +11,11 @@ type Parts = { engine: SubmitEngine; events: ReturnType<typeof openEvents> }
 
 type Params = { access: Access; mode: 'sync' | 'async'; run: RunRequest; maxMs: number }
 
-/** `release` must be called when the stream has ended: until then, the request counts as open. */
-type StreamedRun = {
-  execution: Execution
-  read: (signal: AbortSignal) => AsyncIterable<ExecutionEvent[]>
-  release: () => void
-}
-
-/** Starts a run and returns its events. They come from the journal, because another worker may continue the run. */
-export async function streamRun(
-  { engine, events }: Parts,
-  { access, mode, run, maxMs }: Params,
-): Promise<StreamedRun> {
+/**
+ * Starts a run and returns its events. They come from the journal, because another worker may continue the run.
+ * `release` must be called when the stream has ended: until then, the request counts as open.
+ */
+export async function streamRun({ engine, events }: Parts, { access, mode, run, maxMs }: Params) {
   const { execution, ended, release } = await start(engine, mode, access, run)
   const { id, organizationId } = execution
   let { status } = execution
@@ -45,12 +37,7 @@ export async function streamRun(
 }
 
 /** The stream of a run in this request counts as the run, any other one as an event stream (docs/decisions/0052). */
-async function start(
-  engine: SubmitEngine,
-  mode: 'sync' | 'async',
-  access: Access,
-  run: RunRequest,
-): Promise<Omit<Started, 'isNew'> & { release: () => void }> {
+async function start(engine: SubmitEngine, mode: 'sync' | 'async', access: Access, run: RunRequest) {
   if (mode === 'sync') {
     const started = await startSync(engine, run)
     const isElsewhere = !started.isNew && !isFinal(started.execution)

@@ -27,10 +27,7 @@ export async function cancelExecution(stores: Cancelling, reference: ExecutionRe
 type Deleting = { executions: Pick<ExecutionStore, 'delete' | 'isVisible'>; system: System }
 
 /** Deletes a final execution and everything that belongs to it. @throws ExecutionNotFound, ExecutionInProgress */
-export async function deleteExecution(
-  { executions, system }: Deleting,
-  reference: ExecutionReference,
-): Promise<void> {
+export async function deleteExecution({ executions, system }: Deleting, reference: ExecutionReference) {
   const { organizationId } = reference.access
   const id = await resolveExecutionId(executions, reference)
   const result = await executions.delete({ organizationId, id, now: system.now() })

@@ -4,7 +4,7 @@ import { resolveAgent } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
 import { BY_ID, BY_NUMBER, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { AgentNotFound, ExecutionNotFound, InvalidQueryParameter } from '../../core/errors.ts'
-import type { Execution, ExecutionStatus, ExecutionSummary } from '../../core/execution.ts'
+import type { ExecutionStatus } from '../../core/execution.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { AgentStore, ExecutionListParams, ExecutionStore, Page } from '../../core/ports.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
@@ -25,20 +25,12 @@ type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'list' | 'l
  * A page of the executions that a token may read, newest first.
  * @throws AgentNotFound, Forbidden for another tenant than that of the token, InvalidCursor, InvalidQueryParameter
  */
-export async function listExecutions(
-  stores: Stores,
-  access: Access,
-  query: ExecutionQuery,
-): Promise<Page<Execution>> {
-  return stores.executions.list(await toListParams(stores.agents, access, query))
+export async function listExecutions({ agents, executions }: Stores, access: Access, query: ExecutionQuery) {
+  return executions.list(await toListParams(agents, access, query))
 }
 
 /** The same without the payloads, which are not read. */
-export async function listExecutionSummaries(
-  stores: Stores,
-  access: Access,
-  query: ExecutionQuery,
-): Promise<Page<ExecutionSummary>> {
+export async function listExecutionSummaries(stores: Stores, access: Access, query: ExecutionQuery) {
   return stores.executions.listSummaries(await toListParams(stores.agents, access, query))
 }
 

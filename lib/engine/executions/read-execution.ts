@@ -20,10 +20,7 @@ type Params = ExecutionReference & {
  * An execution, at once or when it is final.
  * @throws ExecutionNotFound, TooManyOpenRequests, the signal's reason when it aborts
  */
-export async function readExecution(
-  { executions }: Stores,
-  { waitSeconds, signal, ...reference }: Params,
-): Promise<Execution> {
+export async function readExecution({ executions }: Stores, { waitSeconds, signal, ...reference }: Params) {
   const { access } = reference
   const id = await resolveExecutionId(executions, reference)
   const key = { organizationId: access.organizationId, id }

@@ -6,7 +6,7 @@ import {
   VersionNotFound,
   type Violation,
 } from '../../core/errors.ts'
-import { type Execution, type Feedback, isFinal } from '../../core/execution.ts'
+import { type Feedback, isFinal } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, isoNow } from '../engine.ts'
@@ -24,10 +24,7 @@ type Params = {
  * Sets the feedback of a final execution, replacing earlier feedback.
  * @throws ExecutionNotFound, ExecutionInProgress, FeedbackMismatch
  */
-export async function giveFeedback(
-  parts: Parts,
-  { organizationId, id, feedback, isReview }: Params,
-): Promise<Execution> {
+export async function giveFeedback(parts: Parts, { organizationId, id, feedback, isReview }: Params) {
   const { executions, system } = parts
   if (feedback.correctedOutput) await checkCorrection(parts, { organizationId, id }, feedback.correctedOutput)
   const dated = { ...feedback, updatedAt: isoNow(system) }

@@ -100,11 +100,7 @@ export function answerInstructions(mode: AnswerMode, outputSchema: JsonObject): 
 }
 
 /** Responds to a text that is not a result. */
-export function answerReminder(
-  { answerModes }: Pick<Model, 'answerModes'>,
-  text: string,
-  check: Validator,
-): string {
+export function answerReminder({ answerModes }: Pick<Model, 'answerModes'>, text: string, check: Validator) {
   if (!answerModes.includes('json')) return USE_TOOL
   const parsed = parseText(text)
   if ('problem' in parsed) return `The text ${parsed.problem}. ${USE_JSON}.`

@@ -1,9 +1,11 @@
-import type { ExecutionError } from '../../core/execution.ts'
+import { type ExecutionError, failure, type Outcome } from '../../core/execution.ts'
 import type { Json } from '../../core/json.ts'
-import { FINAL_ANSWER, isRefused, type ModelError } from '../../core/model.ts'
+import { FINAL_ANSWER, isRefused, ModelConfigurationError, ModelError } from '../../core/model.ts'
 import type { ModelStep } from '../../core/step.ts'
 import { truncate } from '../../schema/message-text.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
+import { ToolError } from '../../tools/tool.ts'
+import { type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isFinalAnswer, isText, parseText } from './final-answer.ts'
 import type { History, RecordedModelStep } from './history.ts'
 
@@ -43,11 +45,22 @@ export function toRequestFailure(error: ModelError, { truncated }: History, step
   if (error.isTransient) return { code: 'ModelUnavailable', message, step }
   if (error.isRefusal) return { code: 'ModelRefused', message, step }
   if (truncated.length === 0) return { code: 'ModelFailed', message, step }
-  return {
-    code: 'ModelTruncated',
-    message: `${AT_LIMIT}, and twice the limit was rejected: ${message}`,
-    step,
-  }
+  const reason = `${AT_LIMIT}, and twice the limit was rejected: ${message}`
+  return { code: 'ModelTruncated', message: reason, step }
+}
+
+/**
+ * The outcome of a run whose model, tools or secrets cannot be configured, opened or read.
+ * @throws AttemptStopped if a retry may succeed and nobody is waiting; any other error as it is
+ */
+export function toSetupFailure(error: unknown, retry: RetryPolicy): Outcome {
+  if (error instanceof ModelConfigurationError)
+    return failure({ code: 'ModelNotConfigured', message: error.message })
+  if (!(error instanceof ToolError || error instanceof ModelError)) throw error
+  const code = error instanceof ToolError ? 'ToolUnavailable' : 'ModelUnavailable'
+  const executionError = { code, message: error.message }
+  if (error.isTransient && retry.mode === 'requeue') throw retryableError(executionError)
+  return failure(executionError)
 }
 
 function refused({ number, stopReason, text }: ModelStep): ExecutionError {

@@ -14,7 +14,7 @@ export class History {
   truncated: ModelStep[] = []
   hasAnsweredInText = false
   hasCalledTools = false
-  private readonly repeatedCalls = new RepeatedCalls()
+  private readonly noteRepetition = repetitionNotes()
   private readonly model: Model
   private readonly checkOutput: Validator
 
@@ -44,7 +44,7 @@ export class History {
     if (isText(step)) return model.userMessage(answerReminder(model, step.text, checkOutput))
     const answered = step.calls.flatMap((call) => {
       const result = results.get(call.id)?.result
-      return result ? [{ call, result: this.repeatedCalls.annotate(call, result) }] : []
+      return result ? [{ call, result: this.noteRepetition(call, result) }] : []
     })
     return model.toolMessage(answered)
   }
@@ -53,18 +53,19 @@ export class History {
 /** Identical calls in a row after which the model is told. */
 const MAX_IDENTICAL_CALLS = 5
 
-/** Tells a model that it repeats a call, as small ones do. The call is executed all the same: it may be polling. */
-class RepeatedCalls {
-  private last = ''
-  private count = 0
-
-  /** The result of the next call as the model sees it. */
-  annotate({ name, input }: ToolCall, result: ToolResult): ToolResult {
+/**
+ * Tells a model that it repeats a call, as small ones do. The call is executed all the same: it may be polling.
+ * @returns the result of the next call as the model sees it
+ */
+function repetitionNotes() {
+  let last = ''
+  let count = 0
+  return ({ name, input }: ToolCall, result: ToolResult): ToolResult => {
     const key = `${name} ${JSON.stringify(input)}`
-    this.count = key === this.last ? this.count + 1 : 1
-    this.last = key
-    if (this.count < MAX_IDENTICAL_CALLS) return result
-    const note = `\n\nThis was call ${this.count} in a row of ${name} with the same input. Use its result, call another tool or return the final result.`
+    count = key === last ? count + 1 : 1
+    last = key
+    if (count < MAX_IDENTICAL_CALLS) return result
+    const note = `\n\nThis was call ${count} in a row of ${name} with the same input. Use its result, call another tool or return the final result.`
     if (!result.ok) return { ok: false, error: result.error + note }
     const { value } = result
     return { ok: true, value: (typeof value === 'string' ? value : JSON.stringify(value)) + note }

@@ -39,12 +39,7 @@ type Child = {
  * Runs the call as a separate execution. One that began before continues on its version.
  * @throws Unavailable, or the signal's reason when it aborts
  */
-export async function runChild(
-  engine: Engine,
-  parent: Execution,
-  attempt: RunAttempt,
-  child: Child,
-): Promise<Execution> {
+export async function runChild(engine: Engine, parent: Execution, attempt: RunAttempt, child: Child) {
   const { id, version, callers, input, signal, share } = child
   const now = engine.system.now()
   const execution = newExecution({
@@ -70,7 +65,7 @@ export async function runChild(
     const isNew = await engine.executions.create({ execution })
     return await runToEnd(engine, attempt, child, { execution, isNew })
   } finally {
-    if (signal.aborted) await endWithCall(engine, parent, { id, signal })
+    if (signal.aborted) await endWithCall(engine, parent, child)
   }
 }
 
@@ -122,15 +117,8 @@ function freeAt({ lease, lastError, outages, openUntil }: ExecutionSummary, { gr
  * A child ends with the call that created it: at the tool's timeout, and with its parent. If the parent only lost its
  * worker, the next one finds the child again.
  */
-async function endWithCall(
-  engine: Engine,
-  parent: Execution,
-  { id, signal }: { id: string; signal: AbortSignal },
-): Promise<void> {
-  const { organizationId } = parent
+async function endWithCall(engine: Engine, parent: Execution, { id, signal }: Child): Promise<void> {
   const hasTimedOut = signal.reason instanceof ToolError
-  const isParentOpen = async () =>
-    (await engine.executions.getStatus({ organizationId, id: parent.id })) === 'IN_PROGRESS'
-  if (!hasTimedOut && (await isParentOpen())) return
-  await endExecution(engine, { organizationId, id, error: CANCELLED })
+  if (!hasTimedOut && (await engine.executions.getStatus(parent)) === 'IN_PROGRESS') return
+  await endExecution(engine, { organizationId: parent.organizationId, id, error: CANCELLED })
 }

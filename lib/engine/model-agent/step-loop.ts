@@ -4,13 +4,7 @@ import type { Version } from '../../core/agent.ts'
 import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
 import type { Example } from '../../core/learning.ts'
 import { MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
-import {
-  type Model,
-  ModelError,
-  type ModelRequest,
-  type ModelResponse,
-  type ToolCall,
-} from '../../core/model.ts'
+import { type Model, ModelError, type ModelRequest, type ToolCall } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
@@ -128,10 +122,7 @@ const MAX_WAIT_MS = { requeue: 5_000, inline: 60_000 }
  * One model response. Transient errors are retried with exponential backoff, or after the provider's Retry-After.
  * @throws ModelError if it is permanent, persists, or asks for a longer wait than the policy allows
  */
-function respondWithRetry(
-  { model, retry, retryDelayMs }: Params,
-  request: ModelRequest,
-): Promise<ModelResponse> {
+function respondWithRetry({ model, retry, retryDelayMs }: Params, request: ModelRequest) {
   const { signal } = request
   return pRetry(() => model.respond(request), {
     retries: MAX_RETRIES,

@@ -22,11 +22,7 @@ export type RunOverrides = {
  * @param budget of the run; null without one
  * @throws InvalidModelOverride, InvalidQueryParameter
  */
-export async function checkOverrides(
-  version: Version,
-  overrides: RunOverrides,
-  budget: Budget | null,
-): Promise<void> {
+export async function checkOverrides(version: Version, overrides: RunOverrides, budget: Budget | null) {
   checkSteps(version, overrides)
   if (overrides.model !== undefined) await checkModelOverride(version, overrides.model)
   if (budget) await checkBudget(version, overrides, budget)

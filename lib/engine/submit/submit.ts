@@ -9,12 +9,19 @@ import {
   newExecution,
 } from '../../core/execution.ts'
 import { timeOfId } from '../../core/ids.ts'
-import { DEADLINE_MS, IDEMPOTENCY_MS } from '../../core/limits.ts'
+import * as limits from '../../core/limits.ts'
 import type { IdempotencyStore, RunQueue } from '../../core/ports.ts'
+import {
+  ACCEPTS_ALONE,
+  MAX_OPEN_EXECUTIONS,
+  readDurationMs,
+  readInteger,
+  SYNC_DEADLINE_SECONDS,
+} from '../../environment.ts'
 import { hardDeadline, type WorkerDeadline } from '../checkpoints/deadline.ts'
-import { type Engine, newLease, timesOf } from '../engine.ts'
+import { type Engine, newLease, readTimes, timesOf } from '../engine.ts'
 import { attempt } from '../worker/attempt.ts'
-import type { Admit } from './admission.ts'
+import { type Admit, admission } from './admission.ts'
 import type { RunRequest } from './run-request.ts'
 
 /** An engine that accepts requests. */
@@ -24,6 +31,25 @@ export type SubmitEngine = Engine & {
   admit: Admit
   /** How long a synchronous caller waits for the output. */
   syncDeadlineMs: number
+}
+
+/** What the environment does not determine. */
+type Parts = Omit<SubmitEngine, 'admit' | 'times' | 'syncDeadlineMs'>
+
+/**
+ * An engine that accepts requests, with the limits and times of the environment.
+ * @param maxWaitMs how long a synchronous caller waits at most, whatever the environment says
+ */
+export function openSubmitEngine(parts: Parts, maxWaitMs = Number.POSITIVE_INFINITY): SubmitEngine {
+  const maxOpen = readInteger(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS)
+  const isOnlyProcess = process.env[ACCEPTS_ALONE] === 'on'
+  const waitMs = readDurationMs(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed)
+  return {
+    ...parts,
+    admit: admission(parts, maxOpen, isOnlyProcess ? 1 : undefined),
+    times: readTimes(),
+    syncDeadlineMs: Math.min(waitMs, maxWaitMs),
+  }
 }
 
 /** Records an execution and runs it in this process, without a deadline for the caller. */
@@ -90,11 +116,7 @@ async function readAgain({ executions }: Engine, execution: Execution): Promise<
 }
 
 /** Best effort: the sweeper enqueues what could not be sent. */
-async function enqueue(
-  { queue }: SubmitEngine,
-  { id, organizationId, tenantId }: Execution,
-  delayMs = 0,
-): Promise<void> {
+async function enqueue({ queue }: SubmitEngine, { id, organizationId, tenantId }: Execution, delayMs = 0) {
   const delay = delayMs > 0 && { delayMs }
   await queue.send({ executionId: id, organizationId, tenantId, ...delay }).catch(() => undefined)
 }
@@ -104,11 +126,7 @@ async function enqueue(
  * use the id that was reserved first; one of them creates the record.
  * @throws IdempotencyKeyReused, TooManyRequests, and the refusal of the request
  */
-async function accept(
-  engine: SubmitEngine,
-  request: RunRequest,
-  lease: Lease | null,
-): Promise<{ execution: Execution; isNew: boolean }> {
+async function accept(engine: SubmitEngine, request: RunRequest, lease: Lease | null) {
   const { executions } = engine
   const organizationId = request.version.organizationId
   const reservation = await reserve(engine, request)
@@ -137,7 +155,7 @@ async function reserve({ idempotency, system }: SubmitEngine, request: RunReques
   const { key, requestHash } = request.idempotency
   const { agentId } = request.version
   const now = system.now()
-  const expiresAt = now + IDEMPOTENCY_MS
+  const expiresAt = now + limits.IDEMPOTENCY_MS
   const reservation = await idempotency.reserve({ agentId, key, executionId, requestHash, now, expiresAt })
   if (reservation.requestHash !== requestHash) throw new IdempotencyKeyReused()
   return {
@@ -148,11 +166,7 @@ async function reserve({ idempotency, system }: SubmitEngine, request: RunReques
 }
 
 /** A cache hit is a separate execution, final at creation. Null on a miss. */
-async function recordCacheHit(
-  engine: SubmitEngine,
-  request: RunRequest,
-  reservation: Reserved,
-): Promise<Execution | null> {
+async function recordCacheHit(engine: SubmitEngine, request: RunRequest, reservation: Reserved) {
   if (!request.cache) return null
   const { cache, executions, system } = engine
   const entry = await cache.get({ key: request.cache.key, now: system.now() })
@@ -179,7 +193,7 @@ function newExecutionParams(
     idempotencyId,
     // The time in the id: lists compare `from` and `to` with it.
     now: isBound ? engine.system.now() : timeOfId(executionId),
-    deadlineMs: DEADLINE_MS,
+    deadlineMs: limits.DEADLINE_MS,
     graceMs: timesOf(engine).graceMs,
     cache,
   }

@@ -197,8 +197,8 @@ async function run(current: Attempt, { version, ...running }: Run): Promise<Outc
     const { runModelVersion } = await import('../model-agent/run.ts')
     return await runModelVersion({ ...params, retry, attempt })
   } catch (error) {
-    const { toOutcome } = await import('./known-errors.ts')
-    return toOutcome(error, retry)
+    const { toSetupFailure } = await import('../model-agent/find-failure.ts')
+    return toSetupFailure(error, retry)
   }
 }
 

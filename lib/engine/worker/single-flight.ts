@@ -63,11 +63,7 @@ type CacheSettings = NonNullable<Execution['cache']>
  * Stores the result for later executions with the same cache key. After an error, and after a last step that the limit
  * forced, frees the key.
  */
-export async function storeResult(
-  { cache, system }: Engine,
-  execution: LeasedExecution,
-  outcome: Outcome,
-): Promise<void> {
+export async function storeResult({ cache, system }: Engine, execution: LeasedExecution, outcome: Outcome) {
   if (!execution.cache || (outcome.status === 'SUCCESS' && outcome.cached)) return
   const { key, ttlSeconds } = execution.cache
   const executionId = execution.id

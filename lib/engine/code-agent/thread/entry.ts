@@ -9,7 +9,6 @@ import { promisify } from 'node:util'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
-import { MAX_PAYLOAD_BYTES } from '../../../core/limits.ts'
 import { describe } from './errors.ts'
 import { captureConsole, guardProcess } from './guards.ts'
 import { clearTimers, keepTimers, watchThread, watchTimers } from './leftovers.ts'
@@ -23,7 +22,7 @@ import {
   type ThreadTask,
   type WorkerMessage,
 } from './protocol.ts'
-import { byteLength, openSteps } from './steps.ts'
+import { openSteps, serialize } from './steps.ts'
 
 type Run = (input: unknown, context: object) => unknown
 type CurrentRun = { steps: ReturnType<typeof openSteps>; abort: AbortController }
@@ -171,19 +170,7 @@ async function load(file: string): Promise<Run> {
   return module.default as Run
 }
 
-/** Serialized here, so that a value of any size, or with a slow `toJSON`, does not block the worker. */
 function toResult(returned: unknown): RunResult {
-  let json: string | undefined
-  try {
-    json = JSON.stringify(returned)
-  } catch (error) {
-    const message = `The output cannot be serialized as JSON: ${describe(error).message}`
-    return { type: 'invalid', code: 'OutputSchemaMismatch', message }
-  }
-  if (json === undefined)
-    return { type: 'invalid', code: 'OutputSchemaMismatch', message: 'The output must be a JSON object.' }
-  const bytes = byteLength(json)
-  if (bytes <= MAX_PAYLOAD_BYTES) return { type: 'returned', json }
-  const message = `The output has ${bytes} bytes; the limit is ${MAX_PAYLOAD_BYTES}.`
-  return { type: 'invalid', code: 'OutputTooLarge', message }
+  const result = serialize('The output', returned, 'The output must be a JSON object.')
+  return 'json' in result ? { type: 'returned', ...result } : { type: 'invalid', ...result }
 }

@@ -1,7 +1,9 @@
 import { isWithinDepth, MAX_JSON_DEPTH } from '../../../core/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../../../core/limits.ts'
 import { describe, StepError } from './errors.ts'
-import type { ThreadMessage } from './protocol.ts'
+import type { RunResult, ThreadMessage } from './protocol.ts'
+
+type Invalid = Omit<Extract<RunResult, { type: 'invalid' }>, 'type'>
 
 /** Characters. */
 const MAX_STEP_NAME = 1_000
@@ -45,7 +47,7 @@ export function openSteps(
     const id = ++lastId
     await request(id, { type: 'step', id, name })
     const startedAt = Date.now()
-    const { json, value } = serialize(name, await compute())
+    const { json, value } = serializeResult(name, await compute())
     await request(id, { type: 'step-result', id, name, json, startedAt })
     return value
   }
@@ -63,27 +65,38 @@ export function openSteps(
   }
 }
 
-/** Here, like the output, so that no value blocks or stops the worker. The value is what another attempt would read. */
-function serialize(name: string, computed: unknown): { json: string; value: unknown } {
+/** The value is what another attempt would read. */
+function serializeResult(name: string, computed: unknown): { json: string; value: unknown } {
   const title = `The result of the step "${shorten(name)}"`
+  const notJson = `${title} has the type ${typeof computed}, which is not JSON.`
+  const result = serialize(title, computed ?? null, notJson)
+  if ('message' in result)
+    throw result.code === 'OutputTooLarge'
+      ? new StepError(result.code, result.message)
+      : new Error(result.message)
+  const value: unknown = JSON.parse(result.json)
+  if (!isWithinDepth(value)) throw new Error(`${title} is nested deeper than ${MAX_JSON_DEPTH} levels.`)
+  return { json: result.json, value }
+}
+
+/** The JSON of a value, or why it has none. In the thread, so that no value of any kind or size stops the worker. */
+export function serialize(title: string, value: unknown, notJson: string): { json: string } | Invalid {
   let json: string | undefined
   try {
-    json = JSON.stringify(computed ?? null)
+    json = JSON.stringify(value)
   } catch (cause) {
-    throw new Error(`${title} cannot be serialized as JSON: ${describe(cause).message}`)
+    const message = `${title} cannot be serialized as JSON: ${describe(cause).message}`
+    return { code: 'OutputSchemaMismatch', message }
   }
-  if (json === undefined) throw new Error(`${title} has the type ${typeof computed}, which is not JSON.`)
-  const bytes = byteLength(json)
-  if (bytes > MAX_PAYLOAD_BYTES)
-    throw new StepError('OutputTooLarge', `${title} has ${bytes} bytes; the limit is ${MAX_PAYLOAD_BYTES}.`)
-  const value: unknown = JSON.parse(json)
-  if (!isWithinDepth(value)) throw new Error(`${title} is nested deeper than ${MAX_JSON_DEPTH} levels.`)
-  return { json, value }
+  if (json === undefined) return { code: 'OutputSchemaMismatch', message: notJson }
+  // Of a text that is far too long, its characters are enough.
+  const bytes = json.length > MAX_PAYLOAD_BYTES ? json.length : Buffer.byteLength(json)
+  if (bytes <= MAX_PAYLOAD_BYTES) return { json }
+  return {
+    code: 'OutputTooLarge',
+    message: `${title} has ${bytes} bytes; the limit is ${MAX_PAYLOAD_BYTES}.`,
+  }
 }
 
 const MAX_NAME = 100
 const shorten = (name: string) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name)
-
-/** Of a text that is far too long, its characters are enough. */
-export const byteLength = (text: string): number =>
-  text.length > MAX_PAYLOAD_BYTES ? text.length : Buffer.byteLength(text)
