@@ -35,7 +35,6 @@ export function toJsonPointer(names: readonly string[]): string {
   return truncate(names.map((name) => `/${escapeName(name)}`).join(''), MAX_POINTER_CHARACTERS)
 }
 
-/** Splits a JSON Pointer into unescaped names. */
 export function parseJsonPointer(pointer: string): string[] {
   return pointer.split('/').slice(1).map(unescapeName)
 }

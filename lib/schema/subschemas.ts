@@ -17,7 +17,6 @@ export const isComposed = (schema: JsonObject): boolean => hasAny(schema, COMPOS
 
 export const restrictsOtherFields = (schema: JsonObject): boolean => hasAny(schema, OTHER_FIELDS_KEYWORDS)
 
-/** The schema that `$ref` points to. */
 export function getRefTarget(schema: JsonObject, lookup: Lookup): Schema | boolean | undefined {
   const { $ref, __absolute_ref__ } = schema as Schema
   return typeof $ref === 'string' ? lookup[__absolute_ref__ ?? $ref] : undefined

@@ -23,7 +23,6 @@ const MAX_ENV_NAMES = 64
 const MAX_DESCRIPTION_CHARACTERS = 2_000
 const DAY_SECONDS = 24 * 60 * 60
 
-/** A field map, or a JSON Schema of an object. */
 const declaredSchema = z
   .custom<JsonObject>(isJsonObject, 'must be an object that maps field names to { type, description }')
   .check((context) => {
@@ -55,7 +54,6 @@ const modelNameSchema = z.string().superRefine((text, context) => {
 /** Output limits of today's models are below a million tokens. */
 const MAX_OUTPUT_TOKENS = 1_000_000
 
-/** Models that calls may choose from. */
 const MAX_MODELS = 50
 
 /** A model with settings; without a name, the default model. */

@@ -26,7 +26,6 @@ import { type DefaultedField, type FieldShape, fits, isValidScalar, type Shape }
 import { unwrapEnvelope } from './unwrap-envelope.ts'
 import { convertValue } from './values/convert-value.ts'
 
-/** The state of one adaptation. */
 export type Context = {
   adaptations: InputAdaptation[]
   names: NameIndex

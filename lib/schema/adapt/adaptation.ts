@@ -44,7 +44,6 @@ export function insideEnvelopes(location: Location, names: readonly string[]): L
   return { ...location, sentPath }
 }
 
-/** The location of a part that was sent under a name of its own. */
 export function partOf(location: Location, { path, sentName }: Part): Location {
   const target = path.reduce<Path>((parent, name) => ({ parent, name }), location.path)
   return { path: target, sentPath: { parent: location.sentPath, name: sentName }, depth: location.depth }

@@ -27,7 +27,6 @@ export function toCanonicalName(words: readonly string[]): string {
   return PHRASES.reduce((name, [pattern, replacement]) => name.replace(pattern, replacement), phrase)
 }
 
-/** The canonical name without `is`, if it starts so. */
 const withoutBooleanPrefix = (canonical: string): string | undefined =>
   canonical.startsWith(BOOLEAN_PREFIX) ? canonical.slice(BOOLEAN_PREFIX.length) : undefined
 

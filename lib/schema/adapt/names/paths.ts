@@ -65,7 +65,6 @@ type PathValue = [path: string[], value: Json]
 
 type Target = { path: string[]; end: Shape }
 
-/** Follows segments into a shape. */
 function resolve(shape: Shape, segments: readonly string[]): Target | undefined {
   const [segment, ...rest] = segments
   if (segment === undefined) return { path: [], end: shape }
