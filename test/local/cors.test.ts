@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { createClient } from '../support/service/client.ts'
 import { type Service, startService } from '../support/service/start-service.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
-const dataDir = mkdtempSync(join(tmpdir(), 'aes-cors-'))
+const services = temporaryServices()
 const CORS_ORIGINS = 'https://app.example, http://localhost:5173'
 let service: Service
 let org: TestOrganization
@@ -14,14 +12,8 @@ let org: TestOrganization
 beforeAll(async () => {
   org = await newOrganization()
   await org.publish('echo')
-  service = await startService({
-    dataDir,
-    environment: { DYNAMODB_ENDPOINT: inject('dynamodb'), CORS_ORIGINS },
-  })
-})
-afterAll(async () => {
-  await service?.kill()
-  rmSync(dataDir, { recursive: true, force: true })
+  const environment = { DYNAMODB_ENDPOINT: inject('dynamodb'), CORS_ORIGINS }
+  service = await services.start(services.newFolder(), environment)
 })
 
 const from = (Origin: string, more: Record<string, string> = {}) => ({ headers: { Origin, ...more } })
@@ -80,7 +72,9 @@ describe('CORS_ORIGINS', () => {
 it.each(['app.example', 'https://app.example/path', '*, https://app.example'])(
   'npm start rejects CORS_ORIGINS=%s',
   async (origins) => {
-    await expect(startService({ dataDir, environment: { CORS_ORIGINS: origins } })).rejects.toThrow(
+    await expect(
+      startService({ dataDir: services.newFolder(), environment: { CORS_ORIGINS: origins } }),
+    ).rejects.toThrow(
       /CORS_ORIGINS must be \* or a comma-separated list of origins, such as https:\/\/app\.example\./,
     )
   },

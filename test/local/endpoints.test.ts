@@ -1,21 +1,18 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, inject, it } from 'vitest'
+import { readdirSync } from 'node:fs'
+import { describe, expect, inject, it } from 'vitest'
 import { startSqs } from '../../local/emulators/start-emulators.ts'
 import { createLocalClient, waitForExecution } from '../support/service/client.ts'
 import { startService } from '../support/service/start-service.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'aes-endpoints-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const services = temporaryServices()
+const folder = services.newFolder()
 
 describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
   it('replace the embedded emulators', async () => {
     const queue = await startSqs()
-    const service = await startService({
-      dataDir: folder,
-      environment: { DYNAMODB_ENDPOINT: inject('dynalite'), SQS_ENDPOINT: queue.endpoint },
-    })
+    const environment = { DYNAMODB_ENDPOINT: inject('dynalite'), SQS_ENDPOINT: queue.endpoint }
+    const service = await services.start(folder, environment)
     const call = createLocalClient(service.url, folder)
     const content = 'Mail ada@example.com.'
     const sync = await call('POST', '/v1/agents/redact-pii/executions', { body: { content } })
