@@ -19,7 +19,7 @@ import { createDataFolder, dataFolder, saveModelSettings } from './data-folder.t
 import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
 import { openDatabase } from './emulators/open-database.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision.ts'
-import { type Emulator, startSqs } from './emulators/start-emulators.ts'
+import { type Emulator, startEmbeddedSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
 import { closeServer, createGateway, DRAIN_MS, listen, urlOf } from './gateway/gateway.ts'
 import { type PublishResult, publishFolder } from './publish-folder.ts'
@@ -174,5 +174,5 @@ function exampleCommand(url: string, token: string): string {
 
 async function openQueues(environment: Environment): Promise<Emulator> {
   const endpoint = environment[SQS_ENDPOINT]
-  return endpoint ? { name: endpoint, endpoint, stop: async () => undefined } : startSqs({ isPrivate: true })
+  return endpoint ? { name: endpoint, endpoint, stop: async () => undefined } : startEmbeddedSqs()
 }

@@ -12,7 +12,8 @@ import { clientConfig } from '../../lib/aws-sdk.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
-import { databaseFile, findDynoxide, startDynamoDB } from '../../local/emulators/start-emulators.ts'
+import { databaseFile, findDynoxide } from '../../local/emulators/start-emulators.ts'
+import { startDynamoDB } from '../../test/support/service/port-emulators.ts'
 import type { Workspace } from './workspace.ts'
 
 /**

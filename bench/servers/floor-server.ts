@@ -27,7 +27,7 @@ import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'
-import { startSqs } from '../../local/emulators/start-emulators.ts'
+import { startSqs } from '../../test/support/service/port-emulators.ts'
 import { serveAsChild } from '../harness/child-process.ts'
 
 const FLOOR_TABLE = 'floor'

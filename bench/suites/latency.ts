@@ -1,5 +1,5 @@
-import { startDynamoDB, startSqs } from '../../local/emulators/start-emulators.ts'
 import { startFaultProxy } from '../../test/faults/fault-proxy.ts'
+import { startDynamoDB, startSqs } from '../../test/support/service/port-emulators.ts'
 import { generateLoad, interleave, median, type Operation, timed, toSpread } from '../harness/rounds.ts'
 import { NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'

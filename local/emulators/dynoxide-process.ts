@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
 import { hasUnpairedSurrogate, tryParseJson } from '../../lib/core/json.ts'
-import { spawnFilter } from './spawn-emulator.ts'
 
 /** The answer of DynamoDB: its status, and its body as JSON text. */
 export type Answer = { status: number; body: string }
@@ -33,7 +33,8 @@ export async function startDynoxideProcess(
   file: string | null,
   { maxStartMs = MAX_START_MS }: { maxStartMs?: number } = {},
 ): Promise<DynoxideProcess> {
-  const { child, exited, stop } = spawnFilter(binary, ['mcp', ...(file ? ['--db-path', file] : [])])
+  const args = ['mcp', ...(file ? ['--db-path', file] : [])]
+  const { child, exited, stop } = watchEmulator(spawn(binary, args, { stdio: 'pipe', ...SEPARATE }))
   const waiting = new Map<number, { resolve: (message: Message) => void; reject: (error: Error) => void }>()
   let isOpen = true
   void exited.then(() => {
@@ -72,6 +73,32 @@ export async function startDynoxideProcess(
     call: async (operation, input) => toAnswer(await request('tools/call', toToolCall(operation, input))),
     stop,
   }
+}
+
+/** A process group of its own: an interrupt from the terminal must not stop the database before the service. */
+export const SEPARATE = { detached: true }
+
+const MAX_OUTPUT_CHARACTERS = 2_000
+
+/** A process that stops when its standard input closes. `exited` resolves with the end of its standard error. */
+export function watchEmulator<Child extends ChildProcessByStdio<Writable, Readable | null, Readable>>(
+  child: Child,
+) {
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-MAX_OUTPUT_CHARACTERS)
+  })
+  // Writing to a process that has exited.
+  child.stdin.on('error', () => undefined)
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', ({ message }) => resolve(message))
+    child.once('close', () => resolve(errors))
+  })
+  const stop = async () => {
+    child.stdin.end()
+    await exited
+  }
+  return { child, exited, stop }
 }
 
 /** Instead of dynoxide, which does not answer messages that it cannot read. */

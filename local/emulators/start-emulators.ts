@@ -1,13 +1,10 @@
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
-import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import pRetry from 'p-retry'
 import { clientConfig } from '../../lib/aws-sdk.ts'
 import { startDynoxideProcess } from './dynoxide-process.ts'
-import { closeNow, listenPrivately, serveDynamoDB } from './private-socket.ts'
-import { spawnEmulator } from './spawn-emulator.ts'
+import { type Listening, listenPrivately, serveDynamoDB } from './private-socket.ts'
 
 /** A running emulator. `stop` keeps the stored data. */
 export type Emulator = { name: string; endpoint: string; stop: () => Promise<void> }
@@ -21,7 +18,7 @@ const require = createRequire(import.meta.url)
  */
 export async function startEmbeddedDynamoDB(folder: string | null): Promise<Emulator> {
   const binary = findDynoxide()
-  return binary ? startEmbeddedDynoxide(binary, folder) : startDynalite(folder, { isPrivate: true })
+  return binary ? startEmbeddedDynoxide(binary, folder) : startEmbeddedDynalite(folder)
 }
 
 async function startEmbeddedDynoxide(binary: string, folder: string | null): Promise<Emulator> {
@@ -38,16 +35,6 @@ async function startEmbeddedDynoxide(binary: string, folder: string | null): Pro
   }
 }
 
-/**
- * Starts the same emulators on a port, which is open to every process and web page of this machine: for tests and
- * benchmarks.
- * @param folder where the data is stored; null to keep it in memory
- */
-export async function startDynamoDB(folder: string | null): Promise<Emulator> {
-  const binary = findDynoxide()
-  return binary ? startDynoxide(binary, folder) : startDynalite(folder)
-}
-
 /** The path of the binary; null where it is not installed. */
 export function findDynoxide(): string | null {
   try {
@@ -57,52 +44,21 @@ export function findDynoxide(): string | null {
   }
 }
 
-const MAX_START_MS = 10_000
-
 /** Where dynoxide keeps its data. */
 export const databaseFile = (folder: string): string => join(folder, 'dynoxide.sqlite')
 
-async function startDynoxide(binary: string, folder: string | null): Promise<Emulator> {
-  const port = await freePort()
-  const options = ['serve', '--host', '127.0.0.1', '--port', String(port)]
-  const file = folder && databaseFile(folder)
-  if (file) options.push('--db-path', file)
-  const { exited, stop } = spawnEmulator(binary, options)
-  const exit = new AbortController()
-  void exited.then((errors) => exit.abort(cannotOpen(file, errors)))
-  const endpoint = `http://127.0.0.1:${port}`
-  const ping = createPing(endpoint)
-  try {
-    const retries = { retries: MAX_START_MS, minTimeout: 15, factor: 1, maxRetryTime: MAX_START_MS }
-    await pRetry(ping, { ...retries, signal: exit.signal })
-  } catch (error) {
-    void stop()
-    throw error
-  }
-  return { name: 'dynoxide', endpoint, stop }
-}
+type Listen = (server: Server) => Promise<Listening>
 
-type Transport = { /** On a socket of this user instead of a port. */ isPrivate?: boolean }
-
-export async function startDynalite(
+export async function startEmbeddedDynalite(
   folder: string | null,
-  { isPrivate = false }: Transport = {},
+  listen: Listen = listenPrivately,
 ): Promise<Emulator> {
   const dynalite = require('dynalite') as (options: object) => Server
   const path = folder && join(folder, 'dynalite')
   if (path) await checkLevelDatabase(path)
   const server = dynalite({ createTableMs: 0, ...(path && { path }) })
-  const { endpoint, close } = isPrivate ? await listenPrivately(server) : await listenOnPort(server)
+  const { endpoint, close } = await listen(server)
   return { name: 'dynalite', endpoint, stop: close }
-}
-
-async function listenOnPort(server: Server) {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = server.address() as AddressInfo
-  return { endpoint: `http://127.0.0.1:${port}`, close: () => closeNow(server) }
 }
 
 /** dynalite does not report that it cannot open its database: no request gets a response then. */
@@ -117,7 +73,7 @@ async function checkLevelDatabase(path: string): Promise<void> {
   await database.close()
 }
 
-function cannotOpen(path: string | null, output: string): Error {
+export function cannotOpen(path: string | null, output: string): Error {
   const reason = output.replace(/^error: /i, '').trim()
   return new Error(
     `Cannot open the database ${path ?? 'in memory'}: ${reason} Restore it, or delete it to start over.`,
@@ -128,11 +84,11 @@ function cannotOpen(path: string | null, output: string): Error {
  * Starts the embedded SQS, in memory. The sweeper enqueues again what was queued when it stopped. `startFauxqs` is not
  * used, because it ignores its option `host` and listens on all addresses.
  */
-export async function startSqs({ isPrivate = false }: Transport = {}): Promise<Emulator> {
+export async function startEmbeddedSqs(listen: Listen = listenPrivately): Promise<Emulator> {
   const { buildApp } = await import('fauxqs')
   const app = buildApp({ logger: false })
   await app.ready()
-  const { endpoint, close } = await (isPrivate ? listenPrivately : listenOnPort)(app.server)
+  const { endpoint, close } = await listen(app.server)
   return { name: 'fauxqs', endpoint, stop: () => close().then(() => app.close()) }
 }
 
@@ -140,13 +96,4 @@ export async function startSqs({ isPrivate = false }: Transport = {}): Promise<E
 export function createPing(endpoint: string): () => Promise<unknown> {
   const client = new DynamoDBClient({ ...clientConfig(endpoint), maxAttempts: 1 })
   return () => client.send(new ListTablesCommand({ Limit: 1 }))
-}
-
-/** A port of this machine that is not in use. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

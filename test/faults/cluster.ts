@@ -12,9 +12,9 @@ import {
   TABLE_NAME,
 } from '../../lib/environment.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues, provisionTable } from '../../local/emulators/provision.ts'
-import { freePort, startDynamoDB, startSqs } from '../../local/emulators/start-emulators.ts'
 import { createOrganization } from '../support/engine/access.ts'
 import { createClient } from '../support/service/client.ts'
+import { freePort, startDynamoDB, startSqs } from '../support/service/port-emulators.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
 import { createOutages } from './database/outages.ts'
 import { targetFaults } from './database/targeted-faults.ts'

@@ -7,8 +7,8 @@ import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { openRunQueue } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'
-import { startSqs } from '../../local/emulators/start-emulators.ts'
 import { sharedTable } from '../support/engine/organization.ts'
+import { startSqs } from '../support/service/port-emulators.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
 import {
   type Fault,

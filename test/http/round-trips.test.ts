@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { startSqs } from '../../local/emulators/start-emulators.ts'
 import { createOrganization, createToken } from '../support/engine/access.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiClient, createClient } from '../support/service/client.ts'
+import { startSqs } from '../support/service/port-emulators.ts'
 import { sequentialOperations, startRequestLog } from '../support/service/request-log.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, inject, it } from 'vitest'
-import { startSqs } from '../../local/emulators/start-emulators.ts'
 import { createLocalClient, waitForExecution } from '../support/service/client.ts'
+import { startSqs } from '../support/service/port-emulators.ts'
 import { startService } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
-import { startDynalite, startEmbeddedDynamoDB } from '../../local/emulators/start-emulators.ts'
+import { startEmbeddedDynamoDB } from '../../local/emulators/start-emulators.ts'
+import { startDynalite } from '../support/service/port-emulators.ts'
 import { startService } from '../support/service/start-service.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'aes-start-'))

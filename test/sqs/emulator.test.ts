@@ -5,7 +5,7 @@ import { SQS_ENDPOINT } from '../../lib/environment.ts'
 import { openRunQueue, parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 import { provisionQueues, type Queues } from '../../local/emulators/provision.ts'
-import { startSqs } from '../../local/emulators/start-emulators.ts'
+import { startSqs } from '../support/service/port-emulators.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
 
 const external = process.env[SQS_ENDPOINT]

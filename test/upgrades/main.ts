@@ -4,9 +4,9 @@
  */
 import { execFileSync } from 'node:child_process'
 import { system } from '../../lib/system.ts'
-import { startDynamoDB } from '../../local/emulators/start-emulators.ts'
 import { synthesize } from '../infra/synthesize.ts'
 import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import { startDynamoDB } from '../support/service/port-emulators.ts'
 import { writeBaseline } from './baseline-files.ts'
 import { pickKept, type Template } from './check-upgrade.ts'
 import { createData } from './create-data.ts'

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Emulator, freePort } from '../../../local/emulators/start-emulators.ts'
+import type { Emulator } from '../../../local/emulators/start-emulators.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
+import { freePort } from '../../support/service/port-emulators.ts'
 import { startServer } from './start-server.ts'
 
 const POM = fileURLToPath(new URL('pom.xml', import.meta.url))

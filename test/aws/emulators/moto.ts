@@ -1,4 +1,5 @@
-import { type Emulator, freePort } from '../../../local/emulators/start-emulators.ts'
+import type { Emulator } from '../../../local/emulators/start-emulators.ts'
+import { freePort } from '../../support/service/port-emulators.ts'
 import { startServer } from './start-server.ts'
 
 /** The account of moto. */

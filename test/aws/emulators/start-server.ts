@@ -1,6 +1,6 @@
 import pRetry from 'p-retry'
-import { spawnEmulator } from '../../../local/emulators/spawn-emulator.ts'
 import type { Emulator } from '../../../local/emulators/start-emulators.ts'
+import { spawnEmulator } from '../../support/service/port-emulators.ts'
 
 const MAX_START_MS = 60_000
 const INTERVAL_MS = 100

@@ -23,11 +23,11 @@ import { serveDynamoDB } from '../../../local/emulators/private-socket.ts'
 import {
   type Emulator,
   findDynoxide,
-  startDynalite,
-  startDynamoDB,
+  startEmbeddedDynalite,
   startEmbeddedDynamoDB,
-  startSqs,
+  startEmbeddedSqs,
 } from '../../../local/emulators/start-emulators.ts'
+import { startDynamoDB } from '../../support/service/port-emulators.ts'
 
 const TableName = 'embedded'
 const KEY_SCHEMA = [
@@ -290,8 +290,8 @@ describe.runIf(findDynoxide())('an embedded database that does not respond', () 
 describe('private emulators', () => {
   it.each([
     ['the embedded database', () => startEmbeddedDynamoDB(null)],
-    ['dynalite', () => startDynalite(null, { isPrivate: true })],
-    ['fauxqs', () => startSqs({ isPrivate: true })],
+    ['dynalite', () => startEmbeddedDynalite(null)],
+    ['fauxqs', () => startEmbeddedSqs()],
   ])(
     '%s listens on a socket in a folder that only its owner can open, which its end removes',
     async (_, start) => {

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { openRunQueue, parseRunMessage } from '../../../lib/sqs/run-queue.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues } from '../../../local/emulators/provision.ts'
-import { startSqs } from '../../../local/emulators/start-emulators.ts'
 import { startPoller } from '../../../local/runner/poller.ts'
 import { type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
+import { startSqs } from '../../support/service/port-emulators.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
 
 let sqs: Awaited<ReturnType<typeof startSqs>>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../../lib/environment.ts'
 import { LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
-import { startDynalite, startDynamoDB } from '../../../local/emulators/start-emulators.ts'
+import { startDynalite, startDynamoDB } from './port-emulators.ts'
 import { startService } from './start-service.ts'
 
 declare module 'vitest' {
