@@ -1,5 +1,4 @@
 import { type FolderProblem, findCodeFile, type LoadedAgent } from '../lib/agents/load-folder.ts'
-import type { Environment } from '../lib/environment.ts'
 import { loadAgent } from '../local/load-agent.ts'
 import { readCases, type TestCase } from './cases/case-file.ts'
 import { typeCheck } from './type-check.ts'
@@ -10,18 +9,12 @@ export type CheckResult = { warnings: FolderProblem[] } & (
   | { agent: null; cases: []; problems: FolderProblem[] }
 )
 
-type Options = {
-  /** Whether to check the types of the code; true by default. */
-  types?: boolean
-  environment?: Environment
-}
-
-/** Reads, checks, bundles and loads the agent in a folder, with the types of its code and its test cases. */
-export async function checkFolder(
-  folder: string,
-  { types = true, environment = process.env }: Options = {},
-): Promise<CheckResult> {
-  const [loaded, caseFile] = await Promise.all([loadAgent(folder, environment), readCases(folder)])
+/**
+ * Reads, checks, bundles and loads the agent in a folder with its test cases.
+ * @param options.types whether to check the types of the code
+ */
+export async function checkFolder(folder: string, { types }: { types: boolean }): Promise<CheckResult> {
+  const [loaded, caseFile] = await Promise.all([loadAgent(folder, process.env), readCases(folder)])
   const { agent, warnings } = loaded
   const codeFile = findCodeFile(folder)
   const typeProblems =

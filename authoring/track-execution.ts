@@ -3,16 +3,8 @@ import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { endExecution } from '../lib/engine/end-execution.ts'
 import { system } from '../lib/system.ts'
 
-export type TrackedStores = {
-  stores: Stores
-  /** The id of the first execution that was created: those that follow are of agents that it calls. */
-  getId: () => string | undefined
-  /** Ends this execution, so that the sweeper does not requeue it. */
-  end: (error: ExecutionError) => Promise<void>
-}
-
 /** Stores that remember which execution a run has created. */
-export function trackExecution(stores: Stores, organizationId: string): TrackedStores {
+export function trackExecution(stores: Stores, organizationId: string) {
   const { executions, steps } = stores
   let id: string | undefined
   const create = async (params: { execution: Execution }) => {
@@ -22,8 +14,10 @@ export function trackExecution(stores: Stores, organizationId: string): TrackedS
   }
   return {
     stores: { ...stores, executions: { ...executions, create } },
+    /** The id of the first execution that was created: those that follow are of agents that it calls. */
     getId: () => id,
-    async end(error) {
+    /** Ends this execution, so that the sweeper does not requeue it. */
+    async end(error: ExecutionError): Promise<void> {
       if (id) await endExecution({ executions, steps, system }, { organizationId, id, error })
     },
   }

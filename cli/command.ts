@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { AgentReference } from '../lib/agents/resolve-agent.ts'
 import type { Agent, Organization } from '../lib/core/agent.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
-import { withAgent, withOrganization } from './find.ts'
+import { findAgent, withOrganization } from './find.ts'
 import { formatCommand } from './format.ts'
 import { orgOption, type SharedOptions } from './options.ts'
 import { ResultFailed, toJsonText, write } from './terminal.ts'
@@ -31,7 +31,7 @@ export class CliCommand extends Command {
   run<Options = object>(work: (options: Options & SharedOptions, args: string[]) => Promise<Result>): this {
     return this.action(async () => {
       const options = this.optsWithGlobals<Options & SharedOptions>()
-      const { json, text, note, hasFailed } = await work(options, this.args)
+      const { json, text, note, hasFailed } = await work(options, this.processedArgs as string[])
       if (note) await write(process.stderr, `${note}\n`)
       await write(process.stdout, options.json ? toJsonText(json) : `${text}\n`)
       if (hasFailed) throw new ResultFailed()
@@ -54,9 +54,11 @@ export class CliCommand extends Command {
 
   runWithAgent(work: (agent: Agent, context: AgentContext) => Promise<Result>): this {
     return this.run((options, [idOrSlug = '', ...args]) =>
-      withAgent(options, idOrSlug, (agent, reference, stores) =>
-        work(agent, { reference, stores, options, args }),
-      ),
+      withOrganization(options, async (stores, organization) => {
+        const agent = await findAgent({ stores, organization, idOrSlug, options })
+        const reference = { store: stores.agents, organizationId: organization.id, idOrSlug: agent.id }
+        return work(agent, { reference, stores, options, args })
+      }),
     )
   }
 }

@@ -1,4 +1,4 @@
-import { type AgentReference, resolveAgent } from '../lib/agents/resolve-agent.ts'
+import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import type { Agent, Organization, Version } from '../lib/core/agent.ts'
 import { AgentArchived, AgentNotFound, VersionNotFound, VersionRetired } from '../lib/core/errors.ts'
@@ -21,19 +21,6 @@ export function withOrganization<T>(
   work: (stores: Stores, organization: Organization) => Promise<T>,
 ): Promise<T> {
   return withStores(options, async (stores) => work(stores, await findOrganization(stores, options)))
-}
-
-/** Opens the stores and finds the agent that a command works on. `reference` is for `lib/agents`. */
-export function withAgent<T>(
-  options: SharedOptions,
-  idOrSlug: string,
-  work: (agent: Agent, reference: AgentReference, stores: Stores) => Promise<T>,
-): Promise<T> {
-  return withOrganization(options, async (stores, organization) => {
-    const agent = await findAgent({ stores, organization, idOrSlug, options })
-    const reference = { store: stores.agents, organizationId: organization.id, idOrSlug: agent.id }
-    return work(agent, reference, stores)
-  })
 }
 
 /**
@@ -70,19 +57,13 @@ export async function findAgent({ stores, organization, idOrSlug, options }: Age
     return await resolveAgent({ store: stores.agents, organizationId: organization.id, idOrSlug })
   } catch (error) {
     if (!(error instanceof AgentNotFound)) throw error
-    const { items } = await stores.agents.list({
-      organizationId: organization.id,
-      limit: PAGE_SIZE,
-      after: null,
-    })
-    const similar = findSimilarName(
-      idOrSlug,
-      items.map(({ slug }) => slug),
-    )
+    const page = { organizationId: organization.id, limit: PAGE_SIZE, after: null }
+    const slugs = (await stores.agents.list(page)).items.map(({ slug }) => slug)
+    const similar = findSimilarName(idOrSlug, slugs)
     throw new UserError(
       `Agent ${idOrSlug} not found in organization ${organization.name}. ` +
         (similar ? `Did you mean ${similar}? ` : '') +
-        (items.length > 0
+        (slugs.length > 0
           ? `List agents: ${formatCommand(options, 'list')}`
           : `Publish one: ${formatCommand(options, 'publish <folder>')}`),
       { details: { code: error.code } },
@@ -95,23 +76,18 @@ export async function findAgent({ stores, organization, idOrSlug, options }: Age
  * @throws UserError that tells how to list the versions, run the draft or restore an archived agent
  */
 export async function findVersion(params: AgentParams & { versionId: string | undefined }): Promise<Version> {
-  const { stores, organization, idOrSlug, versionId, options } = params
+  const { stores, organization, versionId, options } = params
+  const agent = await findAgent(params)
+  assertNotArchived(agent, options)
+  const { slug, draftVersionId } = agent
   try {
-    const { version, isArchived, isRetired } = await resolveVersion({
-      store: stores.agents,
-      organizationId: organization.id,
-      idOrSlug,
-      versionId,
-    })
-    if (isArchived) throw archivedError(version.slug, options)
-    if (isRetired) throw retiredError({ slug: version.slug, versionId: version.id, options })
+    const reference = { store: stores.agents, organizationId: organization.id, idOrSlug: agent.id }
+    const { version, isRetired } = await resolveVersion({ ...reference, versionId })
+    if (isRetired) throw new VersionRetired('run')
     return version
   } catch (error) {
-    if (error instanceof AgentNotFound) await findAgent(params)
-    if (!(error instanceof VersionNotFound)) throw error
-    const { slug, draftVersionId, archivedAt } = await findAgent(params)
-    if (archivedAt !== null) throw archivedError(slug, options)
-    if (versionId) throw versionNotFound({ slug, versionId, options })
+    if (versionId || !(error instanceof VersionNotFound))
+      throw toVersionError(error, { slug, versionId: versionId ?? agent.current?.id ?? '', options })
     throw new UserError(
       `Agent ${slug} has no published version. Run the draft with --version ${draftVersionId}, or publish the agent.`,
       { details: { code: error.code } },

@@ -3,10 +3,9 @@ import type { SharedOptions } from './options.ts'
 const COLUMN_GAP = '  '
 const MAX_CELL_WIDTH = 60
 
-/** Formats rows of cells as aligned columns below a header. */
-export function textTable(header: string[], rows: string[][]): string {
-  return alignColumns([header, ...rows]).join('\n')
-}
+/** Rows of cells as aligned columns below a header; without rows, the text `empty`. */
+export const textTable = (header: string[], rows: string[][], empty?: string): string =>
+  empty !== undefined && rows.length === 0 ? empty : alignColumns([header, ...rows]).join('\n')
 
 export function alignColumns(rows: string[][]): string[] {
   const cells = rows.map((row) => row.map(toCell))

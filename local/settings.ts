@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { isTokenFormat } from '../lib/access/tokens.ts'
-import type { LeaseTimes } from '../lib/core/lease-times.ts'
 import {
   LARGE_BODY_MB_PER_MINUTE as DEFAULT_LARGE_BODY_MB_PER_MINUTE,
   MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN_EXECUTIONS,
@@ -24,14 +23,12 @@ import {
   SQS_ENDPOINT,
   SYNC_DEADLINE_SECONDS,
 } from '../lib/environment.ts'
-import { type CorsOrigins, parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
+import { parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import { PROVIDERS, traitsOf } from '../lib/models/providers/providers.ts'
 import { checked, integer, optional, parseSettings, setting } from '../lib/settings.ts'
-
-type LogLevel = Parameters<typeof logger.setLogLevel>[0]
 
 const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
 const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT']
@@ -173,42 +170,30 @@ const PROVIDER_SETTINGS = Object.fromEntries(
   }),
 )
 
-/** The settings of `npm start` that are not read by the functions themselves. */
-export type LocalSettings = {
-  host: string
-  port: number
-  devToken: string | undefined
-  corsOrigins: CorsOrigins
-  times: LeaseTimes
-  logLevel: LogLevel
-  /** What is allowed, but not safe. */
-  warnings: string[]
-  /** Variables of the functions whose defaults differ from those on AWS. */
-  defaults: Environment
-}
-
 /**
- * Checks every variable of `docs/configuration.md` that `npm start` or a function reads, before anything is opened.
+ * The settings of `npm start` that are not read by the functions themselves. Checks every variable of
+ * `docs/configuration.md` that `npm start` or a function reads, before anything is opened.
  * @throws an Error with one line for each invalid variable
  */
-export function readLocalSettings(given: Environment): LocalSettings {
+export function readLocalSettings(given: Environment) {
   const { HOST, PORT, DEV_TOKEN, ...values } = parseSettings(
     { ...localSettings(given), ...(PROVIDER_SETTINGS as object) },
     (name) => given[name],
     ({ name, value, allowed, reason }) => reason ?? `${name} is "${value}"; it must be ${allowed}.`,
   )
-  const defaults = {
+  // Variables of the functions whose defaults differ from those on AWS.
+  const defaults: Environment = {
     [LEASE_SECONDS]: String(values[LEASE_SECONDS]),
     [POWERTOOLS_LOG_LEVEL]: values[POWERTOOLS_LOG_LEVEL],
   }
-  const environment: Environment = { ...given, ...defaults }
+  const environment = { ...given, ...defaults }
   return {
     host: HOST,
     port: PORT,
     devToken: DEV_TOKEN ?? undefined,
     corsOrigins: readCorsOrigins(environment),
     times: readTimes(environment),
-    logLevel: values[POWERTOOLS_LOG_LEVEL] as LogLevel,
+    logLevel: values[POWERTOOLS_LOG_LEVEL] as Parameters<typeof logger.setLogLevel>[0],
     warnings: findWarnings(HOST, DEV_TOKEN),
     defaults,
   }
@@ -220,20 +205,18 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 const MIN_TOKEN_CHARACTERS = 22
 const MIN_DISTINCT_CHARACTERS = 10
 
+/** What is allowed, but not safe. */
 function findWarnings(host: string, token: string | null): string[] {
-  const isPublic = !LOOPBACK.test(host)
-  return [
-    ...(isPublic
-      ? [
-          `HOST is ${host}: every machine that can reach this one can send requests, without TLS. Anyone who has a token with the scope manage can run code here.`,
-        ]
-      : []),
-    ...(token && isWeak(token)
-      ? [
-          `DEV_TOKEN can be guessed, and it has every scope. Use at least ${MIN_TOKEN_CHARACTERS} random letters and digits, or leave it out: a random one is created.`,
-        ]
-      : []),
-  ]
+  const warnings: string[] = []
+  if (!LOOPBACK.test(host))
+    warnings.push(
+      `HOST is ${host}: every machine that can reach this one can send requests, without TLS. Anyone who has a token with the scope manage can run code here.`,
+    )
+  if (token && isWeak(token))
+    warnings.push(
+      `DEV_TOKEN can be guessed, and it has every scope. Use at least ${MIN_TOKEN_CHARACTERS} random letters and digits, or leave it out: a random one is created.`,
+    )
+  return warnings
 }
 
 /** Random text of this length nearly always has letters, digits and so many different characters. */

@@ -18,7 +18,14 @@ export function addListCommand(program: CliCommand): void {
     .runInOrganization<{ archived?: true }>(async (stores, { id: organizationId, name }, options) => {
       const { archived = false } = options
       const agents = await readAllPages((page) => stores.agents.list({ organizationId, archived, ...page }))
-      const columns = ['SLUG', 'TITLE', 'CURRENT VERSION', 'DRAFT', 'UPDATED']
+      const columns = [
+        'SLUG',
+        'TITLE',
+        'CURRENT VERSION',
+        'DRAFT',
+        'UPDATED',
+        ...(archived ? ['ARCHIVED'] : []),
+      ]
       const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt, archivedAt }) => [
         slug,
         title,
@@ -27,11 +34,8 @@ export function addListCommand(program: CliCommand): void {
         relativeTime(updatedAt),
         ...(archived ? [archivedAt === null ? '-' : relativeTime(archivedAt)] : []),
       ])
-      const text =
-        rows.length > 0
-          ? textTable([...columns, ...(archived ? ['ARCHIVED'] : [])], rows)
-          : `${name} has no agents. Publish one: ${formatCommand(options, 'publish <folder>')}`
-      return { json: agents.map(toAgentRecord), text }
+      const empty = `${name} has no agents. Publish one: ${formatCommand(options, 'publish <folder>')}`
+      return { json: agents.map(toAgentRecord), text: textTable(columns, rows, empty) }
     })
 }
 

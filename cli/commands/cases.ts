@@ -27,7 +27,7 @@ export function addCasesCommands(program: CliCommand): void {
     .addOption(orgOption())
     .examples('cases add 01a2003b-8f87-750a-aa33-59d20cae9811')
     .run<Options>(async (options, [id = '']) => {
-      const { slug, execution, failedCalls } = await findExecution(id.toLowerCase(), options)
+      const { slug, execution, failedCalls } = await findExecution(id, options)
       const folder = options.folder ?? join('agents', slug)
       const testCase = toCase(execution, failedCalls, options.name)
       await add(folder, testCase)

@@ -20,7 +20,7 @@ export function addDiffCommand(program: CliCommand): void {
     .argument('[after]', 'ID of another version; default: the current one', parseUuid)
     .examples('diff redact-pii', 'diff redact-pii <version> <version>')
     .runWithAgent(async (agent, { stores, options, args: [before, after] }) => {
-      const find = (id: string) => findVersion(stores, agent, id.toLowerCase(), options)
+      const find = (id: string) => findVersion(stores, agent, id, options)
       const [a, b] = before
         ? [await find(before), after ? await find(after) : currentOf(agent, options)]
         : await findDefaults(stores, agent, options)

@@ -12,28 +12,27 @@ export function addOrgsCommand(program: CliCommand): void {
 }
 
 function addCreateCommand(orgs: CliCommand): void {
-  const create = orgs
-    .command('create')
+  const create = orgs.command('create')
+  create
     .description('Create an organization.')
     .argument('[name]', 'name of the organization, instead of --name', parseName)
     .option('--name <text>', 'name of the organization', parseName)
     .examples('orgs create --name "Example Ltd"')
-  create.run<{ name?: string }>(async (options) => {
-    const [argument] = create.processedArgs as [string | undefined]
-    if (argument && options.name) create.error('error: name specified both as argument and with --name')
-    const name =
-      options.name ?? argument ?? create.error("error: required option '--name <text>' not specified")
-    const id = system.newId()
-    const createdAt = new Date(system.now()).toISOString()
-    await withStores(options, (stores) =>
-      stores.organizations.create({ organization: { id, name, createdAt } }),
-    )
-    const createToken = formatCommand({ ...options, org: id }, 'tokens create --name <text>')
-    return {
-      json: { id, name },
-      text: `Created organization ${name}.\n  ID  ${id}\n\nCreate a token: ${createToken}`,
-    }
-  })
+    .run<{ name?: string }>(async (options, [argument]) => {
+      if (argument && options.name) create.error('error: name specified both as argument and with --name')
+      const name =
+        options.name ?? argument ?? create.error("error: required option '--name <text>' not specified")
+      const id = system.newId()
+      const createdAt = new Date(system.now()).toISOString()
+      await withStores(options, (stores) =>
+        stores.organizations.create({ organization: { id, name, createdAt } }),
+      )
+      const createToken = formatCommand({ ...options, org: id }, 'tokens create --name <text>')
+      return {
+        json: { id, name },
+        text: `Created organization ${name}.\n  ID  ${id}\n\nCreate a token: ${createToken}`,
+      }
+    })
 }
 
 function addListCommand(orgs: CliCommand): void {
@@ -46,10 +45,7 @@ function addListCommand(orgs: CliCommand): void {
         readAllPages((page) => stores.organizations.list(page)),
       )
       const rows = organizations.map(({ id, name, createdAt }) => [id, name, relativeTime(createdAt)])
-      const text =
-        rows.length > 0
-          ? textTable(['ORGANIZATION', 'NAME', 'CREATED'], rows)
-          : `No organizations. Create one: ${formatCommand(options, 'orgs create --name <text>')}`
-      return { json: organizations, text }
+      const empty = `No organizations. Create one: ${formatCommand(options, 'orgs create --name <text>')}`
+      return { json: organizations, text: textTable(['ORGANIZATION', 'NAME', 'CREATED'], rows, empty) }
     })
 }

@@ -121,17 +121,18 @@ function describeVersion(
   const ids = [`  version  ${id}`, `  agent    ${agentId}`]
   const unchanged = 'A version with this content existed; nothing new was created.'
   const overHttp = `Over HTTP:  POST /v1/agents/${slug}/executions`
+  const command = (text: string) => formatCommand(options, text)
+  const isRemote = options.url !== undefined
   if (status === 'DRAFT') {
     const title = isNew ? `Created a draft of ${slug}.` : `The draft of ${slug} is unchanged. ${unchanged}`
-    if (options.url !== undefined) return [title, ...ids, '', `${overHttp}?version=${id}`].join('\n')
-    const run = formatCommand(options, `run ${slug} --version ${id} --input input.json`)
-    const promote = formatCommand(options, `promote ${slug}`)
-    const publish = formatCommand(options, `publish ${shellQuote(folder)}`)
-    const next = [`Run it:      ${run}`, `Promote it:  ${promote}`, `Publish it:  ${publish}`]
-    return [title, ...ids, '', ...next].join('\n')
+    const commands = [
+      `Run it:      ${command(`run ${slug} --version ${id} --input input.json`)}`,
+      `Promote it:  ${command(`promote ${slug}`)}`,
+      `Publish it:  ${command(`publish ${shellQuote(folder)}`)}`,
+    ]
+    return [title, ...ids, '', ...(isRemote ? [`${overHttp}?version=${id}`] : commands)].join('\n')
   }
-  const title = isNew ? `Published ${slug}.` : `Published ${slug}. ${unchanged}`
-  if (options.url !== undefined) return [title, ...ids, '', overHttp].join('\n')
-  const run = formatCommand(options, `run ${slug} --input input.json`)
-  return [title, ...ids, '', `Run it:     ${run}`, overHttp].join('\n')
+  const title = `Published ${slug}.${isNew ? '' : ` ${unchanged}`}`
+  const run = isRemote ? [] : [`Run it:     ${command(`run ${slug} --input input.json`)}`]
+  return [title, ...ids, '', ...run, overHttp].join('\n')
 }

@@ -98,14 +98,11 @@ function addCreateCommand(tokens: CliCommand): void {
 }
 
 async function findMissingAgents(stores: Stores, { organizationId, agents }: Token): Promise<string[]> {
-  const isMissing = async (idOrSlug: string) => {
-    const id = agentIdFrom(organizationId, idOrSlug)
-    return id === undefined || (await stores.agents.get({ organizationId, id })) === null
-  }
-  const found = await Promise.all(
-    (agents ?? []).map(async (agent) => ((await isMissing(agent)) ? agent : [])),
-  )
-  return found.flat()
+  const missing = (agents ?? []).map(async (agent) => {
+    const id = agentIdFrom(organizationId, agent)
+    return id && (await stores.agents.get({ organizationId, id })) ? [] : agent
+  })
+  return (await Promise.all(missing)).flat()
 }
 
 function addListCommand(tokens: CliCommand): void {
@@ -116,11 +113,11 @@ function addListCommand(tokens: CliCommand): void {
     .runInOrganization(async (stores, { id: organizationId, name }, options) => {
       const tokens = await readAllPages((page) => stores.tokens.list({ organizationId, ...page }))
       const rows = tokens.map(toRow)
-      const text =
-        rows.length > 0
-          ? textTable(COLUMNS, rows)
-          : `${name} has no tokens. Create one: ${formatCommand(options, 'tokens create --name <text>')}`
-      return { json: tokens.map(({ hash: _, ...record }) => record), text }
+      const empty = `${name} has no tokens. Create one: ${formatCommand(options, 'tokens create --name <text>')}`
+      return {
+        json: tokens.map(({ hash: _, ...record }) => record),
+        text: textTable(COLUMNS, rows, empty),
+      }
     })
 }
 
@@ -166,8 +163,7 @@ function addRevokeCommand(tokens: CliCommand): void {
     .argument('<id>', "the token's ID, as shown by tokens list", parseUuid)
     .addOption(orgOption())
     .examples('tokens revoke 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11')
-    .run(async (options, [argument = '']) => {
-      const id = argument.toLowerCase()
+    .run(async (options, [id = '']) => {
       const isRevoked = await withStores(options, async (stores) => {
         const organizationId = options.org ? (await findOrganization(stores, options)).id : null
         const revokedAt = new Date(system.now()).toISOString()

@@ -50,7 +50,7 @@ export function addPromoteCommand(program: CliCommand): void {
     .runWithAgent(async (found, { reference, options, args: [versionArgument] }) => {
       assertNotArchived(found, options)
       const { slug, current } = found
-      const versionId = versionArgument?.toLowerCase() ?? found.draftVersionId
+      const versionId = versionArgument ?? found.draftVersionId
       if (versionId === null) {
         const list = formatCommand(options, `versions ${slug}`)
         throw new UserError(`Agent ${slug} has no draft. Specify a version. List versions: ${list}`)
@@ -73,14 +73,15 @@ export function addDeleteVersionCommand(program: CliCommand): void {
     .forAgent()
     .argument('<version>', 'ID of the draft', parseUuid)
     .examples('delete-version redact-pii 01a2003b-879e-76ff-97ee-7005494d15b8')
-    .runWithAgent(async ({ slug }, { reference, stores: { executions }, options, args: [argument = ''] }) => {
-      const versionId = argument.toLowerCase()
-      await deleteDraft({ ...reference, executions, versionId }).catch((error: unknown) => {
-        throw toVersionError(error, { slug, versionId, options })
-      })
-      const text = `Deleted the draft ${versionId} of ${slug}.`
-      return { json: { id: versionId, deleted: true }, text }
-    })
+    .runWithAgent(
+      async ({ slug }, { reference, stores: { executions }, options, args: [versionId = ''] }) => {
+        await deleteDraft({ ...reference, executions, versionId }).catch((error: unknown) => {
+          throw toVersionError(error, { slug, versionId, options })
+        })
+        const text = `Deleted the draft ${versionId} of ${slug}.`
+        return { json: { id: versionId, deleted: true }, text }
+      },
+    )
 }
 
 /** The commands `retire` and `unretire`. */
@@ -92,8 +93,7 @@ export function addRetireCommands(program: CliCommand): void {
       .forAgent()
       .argument('<version>', 'ID of the version', parseUuid)
       .examples(`${name} redact-pii 01a2003b-879e-76ff-97ee-7005494d15b8`)
-      .runWithAgent(async ({ slug, current }, { reference, options, args: [argument = ''] }) => {
-        const versionId = argument.toLowerCase()
+      .runWithAgent(async ({ slug, current }, { reference, options, args: [versionId = ''] }) => {
         if (isRetiring && current?.id === versionId)
           throw new UserError(
             `Version ${versionId} is the current one of ${slug}. Promote another one first: ${formatCommand(options, `promote ${slug} <version>`)}`,

@@ -2,6 +2,7 @@ import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { socketPathOf } from '../../lib/aws-sdk.ts'
+import { tryParseJson } from '../../lib/core/json.ts'
 
 /** The process that has a data folder's database open. */
 export type LockHolder = {
@@ -86,20 +87,12 @@ async function removeStaleLock(file: string, staleText: string): Promise<void> {
 async function findLiveHolder(file: string, text: string): Promise<LockHolder | null> {
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }))
   const mayBeStarting = Date.now() - mtimeMs < MAX_START_MS
-  const holder = parseHolder(text)
+  // Incomplete while another process writes the file.
+  const holder = tryParseJson(text) as LockHolder | undefined
   if (!holder) return mayBeStarting ? { pid: 0, isShortLived: true, endpoint: null } : null
   if (!isAlive(holder.pid)) return null
   if (holder.endpoint) return (await acceptsConnections(holder.endpoint)) ? holder : null
   return mayBeStarting ? holder : null
-}
-
-/** Null while another process writes the file. */
-function parseHolder(text: string): LockHolder | null {
-  try {
-    return JSON.parse(text) as LockHolder
-  } catch {
-    return null
-  }
 }
 
 /** Does not wait for a response: an emulator may be busy. */

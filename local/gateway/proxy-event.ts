@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { type Route, routes } from '../../lib/api/routes.ts'
@@ -49,14 +50,12 @@ export function matchPath(method: string, url: string): PathMatch | null {
   for (const { pattern, segments } of paths) {
     const parameters = segments.length === given.length ? matchSegments(segments, given) : null
     if (!parameters) continue
-    const route = findRoute(method === 'HEAD' ? 'GET' : method, pattern)
-    return { pattern, match: route && { route, path, search: rest.join('?'), parameters } }
+    const routeMethod = method === 'HEAD' ? 'GET' : method
+    const route = routes.find((each) => each.method === routeMethod && each.path === pattern)
+    return { pattern, match: route ? { route, path, search: rest.join('?'), parameters } : null }
   }
   return null
 }
-
-const findRoute = (method: string, pattern: string): Route | null =>
-  routes.find((route) => route.method === method && route.path === pattern) ?? null
 
 function matchSegments(pattern: string[], given: string[]): Record<string, string> | null {
   const parameters: Record<string, string> = {}
@@ -115,7 +114,7 @@ export function toProxyEvent({
 }: AuthorizedRequest): APIGatewayProxyEvent {
   const { route, path, search, parameters } = match
   const query = multiValues(new URLSearchParams(search))
-  const text = decodeUtf8(body)
+  const isText = isUtf8(body)
   return {
     resource: route.path,
     path,
@@ -144,19 +143,8 @@ export function toProxyEvent({
         userAgent: request.headers['user-agent'] ?? null,
       },
     } as unknown as APIGatewayProxyEvent['requestContext'],
-    body: body.length === 0 ? null : (text ?? body.toString('base64')),
-    isBase64Encoded: text === null,
-  }
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** Null for bytes that are not UTF-8: these are sent as base64. */
-function decodeUtf8(body: Buffer): string | null {
-  try {
-    return utf8.decode(body)
-  } catch {
-    return null
+    body: body.length === 0 ? null : body.toString(isText ? 'utf8' : 'base64'),
+    isBase64Encoded: !isText,
   }
 }
 
