@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import type { Scope } from '../core/access.ts'
-import { ERRORS, type ErrorCode } from '../core/errors.ts'
+import { ERRORS } from '../core/errors.ts'
 import { parameterSchemas } from './parameters.ts'
 import { apiRoutes, getOperation, type Operation, type Route } from './routes.ts'
 import { sentEvent } from './schemas/execution-record.ts'
@@ -14,22 +14,14 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
 }
 
 /** Errors of every operation. Those that require a token can also respond with `Unauthorized` and `Forbidden`. */
-const COMMON_ERRORS: ErrorCode[] = [
-  'InvalidQueryParameter',
-  'TooManyRequests',
-  'InternalError',
-  'Unavailable',
-]
+const COMMON_ERRORS = ['InvalidQueryParameter', 'TooManyRequests', 'InternalError', 'Unavailable'] as const
 
 /** The OpenAPI 3.1 document of the service, generated from `routes.ts`. */
 export function openApiDocument() {
   const paths: ZodOpenApiPathsObject = {}
   for (const route of apiRoutes) {
-    const { method } = route
-    paths[route.path] = {
-      ...paths[route.path],
-      [method.toLowerCase()]: toOperation(route, getOperation(route.operation)),
-    }
+    const operation = toOperation(route, getOperation(route.operation))
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation }
   }
   return createDocument({
     openapi: '3.1.0',
@@ -114,10 +106,10 @@ function mergeResponses(responses: Responses, errors: Responses): Responses {
 
 /** One response per status. Its description lists the error codes. */
 function toErrorResponses(operation: Operation) {
-  const errors: Operation['errors'] = [
+  const errors: NonNullable<Operation['errors']> = [
     ...(operation.public ? [] : (['Unauthorized', 'Forbidden'] as const)),
     ...COMMON_ERRORS,
-    ...operation.errors,
+    ...(operation.errors ?? []),
   ]
   const statuses = errors.map((error) =>
     typeof error === 'string' ? { code: error, status: ERRORS[error].status } : error,

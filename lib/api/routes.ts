@@ -32,7 +32,7 @@ export type Operation = {
   /** By status. The body is null if the response has none; `events`: it can be server-sent events. */
   responses: Record<number, { description: string; body: ResponseBody | null; events?: true }>
   /** Errors beyond those of every operation. With a status if it is not the usual one of the code. */
-  errors: (ErrorCode | { code: ErrorCode; status: number })[]
+  errors?: (ErrorCode | { code: ErrorCode; status: number })[]
   /** Rejects tokens that are bound to a tenant: what the operation shows or changes belongs to all tenants. */
   allTenants?: true
   /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
@@ -48,9 +48,17 @@ export type Operation = {
 /** The name of a schema in `parameters.ts`. */
 export type ParametersName = keyof typeof parameterSchemas
 
+const reading = { method: 'GET', scope: 'read' } as const
+/** What changes agents, which belong to all tenants. */
+const managing = { method: 'POST', scope: 'manage', allTenants: true } as const
+
+/** Errors of operations that parse their body as JSON. */
+const BODY_ERRORS = ['InvalidJson', 'PayloadTooLarge', 'UnsupportedMediaType'] as const
+
 const listOf = (items: string, record: RecordName) => ({
   200: { description: `${items}, newest first`, body: [record] as const },
 })
+const versionResponse = { 200: { description: 'The version', body: 'Version' } } as const
 const agentResponse = { 200: { description: 'The agent', body: 'Agent' } } as const
 const executionResponse = { 200: { description: 'The execution', body: 'Execution' } } as const
 const changedExecutionResponse = {
@@ -77,15 +85,12 @@ export const operations = {
     summary: 'Get the OpenAPI document of the service',
     public: true,
     responses: { 200: { description: 'The OpenAPI 3.1 document', body: 'OpenApiDocument' } },
-    errors: [],
   },
   'get-me': {
-    method: 'GET',
+    ...reading,
     path: '/v1/me',
     summary: 'Get the organization and the limits of the token',
-    scope: 'read',
     responses: { 200: { description: 'The token', body: 'Me' } },
-    errors: [],
   },
   'serve-mcp': {
     method: 'POST',
@@ -111,67 +116,56 @@ export const operations = {
     streams: true,
   },
   'list-agents': {
-    method: 'GET',
+    ...reading,
     path: '/v1/agents',
     summary: 'List the agents of the organization',
-    scope: 'read',
     query: 'agentPageParameters',
     responses: listOf('Agents', 'Agent'),
-    errors: [],
   },
   'publish-agent': {
-    method: 'POST',
+    ...managing,
     path: '/v1/agents',
     summary: 'Publish a version of an agent, which is created if it does not exist',
-    scope: 'manage',
-    allTenants: true,
     body: 'PublishBody',
     responses: {
       200: { description: 'The version that has this content already', body: 'Version' },
       201: { description: 'The new version', body: 'Version' },
     },
-    errors: ['InvalidJson', 'AgentArchived', 'PayloadTooLarge', 'UnsupportedMediaType', 'InvalidAgent'],
+    errors: [...BODY_ERRORS, 'AgentArchived', 'InvalidAgent'],
   },
   'get-agent': {
-    method: 'GET',
+    ...reading,
     path: '/v1/agents/{agentId}',
     summary: 'Get an agent',
-    scope: 'read',
     responses: agentResponse,
     errors: ['AgentNotFound'],
   },
   'archive-agent': {
-    method: 'POST',
+    ...managing,
     path: '/v1/agents/{agentId}/archive',
     summary: 'Archive an agent: it accepts no new runs, and lists leave it out',
-    scope: 'manage',
-    allTenants: true,
     responses: agentResponse,
     errors: ['AgentNotFound'],
   },
   'restore-agent': {
-    method: 'POST',
+    ...managing,
     path: '/v1/agents/{agentId}/restore',
     summary: 'Restore an archived agent',
-    scope: 'manage',
-    allTenants: true,
     responses: agentResponse,
     errors: ['AgentNotFound'],
   },
   'list-versions': {
-    method: 'GET',
+    ...reading,
     path: '/v1/agents/{agentId}/versions',
     summary: 'List the versions of an agent',
-    scope: 'read',
     query: 'pageParameters',
     responses: listOf('Versions', 'Version'),
     errors: ['AgentNotFound'],
   },
   'get-version': {
-    method: 'GET',
+    ...reading,
     path: '/v1/agents/{agentId}/versions/{versionId}',
     summary: 'Get a version of an agent with its whole document',
-    scope: 'read',
     allTenants: true,
     responses: { 200: { description: 'The version', body: 'VersionDetails' } },
     errors: ['AgentNotFound', 'VersionNotFound'],
@@ -186,32 +180,26 @@ export const operations = {
     errors: ['AgentNotFound', 'VersionNotFound', 'ExecutionInProgress', 'VersionPublished'],
   },
   'promote-version': {
-    method: 'POST',
+    ...managing,
     path: '/v1/agents/{agentId}/versions/{versionId}/promote',
     summary: 'Make a version current: a draft as it is, or an older version again',
-    scope: 'manage',
-    allTenants: true,
     responses: agentResponse,
     errors: ['AgentNotFound', 'VersionNotFound', 'AgentArchived', { code: 'VersionRetired', status: 409 }],
   },
   'retire-version': {
     family: 'retire-version',
-    method: 'POST',
+    ...managing,
     path: '/v1/agents/{agentId}/versions/{versionId}/retire',
     summary: 'Retire a version: it accepts no new runs and cannot become current',
-    scope: 'manage',
-    allTenants: true,
-    responses: { 200: { description: 'The version', body: 'Version' } },
+    responses: versionResponse,
     errors: ['AgentNotFound', 'VersionNotFound', 'VersionNotRetirable'],
   },
   'unretire-version': {
     family: 'retire-version',
-    method: 'POST',
+    ...managing,
     path: '/v1/agents/{agentId}/versions/{versionId}/unretire',
     summary: 'Make a retired version usable again',
-    scope: 'manage',
-    allTenants: true,
-    responses: { 200: { description: 'The version', body: 'Version' } },
+    responses: versionResponse,
     errors: ['AgentNotFound', 'VersionNotFound'],
   },
   'run-agent': {
@@ -234,15 +222,13 @@ export const operations = {
     },
     errors: [
       'InvalidHeader',
-      'InvalidJson',
+      ...BODY_ERRORS,
       'InvalidModelOverride',
       'AgentNotFound',
       'VersionNotFound',
       'ExecutionInProgress',
       'AgentArchived',
       'VersionRetired',
-      'PayloadTooLarge',
-      'UnsupportedMediaType',
       'InputSchemaMismatch',
       'IdempotencyKeyReused',
       'ExecutionFailed',
@@ -251,30 +237,26 @@ export const operations = {
     streams: true,
   },
   'list-agent-executions': {
-    method: 'GET',
+    ...reading,
     path: '/v1/agents/{agentId}/executions',
     summary: 'List the executions of an agent',
-    scope: 'read',
     query: 'executionPageParameters',
     responses: listOf('Executions', 'ListedExecution'),
     errors: ['AgentNotFound'],
     streams: true,
   },
   'list-executions': {
-    method: 'GET',
+    ...reading,
     path: '/v1/agent_executions',
     summary: 'List the executions of all agents of the organization',
-    scope: 'read',
     query: 'executionPageParameters',
     responses: listOf('Executions', 'ListedExecution'),
-    errors: [],
     streams: true,
   },
   'get-execution': {
-    method: 'GET',
+    ...reading,
     path: '/v1/agent_executions/{executionId}',
     summary: 'Get an execution, immediately or when it is final',
-    scope: 'read',
     query: 'executionParameters',
     headers: 'waitHeaders',
     responses: executionResponse,
@@ -282,20 +264,18 @@ export const operations = {
     streams: true,
   },
   'list-steps': {
-    method: 'GET',
+    ...reading,
     path: '/v1/agent_executions/{executionId}/steps',
     summary: 'List the steps of an execution',
-    scope: 'read',
     query: 'pageParameters',
     responses: { 200: { description: 'Steps, in order', body: ['Step'] } },
     errors: ['ExecutionNotFound'],
     streams: true,
   },
   'stream-events': {
-    method: 'GET',
+    ...reading,
     path: '/v1/agent_executions/{executionId}/events',
     summary: 'Stream the events of an execution',
-    scope: 'read',
     headers: 'eventHeaders',
     responses: {
       200: {
@@ -333,12 +313,10 @@ export const operations = {
     body: 'FeedbackBody',
     responses: changedExecutionResponse,
     errors: [
-      'InvalidJson',
+      ...BODY_ERRORS,
       'ExecutionNotFound',
       'VersionNotFound',
       'ExecutionInProgress',
-      'PayloadTooLarge',
-      'UnsupportedMediaType',
       'FeedbackMismatch',
     ],
     streams: true,
@@ -351,7 +329,6 @@ export const operations = {
     public: true,
     ignoresQuery: true,
     responses: { 200: { description: 'A file of the console', body: null } },
-    errors: [],
     streams: true,
   },
 } as const satisfies Record<string, Operation>
@@ -381,12 +358,8 @@ export type Route = { operation: OperationName; method: Operation['method']; pat
 
 const currentRoutes: Route[] = operationNames.flatMap((name) => {
   const { method, path, page } = getOperation(name)
-  return [path, ...(page?.otherPaths ?? [])].map((each) => ({
-    operation: name,
-    method,
-    path: each,
-    legacy: false,
-  }))
+  const paths = [path, ...(page?.otherPaths ?? [])]
+  return paths.map((path) => ({ operation: name, method, path, legacy: false }))
 })
 
 /** Routes under the legacy name of agents, document: all of agents and executions, except those of families. */

@@ -1,26 +1,27 @@
 import * as z from 'zod'
 
+const nullableText = z.string().nullable()
+const nullableInt = z.int().nullable()
+const nullableTime = z.iso.datetime().nullable()
+
 const declaredSchema = z.record(z.string(), z.unknown())
 
 export const agentRecord = z
   .object({
     id: z.uuid(),
-    orgId: z.uuid().meta({ description: 'The organization that owns the agent.' }),
-    slug: z.string().meta({ description: 'Human-readable identifier. Paths accept it instead of the ID.' }),
+    orgId: z.uuid().describe('The organization that owns the agent.'),
+    slug: z.string().describe('Human-readable identifier. Paths accept it instead of the ID.'),
     title: z.string(),
-    description: z.string().nullable(),
+    description: nullableText,
     createdBy: z.uuid(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
-    currentVersionId: z.uuid().nullable().meta({ description: 'Null while only a draft exists.' }),
+    currentVersionId: z.uuid().nullable().describe('Null while only a draft exists.'),
     draftVersionId: z.uuid().nullable(),
     draftVersionStatus: z.enum(['DRAFT']).nullable(),
     inputSchema: declaredSchema,
     outputSchema: declaredSchema,
-    archivedAt: z.iso
-      .datetime()
-      .nullable()
-      .meta({ description: 'An archived agent accepts no runs and no versions.' }),
+    archivedAt: nullableTime.describe('An archived agent accepts no runs and no versions.'),
   })
   .meta({ id: 'Agent' })
 
@@ -28,55 +29,51 @@ const sha256 = () => z.string().regex(/^[0-9a-f]{64}$/)
 
 const versionFields = z.object({
   id: z.uuid(),
-  documentId: z.uuid().meta({ description: 'The agent of this version.' }),
+  documentId: z.uuid().describe('The agent of this version.'),
   status: z.enum(['PUBLISHED', 'DRAFT']),
   title: z.string(),
-  description: z.string().nullable(),
-  message: z.string().nullable().meta({ description: 'What the author says about the version.' }),
-  createdBy: z.uuid().meta({ description: 'The author: the ID of a token or of an operator.' }),
+  description: nullableText,
+  message: nullableText.describe('What the author says about the version.'),
+  createdBy: z.uuid().describe('The author: the ID of a token or of an operator.'),
   createdAt: z.iso.datetime(),
-  retiredAt: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'A retired version accepts no new runs and cannot become current.' }),
+  retiredAt: nullableTime.describe('A retired version accepts no new runs and cannot become current.'),
   inputSchema: declaredSchema,
   outputSchema: declaredSchema,
-  model: z.string().nullable(),
+  model: nullableText,
   learning: z.object({
-    feedback: z.enum(['reviewed', 'all']).meta({
-      description:
+    feedback: z
+      .enum(['reviewed', 'all'])
+      .describe(
         'Whose feedback runs with dynamic learning learn from: that of tokens with the scope `review` or `manage`, or that of all tokens.',
-    }),
+      ),
   }),
-  toolNames: z.array(z.string()).meta({ description: 'The names of the tools that the document declares.' }),
+  toolNames: z.array(z.string()).describe('The names of the tools that the document declares.'),
   execution: z.object({
     useCache: z.boolean(),
-    cacheTtlSeconds: z.int().nullable(),
-    maxAgentSteps: z.int().meta({ description: 'The default of a run.' }),
-    maxAgentStepsAllowed: z
-      .int()
-      .meta({ description: 'The highest `maxAgentSteps` that a run may ask for.' }),
-    models: z.array(z.string()).nullable().meta({
-      description:
+    cacheTtlSeconds: nullableInt,
+    maxAgentSteps: z.int().describe('The default of a run.'),
+    maxAgentStepsAllowed: z.int().describe('The highest `maxAgentSteps` that a run may ask for.'),
+    models: z
+      .array(z.string())
+      .nullable()
+      .describe(
         'The models that a run may choose. Null: those of the provider of the model of the version, or of the default model.',
-    }),
-    timeoutSeconds: z.int().nullable(),
-    maxTokens: z.int().nullable(),
+      ),
+    timeoutSeconds: nullableInt,
+    maxTokens: nullableInt,
     maxCostUsd: z.number().nullable(),
     maxParallelToolCalls: z
       .int()
-      .meta({ description: 'Tool calls of one response that are in progress at the same time.' }),
-    maxChildren: z
-      .int()
-      .meta({ description: 'Executions of other agents that the tool calls of a run start.' }),
+      .describe('Tool calls of one response that are in progress at the same time.'),
+    maxChildren: z.int().describe('Executions of other agents that the tool calls of a run start.'),
   }),
-  contentHash: z.string().meta({
-    description: 'SHA-256 of document and code. Versions of an agent with equal hashes behave the same.',
-  }),
-  documentHash: sha256().nullable().meta({ description: 'Null for versions that were stored without it.' }),
+  contentHash: z
+    .string()
+    .describe('SHA-256 of document and code. Versions of an agent with equal hashes behave the same.'),
+  documentHash: sha256().nullable().describe('Null for versions that were stored without it.'),
   codeHash: sha256()
     .nullable()
-    .meta({ description: 'Null for model agents, and for versions that were stored without it.' }),
+    .describe('Null for model agents, and for versions that were stored without it.'),
 })
 
 export const versionRecord = versionFields.meta({ id: 'Version' })
@@ -84,13 +81,13 @@ export const versionRecord = versionFields.meta({ id: 'Version' })
 /** A version with its whole document, which lists leave out. */
 export const versionDetails = versionFields
   .extend({
-    code: z.boolean().meta({ description: 'Whether this is a version of a code agent.' }),
+    code: z.boolean().describe('Whether this is a version of a code agent.'),
     instructions: z.string(),
     modelSettings: z
       .object({ maxOutputTokens: z.int().optional(), temperature: z.number().optional() })
       .nullable(),
-    tools: z.array(z.record(z.string(), z.unknown())).meta({ description: 'As the document declares them.' }),
-    env: z.array(z.string()).meta({ description: 'The environment variables that a code agent may read.' }),
+    tools: z.array(z.record(z.string(), z.unknown())).describe('As the document declares them.'),
+    env: z.array(z.string()).describe('The environment variables that a code agent may read.'),
   })
   .meta({ id: 'VersionDetails' })
 

@@ -1,21 +1,27 @@
 import * as z from 'zod'
 import { STOP_REASONS } from '../../core/model.ts'
 
-const jsonObject = z.record(z.string(), z.unknown())
+const optionalId = z.uuid().optional()
+const optionalText = z.string().optional()
+const nullableText = z.string().nullable()
+const nullableInt = z.int().nullable()
+const optionalInt = z.int().optional()
+const nullableTime = z.iso.datetime().nullable()
+const nullableNumber = z.number().nullable()
 
-const reported = z.int().nullable()
+const jsonObject = z.record(z.string(), z.unknown())
 
 export const usageRecord = z
   .object({
-    inputTokens: z.int().meta({ description: 'Includes the cached and the cache write tokens.' }),
-    outputTokens: z.int().meta({ description: 'Includes the reasoning tokens.' }),
-    cachedInputTokens: reported.meta({
-      description: "Read from the provider's prompt cache. Null if the provider does not report them.",
-    }),
-    cacheWriteTokens: reported.meta({
-      description: "Written to the provider's prompt cache. Null if the provider does not report them.",
-    }),
-    reasoningTokens: reported.meta({ description: 'Null if the provider does not report them.' }),
+    inputTokens: z.int().describe('Includes the cached and the cache write tokens.'),
+    outputTokens: z.int().describe('Includes the reasoning tokens.'),
+    cachedInputTokens: nullableInt.describe(
+      "Read from the provider's prompt cache. Null if the provider does not report them.",
+    ),
+    cacheWriteTokens: nullableInt.describe(
+      "Written to the provider's prompt cache. Null if the provider does not report them.",
+    ),
+    reasoningTokens: nullableInt.describe('Null if the provider does not report them.'),
   })
   .meta({ id: 'Usage' })
 
@@ -23,74 +29,66 @@ const feedbackRecord = z
   .object({
     rating: z.literal([1, -1]).meta({ type: 'integer' }),
     correctedOutput: jsonObject.nullable(),
-    note: z.string().nullable(),
+    note: nullableText,
     updatedAt: z.iso.datetime(),
   })
   .meta({ id: 'Feedback' })
 
 const inputAdaptation = z.object({
-  path: z.string().meta({ description: 'JSON Pointer into the adapted input that the agent received.' }),
+  path: z.string().describe('JSON Pointer into the adapted input that the agent received.'),
   kind: z.enum(['renamed', 'unwrapped', 'converted', 'removed', 'defaulted']),
-  from: z
-    .string()
-    .optional()
-    .meta({ description: 'JSON Pointer into the input that was sent, or the type of the original value.' }),
+  from: optionalText.describe(
+    'JSON Pointer into the input that was sent, or the type of the original value.',
+  ),
   message: z.string(),
 })
 
 export const executionRecord = z
   .object({
-    id: z.uuid().meta({ description: 'The ID of the execution, for polling.' }),
-    documentId: z.uuid().meta({ description: 'The agent that ran.' }),
+    id: z.uuid().describe('The ID of the execution, for polling.'),
+    documentId: z.uuid().describe('The agent that ran.'),
     versionId: z.uuid(),
-    tenantId: z.string().nullable(),
+    tenantId: nullableText,
     status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
-    source: z.enum(['API', 'AGENT']).meta({
-      description: 'API: a client started the execution. AGENT: another agent called this one as a tool.',
-    }),
-    parentExecutionId: z
-      .uuid()
-      .optional()
-      .meta({ description: 'The execution that called this one. Present only if source is AGENT.' }),
-    input: jsonObject.meta({ description: 'The input that was sent.' }),
-    output: jsonObject.nullable().meta({ description: 'The result. Null until status is SUCCESS.' }),
+    source: z
+      .enum(['API', 'AGENT'])
+      .describe('API: a client started the execution. AGENT: another agent called this one as a tool.'),
+    parentExecutionId: optionalId.describe(
+      'The execution that called this one. Present only if source is AGENT.',
+    ),
+    input: jsonObject.describe('The input that was sent.'),
+    output: jsonObject.nullable().describe('The result. Null until status is SUCCESS.'),
     error: z
       .looseObject({ code: z.string(), message: z.string() })
       .nullable()
-      .meta({ description: 'Why the execution failed. Null unless status is ERROR.' }),
-    inputAdaptations: z.array(inputAdaptation).meta({
-      description: 'The changes that made the input match the input schema.',
-    }),
-    adaptedInput: jsonObject.optional().meta({
-      description:
-        'The input that the agent received. Present only if it was requested with `adaptedInput=true` and differs from the one that was sent.',
-    }),
-    cached: z.boolean().meta({ description: 'Whether the result of an earlier execution was reused.' }),
-    cachedDocumentExecutionId: z
-      .uuid()
+      .describe('Why the execution failed. Null unless status is ERROR.'),
+    inputAdaptations: z
+      .array(inputAdaptation)
+      .describe('The changes that made the input match the input schema.'),
+    adaptedInput: jsonObject
       .optional()
-      .meta({ description: 'The execution whose result was reused. Present only if cached is true.' }),
+      .describe(
+        'The input that the agent received. Present only if it was requested with `adaptedInput=true` and differs from the one that was sent.',
+      ),
+    cached: z.boolean().describe('Whether the result of an earlier execution was reused.'),
+    cachedDocumentExecutionId: optionalId.describe(
+      'The execution whose result was reused. Present only if cached is true.',
+    ),
     createdAt: z.iso.datetime(),
-    startedAt: z.iso.datetime().nullable(),
-    finishedAt: z.iso.datetime().nullable(),
-    attempts: z.int().meta({
-      description: 'How often a worker has begun or resumed the run. 0 while it waits for the first one.',
-    }),
-    steps: z.int().meta({ description: 'The number of model responses. 0 for a code agent.' }),
+    startedAt: nullableTime,
+    finishedAt: nullableTime,
+    attempts: z
+      .int()
+      .describe('How often a worker has begun or resumed the run. 0 while it waits for the first one.'),
+    steps: z.int().describe('The number of model responses. 0 for a code agent.'),
     usage: usageRecord,
-    costUsd: z.number().nullable().meta({
-      description:
-        'The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price.',
-    }),
-    model: z.string().nullable().meta({ description: 'The model that was used. Null for a code agent.' }),
-    learnedFrom: z
-      .array(z.uuid())
-      .meta({ description: 'The past executions that the model was shown as examples.' }),
-    feedback: feedbackRecord.nullable().meta({ description: 'The feedback on the execution, if any.' }),
-    logs: z
-      .string()
-      .nullable()
-      .meta({ description: 'What a code agent printed: the last 16,000 characters. Null if nothing.' }),
+    costUsd: nullableNumber.describe(
+      'The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price.',
+    ),
+    model: nullableText.describe('The model that was used. Null for a code agent.'),
+    learnedFrom: z.array(z.uuid()).describe('The past executions that the model was shown as examples.'),
+    feedback: feedbackRecord.nullable().describe('The feedback on the execution, if any.'),
+    logs: nullableText.describe('What a code agent printed: the last 16,000 characters. Null if nothing.'),
   })
   .meta({ id: 'Execution' })
 
@@ -111,38 +109,38 @@ const toolCallRecord = z.object({
   result: z
     .unknown()
     .optional()
-    .meta({ description: 'The result of the tool. Absent while the call is in progress or if it failed.' }),
-  error: z.string().optional().meta({ description: 'The error message that the model received.' }),
-  executionId: z
-    .uuid()
-    .optional()
-    .meta({ description: 'The execution of the agent that was called. Absent for other tools.' }),
-  startedAt: z.iso.datetime().optional().meta({ description: 'Absent while the call is in progress.' }),
-  durationMs: z.int().optional().meta({ description: 'Absent while the call is in progress.' }),
-  attempt: z.int().optional().meta({
-    description: 'The attempt at the execution that made the call, from 1. Absent while it is in progress.',
-  }),
+    .describe('The result of the tool. Absent while the call is in progress or if it failed.'),
+  error: optionalText.describe('The error message that the model received.'),
+  executionId: optionalId.describe('The execution of the agent that was called. Absent for other tools.'),
+  startedAt: z.iso.datetime().optional().describe('Absent while the call is in progress.'),
+  durationMs: optionalInt.describe('Absent while the call is in progress.'),
+  attempt: optionalInt.describe(
+    'The attempt at the execution that made the call, from 1. Absent while it is in progress.',
+  ),
 })
 
 export const stepRecord = z
   .object({
-    number: z.int().meta({ description: 'The position of the step, from 1.' }),
-    name: z.string().optional().meta({ description: 'The name of a code agent step.' }),
-    result: z.unknown().optional().meta({ description: 'The result of a code agent step.' }),
-    text: z.string().optional().meta({ description: 'The text of the model response.' }),
+    number: z.int().describe('The position of the step, from 1.'),
+    name: optionalText.describe('The name of a code agent step.'),
+    result: z.unknown().optional().describe('The result of a code agent step.'),
+    text: optionalText.describe('The text of the model response.'),
     toolCalls: z.array(toolCallRecord).optional(),
-    stopReason: z.enum(STOP_REASONS).optional().meta({
-      description:
+    stopReason: z
+      .enum(STOP_REASONS)
+      .optional()
+      .describe(
         'Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed.',
-    }),
+      ),
     usage: usageRecord.optional(),
-    costUsd: z.number().nullable().optional().meta({
-      description: 'The price of the model response in US dollars. Null if the model has no price.',
-    }),
-    attempt: z.int().meta({
-      description:
+    costUsd: nullableNumber
+      .optional()
+      .describe('The price of the model response in US dollars. Null if the model has no price.'),
+    attempt: z
+      .int()
+      .describe(
         'The attempt at the execution that made the step, from 1. Later attempts resume the run where a worker stopped.',
-    }),
+      ),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
     durationMs: z.int(),
@@ -152,17 +150,15 @@ export const stepRecord = z
 /** One event of a stream, field by field. OpenAPI 3.1 has no way to say that a stream consists of them. */
 export const sentEvent = z
   .object({
-    event: z.string().meta({
-      description: 'status, step, tool or done for an execution; message for the Model Context Protocol.',
-    }),
-    data: z.string().meta({
-      description:
-        'JSON. status: `id` and `status`. step: a record of the list of steps. tool: a tool call of a step, and its number as `step`. done: the execution.',
-    }),
-    id: z
+    event: z
       .string()
-      .optional()
-      .meta({ description: 'The number of the last step, for `Last-Event-ID`. Only `step` sets it.' }),
+      .describe('status, step, tool or done for an execution; message for the Model Context Protocol.'),
+    data: z
+      .string()
+      .describe(
+        'JSON. status: `id` and `status`. step: a record of the list of steps. tool: a tool call of a step, and its number as `step`. done: the execution.',
+      ),
+    id: optionalText.describe('The number of the last step, for `Last-Event-ID`. Only `step` sets it.'),
   })
   .meta({ id: 'SentEvent', description: 'One server-sent event.' })
 

@@ -12,23 +12,23 @@ import {
 /** RFC 9457 problem details, the body of every error. */
 export const problemRecord = z
   .looseObject({
-    type: z.string().meta({ description: 'A URI that identifies the error code.' }),
+    type: z.string().describe('A URI that identifies the error code.'),
     title: z.string(),
     status: z.int(),
-    detail: z.string().meta({ description: 'What is wrong with this request, and how to correct it.' }),
-    instance: z.string().meta({ description: 'The request ID. Quote it when you ask for support.' }),
+    detail: z.string().describe('What is wrong with this request, and how to correct it.'),
+    instance: z.string().describe('The request ID. Quote it when you ask for support.'),
     code: z.string(),
     errors: z
       .array(
         z.object({
           path: z.string(),
           message: z.string(),
-          line: z.int().optional().meta({ description: 'In a text that the body contains, from 1.' }),
-          field: z.string().optional().meta({ description: 'In a document, as a dotted path.' }),
+          line: z.int().optional().describe('In a text that the body contains, from 1.'),
+          field: z.string().optional().describe('In a document, as a dotted path.'),
         }),
       )
       .optional()
-      .meta({ description: 'The individual violations.' }),
+      .describe('The individual violations.'),
   })
   .meta({ id: 'Problem' })
 
@@ -38,22 +38,17 @@ export const meRecord = z
   .object({
     organizationId: z.uuid(),
     tokenId: z.uuid(),
-    scopes: z.array(z.enum(SCOPES)).meta({
-      description:
+    scopes: z
+      .array(z.enum(SCOPES))
+      .describe(
         'read: GET routes. run: start and cancel executions, and give feedback. manage: everything else.',
-    }),
+      ),
     agents: z
       .array(z.string())
       .nullable()
-      .meta({ description: 'IDs or slugs of the agents that the token may use. Null for all of them.' }),
-    tenantId: z
-      .string()
-      .nullable()
-      .meta({ description: 'The tenant to which the token is bound. Null if it is not.' }),
-    rate: z
-      .int()
-      .nullable()
-      .meta({ description: 'The requests per second that the token may send. Null for no limit.' }),
+      .describe('IDs or slugs of the agents that the token may use. Null for all of them.'),
+    tenantId: z.string().nullable().describe('The tenant to which the token is bound. Null if it is not.'),
+    rate: z.int().nullable().describe('The requests per second that the token may send. Null for no limit.'),
   })
   .meta({ id: 'Me' })
 

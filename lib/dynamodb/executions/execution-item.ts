@@ -10,6 +10,7 @@ import {
   totalUsage,
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { parseStoredJson } from '../../core/parse-json.ts'
 import { MissingChunk } from '../table/chunks.ts'
 import {
   agentShard,
@@ -23,7 +24,7 @@ import {
   statusShard,
   tenantShard,
 } from '../table/keys.ts'
-import { loadPayload, loadSentPayload, type StoredPayload, storePayload } from '../table/payload.ts'
+import { loadPayload, type StoredPayload, storePayload } from '../table/payload.ts'
 import type { Item, Table } from '../table/table.ts'
 
 type PlainField = Exclude<keyof ExecutionSummary, 'error' | 'lastError' | 'lease'>
@@ -156,21 +157,19 @@ export const statusKey = (
 /** Whether an item of the execution refers to the payload with this name. */
 export function refersTo(item: Item | null, name: string): boolean {
   const { input, output, inputAdaptations, feedback, review, content } = item ?? {}
-  const payloads = [input, output, inputAdaptations, feedback, review, content] as (
-    | { name?: string }
-    | undefined
-  )[]
-  return payloads.some((payload) => payload?.name === name)
+  const payloads = [input, output, inputAdaptations, feedback, review, content]
+  return payloads.some((payload) => (payload as { name?: string } | undefined)?.name === name)
 }
 
 /** @throws MissingChunk */
 async function fromItem(table: Table, stored: Item): Promise<Execution> {
   const item = stored as ExecutionItem
+  const load = loadPayload.bind(null, table, item.id)
   const [input, output, feedback, inputAdaptations] = await Promise.all([
-    loadSentPayload(table, item.id, item.input),
-    item.output ? loadPayload(table, item.id, item.output) : null,
-    item.feedback ? loadSentPayload(table, item.id, item.feedback) : null,
-    item.inputAdaptations ? loadPayload(table, item.id, item.inputAdaptations) : [],
+    load(item.input, parseStoredJson),
+    item.output ? load(item.output) : null,
+    item.feedback ? load(item.feedback, parseStoredJson) : null,
+    item.inputAdaptations ? load(item.inputAdaptations) : [],
   ])
   return {
     ...toSummary(item),

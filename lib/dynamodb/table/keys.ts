@@ -25,64 +25,46 @@ export const tokenKey = (hash: string): Key => ({ pk: `${TOKEN_PREFIX}${hash}`, 
 export const tokenIdKey = (id: string): Key => ({ pk: `${TOKEN_ID_PREFIX}${id}`, sk: 'TOKEN-ID' })
 
 /** The requests of a token in a second. */
-export const rateKey = (tokenId: string, second: number): Key => ({
-  pk: `${RATE_PREFIX}${tokenId}#${second}`,
-  sk: 'RATE',
-})
+export const rateKey = (tokenId: string, second: number): Key => counterKey(`${tokenId}#${second}`)
 
 /** The bytes in large bodies of an organization in a minute. */
-export const largeBodiesKey = (organizationId: string, minute: number): Key => ({
-  pk: `${RATE_PREFIX}${organizationId}#MINUTE#${minute}`,
-  sk: 'RATE',
-})
+export const largeBodiesKey = (organizationId: string, minute: number): Key =>
+  counterKey(`${organizationId}#MINUTE#${minute}`)
 
-export const agentKey = (id: string): Key => ({ pk: `${AGENT_PREFIX}${id}`, sk: 'AGENT' })
-export const versionKey = (agentId: string, id: string): Key => ({
-  pk: `${AGENT_PREFIX}${agentId}`,
-  sk: `${VERSION_PREFIX}${id}`,
-})
+const counterKey = (name: string): Key => ({ pk: `${RATE_PREFIX}${name}`, sk: 'RATE' })
+
+const inAgent = (id: string, sk: string): Key => ({ pk: `${AGENT_PREFIX}${id}`, sk })
+export const agentKey = (id: string): Key => inAgent(id, 'AGENT')
+export const versionKey = (agentId: string, id: string): Key => inAgent(agentId, `${VERSION_PREFIX}${id}`)
 export const VERSION_PREFIX = 'VERSION#'
-export const codeKey = (agentId: string, versionId: string, chunk: number): Key => ({
-  pk: `${AGENT_PREFIX}${agentId}`,
-  sk: `CODE#${versionId}#${padded(chunk)}`,
-})
+export const codeKey = (agentId: string, versionId: string, chunk: number): Key =>
+  inAgent(agentId, `CODE#${versionId}#${padded(chunk)}`)
 
-export const executionKey = (id: string): Key => ({ pk: `EXEC#${id}`, sk: 'RECORD' })
-export const payloadKey = (executionId: string, name: string, chunk: number): Key => ({
-  pk: `EXEC#${executionId}`,
-  sk: `${payloadPrefix(name)}${padded(chunk)}`,
-})
+const inExecution = (id: string, sk: string): Key => ({ pk: `EXEC#${id}`, sk })
+export const executionKey = (id: string): Key => inExecution(id, 'RECORD')
+export const payloadKey = (executionId: string, name: string, chunk: number): Key =>
+  inExecution(executionId, `${payloadPrefix(name)}${padded(chunk)}`)
 export const payloadPrefix = (name: string): string => `PAYLOAD#${name}#`
 /** The scheduled check of a payload. */
-export const cleanupKey = (executionId: string, name: string): Key => ({
-  pk: `EXEC#${executionId}`,
-  sk: `${CLEANUP_PREFIX}${name}`,
-})
+export const cleanupKey = (executionId: string, name: string): Key =>
+  inExecution(executionId, `${CLEANUP_PREFIX}${name}`)
 /** The name of the payload that a scheduled check is about. */
 export const payloadNameOf = ({ sk }: Key): string => sk.slice(CLEANUP_PREFIX.length)
 const CLEANUP_PREFIX = 'CLEANUP#'
 /** A payload's name contains the sort key of the item that refers to it. `writer` must be unique. */
 export const payloadName = (holder: Key, writer: string): string => `${holder.sk}#${writer}`
-export const holderOf = (executionId: string, name: string): Key => ({
-  pk: `EXEC#${executionId}`,
-  sk: name.slice(0, name.lastIndexOf('#')),
-})
-export const stepKey = (executionId: string, number: number): Key => ({
-  pk: `EXEC#${executionId}`,
-  sk: `STEP#${String(number).padStart(5, '0')}`,
-})
+export const holderOf = (executionId: string, name: string): Key =>
+  inExecution(executionId, name.slice(0, name.lastIndexOf('#')))
+export const stepKey = (executionId: string, number: number): Key =>
+  inExecution(executionId, `STEP#${String(number).padStart(5, '0')}`)
 /** The number of the step in the sort key of a step or of a result. */
 export const stepNumberOf = (sk: string): number => Number(sk.split('#')[1])
 /** @param call a hash of the call id, which a model chose and which may not fit a key */
-export const callKey = (executionId: string, number: number, call: string): Key => ({
-  pk: `EXEC#${executionId}`,
-  sk: `${stepKey(executionId, number).sk}#CALL#${call}`,
-})
+export const callKey = (executionId: string, number: number, call: string): Key =>
+  inExecution(executionId, `${stepKey(executionId, number).sk}#CALL#${call}`)
 /** Says that a tool call of the execution started, or may start, another one. */
-export const childKey = (executionId: string, childId: string): Key => ({
-  pk: `EXEC#${executionId}`,
-  sk: `${CHILD_PREFIX}${childId}`,
-})
+export const childKey = (executionId: string, childId: string): Key =>
+  inExecution(executionId, `${CHILD_PREFIX}${childId}`)
 const CHILD_PREFIX = 'CHILD#'
 /** The id of the other one; null for other items. */
 export const childIdOf = ({ sk }: Key): string | null =>

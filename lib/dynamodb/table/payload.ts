@@ -1,5 +1,4 @@
 import { CLEANUP_DELAY_MS } from '../../core/limits.ts'
-import { parseStoredJson } from '../../core/parse-json.ts'
 import { MissingChunk, readChunks, writeChunks } from './chunks.ts'
 import {
   CLEANUP_SHARDS,
@@ -69,22 +68,19 @@ export const cleanupAttributes = (executionId: string, dueAt: number): Item => (
   openUntil: dueAt,
 })
 
-/** @throws MissingChunk */
+/**
+ * @param parse `parseStoredJson` for what a client sent: it keeps digits that a double cannot hold
+ * @throws MissingChunk
+ */
 export async function loadPayload(
   table: Table,
   executionId: string,
   payload: StoredPayload,
+  parse: (json: string) => unknown = JSON.parse,
 ): Promise<unknown> {
-  return JSON.parse(await readJson(table, executionId, payload))
-}
-
-/** Loads what a client sent: digits that a double cannot hold are kept. @throws MissingChunk */
-export async function loadSentPayload(
-  table: Table,
-  executionId: string,
-  payload: StoredPayload,
-): Promise<unknown> {
-  return parseStoredJson(await readJson(table, executionId, payload))
+  if ('json' in payload) return parse(payload.json)
+  const { name, chunks } = payload
+  return parse(await readChunks(table, chunks, (chunk) => payloadKey(executionId, name, chunk)))
 }
 
 /** Null if a chunk is missing: the payload was deleted, or its writer had lost the lease. */
@@ -97,11 +93,6 @@ export function loadIfComplete(
     if (error instanceof MissingChunk) return null
     throw error
   })
-}
-
-async function readJson(table: Table, executionId: string, payload: StoredPayload): Promise<string> {
-  if ('json' in payload) return payload.json
-  return readChunks(table, payload.chunks, (chunk) => payloadKey(executionId, payload.name, chunk))
 }
 
 export async function deletePayload(
