@@ -1,3 +1,4 @@
+import { UNLIMITED } from '../core/access.ts'
 import type { Organization, Token } from '../core/agent.ts'
 import type { OrganizationStore, RateStore, TokenStore } from '../core/ports.ts'
 import { withoutNulls } from './executions/execution-item.ts'
@@ -14,7 +15,7 @@ import {
 } from './table/keys.ts'
 import { timeToLive } from './table/retention.ts'
 import { listRecords } from './table/sharded-list.ts'
-import { type Item, NOT_EXISTS, type Table } from './table/table.ts'
+import { type Item, NOT_EXISTS, pick, type Table } from './table/table.ts'
 
 /** Organizations, which own agents, executions and tokens. */
 export function organizationStore(table: Table): OrganizationStore {
@@ -36,20 +37,15 @@ export function organizationStore(table: Table): OrganizationStore {
   }
 }
 
-function organizationToItem(organization: Organization): Item {
-  const { id } = organization
-  return {
-    ...organizationKey(id),
-    ownerShard: organizationsShard(shardOf(id, LIST_SHARDS)),
-    listOrder: id,
-    ...organization,
-  }
-}
+const organizationToItem = (organization: Organization): Item => ({
+  ...organizationKey(organization.id),
+  ownerShard: organizationsShard(shardOf(organization.id, LIST_SHARDS)),
+  listOrder: organization.id,
+  ...organization,
+})
 
-function organizationFromItem(item: Item): Organization {
-  const { id, name, createdAt } = item as Organization
-  return { id, name, createdAt }
-}
+const organizationFromItem = (item: Item): Organization =>
+  pick(item as Organization, ['id', 'name', 'createdAt'])
 
 /** API tokens. Requests find them by hash; operators by id and by organization. */
 export function tokenStore(table: Table): TokenStore {
@@ -97,35 +93,20 @@ export function tokenStore(table: Table): TokenStore {
   }
 }
 
-function tokenToItem(token: Token): Item {
-  return {
-    ...tokenKey(token.hash),
-    ownerShard: ownedShard(token.organizationId, 'TOKEN', shardOf(token.id, LIST_SHARDS)),
-    listOrder: token.id,
-    ...withoutNulls(token),
-  }
-}
+const tokenToItem = (token: Token): Item => ({
+  ...tokenKey(token.hash),
+  ownerShard: ownedShard(token.organizationId, 'TOKEN', shardOf(token.id, LIST_SHARDS)),
+  listOrder: token.id,
+  ...withoutNulls(token),
+})
 
-function tokenFromItem(item: Item): Token {
-  const { id, hash, prefix, organizationId, name, createdBy, createdAt } = item as Token
-  const optional = item as Partial<Token>
-  return {
-    id,
-    hash,
-    prefix,
-    organizationId,
-    name,
-    createdBy,
-    createdAt,
-    expiresAt: optional.expiresAt ?? null,
-    revokedAt: optional.revokedAt ?? null,
-    lastUsedAt: optional.lastUsedAt ?? null,
-    scopes: optional.scopes ?? null,
-    agents: optional.agents ?? null,
-    tenantId: optional.tenantId ?? null,
-    rate: optional.rate ?? null,
-  }
-}
+/** Null is stored as an absent attribute. */
+const NO_VALUES = { ...UNLIMITED, expiresAt: null, revokedAt: null, lastUsedAt: null }
+
+const tokenFromItem = ({ pk, sk, ownerShard, listOrder, ...token }: Item): Token => ({
+  ...NO_VALUES,
+  ...(token as Token),
+})
 
 /** Long enough for clocks that differ; DynamoDB deletes the counters within days. */
 const KEPT_MS = 60_000

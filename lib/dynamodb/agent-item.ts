@@ -1,6 +1,6 @@
 import type { Agent, Version, VersionStatus } from '../core/agent.ts'
 import { LIST_SHARDS, ownedShard, shardOf } from './table/keys.ts'
-import type { Change, Condition, Item } from './table/table.ts'
+import { type Change, type Condition, type Item, pick } from './table/table.ts'
 
 /** Approximate size of the record as JSON. */
 export const recordBytes = ({ title, description, inputSchema, outputSchema }: Item): number =>
@@ -8,13 +8,10 @@ export const recordBytes = ({ title, description, inputSchema, outputSchema }: I
 
 /** The single write that publishes a version: readers see the agent before or after it, never in between. */
 export function toAgentChange(version: Version, item: Item): Change {
-  const { organizationId, agentId: id, slug, createdAt, createdBy, status } = version
+  const { organizationId, agentId: id, createdAt, status } = version
   const identity = {
     id,
-    organizationId,
-    slug,
-    createdAt,
-    createdBy,
+    ...pick(version, ['organizationId', 'slug', 'createdAt', 'createdBy']),
     ownerShard: ownedShard(organizationId, 'AGENT', shardOf(id, LIST_SHARDS)),
     listOrder: `${createdAt}#${id}`,
   }
@@ -30,71 +27,50 @@ export function toAgentChange(version: Version, item: Item): Change {
 }
 
 /** What an agent shows of its current version. */
-export const shownOf = ({ title, description, inputSchema, outputSchema }: Item): Item => ({
-  title,
-  description,
-  inputSchema,
-  outputSchema,
+export const shownOf = (item: Item): Item =>
+  pick(item, ['title', 'description', 'inputSchema', 'outputSchema'])
+
+/** Stored as JSON text, which keeps the order of keys and the form of numbers. */
+const JSON_FIELDS = [
+  'inputSchema',
+  'outputSchema',
+  'execution',
+  'tools',
+  'modelSettings',
+  'learning',
+] as const
+
+export const versionToItem = (version: Version): Item => ({
+  ...version,
+  description: version.description ?? undefined,
+  model: version.model ?? undefined,
+  ...mapFields(version, JSON_FIELDS, (value) => JSON.stringify(value)),
 })
 
-/** Schemas, settings and tools are stored as JSON text, which keeps the order of keys and the form of numbers. */
-export function versionToItem(version: Version): Item {
+export function versionFromItem(item: Item): Version {
+  const version = item as Version
   return {
-    ...version,
-    description: version.description ?? undefined,
-    model: version.model ?? undefined,
-    modelSettings: version.modelSettings && JSON.stringify(version.modelSettings),
-    learning: version.learning && JSON.stringify(version.learning),
-    inputSchema: JSON.stringify(version.inputSchema),
-    outputSchema: JSON.stringify(version.outputSchema),
-    execution: JSON.stringify(version.execution),
-    tools: JSON.stringify(version.tools),
+    ...pick(version, ['id', 'agentId', 'organizationId', 'slug', 'status', 'title']),
+    description: version.description ?? null,
+    ...pick(version, ['createdAt', 'createdBy']),
+    ...parse(version, ['inputSchema', 'outputSchema']),
+    model: version.model ?? null,
+    ...parse(version, ['learning', 'modelSettings', 'tools']),
+    ...pick(version, ['code', 'env', 'instructions']),
+    ...parse(version, ['execution']),
+    ...pick(version, ['digest', 'documentHash', 'codeHash', 'message']),
   }
 }
 
-export function versionFromItem(item: Item): Version {
-  const {
-    id,
-    agentId,
-    organizationId,
-    slug,
-    status,
-    title,
-    createdAt,
-    createdBy,
-    code,
-    instructions,
-    digest,
-    documentHash,
-    codeHash,
-    env,
-    message,
-  } = item as Version
-  return {
-    id,
-    agentId,
-    organizationId,
-    slug,
-    status,
-    title,
-    description: (item.description as string | undefined) ?? null,
-    createdAt,
-    createdBy,
-    inputSchema: JSON.parse(String(item.inputSchema)),
-    outputSchema: JSON.parse(String(item.outputSchema)),
-    model: (item.model as string | undefined) ?? null,
-    ...(item.learning !== undefined && { learning: JSON.parse(String(item.learning)) }),
-    ...(item.modelSettings !== undefined && { modelSettings: JSON.parse(String(item.modelSettings)) }),
-    tools: JSON.parse(String(item.tools)),
-    code,
-    env,
-    instructions,
-    execution: JSON.parse(String(item.execution)),
-    digest,
-    documentHash,
-    ...(codeHash !== undefined && { codeHash }),
-    ...(message !== undefined && { message }),
-  }
+const parse = <T extends object, Name extends keyof T>(item: T, names: readonly Name[]): Pick<T, Name> =>
+  mapFields(item, names, (json) => JSON.parse(String(json))) as Pick<T, Name>
+
+function mapFields<T extends object>(
+  fields: T,
+  names: readonly (keyof T)[],
+  map: (value: unknown) => unknown,
+) {
+  return Object.fromEntries(Object.entries(pick(fields, names)).map(([name, value]) => [name, map(value)]))
 }
 
 /** An attribute for each retired version: setting one is a single conditional write, whatever the others are. */
@@ -114,21 +90,14 @@ const retiredOf = (item: Item): Agent['retired'] =>
 const toUuid = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 
 export function agentFromItem(item: Item): Agent {
-  const { id, organizationId, slug, title, createdAt, createdBy, updatedAt } = item as Agent
+  const { description = null, draftVersionId = null, archivedAt = null } = item as Partial<Agent>
   return {
-    id,
-    organizationId,
-    slug,
-    title,
-    description: (item.description as string | undefined) ?? null,
-    createdAt,
-    createdBy,
-    updatedAt,
-    inputSchema: JSON.parse(String(item.inputSchema)),
-    outputSchema: JSON.parse(String(item.outputSchema)),
+    ...pick(item as Agent, ['id', 'organizationId', 'slug', 'title', 'createdAt', 'createdBy', 'updatedAt']),
+    description,
+    ...parse(item as Agent, ['inputSchema', 'outputSchema']),
     current: item.current ? versionFromItem(item.current as Item) : null,
-    draftVersionId: (item.draftVersionId as string | undefined) ?? null,
-    archivedAt: (item.archivedAt as string | undefined) ?? null,
+    draftVersionId,
+    archivedAt,
     retired: retiredOf(item),
   }
 }
@@ -153,10 +122,10 @@ export const hasStatus = (status: VersionStatus): Condition => ({
 
 /** Whether the agent's draft, or its current version, has this id; null for none. */
 export function refersTo(status: VersionStatus, id: string | null): Condition {
-  const [path, names] =
-    status === 'DRAFT' ? ['#draftVersionId', ['draftVersionId']] : ['#current.#id', ['current', 'id']]
-  if (id === null) return { expression: `attribute_not_exists(${path})`, names: names as string[] }
-  return { expression: `${path} = :referred`, names: names as string[], values: { referred: id } }
+  const names = status === 'DRAFT' ? ['draftVersionId'] : ['current', 'id']
+  const path = names.map((name) => `#${name}`).join('.')
+  if (id === null) return { expression: `attribute_not_exists(${path})`, names }
+  return { expression: `${path} = :referred`, names, values: { referred: id } }
 }
 
 /** Whether the agent's current version is another one, or none. */

@@ -31,6 +31,13 @@ export function executionStore(table: Table): ExecutionStore {
     })
   }
 
+  /** These attributes of an execution; null if the organization has no execution with this id. */
+  async function read({ organizationId, id }: { organizationId: string; id: string }, names: string[]) {
+    const attributes = [...new Set([...names, 'organizationId', 'deleted'])]
+    const item = await table.get(executionKey(id), { consistent: true, attributes })
+    return item?.organizationId === organizationId && !item.deleted ? (item as ExecutionItem) : null
+  }
+
   return {
     ...learningStore(table),
     ...openExecutions(table),
@@ -47,26 +54,19 @@ export function executionStore(table: Table): ExecutionStore {
       return item?.organizationId === organizationId ? loadExecution(table, item) : null
     },
 
-    async getSummary({ organizationId, id }) {
-      const attributes = [...SUMMARY_ATTRIBUTES, 'deleted']
-      const item = await table.get(executionKey(id), { consistent: true, attributes })
-      const isVisible = item?.organizationId === organizationId && !item.deleted
-      return isVisible ? toSummary(item as ExecutionItem) : null
+    async getSummary(id) {
+      const item = await read(id, SUMMARY_ATTRIBUTES)
+      return item && toSummary(item)
     },
 
-    async isVisible({ organizationId, agentIds, tenantId, id }) {
-      const attributes = ['organizationId', 'agentId', 'tenantId', 'deleted']
-      const item = await table.get(executionKey(id), { consistent: true, attributes })
-      if (item?.organizationId !== organizationId || item.deleted) return false
-      const { agentId, tenantId: itsTenant = null } = item as ExecutionItem
-      return (agentIds?.includes(agentId) ?? true) && (tenantId === null || itsTenant === tenantId)
+    async isVisible({ agentIds, tenantId, ...id }) {
+      const item = await read(id, ['agentId', 'tenantId'])
+      if (!item || !(agentIds?.includes(item.agentId) ?? true)) return false
+      return tenantId === null || item.tenantId === tenantId
     },
 
-    async getStatus({ organizationId, id }) {
-      const attributes = ['organizationId', 'status', 'deleted']
-      const item = await table.get(executionKey(id), { consistent: true, attributes })
-      const isVisible = item?.organizationId === organizationId && !item.deleted
-      return isVisible ? (item as ExecutionItem).status : null
+    async getStatus(id) {
+      return (await read(id, ['status']))?.status ?? null
     },
 
     ...executionLists(table),
@@ -96,21 +96,15 @@ export function executionStore(table: Table): ExecutionStore {
     async finish({ execution, outcome, finishedAt }) {
       const { id } = execution
       const { owner } = execution.lease
-      const target = {
-        executionId: id,
-        holder: executionKey(id),
-        writer: `output-${owner}`,
-        writtenAt: Date.parse(finishedAt),
-      }
-      const output =
-        outcome.status === 'SUCCESS' ? await storePayload(table, target, outcome.output) : undefined
+      const writtenAt = Date.parse(finishedAt)
+      const target = { executionId: id, holder: executionKey(id), writer: `output-${owner}`, writtenAt }
+      const attributes =
+        outcome.status === 'SUCCESS'
+          ? { output: await storePayload(table, target, outcome.output) }
+          : { statusShard: statusKey(execution, 'ERROR') }
       const transition = transitions.finish(owner, outcome, finishedAt)
-      const item =
-        (await apply(id, transition, {
-          output,
-          finishedBy: owner,
-          statusShard: outcome.status === 'ERROR' ? statusKey(execution, 'ERROR') : undefined,
-        })) ?? (await readRecord(table, id))
+      const updated = await apply(id, transition, { ...attributes, finishedBy: owner })
+      const item = updated ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       // Recorded since the claim.
       const { learnedFrom, steps, usage, model, lostSteps } = toSummary(item as ExecutionItem)
@@ -163,23 +157,22 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
 
 /** The condition of a write that a transition's guard requires: `isPermitted`, as an expression. */
 function toCondition({ organizationId, owner, unleasedAt, openUntil }: transitions.Guard): Condition {
-  const terms: [string, unknown, string][] = [
-    ['status', 'IN_PROGRESS', '#status = :isStatus'],
-    ['organizationId', organizationId, '#organizationId = :isOrganizationId'],
-    ['leaseOwner', owner, '#leaseOwner = :isLeaseOwner'],
-    [
-      'leaseExpiresAt',
-      unleasedAt,
-      '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :isLeaseExpiresAt)',
-    ],
-    ['openUntil', openUntil, '#openUntil = :isOpenUntil'],
-  ]
-  const present = terms.filter(([, value]) => value !== undefined)
+  const required = {
+    status: 'IN_PROGRESS',
+    organizationId,
+    leaseOwner: owner,
+    leaseExpiresAt: unleasedAt,
+    openUntil,
+  }
+  const terms = Object.entries(required).filter(([, value]) => value !== undefined)
+  const expressions = terms.map(([name]) =>
+    name === 'leaseExpiresAt'
+      ? '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :is_leaseExpiresAt)'
+      : `#${name} = :is_${name}`,
+  )
   return {
-    expression: present.map(([, , expression]) => expression).join(' AND '),
-    names: present.map(([name]) => name),
-    values: Object.fromEntries(
-      present.map(([name, value]) => [`is${name[0]?.toUpperCase()}${name.slice(1)}`, value]),
-    ),
+    expression: expressions.join(' AND '),
+    names: terms.map(([name]) => name),
+    values: Object.fromEntries(terms.map(([name, value]) => [`is_${name}`, value])),
   }
 }

@@ -29,39 +29,32 @@ export function expressions(change: Change) {
     ...Object.keys(add),
     ...(condition?.names ?? []),
   ]
-  const clauses = [
-    clause('SET', [
+  const terms = {
+    SET: [
       ...given(set).map((name) => `#${name} = :${name}`),
       ...given(setOnce).map((name) => `#${name} = if_not_exists(#${name}, :${name})`),
       ...Object.entries(copy).map(([name, from]) => `#${name} = #${from}`),
-    ]),
-    clause(
-      'REMOVE',
-      remove.map((name) => `#${name}`),
-    ),
-    clause(
-      'ADD',
-      Object.keys(add).map((name) => `#${name} :${name}`),
-    ),
-  ].filter((text) => text !== '')
+    ],
+    REMOVE: remove.map((name) => `#${name}`),
+    ADD: Object.keys(add).map((name) => `#${name} :${name}`),
+  }
+  const clauses = Object.entries(terms).filter(([, { length }]) => length > 0)
   return {
-    UpdateExpression: clauses.length > 0 ? clauses.join(' ') : undefined,
+    UpdateExpression: clauses.map(([verb, list]) => `${verb} ${list.join(', ')}`).join(' ') || undefined,
     ConditionExpression: condition?.expression,
-    ExpressionAttributeNames: prefixed(
-      '#',
-      names.map((name) => [name, name]),
-    ),
-    ExpressionAttributeValues: prefixed(
-      ':',
-      given(values).map((name) => [name, values[name]]),
-    ),
+    ExpressionAttributeNames: toMap('#', names, (name) => name),
+    ExpressionAttributeValues: toMap(':', given(values), (name) => values[name]),
   }
 }
 
 /** Undefined instead of an empty map, which DynamoDB rejects. */
-function prefixed<T>(prefix: string, entries: [string, T][]): Record<string, T> | undefined {
-  if (entries.length === 0) return undefined
-  return Object.fromEntries(entries.map(([name, value]) => [`${prefix}${name}`, value]))
+function toMap<T>(prefix: string, names: string[], toValue: (name: string) => T) {
+  if (names.length === 0) return undefined
+  return Object.fromEntries(names.map((name) => [`${prefix}${name}`, toValue(name)]))
 }
 
-const clause = (verb: string, parts: string[]) => (parts.length > 0 ? `${verb} ${parts.join(', ')}` : '')
+/** The attributes with these names that the item has. */
+export function pick<T extends object, Name extends keyof T>(item: T, names: readonly Name[]): Pick<T, Name> {
+  const present = names.filter((name) => item[name] !== undefined)
+  return Object.fromEntries(present.map((name) => [name, item[name]])) as Pick<T, Name>
+}

@@ -20,7 +20,7 @@ import type { Key } from './keys.ts'
 import { retention } from './retention.ts'
 import { INDEXES, type IndexName, TABLE } from './schema.ts'
 
-export { type Change, type Condition, type Item, NOT_EXISTS } from './expressions.ts'
+export { type Change, type Condition, type Item, NOT_EXISTS, pick } from './expressions.ts'
 
 const BATCH_GET_KEYS = 100
 const BATCH_WRITE_ITEMS = 25
@@ -36,10 +36,9 @@ export function openTable(environment: Environment = process.env) {
   const { expiryOf, timeToLiveOf } = retention(environment)
   const client = DynamoDBDocumentClient.from(
     new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
-    {
-      marshallOptions: { removeUndefinedValues: true },
-    },
+    { marshallOptions: { removeUndefinedValues: true } },
   )
+  const send = ((command: never) => orUnavailable(client.send(command))) as DynamoDBDocumentClient['send']
 
   return {
     name,
@@ -48,39 +47,23 @@ export function openTable(environment: Environment = process.env) {
     expiryOf,
 
     /** Of the item, only `attributes` when they are given; DynamoDB reads and bills the whole item. */
-    async get(key: Key, options: { consistent: boolean; attributes?: string[] }): Promise<Item | null> {
-      const { consistent, attributes } = options
-      const { Item } = await orUnavailable(
-        client.send(
-          new GetCommand({
-            TableName: name,
-            Key: key,
-            ConsistentRead: consistent,
-            ...(attributes && projection(attributes)),
-          }),
-        ),
-      )
+    async get(key: Key, { consistent, attributes }: ReadOptions): Promise<Item | null> {
+      const read = { Key: key, ConsistentRead: consistent, ...(attributes && projection(attributes)) }
+      const { Item } = await send(new GetCommand({ TableName: name, ...read }))
       return Item ?? null
     },
 
     /** False when the condition failed. */
     async put(item: Item, condition?: Condition): Promise<boolean> {
-      const output = await ifConditionHolds(
-        client.send(
-          new PutCommand({
-            TableName: name,
-            Item: { ...item, ...timeToLiveOf(item) },
-            ...expressions({ condition }),
-          }),
-        ),
-      )
-      return output !== null
+      const stored = { ...item, ...timeToLiveOf(item) }
+      const command = new PutCommand({ TableName: name, Item: stored, ...expressions({ condition }) })
+      return (await ifConditionHolds(send(command))) !== null
     },
 
     /** The updated item, or null when the condition failed. */
     async update(key: Key, change: Change): Promise<Item | null> {
       const output = await ifConditionHolds(
-        client.send(
+        send(
           new UpdateCommand({ TableName: name, Key: key, ReturnValues: 'ALL_NEW', ...expressions(change) }),
         ),
       )
@@ -89,15 +72,13 @@ export function openTable(environment: Environment = process.env) {
 
     /** Does nothing when the condition fails. */
     async delete(key: Key, condition?: Condition): Promise<void> {
-      await ifConditionHolds(
-        client.send(new DeleteCommand({ TableName: name, Key: key, ...expressions({ condition }) })),
-      )
+      const command = new DeleteCommand({ TableName: name, Key: key, ...expressions({ condition }) })
+      await ifConditionHolds(send(command))
     },
 
     async query(query: Query): Promise<{ items: Item[]; lastKey: Item | null }> {
-      const { Items = [], LastEvaluatedKey } = await orUnavailable(
-        client.send(new QueryCommand({ TableName: name, ...query })),
-      )
+      const command = new QueryCommand({ TableName: name, ...query })
+      const { Items = [], LastEvaluatedKey } = await send(command)
       return { items: Items, lastKey: LastEvaluatedKey ?? null }
     },
 
@@ -106,18 +87,16 @@ export function openTable(environment: Environment = process.env) {
       let count = 0
       let lastKey: Item | undefined
       do {
-        const { Count = 0, LastEvaluatedKey }: QueryCommandOutput = await orUnavailable(
-          client.send(
-            new QueryCommand({
-              TableName: name,
-              IndexName: index,
-              Select: 'COUNT',
-              KeyConditionExpression: '#partition = :partition',
-              ExpressionAttributeNames: { '#partition': INDEXES[index].partitionKey.name },
-              ExpressionAttributeValues: { ':partition': partition },
-              ExclusiveStartKey: lastKey,
-            }),
-          ),
+        const { Count = 0, LastEvaluatedKey }: QueryCommandOutput = await send(
+          new QueryCommand({
+            TableName: name,
+            IndexName: index,
+            Select: 'COUNT',
+            KeyConditionExpression: '#partition = :partition',
+            ExpressionAttributeNames: { '#partition': INDEXES[index].partitionKey.name },
+            ExpressionAttributeValues: { ':partition': partition },
+            ExclusiveStartKey: lastKey,
+          }),
         )
         count += Count
         lastKey = LastEvaluatedKey
@@ -126,18 +105,12 @@ export function openTable(environment: Environment = process.env) {
     },
 
     /** The items that exist, in the order of these keys, with all or only these attributes. Reads 100 at a time. */
-    async getMany(keys: Key[], options: { consistent: boolean; attributes?: string[] }): Promise<Item[]> {
-      const { consistent, attributes } = options
+    async getMany(keys: Key[], { consistent, attributes }: ReadOptions): Promise<Item[]> {
       const projected = attributes && projection(['pk', 'sk', ...attributes])
       const found = new Map<string, Item>()
       await sendInBatches<Item>(keys, BATCH_GET_KEYS, async (Keys) => {
-        const { Responses, UnprocessedKeys } = await orUnavailable(
-          client.send(
-            new BatchGetCommand({
-              RequestItems: { [name]: { Keys, ConsistentRead: consistent, ...projected } },
-            }),
-          ),
-        )
+        const RequestItems = { [name]: { Keys, ConsistentRead: consistent, ...projected } }
+        const { Responses, UnprocessedKeys } = await send(new BatchGetCommand({ RequestItems }))
         for (const item of Responses?.[name] ?? []) found.set(mapKey(item as Key), item)
         return UnprocessedKeys?.[name]?.Keys ?? []
       })
@@ -153,19 +126,20 @@ export function openTable(environment: Environment = process.env) {
             : { PutRequest: { Item: { ...write.put, ...timeToLiveOf(write.put) } } },
       )
       await sendInBatches(requests, BATCH_WRITE_ITEMS, async (batch) => {
-        const { UnprocessedItems } = await orUnavailable(
-          client.send(new BatchWriteCommand({ RequestItems: { [name]: batch } })),
-        )
+        const { UnprocessedItems } = await send(new BatchWriteCommand({ RequestItems: { [name]: batch } }))
         return UnprocessedItems?.[name] ?? []
       })
     },
 
     /** Reads an item that does not exist. @throws Unavailable when the table does not answer */
     async ping(): Promise<void> {
-      await orUnavailable(client.send(new GetCommand({ TableName: name, Key: { pk: 'PING', sk: 'PING' } })))
+      await send(new GetCommand({ TableName: name, Key: { pk: 'PING', sk: 'PING' } }))
     },
   }
 }
+
+/** Without `attributes`, all of them are read. */
+type ReadOptions = { consistent: boolean; attributes?: string[] | undefined }
 
 /** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html */
 export type Query = {
@@ -186,7 +160,7 @@ type WriteRequest = NonNullable<NonNullable<BatchWriteCommandOutput['Unprocessed
 /** Null when the condition of the write failed. @throws WriteRejected */
 async function ifConditionHolds<T>(response: Promise<T>): Promise<T | null> {
   try {
-    return await orUnavailable(response)
+    return await response
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return null
     if (error instanceof Error && error.name === 'ValidationException') throw new WriteRejected(error)
