@@ -95,7 +95,7 @@ export function admission(
 
   /** Estimates the executions of other processes that the index lacks, at their rate since the last count. */
   function notCounted(open: number, last: Count | undefined): number {
-    if (!last || open < max * RUSH_FROM) return 0
+    if (processes === 1 || !last || open < max * RUSH_FROM) return 0
     const growth = open - last.open
     const ageMs = system.now() - last.countedAt
     const { estimated, counted } = RUSH_GROWTH
