@@ -59,7 +59,7 @@ export function toVersionRecord(version: Version, { retired }: States): VersionR
       maxChildren,
     },
     contentHash: version.digest,
-    documentHash: version.documentHash ?? null,
+    documentHash: version.documentHash,
     codeHash: version.codeHash ?? null,
   }
 }

@@ -42,7 +42,7 @@ describe('compareVersions', () => {
       createdAt: 'y',
       retiredAt: 'w',
       message: 'z',
-      documentHash: null,
+      documentHash: 'g',
     })
     expect(compareVersions(aVersion(), other)).toEqual({ changes: [], instructions: [] })
   })

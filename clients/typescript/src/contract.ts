@@ -321,9 +321,9 @@ export type Version = {
   }
   /** SHA-256 of document and code. Versions of an agent with equal hashes behave the same. */
   contentHash: string
-  /** Null for versions that were stored without it. */
-  documentHash: string | null
-  /** Null for model agents, and for versions that were stored without it. */
+  /** SHA-256 of the document alone. */
+  documentHash: string
+  /** SHA-256 of the code alone; null for model agents. */
   codeHash: string | null
 }
 
@@ -369,9 +369,9 @@ export type VersionDetails = {
   }
   /** SHA-256 of document and code. Versions of an agent with equal hashes behave the same. */
   contentHash: string
-  /** Null for versions that were stored without it. */
-  documentHash: string | null
-  /** Null for model agents, and for versions that were stored without it. */
+  /** SHA-256 of the document alone. */
+  documentHash: string
+  /** SHA-256 of the code alone; null for model agents. */
   codeHash: string | null
   /** Whether this is a version of a code agent. */
   code: boolean

@@ -70,10 +70,8 @@ const versionFields = z.object({
   contentHash: z
     .string()
     .describe('SHA-256 of document and code. Versions of an agent with equal hashes behave the same.'),
-  documentHash: sha256().nullable().describe('Null for versions that were stored without it.'),
-  codeHash: sha256()
-    .nullable()
-    .describe('Null for model agents, and for versions that were stored without it.'),
+  documentHash: sha256().describe('SHA-256 of the document alone.'),
+  codeHash: sha256().nullable().describe('SHA-256 of the code alone; null for model agents.'),
 })
 
 export const versionRecord = versionFields.meta({ id: 'Version' })
