@@ -32,14 +32,13 @@ const MAX_POLL_MS = 1_000
  */
 export async function waitForCompletion({
   executions,
-  organizationId,
-  id,
   timeoutMs,
   signal,
+  ...key
 }: Params): Promise<Execution | 'IN_PROGRESS' | null> {
   const deadline = performance.now() + timeoutMs
   const readFinal = async () => {
-    const execution = await executions.get({ organizationId, id })
+    const execution = await executions.get(key)
     return execution && !isFinal(execution) ? 'IN_PROGRESS' : execution
   }
   let isNotified = false
@@ -50,9 +49,9 @@ export async function waitForCompletion({
     let timer: NodeJS.Timeout | undefined
     signal?.addEventListener('abort', wake, { once: true })
     // Subscribed before the read, so that no event is missed in between.
-    const ignore = onceCompleted(id, () => woken.resolve(true))
+    const ignore = onceCompleted(key.id, () => woken.resolve(true))
     try {
-      const status = isNotified ? null : await executions.getStatus({ organizationId, id })
+      const status = isNotified ? null : await executions.getStatus(key)
       const result = status === 'IN_PROGRESS' ? status : await readFinal()
       const remainingMs = deadline - performance.now()
       if (result !== 'IN_PROGRESS' || remainingMs <= 0) return result

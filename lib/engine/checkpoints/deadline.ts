@@ -55,13 +55,21 @@ export function timeLimit({ startedAt, createdAt, deadlineAt }: Execution, { exe
 }
 
 /**
- * Node retains a combined signal for as long as it has a listener and one of its sources can abort. With it, this
- * promise retains what it was raced against: the run's output.
+ * What `work` resolves to, or what `onAbort` returns if the signal aborts first. Node retains a combined signal for as
+ * long as it has a listener and one of its sources can abort, and with it the result: the run's output.
  */
-export function onceAborted(signal: AbortSignal): { happened: Promise<void>; ignore: () => void } {
-  const { promise: happened, resolve } = Promise.withResolvers<void>()
-  const onAbort = () => resolve()
+export async function untilAborted<T>(
+  signal: AbortSignal,
+  work: Promise<T>,
+  onAbort: () => T | Promise<T>,
+): Promise<T> {
+  const { promise: aborted, resolve } = Promise.withResolvers<void>()
+  const listener = () => resolve()
   if (signal.aborted) resolve()
-  else signal.addEventListener('abort', onAbort, { once: true })
-  return { happened, ignore: () => signal.removeEventListener('abort', onAbort) }
+  else signal.addEventListener('abort', listener, { once: true })
+  try {
+    return await Promise.race([work, aborted.then(onAbort)])
+  } finally {
+    signal.removeEventListener('abort', listener)
+  }
 }

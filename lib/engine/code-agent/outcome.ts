@@ -1,5 +1,4 @@
 import type { Version } from '../../core/agent.ts'
-import type { Violation } from '../../core/errors.ts'
 import { type Execution, type ExecutionError, failure, NO_USAGE, type Outcome } from '../../core/execution.ts'
 import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../core/json.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
@@ -34,8 +33,7 @@ function validate(json: string, check: Validator): Outcome {
 const mismatch = (message: string): ExecutionError => ({ code: 'OutputSchemaMismatch', message })
 
 /** Violations of the input schema, which adaptation has left. */
-const findInputErrors = ({ execution, version }: Run): Violation[] =>
-  inputValidatorOf(version)(execution.input)
+const findInputErrors = ({ execution, version }: Run) => inputValidatorOf(version)(execution.input)
 
 /** The outcome for an agent that threw. */
 export function toFailure(error: ThreadError, run: Run, mask: SecretMask): Outcome {
@@ -43,16 +41,16 @@ export function toFailure(error: ThreadError, run: Run, mask: SecretMask): Outco
   const frames = framesOf(error)
   const at = frames[0]
   const violations = findInputErrors(run)
+  const masked = mask.apply(message, { end: message.length === MAX_TEXT })
   return failure({
     code,
-    message: shorten(mask.apply(message, { end: message.length === MAX_TEXT })),
+    message: masked.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed(),
     ...(at && { at, stack: frames.join('\n') }),
     ...(violations.length > 0 && { errors: violations }),
   })
 }
 
 const MAX_MESSAGE_CHARACTERS = 4_000
-const shorten = (message: string): string => message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()
 
 const MAX_FRAMES = 10
 /** What executes agents, as a bundle and as sources. */

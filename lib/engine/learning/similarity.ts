@@ -30,7 +30,7 @@ export function similaritiesTo(input: JsonObject, others: JsonObject[]): Map<num
     const commonness = (inOthers.get(word) ?? 0) / (others.length + (names.has(word) ? 0 : 4))
     return weightOf(word) * (1 - commonness)
   }
-  const worthOfAll = (words: Iterable<string>) => sum([...new Set(words)].map(worthOf))
+  const worthOfAll = (words: Iterable<string>) => [...new Set(words)].map(worthOf).reduce((a, b) => a + b, 0)
   const max = worthOfAll(wordsIn(text))
   return new Map(
     found.map(({ id, score, queryTerms }) => [
@@ -65,5 +65,3 @@ function namesIn(value: Json): string[] {
   if (Array.isArray(value)) return value.flatMap(namesIn)
   return Object.entries(value).flatMap(([name, child]) => [name, ...namesIn(child)])
 }
-
-const sum = (numbers: number[]): number => numbers.reduce((a, b) => a + b, 0)

@@ -102,10 +102,8 @@ async function readSpending(engine: Engine, key: { organizationId: string; id: s
     resolveVersionOf(engine.agents, execution),
     engine.steps.read({ executionId: key.id }),
   ])
-  return addSpending(
-    await spendingOf(engine, execution, version, recorded),
-    lostSpending(execution.lostSteps),
-  )
+  const spent = await spendingOf(engine, execution, version, recorded)
+  return addSpending(spent, lostSpending(execution.lostSteps))
 }
 
 const lostSpending = (lost: LostStep[]): Spending =>

@@ -106,15 +106,9 @@ export function admission(
 
   function toCount(open: number, last: Count | undefined): Count {
     const countedAt = system.now()
-    const count = { open: open + 1, countedAt, admitted: 0, burst: firstBudget, lastAt: countedAt }
     const intervalMs = last ? (countedAt - last.countedAt) / (last.admitted + 1) : 0
-    const first = {
-      ...count,
-      intervalMs,
-      budgetSince: countedAt,
-      steadyBudget: firstBudget,
-      ttlMs: FIRST_TTL_MS,
-    }
+    const times = { countedAt, lastAt: countedAt, budgetSince: countedAt, intervalMs, ttlMs: FIRST_TTL_MS }
+    const first = { ...times, open: open + 1, admitted: 0, burst: firstBudget, steadyBudget: firstBudget }
     if (open >= max / 2) return { ...first, open: Math.min(open + 1, max), budget: 0 }
     if (!last) return { ...first, budget: firstBudget }
     const growth = open - last.open

@@ -16,7 +16,7 @@ import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { attemptsExhausted, findExcessiveLoss, type Release } from '../../core/transitions.ts'
 import { describeCause, logger } from '../../logger.ts'
-import { onceAborted, timeLimit, type WorkerDeadline } from '../checkpoints/deadline.ts'
+import { timeLimit, untilAborted, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import {
@@ -128,13 +128,10 @@ async function check(current: Attempt): Promise<{ version: Version } | { error: 
 /** The outcome of another execution with the same cache key. The time limit of a run that waits begins after it. */
 async function reuse(current: Attempt): Promise<Outcome | null> {
   const { engine, execution, heartbeat, retry, stop } = current
-  const abort = onceAborted(stop)
-  const reuse = await Promise.race([
-    reuseResult({ engine, execution, signal: stop, retry }),
-    abort.happened.then((): never => {
-      throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: 0 })
-    }),
-  ]).finally(abort.ignore)
+  const reusing = reuseResult({ engine, execution, signal: stop, retry })
+  const reuse = await untilAborted(stop, reusing, () => {
+    throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: 0 })
+  })
   if ('outcome' in reuse) return reuse.outcome
   if (reuse.hasWaited) {
     const startedAt = isoNow(engine.system)
@@ -151,32 +148,19 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), Math.max(limit.endsAt - engine.system.now(), 0))
   const signal = AbortSignal.any([stop, timeout.signal])
-  const abort = onceAborted(signal)
+  const { steps, onLog, onStep } = engine
+  const drain = deadline?.drain
   try {
-    const journal = await Journal.open({
-      steps: engine.steps,
-      execution,
-      heartbeat,
-      drain: deadline?.drain,
-      onLog: engine.onLog,
-      onStep: engine.onStep,
-    })
+    const journal = await Journal.open({ steps, execution, heartbeat, drain, onLog, onStep })
     current.journal = journal
     const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
     if (excess) return failure(excess)
-    const running = run(current, { version, journal, signal })
-    // It may reject after it was abandoned below, when nobody awaits it.
-    running.catch(() => undefined)
-    return await Promise.race([
-      running,
-      abort.happened.then((): Outcome => {
-        if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
-        const message = `The run did not finish within ${limit.seconds} seconds.`
-        return failure({ code: 'TimedOut', message })
-      }),
-    ])
+    return await untilAborted(signal, run(current, { version, journal, signal }), () => {
+      if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
+      const message = `The run did not finish within ${limit.seconds} seconds.`
+      return failure({ code: 'TimedOut', message })
+    })
   } finally {
-    abort.ignore()
     current.journal?.close()
     clearTimeout(timer)
   }
@@ -228,26 +212,21 @@ const FINISH_GRACE_MS = 2_000
 async function finish(current: Attempt, outcome: Outcome): Promise<Execution | null> {
   const { engine, execution, stop } = current
   const { system } = engine
-  const abort = onceAborted(stop)
   const giveUpAt = Math.min(system.now() + timesOf(engine).leaseMs, execution.deadlineAt)
   const isInTime = () => !stop.aborted && system.now() + FINISH_RETRY_MS < giveUpAt
+  const writing = pRetry(() => writeOutcome(current, outcome), {
+    retries: Number.POSITIVE_INFINITY,
+    factor: 1,
+    minTimeout: FINISH_RETRY_MS,
+    shouldRetry: ({ error }) => error instanceof Unavailable && isInTime(),
+  })
   try {
-    return await Promise.race([
-      pRetry(() => writeOutcome(current, outcome), {
-        retries: Number.POSITIVE_INFINITY,
-        factor: 1,
-        minTimeout: FINISH_RETRY_MS,
-        shouldRetry: ({ error }) => error instanceof Unavailable && isInTime(),
-      }),
-      abort.happened.then(async () => {
-        await sleep(FINISH_GRACE_MS, undefined, { ref: false })
-        throw new Unavailable(new Error('The final write did not finish in time.'))
-      }),
-    ])
+    return await untilAborted(stop, writing, async () => {
+      await sleep(FINISH_GRACE_MS, undefined, { ref: false })
+      throw new Unavailable(new Error('The final write did not finish in time.'))
+    })
   } catch (error) {
     throw error instanceof Unavailable ? outcomeNotStored(current, outcome, error) : error
-  } finally {
-    abort.ignore()
   }
 }
 
