@@ -128,20 +128,13 @@ export type ExecutionSummary = Omit<Execution, 'input' | 'inputAdaptations' | 'o
 /** An execution whose worker holds the lease: only its owner may write it. */
 export type LeasedExecution = Execution & { lease: Lease }
 
-/** How a run ended. */
+/**
+ * How a run ended. `cached`, `cachedExecutionId`: present when the output was reused from another execution. An error
+ * without `steps`, `usage` and `model` keeps those recorded so far.
+ */
 export type Outcome = { logs?: string | null; lostSteps?: LostStep[] } & (
-  | {
-      status: 'SUCCESS'
-      output: JsonObject
-      steps: number
-      usage: Usage
-      model: string | null
-      /** Present when the output was reused from another execution. */
-      cached?: true
-      cachedExecutionId?: string
-    }
-  /** Without `steps`, `usage` and `model`, those recorded so far are kept. */
-  | { status: 'ERROR'; error: ExecutionError; steps?: number; usage?: Usage; model?: string | null }
+  | ({ status: 'SUCCESS'; output: JsonObject; cached?: true; cachedExecutionId?: string } & Progress)
+  | ({ status: 'ERROR'; error: ExecutionError } & Partial<Progress>)
 )
 
 /** Stored with every run, so it has no member that is not required. */
@@ -158,18 +151,16 @@ export const failure = (error: ExecutionError): Outcome => ({ status: 'ERROR', e
 export type NewExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'agentId' | 'versionId' | 'tenantId' | 'input' | 'options'
-> & {
-  now: number
-  deadlineMs: number
-  lease: Lease | null
-  /** When the sweeper first checks it: how long it may wait for its first claim, and longer than a lease. */
-  graceMs?: number
-  idempotencyId?: string | null
-  cache?: Execution['cache']
-  inputAdaptations?: InputAdaptation[]
-  /** Present for a tool call of another execution. */
-  parent?: { executionId: string; callers: string[] }
-}
+> &
+  Partial<Pick<Execution, 'idempotencyId' | 'cache' | 'inputAdaptations'>> & {
+    now: number
+    deadlineMs: number
+    lease: Lease | null
+    /** When the sweeper first checks it: how long it may wait for its first claim, and longer than a lease. */
+    graceMs?: number
+    /** Present for a tool call of another execution. */
+    parent?: { executionId: string; callers: string[] }
+  }
 
 /** An accepted execution: leased by the caller (synchronous) or waiting for a worker (asynchronous). */
 export function newExecution(params: NewExecution & { lease: Lease }): LeasedExecution

@@ -44,11 +44,7 @@ export type ThreadOptions = {
 /** A thread died, or did something that ends it. */
 export class ThreadDied extends Error {}
 
-type Run = {
-  onMessage: (message: ThreadMessage) => void
-  resolve: (isClean: boolean) => void
-  reject: (error: ThreadDied) => void
-}
+type Run = PromiseWithResolvers<boolean> & { onMessage: (message: ThreadMessage) => void }
 
 /** One worker thread that runs code of one version, one run at a time. */
 export class AgentThread {
@@ -106,11 +102,10 @@ export class AgentThread {
     const unwatch = watchMemory(this)
     this.worker.ref()
     try {
-      return await new Promise((resolve, reject) => {
-        this.run = { onMessage, resolve, reject }
-        this.began[0] = 0
-        this.send({ type: 'run', task })
-      })
+      this.run = { ...Promise.withResolvers(), onMessage }
+      this.began[0] = 0
+      this.send({ type: 'run', task })
+      return await this.run.promise
     } finally {
       unwatch()
       this.worker.unref()

@@ -46,12 +46,12 @@ export async function runCodeVersion(params: Params): Promise<Outcome> {
   for (let attempts = 1; ; attempts++) {
     const code = await codeFileOf(engine.agents, version)
     if (code === null) return failure({ code: 'AgentFailed', message: 'The version has no code.' })
+    const outcome = Promise.withResolvers<Outcome>()
+    void withThread(key, { environment: variables, memoryMb }, (thread) =>
+      runIn(thread, code, { ...params, mask }, outcome),
+    )
     try {
-      return await new Promise<Outcome>((resolve, reject) => {
-        void withThread(key, { environment: variables, memoryMb }, (thread) =>
-          runIn(thread, code, { ...params, mask }, { resolve, reject }),
-        )
-      })
+      return await outcome.promise
     } catch (error) {
       if (!(error instanceof CodeChanged) || attempts === MAX_LOADS) throw error
       logger.warn('The code of an agent was changed after it was stored.', { versionId: version.id })
@@ -63,8 +63,6 @@ export async function runCodeVersion(params: Params): Promise<Outcome> {
 /** The file of the version's code is not as this process wrote it. */
 class CodeChanged extends Error {}
 
-type Settle = { resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
-
 /**
  * One run of a thread: answers its messages, and settles with the first outcome.
  * @returns whether the thread can be used again
@@ -73,7 +71,7 @@ async function runIn(
   thread: AgentThread,
   code: CodeFile,
   params: Params & { mask: SecretMask },
-  { resolve, reject }: Settle,
+  { resolve, reject }: PromiseWithResolvers<Outcome>,
 ): Promise<boolean> {
   const { execution, version, journal, signal, mask } = params
   if (signal.aborted) return false

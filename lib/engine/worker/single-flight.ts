@@ -42,7 +42,7 @@ export async function reuseResult({ engine, execution, signal, retry }: Params):
   if (completed === 'IN_PROGRESS') {
     throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: requeueDelay(execution, system.now()) })
   }
-  if (completed?.output && isReusable(completed, execution.cache, system.now())) {
+  if (completed?.output && isReusable(completed, execution.cache.ttlSeconds, system.now())) {
     // Without its entry, the result was rejected, or its execution deleted.
     const kept = await cache.get({ key, now: system.now() })
     if (kept?.executionId === leader.id) return { outcome: reused(leader.id, completed.output) }
@@ -52,12 +52,10 @@ export async function reuseResult({ engine, execution, signal, retry }: Params):
 }
 
 /** If the result could not be stored, it is reused from the record for as long as the cache entry would have lived. */
-function isReusable(completed: Execution, { ttlSeconds }: CacheSettings, now: number): boolean {
+function isReusable(completed: Execution, ttlSeconds: number | null, now: number): boolean {
   if (hasUsedAllSteps(completed, completed.options)) return false
   return ttlSeconds === null || Date.parse(completed.finishedAt ?? '') + ttlSeconds * 1000 > now
 }
-
-type CacheSettings = NonNullable<Execution['cache']>
 
 /**
  * Stores the result for later executions with the same cache key. After an error, and after a last step that the limit
