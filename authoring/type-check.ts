@@ -68,12 +68,10 @@ export async function typeCheck({ codeFile, document, signal }: Options): Promis
 /** Leaves a file that is up to date untouched, so that watchers see no change. */
 async function writeTypes(file: string, text: string): Promise<FolderProblem | null> {
   if ((await readFile(file, 'utf8').catch(() => null)) === text) return null
-  try {
-    await writeFile(file, text)
-    return null
-  } catch (error) {
-    return toProblem(file, `is out of date and cannot be written: ${(error as Error).message}`)
-  }
+  return writeFile(file, text).then(
+    () => null,
+    ({ message }: Error) => toProblem(file, `is out of date and cannot be written: ${message}`),
+  )
 }
 
 function findCompiler(): string | null {
@@ -86,7 +84,7 @@ function findCompiler(): string | null {
 
 /** A project of the code and a file that compares its default export with the document. Returns that file's path. */
 async function writeProject(folder: string, codeFile: string): Promise<string> {
-  const base = findConfig(dirname(codeFile))
+  const base = findAbove(dirname(codeFile), 'tsconfig.json')
   const checkFile = join(folder, 'check.ts')
   const typesFile = join(dirname(codeFile), TYPES_FILE)
   const config = {
@@ -101,23 +99,15 @@ async function writeProject(folder: string, codeFile: string): Promise<string> {
     include: [],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
-  await writeFile(
-    checkFile,
-    [
-      `import run from ${JSON.stringify(codeFile)}`,
-      `import type { Run } from ${JSON.stringify(typesFile)}`,
-      'run satisfies Run',
-      '',
-    ].join('\n'),
-  )
+  const imports = `import run from ${JSON.stringify(codeFile)}
+import type { Run } from ${JSON.stringify(typesFile)}`
+  await writeFile(checkFile, `${imports}\nrun satisfies Run\n`)
   return checkFile
 }
 
-/** The nearest `tsconfig.json` above a folder. */
-const findConfig = (folder: string): string | null => findAbove(folder, 'tsconfig.json')
-
 const findPackages = (file: string): string => findAbove(dirname(file), 'node_modules') ?? 'node_modules'
 
+/** The path of the nearest file or folder with this name in a folder or above it. */
 function findAbove(folder: string, name: string): string | null {
   const path = join(folder, name)
   if (existsSync(path)) return path
@@ -142,8 +132,7 @@ function readMessages(output: string, files: Files): FolderProblem[] {
   const problems = [...output.matchAll(MESSAGE)].map(([, file = '', line, column, message = '']) => {
     const path = resolve(file)
     if (path === files.checkFile) return toMismatch(message, files)
-    const position = { line: Number(line), column: Number(column) }
-    return { ...toProblem(path, message), ...position }
+    return { ...toProblem(path, message), line: Number(line), column: Number(column) }
   })
   if (problems.length > 0 || output.trim() === '') return problems
   return [toProblem(files.codeFile, `cannot be checked: ${output.trim()}`)]
@@ -154,12 +143,12 @@ const DEFAULT_EXPORT = /^export\s+default\b|\bas\s+default\b/m
 /** The default export does not fit the document. The message of the compiler mentions the line of the check. */
 function toMismatch(message: string, { codeFile, code }: Files): FolderProblem {
   const before = code.slice(0, DEFAULT_EXPORT.exec(code)?.index ?? 0).split('\n')
-  const position = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
   const details = message.split('\n').slice(1).join('\n')
   const summary = `the default export does not match the schemas of agent.md (type Run of ${TYPES_FILE})`
   return {
     ...toProblem(codeFile, details ? `${summary}:\n${details}` : `${summary}: ${message}`),
-    ...position,
+    line: before.length,
+    column: (before.at(-1)?.length ?? 0) + 1,
   }
 }
 

@@ -40,9 +40,7 @@ export function formatReport({ passed, failed, cases }: CaseReport): string {
   return [
     textTable(['CASE', 'RESULT', 'STEPS', 'TIME', 'COST'], rows),
     '',
-    ...cases.flatMap(({ name, runs }) =>
-      runs.flatMap((run, index) => formatFailures(name, run, index, runs.length)),
-    ),
+    ...cases.flatMap(formatFailures),
     summary,
   ].join('\n')
 }
@@ -68,10 +66,12 @@ function describeCost(runs: Run[]): string {
   return total === 0 ? '-' : `$${Number(total.toPrecision(3))}`
 }
 
-function formatFailures(name: string, { failures }: Run, index: number, runs: number): string[] {
-  if (failures.length === 0) return []
-  const run = runs > 1 ? ` (run ${index + 1})` : ''
-  return [`✗ ${toSingleLine(name)}${run}`, ...failures.flatMap(formatDifference), '']
+function formatFailures({ name, runs }: CaseReport['cases'][number]): string[] {
+  return runs.flatMap(({ failures }, index) => {
+    if (failures.length === 0) return []
+    const run = runs.length > 1 ? ` (run ${index + 1})` : ''
+    return [`✗ ${toSingleLine(name)}${run}`, ...failures.flatMap(formatDifference), '']
+  })
 }
 
 /** One difference, as indented lines. */

@@ -48,11 +48,7 @@ export function parseName(text: string): string {
   return name
 }
 
-export function parseMessage(text: string): string {
-  const { data, error } = messageSchema.safeParse(text.trim())
-  if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
-  return data
-}
+export const parseMessage = (text: string): string => parseWith(messageSchema, text.trim())
 
 export function parseUrl(text: string): string {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
@@ -62,11 +58,14 @@ export function parseUrl(text: string): string {
 /** A parser that checks a value like the query parameter of this name. */
 export const parseAs =
   <Name extends 'tenantId' | 'maxAgentSteps' | 'maxTokens' | 'maxCostUsd'>(name: Name) =>
-  (text: string): z.output<(typeof runParameters.shape)[Name]> => {
-    const { data, error } = runParameters.shape[name].safeParse(text)
-    if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
-    return data as z.output<(typeof runParameters.shape)[Name]>
-  }
+  (text: string): z.output<(typeof runParameters.shape)[Name]> =>
+    parseWith(runParameters.shape[name], text) as z.output<(typeof runParameters.shape)[Name]>
+
+function parseWith<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.output<Schema> {
+  const { data, error } = schema.safeParse(text)
+  if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
+  return data
+}
 
 /** Parses a comma-separated list without empty or repeated items. */
 function parseList(text: string): string[] {

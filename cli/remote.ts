@@ -43,8 +43,11 @@ export function explainFailure(url: string, error: Error): string {
   return message || code || reason.name
 }
 
+/** A service. `url`: its base address, with or without `/v1`. */
+export type Remote = { url: string; token: string }
+
 /** The service of `--url` and its token; null without it. @throws UserError */
-export function getRemote({ url, token, stack, org }: RemoteOptions): { url: string; token: string } | null {
+export function getRemote({ url, token, stack, org }: RemoteOptions): Remote | null {
   if (url === undefined) {
     if (token === undefined) return null
     throw new UserError('--token needs --url.')
@@ -68,32 +71,17 @@ export function getRemote({ url, token, stack, org }: RemoteOptions): { url: str
 /** Longer than the service may take to check and store the largest agent. */
 const PUBLISH_TIMEOUT_MS = 60_000
 
-type PublishParams = {
-  /** Base address of the service, with or without `/v1`. */
-  url: string
-  token: string
-  agent: LoadedAgent
-  draft: boolean
-  message: string | undefined
-}
-
 /**
  * Publishes an agent with `POST /v1/agents`.
  * @throws UserError with the problems that the service found, or if it cannot be reached
  */
 export async function publishOverHttp(
-  params: PublishParams,
+  { url, token }: Remote,
+  { text: document, document: { slug }, code }: LoadedAgent,
+  options: { draft: boolean; message: string | undefined },
 ): Promise<{ version: VersionRecord; isNew: boolean }> {
-  const { text, document, code } = params.agent
-  const { draft, message } = params
-  const endpoint = `${params.url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/agents`
-  const response = await send(endpoint, params.token, {
-    document: text,
-    slug: document.slug,
-    code,
-    draft,
-    message,
-  })
+  const endpoint = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/agents`
+  const response = await send(endpoint, token, { document, slug, code, ...options })
   const body = tryParseJson(await response.text())
   if (response.ok) return { version: body as VersionRecord, isNew: response.status === 201 }
   const { detail, code: errorCode, errors = [] } = (body ?? {}) as Partial<ProblemRecord>

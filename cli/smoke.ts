@@ -27,16 +27,6 @@ const input = tryParseJson(inputText) as object | undefined
 if (input === undefined)
   program.error(`--input is not valid JSON: ${inputText.slice(0, 80)}`, { exitCode: 2 })
 
-/** Result of one request. `status` is null without a response; `detail` says what is wrong. */
-type Result = {
-  method: string
-  path: string
-  expected: number
-  status: number | null
-  ms: number
-  detail: string
-}
-
 /** Where publishing over HTTP is off, as it is on AWS by default. */
 const PUBLISHING_IS_OFF = 403
 
@@ -60,6 +50,13 @@ type Request = {
   token?: null
   prefer?: string
   accept?: string
+}
+
+/** `status` is null without a response; `detail` says what is wrong. */
+type Result = Pick<Request, 'method' | 'path' | 'expected'> & {
+  status: number | null
+  ms: number
+  detail: string
 }
 
 const TIMEOUT_MS = 60_000

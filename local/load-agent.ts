@@ -24,10 +24,8 @@ export async function loadAgent(folder: string, environment: Environment): Promi
   if (!agent) return { ...loaded, warnings: [] }
   const warnings = findUnset(folder, agent, environment)
   const found = await findCodeProblem(folder, agent, environment)
-  if (!found) return { agent, problems: [], warnings }
-  return found.isFatal
-    ? { agent: null, problems: [found.problem], warnings }
-    : { agent, problems: [], warnings: [...warnings, found.problem] }
+  if (found?.isFatal) return { agent: null, problems: [found.problem], warnings }
+  return { agent, problems: [], warnings: found ? [...warnings, found.problem] : warnings }
 }
 
 async function findCodeProblem(
@@ -41,8 +39,7 @@ async function findCodeProblem(
   if (!problem) return null
   const { file, line, column } = problem.at ?? { file: codeFile, ...START }
   const isFatal = problem.unset.length === 0
-  const reason = isFatal ? '' : ` (unset: ${problem.unset.join(', ')})`
-  const message = `${problem.message}${reason}`
+  const message = isFatal ? problem.message : `${problem.message} (unset: ${problem.unset.join(', ')})`
   return { problem: { file: toFile(resolve(folder, file)), line, column, field: null, message }, isFatal }
 }
 
@@ -50,12 +47,9 @@ async function findCodeProblem(
 function findUnset(folder: string, { document, text }: LoadedAgent, environment: Environment) {
   const lines = text.split('\n')
   const warn = (needle: string | RegExp, field: string, message: string): FolderProblem => {
-    const line =
-      Math.max(
-        lines.findIndex((text) => text.search(needle) >= 0),
-        0,
-      ) + 1
-    return { file: toFile(join(folder, DOCUMENT_FILE)), line, column: 1, field, message }
+    const index = lines.findIndex((line) => line.search(needle) >= 0)
+    const file = toFile(join(folder, DOCUMENT_FILE))
+    return { file, line: Math.max(index, 0) + 1, column: 1, field, message }
   }
   const references = document.tools.flatMap((tool) =>
     [...JSON.stringify(tool).matchAll(SECRET_REFERENCE)].map(([, secret = '']) => ({ tool, secret })),

@@ -60,8 +60,9 @@ async function findUnchanged(
   publication: Publication | undefined,
 ): Promise<Published | null> {
   if (!publication || (await hashSources(folder, publication.sources)) !== publication.sourceHash) return null
-  const isPublished = (await findAgent(store, publication.slug))?.current
-  return isPublished ? { publication, isNew: false, isChecked: false } : null
+  const organizationId = DEVELOPMENT_ORGANIZATION.id
+  const agent = await store.get({ organizationId, id: agentIdOf(organizationId, publication.slug) })
+  return agent?.current ? { publication, isNew: false, isChecked: false } : null
 }
 
 async function publish(store: AgentStore, folder: string): Promise<Published | Invalid> {
@@ -81,11 +82,6 @@ async function publish(store: AgentStore, folder: string): Promise<Published | I
     if (!(error instanceof AgentArchived)) throw error
     return { folder, problems: [`${folder}: the agent ${slug} is archived`] }
   }
-}
-
-function findAgent(store: AgentStore, slug: string) {
-  const organizationId = DEVELOPMENT_ORGANIZATION.id
-  return store.get({ organizationId, id: agentIdOf(organizationId, slug) })
 }
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url))

@@ -132,10 +132,9 @@ export async function runService(environment: Environment, print: (line: string)
 const MAX_SHOWN_RUNS = 100
 
 function describeStop(requests: number, runs: number): string {
-  const parts = [
-    ...(requests > 0 ? [`${requests} request${requests > 1 ? 's' : ''}`] : []),
-    ...(runs > 0 ? [`${runs < MAX_SHOWN_RUNS ? runs : `${runs} or more`} run${runs > 1 ? 's' : ''}`] : []),
-  ]
+  const parts: string[] = []
+  if (requests > 0) parts.push(`${requests} request${requests > 1 ? 's' : ''}`)
+  if (runs > 0) parts.push(`${runs < MAX_SHOWN_RUNS ? runs : `${runs} or more`} run${runs > 1 ? 's' : ''}`)
   if (parts.length === 0) return 'Stopping.'
   return [
     `Stopping: waiting up to ${DRAIN_MS / 1_000} s for ${parts.join(' and ')} in progress.`,

@@ -48,7 +48,7 @@ function findEndingFailures({ error }: Expectation, run: CaseRun): Difference[] 
 }
 
 /** Where the output, or the input that the agent failed on, does not match its schema. */
-function violationsOf({ errors, inputErrors }: ExecutionError): Violation[] {
+export function violationsOf({ errors, inputErrors }: ExecutionError): Violation[] {
   return [errors, inputErrors].flatMap((list) => (Array.isArray(list) ? (list as Violation[]) : []))
 }
 

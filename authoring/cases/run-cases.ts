@@ -1,12 +1,9 @@
 import pLimit from 'p-limit'
-import type { Version } from '../../lib/core/agent.ts'
-import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import { DEFAULT_MODEL, type Environment } from '../../lib/environment.ts'
+import { DEFAULT_MODEL } from '../../lib/environment.ts'
 import { recordSources } from '../recording/record.ts'
 import {
   deleteOtherRecordings,
   newRecording,
-  type Recording,
   readRecording,
   recordingFile,
   writeRecording,
@@ -18,10 +15,8 @@ import { type CaseParams, type CaseResult, runCase } from './run-case.ts'
 /** `live` calls models and tools; `record` does, and stores what they return; `replay` uses that. */
 export type Mode = 'live' | 'record' | 'replay'
 
-export type RunCasesParams = {
+export type RunCasesParams = Pick<CaseParams, 'stores' | 'version' | 'model' | 'environment' | 'onLog'> & {
   folder: string
-  stores: Stores
-  version: Version
   /** All cases of the agent. */
   cases: TestCase[]
   /** The cases to run. */
@@ -29,10 +24,6 @@ export type RunCasesParams = {
   mode: Mode
   /** How often each case runs. */
   repeat: number
-  /** Replaces the model of the version. */
-  model: string | null
-  environment: Environment
-  onLog?: (text: string) => void
 }
 
 const MAX_PARALLEL_RUNS = 8
@@ -68,16 +59,14 @@ async function replay(params: CaseParams, file: string): Promise<CaseResult> {
   // Enough for code agents; a model agent reports that it has no recording.
   const recording = (await readRecording(file)) ?? newRecording({ defaultModel: NO_MODEL })
   const { defaultModel } = recording
-  const environment = { ...params.environment, ...(defaultModel && { [DEFAULT_MODEL]: defaultModel }) }
-  return runCase({ ...params, environment, model: params.model ?? recording.model, ...toReplay(recording) })
-}
-
-function toReplay(recording: Recording): Pick<CaseParams, 'sources' | 'findDefects'> {
   const misses: string[] = []
-  return {
+  return runCase({
+    ...params,
+    environment: { ...params.environment, ...(defaultModel && { [DEFAULT_MODEL]: defaultModel }) },
+    model: params.model ?? recording.model,
     sources: replaySources(recording, (message) => misses.push(message)),
     findDefects: () => misses.slice(0, 1),
-  }
+  })
 }
 
 /** Never opened: a replay only needs a name. */

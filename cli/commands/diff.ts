@@ -1,5 +1,9 @@
-import type { ValueChange } from '../../lib/api/compare-versions.ts'
-import { type ComparedLine, compareVersions, type VersionComparison } from '../../lib/api/compare-versions.ts'
+import {
+  type ComparedLine,
+  compareVersions,
+  type ValueChange,
+  type VersionComparison,
+} from '../../lib/api/compare-versions.ts'
 import { toVersionDetails } from '../../lib/api/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
@@ -103,14 +107,12 @@ function toText(value: unknown): string {
 
 /** Leaves out lines that are far from a change. */
 function describeLines(lines: ComparedLine[]): string[] {
-  const changed = lines.flatMap(({ kind }, index) => (kind === 'same' ? [] : [index]))
-  const shown = new Set(
-    changed.flatMap((index) =>
-      Array.from({ length: 2 * CONTEXT_LINES + 1 }, (_, offset) => index + offset - CONTEXT_LINES),
-    ),
-  )
+  const isShown = (index: number) => {
+    const near = lines.slice(Math.max(index - CONTEXT_LINES, 0), index + CONTEXT_LINES + 1)
+    return near.some(({ kind }) => kind !== 'same')
+  }
   return lines.flatMap(({ kind, text }, index) => {
-    if (!shown.has(index)) return index === 0 || shown.has(index - 1) ? ['  …'] : []
+    if (!isShown(index)) return index === 0 || isShown(index - 1) ? ['  …'] : []
     return `${{ same: ' ', added: '+', removed: '-' }[kind]} ${printable(text)}`
   })
 }

@@ -12,7 +12,14 @@ import { toArchivedError, withOrganization } from '../find.ts'
 import { formatCommand, shellQuote } from '../format.ts'
 import { formatReport } from '../format-cases.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
-import { getRemote, publishOverHttp, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import {
+  getRemote,
+  publishOverHttp,
+  type Remote,
+  type RemoteOptions,
+  tokenOption,
+  urlOption,
+} from '../remote.ts'
 import { withProgress } from '../terminal.ts'
 import { testCases } from './test.ts'
 
@@ -62,11 +69,11 @@ type PublishedVersion = Pick<Version, 'id' | 'agentId' | 'status'>
 async function publish(
   agent: LoadedAgent,
   options: Options & SharedOptions,
-  remote: ReturnType<typeof getRemote>,
+  remote: Remote | null,
 ): Promise<{ version: PublishedVersion; isNew: boolean }> {
   const { draft = false, message } = options
   if (remote) {
-    const { version, isNew } = await publishOverHttp({ ...remote, agent, draft, message })
+    const { version, isNew } = await publishOverHttp(remote, agent, { draft, message })
     return { version: { ...version, agentId: version.documentId }, isNew }
   }
   return withOrganization(options, (stores, { id: organizationId }) =>

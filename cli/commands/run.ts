@@ -1,8 +1,8 @@
+import { violationsOf } from '../../authoring/cases/find-failures.ts'
 import { trackExecution } from '../../authoring/track-execution.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
-import type { Violation } from '../../lib/core/errors.ts'
-import { CANCELLED, type Execution, type ExecutionError, isFinal } from '../../lib/core/execution.ts'
+import { CANCELLED, type Execution, isFinal } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
@@ -115,12 +115,10 @@ async function run(stores: Stores, version: Version, input: JsonObject, options:
 async function runInProcess(stores: Stores, request: RunRequest, isStored: boolean): Promise<Execution> {
   const tracked = trackExecution(stores, request.version.organizationId)
   const removeCleanup = onInterrupt(async () => {
-    const id = tracked.getId()
-    const isRecorded = await withProgress('Cancelling', tracked.end(CANCELLED)).then(
-      () => true,
-      () => false,
-    )
-    await write(process.stderr, `${describeCancel(isStored ? id : undefined, isRecorded)}\n`)
+    const ending = tracked.end(CANCELLED).then(() => true)
+    const isRecorded = await withProgress('Cancelling', ending).catch(() => false)
+    const id = isStored ? tracked.getId() : undefined
+    await write(process.stderr, `${describeCancel(id, isRecorded)}\n`)
   })
   try {
     const onLog = (text: string) => void process.stderr.write(text)
@@ -152,16 +150,10 @@ function outputOf(execution: Execution): Execution['output'] {
       details: { executionId },
     })
   }
-  const {
-    code = 'Unknown',
-    message = 'no error recorded',
-    errors,
-    ...rest
-  } = error ?? ({} as Partial<ExecutionError>)
-  const problems = Array.isArray(errors) ? (errors as Violation[]) : []
-  const inputProblems = Array.isArray(rest.inputErrors) ? (rest.inputErrors as Violation[]) : []
+  const { code, message, errors, ...rest } = error ?? { code: 'Unknown', message: 'no error recorded' }
+  const hasProblems = Array.isArray(errors) && errors.length > 0
   throw new UserError(`Execution failed with ${code}: ${message} (execution ${executionId})`, {
-    details: { code, executionId, ...(problems.length > 0 && { problems }), ...rest },
-    lines: [...problems, ...inputProblems].map((problem) => problem.message),
+    details: { code, executionId, ...(hasProblems && { problems: errors }), ...rest },
+    lines: error ? violationsOf(error).map((violation) => violation.message) : [],
   })
 }

@@ -12,7 +12,14 @@ import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { readAllPages, withOrganization } from '../find.ts'
 import { orgOption } from '../options.ts'
-import { explainFailure, getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import {
+  explainFailure,
+  getRemote,
+  type Remote,
+  type RemoteOptions,
+  tokenOption,
+  urlOption,
+} from '../remote.ts'
 import { withProgress } from '../terminal.ts'
 
 type Options = RemoteOptions & { out?: string; python?: true }
@@ -63,7 +70,7 @@ const readStored = (options: Options): Promise<ListedAgent[]> =>
     return agents.map(toAgentRecord)
   })
 
-async function readRemote({ url, token }: { url: string; token: string }): Promise<ListedAgent[]> {
+async function readRemote({ url, token }: Remote): Promise<ListedAgent[]> {
   const client = new Client({ baseUrl: url, token, maxRetries: MAX_RETRIES })
   const agents: ListedAgent[] = []
   const reading = async () => {

@@ -15,7 +15,7 @@ export type DynoxideProcess = {
 type Message = {
   id?: number
   result?: { content?: { text: string }[]; isError?: boolean }
-  error?: { message: string }
+  error?: { message: string; type?: string }
 }
 
 const MAX_START_MS = 10_000
@@ -103,17 +103,7 @@ export function watchEmulator<Child extends ChildProcessByStdio<Writable, Readab
 
 /** Instead of dynoxide, which does not answer messages that it cannot read. */
 const UNREADABLE: Message = {
-  result: {
-    isError: true,
-    content: [
-      {
-        text: JSON.stringify({
-          error_type: 'SerializationException',
-          message: 'The request contains an unpaired surrogate.',
-        }),
-      },
-    ],
-  },
+  error: { type: 'SerializationException', message: 'The request contains an unpaired surrogate.' },
 }
 
 /** Not `readline`, which also splits at U+2028 and U+2029, which JSON may contain. */
@@ -144,7 +134,7 @@ function toToolCall(operation: string, input: object) {
 function toAnswer({ result, error }: Message): Answer {
   const text = result?.content?.[0]?.text ?? ''
   if (!error && !result?.isError) return { status: 200, body: text }
-  const { error_type: type = 'ValidationException', message = error?.message ?? text } =
+  const { error_type: type = error?.type ?? 'ValidationException', message = error?.message ?? text } =
     (tryParseJson(text) as { error_type?: string; message?: string } | undefined) ?? {}
   const status = type === 'InternalServerError' ? 500 : 400
   return { status, body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message }) }
