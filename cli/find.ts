@@ -1,7 +1,13 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { resolveVersion } from '../lib/agents/resolve-version.ts'
 import type { Agent, Organization, Version } from '../lib/core/agent.ts'
-import { AgentArchived, AgentNotFound, VersionNotFound, VersionRetired } from '../lib/core/errors.ts'
+import {
+  AgentArchived,
+  AgentNotFound,
+  type ServiceError,
+  VersionNotFound,
+  VersionRetired,
+} from '../lib/core/errors.ts'
 import type { Page, PageRequest } from '../lib/core/ports.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
@@ -87,7 +93,7 @@ export async function findVersion(params: AgentParams & { versionId: string | un
     return version
   } catch (error) {
     if (versionId || !(error instanceof VersionNotFound))
-      throw toVersionError(error, { slug, versionId: versionId ?? agent.current?.id ?? '', options })
+      throw explainError(error, { slug, versionId: versionId ?? agent.current?.id ?? '', options })
     throw new UserError(
       `Agent ${slug} has no published version. Run the draft with --version ${draftVersionId}, or publish the agent.`,
       { details: { code: error.code } },
@@ -95,39 +101,30 @@ export async function findVersion(params: AgentParams & { versionId: string | un
   }
 }
 
-export type VersionReference = { slug: string; versionId: string; options: SharedOptions }
+type Subject = { slug: string; versionId?: string; options: SharedOptions }
 
-export const versionNotFound = ({ slug, versionId, options }: VersionReference): UserError =>
-  new UserError(
-    `Version ${versionId} not found for agent ${slug}. List versions: ${formatCommand(options, `versions ${slug}`)}`,
-    { details: { code: 'VersionNotFound' } },
-  )
-
-/** The error to print for one of a change of a version. */
-export function toVersionError(error: unknown, version: VersionReference): unknown {
-  if (error instanceof VersionNotFound) return versionNotFound(version)
-  return error instanceof VersionRetired ? retiredError(version) : error
+/** The error to print for one about an agent or its version: it names the command that helps. */
+export function explainError(error: unknown, { slug, versionId, options }: Subject): unknown {
+  const explain = (message: string, command: string) =>
+    new UserError(`${message}: ${formatCommand(options, command)}`, {
+      details: { code: (error as ServiceError).code },
+    })
+  if (error instanceof VersionNotFound)
+    return explain(`Version ${versionId} not found for agent ${slug}. List versions`, `versions ${slug}`)
+  if (error instanceof VersionRetired)
+    return explain(
+      `Version ${versionId} of ${slug} is retired. Make it usable again`,
+      `unretire ${slug} ${versionId}`,
+    )
+  if (error instanceof AgentArchived)
+    return explain(`Agent ${slug} is archived. Restore it`, `restore ${slug}`)
+  return error
 }
-
-const retiredError = ({ slug, versionId, options }: VersionReference): UserError =>
-  new UserError(
-    `Version ${versionId} of ${slug} is retired. Make it usable again: ${formatCommand(options, `unretire ${slug} ${versionId}`)}`,
-    { details: { code: 'VersionRetired' } },
-  )
 
 /** @throws UserError that tells how to restore the agent */
 export function assertNotArchived({ slug, archivedAt }: Agent, options: SharedOptions): void {
-  if (archivedAt !== null) throw archivedError(slug, options)
+  if (archivedAt !== null) throw explainError(new AgentArchived(), { slug, options })
 }
-
-/** The error to print for one of a change of an agent. */
-export const toArchivedError = (error: unknown, slug: string, options: SharedOptions): unknown =>
-  error instanceof AgentArchived ? archivedError(slug, options) : error
-
-const archivedError = (slug: string, options: SharedOptions): UserError =>
-  new UserError(`Agent ${slug} is archived. Restore it: ${formatCommand(options, `restore ${slug}`)}`, {
-    details: { code: 'AgentArchived' },
-  })
 
 /** Reads all pages of a list, newest first. */
 export async function readAllPages<T>(readPage: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {

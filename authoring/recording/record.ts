@@ -22,8 +22,8 @@ import {
  */
 export function recordSources(recording: Recording, environment: Environment): Sources {
   const mask = maskOf(environment)
-  const responses = new Memo<RequestKey, ModelResponse>()
-  const results = new Memo<CallKey, ToolResult>()
+  const responseTo = memoize<RequestKey, ModelResponse>()
+  const resultOf = memoize<CallKey, ToolResult>()
 
   async function recordResponse(request: RequestKey, send: () => Promise<ModelResponse>) {
     // Added now: in the order of the requests, whichever is answered first.
@@ -55,7 +55,7 @@ export function recordSources(recording: Recording, environment: Environment): S
         ...model,
         respond(request) {
           const key = toRequestKey(model.name, request)
-          return responses.get(key, () => recordResponse(key, () => model.respond(request)))
+          return responseTo(key, () => recordResponse(key, () => model.respond(request)))
         },
       }
     },
@@ -73,7 +73,7 @@ export function recordSources(recording: Recording, environment: Environment): S
           if (agents.has(call.name)) return tools.call(call, options)
           const at = positionOfCall(options.idempotencyKey)
           const key = { tool: call.name, input: call.input, at, tools: documentsHash }
-          return results.get(key, () => recordResult(key, () => tools.call(call, options)))
+          return resultOf(key, () => recordResult(key, () => tools.call(call, options)))
         },
       }
     },
@@ -81,14 +81,13 @@ export function recordSources(recording: Recording, environment: Environment): S
 }
 
 /** Results by key. A computation that fails is forgotten, so that it can be repeated. */
-class Memo<Key, Value> {
-  private readonly values = new Map<string, Promise<Value>>()
-
-  get(key: Key, compute: () => Promise<Value>): Promise<Value> {
+function memoize<Key, Value>() {
+  const values = new Map<string, Promise<Value>>()
+  return (key: Key, compute: () => Promise<Value>): Promise<Value> => {
     const id = hash(key)
-    const value = this.values.get(id) ?? compute()
-    this.values.set(id, value)
-    value.catch(() => this.values.delete(id))
+    const value = values.get(id) ?? compute()
+    values.set(id, value)
+    value.catch(() => values.delete(id))
     return value
   }
 }

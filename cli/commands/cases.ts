@@ -38,10 +38,7 @@ export function addCasesCommands(program: CliCommand): void {
 }
 
 /** @throws UserError if it does not exist */
-function findExecution(
-  id: string,
-  options: SharedOptions,
-): Promise<{ slug: string; execution: Execution; failedCalls: FailedCall[] }> {
+function findExecution(id: string, options: SharedOptions) {
   return withOrganization(options, async (stores, organization) => {
     const execution = await stores.executions.get({ organizationId: organization.id, id })
     if (!execution) throw new UserError(`Execution ${id} not found in organization ${organization.name}.`)

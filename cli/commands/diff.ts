@@ -6,10 +6,11 @@ import {
 } from '../../lib/api/compare-versions.ts'
 import { toVersionDetails } from '../../lib/api/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
+import { VersionNotFound } from '../../lib/core/errors.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { versionNotFound } from '../find.ts'
+import { explainError } from '../find.ts'
 import { formatCommand, relativeTime } from '../format.ts'
 import { parseUuid, type SharedOptions } from '../options.ts'
 
@@ -65,7 +66,7 @@ async function findVersion(
   options: SharedOptions,
 ): Promise<Version> {
   const version = await agents.getVersion({ organizationId, agentId, id })
-  if (!version) throw versionNotFound({ slug, versionId: id, options })
+  if (!version) throw explainError(new VersionNotFound(), { slug, versionId: id, options })
   return version
 }
 

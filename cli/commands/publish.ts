@@ -8,7 +8,7 @@ import { applyModelSettings } from '../../local/data-folder.ts'
 import { operatorId } from '../../local/development.ts'
 import type { CliCommand } from '../command.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
-import { toArchivedError, withOrganization } from '../find.ts'
+import { explainError, withOrganization } from '../find.ts'
 import { formatCommand, shellQuote } from '../format.ts'
 import { formatReport } from '../format-cases.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
@@ -86,7 +86,7 @@ async function publish(
       draft,
       message,
     }).catch((error: unknown) => {
-      throw toArchivedError(error, agent.document.slug, options)
+      throw explainError(error, { slug: agent.document.slug, options })
     }),
   )
 }

@@ -5,7 +5,7 @@ import type { Agent, Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { assertNotArchived, readAllPages, toVersionError } from '../find.ts'
+import { assertNotArchived, explainError, readAllPages } from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
 import { parseUuid } from '../options.ts'
 
@@ -56,7 +56,7 @@ export function addPromoteCommand(program: CliCommand): void {
         throw new UserError(`Agent ${slug} has no draft. Specify a version. List versions: ${list}`)
       }
       const agent = await promoteVersion({ ...reference, system, versionId }).catch((error: unknown) => {
-        throw toVersionError(error, { slug, versionId, options })
+        throw explainError(error, { slug, versionId, options })
       })
       const isNew = current?.id !== versionId
       const text = `Version ${versionId} of ${slug} ${isNew ? 'is now current' : 'was already current'}.`
@@ -76,7 +76,7 @@ export function addDeleteVersionCommand(program: CliCommand): void {
     .runWithAgent(
       async ({ slug }, { reference, stores: { executions }, options, args: [versionId = ''] }) => {
         await deleteDraft({ ...reference, executions, versionId }).catch((error: unknown) => {
-          throw toVersionError(error, { slug, versionId, options })
+          throw explainError(error, { slug, versionId, options })
         })
         const text = `Deleted the draft ${versionId} of ${slug}.`
         return { json: { id: versionId, deleted: true }, text }
@@ -102,7 +102,7 @@ export function addRetireCommands(program: CliCommand): void {
         const retiredAt = isRetiring ? new Date(system.now()).toISOString() : null
         const retiring = retireVersion({ ...reference, versionId }, retiredAt)
         const { version, agent } = await retiring.catch((error: unknown) => {
-          throw toVersionError(error, { slug, versionId, options })
+          throw explainError(error, { slug, versionId, options })
         })
         const text = isRetiring
           ? `Retired version ${versionId} of ${slug}. Make it usable again: ${formatCommand(options, `unretire ${slug} ${versionId}`)}`

@@ -6,8 +6,7 @@ import { functionOf, getOperation, isPublicPath, methodsOf } from '../../lib/api
 import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
 import { type CorsOrigins, corsHeaders, preflightResult } from '../../lib/http/cors.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
-import type { Handlers } from './functions.ts'
-import { type Authorizer, authorize, cacheAuthorizer } from './functions.ts'
+import { type Authorizer, authorize, cacheAuthorizer, type Handlers } from './functions.ts'
 import { checkEncoding, matchPath, type PathMatch, readBody, toProxyEvent } from './proxy-event.ts'
 import { rejectMalformed, writeResponse } from './write-response.ts'
 

@@ -13,10 +13,8 @@ import type { AuthorizerContext } from './functions.ts'
 export function checkEncoding(url: string): void {
   const [path = '', ...rest] = url.split('?')
   if (!isEncoded(path)) throw invalidPathEncoding()
-  const invalid = rest
-    .join('?')
-    .split('&')
-    .filter((parameter) => !isEncoded(parameter))
+  const parameters = rest.join('?').split('&')
+  const invalid = parameters.filter((parameter) => !isEncoded(parameter))
   if (invalid.length > 0) throw invalidQueryEncoding(invalid.map(nameOf))
 }
 
@@ -61,12 +59,9 @@ function matchSegments(pattern: string[], given: string[]): Record<string, strin
   const parameters: Record<string, string> = {}
   for (const [index, expected] of pattern.entries()) {
     const segment = given[index] ?? ''
-    if (!expected.startsWith('{')) {
-      if (segment !== expected) return null
-    } else {
-      if (segment === '') return null
-      parameters[expected.slice(1, -1)] = decodeURIComponent(segment)
-    }
+    const isParameter = expected.startsWith('{')
+    if (isParameter ? segment === '' : segment !== expected) return null
+    if (isParameter) parameters[expected.slice(1, -1)] = decodeURIComponent(segment)
   }
   return parameters
 }
@@ -105,13 +100,8 @@ type AuthorizedRequest = {
 }
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html */
-export function toProxyEvent({
-  request,
-  requestId,
-  match,
-  authorizerContext,
-  body,
-}: AuthorizedRequest): APIGatewayProxyEvent {
+export function toProxyEvent(params: AuthorizedRequest): APIGatewayProxyEvent {
+  const { request, requestId, match, authorizerContext, body } = params
   const { route, path, search, parameters } = match
   const query = multiValues(new URLSearchParams(search))
   const isText = isUtf8(body)
