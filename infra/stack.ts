@@ -34,7 +34,7 @@ export class ServiceStack extends Stack {
     if (settings.monitoring) {
       createMetricFilters(this, { accessLog, functions })
       const resources = { api, table, queue, deadLetterQueue, functions }
-      const alarms = createAlarms(this, { ...resources, settings })
+      const alarms = createAlarms(this, { ...resources, alarmEmail: settings.alarmEmail })
       createDashboard(this, { ...resources, alarms })
     }
 

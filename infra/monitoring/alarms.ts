@@ -1,24 +1,60 @@
-import { Stack } from 'aws-cdk-lib'
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import { Duration, Stack } from 'aws-cdk-lib'
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import {
+  Alarm,
+  type AlarmProps,
+  ComparisonOperator,
+  MathExpression,
+  Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
+import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
-import type { Settings } from '../settings.ts'
-import { alarmDefinitions, type MonitoredResources } from './alarm-definitions.ts'
+import { ENQUEUE_FAILURES } from '../../lib/metrics.ts'
+import { getFunctionSettings } from '../functions/function-settings.ts'
+import type { Functions } from '../functions/functions.ts'
+import {
+  AUTHORIZER_ERRORS,
+  countMetric,
+  deadLetterMetric,
+  executionMetric,
+  PERIOD,
+  readLatencyMetric,
+  repeatedAttemptsMetric,
+  serverErrorRate,
+  THROTTLED_REQUESTS,
+} from './metrics.ts'
 
+export type MonitoredResources = {
+  api: RestApi
+  table: Table
+  queue: Queue
+  deadLetterQueue: Queue
+  functions: Functions
+}
+
+/** Its name is the heading of its runbook entry in `docs/runbooks.md`. */
+type AlarmDefinition = Pick<AlarmProps, 'metric'> &
+  Partial<AlarmProps> & { name: string; description: string }
+
+/** Creates the alarms. Unless its definition says otherwise, an alarm is raised when its metric is above 0. */
 export function createAlarms(
   scope: Construct,
-  { settings, ...resources }: MonitoredResources & { settings: Pick<Settings, 'alarmEmail'> },
+  { alarmEmail, ...resources }: MonitoredResources & { alarmEmail: string | null },
 ): Alarm[] {
   const { stackName } = Stack.of(scope)
-  const action = settings.alarmEmail && new SnsAction(createAlarmTopic(scope, settings.alarmEmail))
-  return alarmDefinitions(resources).map(({ name, description, ...definition }) => {
+  const action = alarmEmail && new SnsAction(createAlarmTopic(scope, alarmEmail))
+  return listAlarms(resources).map(({ name, description, ...definition }) => {
     const alarm = new Alarm(scope, `${name}Alarm`, {
       alarmName: `${stackName}-${name}`,
       alarmDescription: `${description} See docs/runbooks.md.`,
       evaluationPeriods: 1,
+      threshold: 0,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...definition,
@@ -28,6 +64,118 @@ export function createAlarms(
       alarm.addOkAction(action)
     }
     return alarm
+  })
+}
+
+/** A message stays in the queue while its execution runs. Beyond the maximum run time of a runner, messages wait. */
+const MAX_QUEUE_WAIT = Duration.minutes(5)
+
+/**
+ * Alarms on what clients experience first, then on what delays or ends executions. Their causes are graphs of the
+ * dashboard: CloudWatch charges for every metric of an alarm.
+ */
+function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResources): AlarmDefinition[] {
+  const sum = { statistic: 'Sum', period: PERIOD }
+  const runnerTimeout = getFunctionSettings('process-execution').timeoutSeconds
+  return [
+    {
+      name: 'ServerErrorRate',
+      description: 'More than 1 % of requests fail because of the service.',
+      metric: serverErrorRate(api),
+      threshold: 1,
+    },
+    {
+      name: 'ReadLatency',
+      description: 'One in a hundred reads takes longer than 1 s.',
+      metric: readLatencyMetric(),
+      // Most reads take a hundredth of it.
+      threshold: 1_000,
+      // The slowest of a few requests is their p99, so one cold start must not raise the alarm.
+      evaluationPeriods: 3,
+    },
+    {
+      name: 'AuthorizerErrors',
+      description: 'The authorizer fails, so that requests with valid tokens are rejected.',
+      metric: countMetric(AUTHORIZER_ERRORS),
+      // Clients retry a single one.
+      threshold: 2,
+    },
+    {
+      name: 'ThrottledRequests',
+      description: 'Many requests get 429.',
+      metric: countMetric(THROTTLED_REQUESTS),
+      // Clients are expected to reach limits now and then, and honor Retry-After.
+      threshold: 100,
+    },
+    {
+      name: 'EnqueueFailures',
+      description: 'SQS does not accept messages of executions.',
+      metric: countMetric(ENQUEUE_FAILURES),
+    },
+    {
+      name: 'QueueAge',
+      description: 'Asynchronous executions wait too long in the queue.',
+      metric: queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: PERIOD }),
+      threshold: runnerTimeout + MAX_QUEUE_WAIT.toSeconds(),
+    },
+    {
+      name: 'RunnerErrors',
+      description: 'Runners crash, time out or run out of memory.',
+      metric: functions['process-execution'].metricErrors(sum),
+    },
+    {
+      name: 'DeadLetters',
+      description: 'Messages of executions exceeded maxReceiveCount.',
+      metric: deadLetterMetric(deadLetterQueue),
+    },
+    {
+      name: 'RepeatedAttempts',
+      description: 'An execution needs more than 3 attempts without progress, which can be paid for.',
+      metric: repeatedAttemptsMetric(),
+      // One or two are repeated when a worker dies or a model is unavailable for a moment.
+      threshold: 3,
+    },
+    {
+      name: 'ExecutionErrorRate',
+      description: 'More than 20 % of executions end in ERROR.',
+      metric: executionErrorRate(),
+      threshold: 20,
+    },
+    {
+      name: 'SweepFailures',
+      description: 'Sweeps fail. Executions whose worker dies can hang.',
+      metric: functions['sweep-executions'].metricErrors(sum),
+    },
+    {
+      name: 'SweeperNotRunning',
+      description: 'The sweeper is not invoked. Executions whose worker dies can hang.',
+      metric: functions['sweep-executions'].metricInvocations(sum),
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.BREACHING,
+    },
+    {
+      name: 'FunctionThrottles',
+      description: 'Lambda throttles functions of the account in this region.',
+      // All functions of an account share its concurrency quota, so that any of them can use it up.
+      metric: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum }),
+    },
+  ]
+}
+
+/** With fewer executions in the period, a single failure would raise the alarm. */
+const MIN_EXECUTIONS = 20
+
+function executionErrorRate(): MathExpression {
+  const options = { statistic: 'Sum', period: Duration.minutes(15) }
+  return new MathExpression({
+    expression: `IF(total >= ${MIN_EXECUTIONS}, 100 * FILL(failed, 0) / total, 0)`,
+    label: 'Executions in ERROR, percent',
+    period: options.period,
+    usingMetrics: {
+      total: executionMetric('Runs', options),
+      failed: executionMetric('Runs', { ...options, outcome: 'ERROR' }),
+    },
   })
 }
 

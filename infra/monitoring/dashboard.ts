@@ -5,13 +5,12 @@ import {
   Dashboard,
   GraphWidget,
   type IMetric,
-  type IWidget,
   MathExpression,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
 import { ENQUEUE_FAILURES, OUTCOMES, SERVER_ERRORS } from '../../lib/metrics.ts'
 import { FUNCTION_NAMES } from '../functions/function-settings.ts'
-import type { MonitoredResources } from './alarm-definitions.ts'
+import type { MonitoredResources } from './alarms.ts'
 import {
   AUTHORIZER_ERRORS,
   countMetric,
@@ -24,46 +23,30 @@ import {
   throttleMetric,
 } from './metrics.ts'
 
-type DashboardProps = MonitoredResources & { alarms: Alarm[] }
+type Graph = [title: string, left: IMetric[], right?: IMetric[]]
 
 const FULL_WIDTH = 24
 
-/** Creates a dashboard with the alarms and a row of graphs each for executions, queue, functions, API and table. */
-export function createDashboard(scope: Construct, props: DashboardProps): void {
+/** Creates a dashboard with the alarms and, below them, rows of graphs side by side. */
+export function createDashboard(
+  scope: Construct,
+  { alarms, ...resources }: MonitoredResources & { alarms: Alarm[] },
+): void {
   const { stackName, region } = Stack.of(scope)
   // Dashboards are global: their names must be unique across regions.
   const dashboard = new Dashboard(scope, 'Dashboard', { dashboardName: `${stackName}-${region}` })
-  dashboard.addWidgets(
-    new AlarmStatusWidget({ title: 'Alarms', alarms: props.alarms, width: FULL_WIDTH, height: 4 }),
-  )
-  const rows = [
-    executionGraphs(),
-    usageGraphs(),
-    queueGraphs(props),
-    functionGraphs(props),
-    apiAndTableGraphs(props),
-  ]
-  for (const row of rows) dashboard.addWidgets(...row)
+  dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms, width: FULL_WIDTH, height: 4 }))
+  for (const row of [...executionGraphs(), ...resourceGraphs(resources)]) {
+    const width = FULL_WIDTH / row.length
+    const axes = { leftYAxis: { min: 0 }, rightYAxis: { min: 0 } }
+    dashboard.addWidgets(
+      ...row.map(([title, left, right = []]) => new GraphWidget({ title, left, right, width, ...axes })),
+    )
+  }
 }
 
-type Graph = [title: string, left: IMetric[], right?: IMetric[]]
-
-/** Graphs side by side. */
-const createRow = (...graphs: Graph[]): IWidget[] =>
-  graphs.map(
-    ([title, left, right = []]) =>
-      new GraphWidget({
-        title,
-        left,
-        right,
-        width: FULL_WIDTH / graphs.length,
-        leftYAxis: { min: 0 },
-        rightYAxis: { min: 0 },
-      }),
-  )
-
-const executionGraphs = () =>
-  createRow(
+const executionGraphs = (): Graph[][] => [
+  [
     [
       'Executions by outcome',
       OUTCOMES.map((outcome) => executionMetric('Runs', { outcome, statistic: 'Sum', label: outcome })),
@@ -74,10 +57,8 @@ const executionGraphs = () =>
         executionMetric('DurationMs', { statistic, label: statistic }),
       ),
     ],
-  )
-
-const usageGraphs = () =>
-  createRow(
+  ],
+  [
     [
       'Steps per execution',
       [
@@ -103,10 +84,11 @@ const usageGraphs = () =>
         }),
       ],
     ],
-  )
+  ],
+]
 
-const queueGraphs = ({ queue, deadLetterQueue }: DashboardProps) =>
-  createRow(
+const resourceGraphs = ({ api, table, queue, deadLetterQueue, functions }: MonitoredResources): Graph[][] => [
+  [
     [
       'Messages in the queue',
       [
@@ -123,10 +105,8 @@ const queueGraphs = ({ queue, deadLetterQueue }: DashboardProps) =>
       [deadLetterMetric(deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],
       [repeatedAttemptsMetric()],
     ],
-  )
-
-const functionGraphs = ({ functions }: DashboardProps) =>
-  createRow(
+  ],
+  [
     [
       'Errors by function',
       FUNCTION_NAMES.map((name) => functions[name].metricErrors({ label: name, period: PERIOD })),
@@ -135,10 +115,8 @@ const functionGraphs = ({ functions }: DashboardProps) =>
       'Throttles by function',
       FUNCTION_NAMES.map((name) => functions[name].metricThrottles({ label: name, period: PERIOD })),
     ],
-  )
-
-const apiAndTableGraphs = ({ api, table }: DashboardProps) =>
-  createRow(
+  ],
+  [
     [
       'Failed requests',
       [
@@ -157,8 +135,9 @@ const apiAndTableGraphs = ({ api, table }: DashboardProps) =>
       [
         api.metricLatency({ statistic: 'p50', label: 'p50 (ms)', period: PERIOD }),
         api.metricLatency({ statistic: 'p99', label: 'p99 (ms)', period: PERIOD }),
-        readLatencyMetric('p99'),
+        readLatencyMetric(),
       ],
     ],
     ['Table throttles', [throttleMetric(table, 'Read'), throttleMetric(table, 'Write')]],
-  )
+  ],
+]

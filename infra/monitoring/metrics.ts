@@ -1,6 +1,6 @@
 import { Aws, Duration } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
-import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
+import { type IMetric, MathExpression, Metric, type MetricProps } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
@@ -17,49 +17,33 @@ export const AUTHORIZER_ERRORS = 'AuthorizerErrors'
 export const THROTTLED_REQUESTS = 'ThrottledRequests'
 export const READ_LATENCY = 'ReadLatencyMs'
 
-type ExecutionMetricOptions = {
-  outcome?: (typeof OUTCOMES)[number]
-  statistic: string
-  period?: Duration
-  label?: string
-}
+type MetricOptions = { statistic: string; period?: Duration; label?: string }
+
+/** A metric of the service, in its namespace. */
+const createMetric = (
+  metricName: string,
+  options: MetricOptions & Pick<MetricProps, 'dimensionsMap'>,
+): Metric => new Metric({ namespace: NAMESPACE, metricName, period: PERIOD, ...options })
 
 /** A metric that `lib/metrics.ts` emits for completed executions. */
 export const executionMetric = (
   metricName: keyof typeof UNITS,
-  { outcome, period = PERIOD, ...options }: ExecutionMetricOptions,
-): Metric =>
-  new Metric({
-    namespace: NAMESPACE,
-    metricName,
-    period,
-    ...(outcome && { dimensionsMap: { Outcome: outcome } }),
-    ...options,
-  })
+  { outcome, ...options }: MetricOptions & { outcome?: (typeof OUTCOMES)[number] },
+) => createMetric(metricName, { ...options, ...(outcome && { dimensionsMap: { Outcome: outcome } }) })
 
 /** The sum of a metric of the service that has no dimensions. */
-export const countMetric = (metricName: string, label?: string): Metric =>
-  new Metric({ namespace: NAMESPACE, metricName, statistic: 'Sum', period: PERIOD, ...(label && { label }) })
+export const countMetric = (metricName: string, label?: string) =>
+  createMetric(metricName, { statistic: 'Sum', ...(label && { label }) })
 
-/** The most attempts at a run without progress. */
-export const repeatedAttemptsMetric = (): Metric =>
-  new Metric({
-    namespace: NAMESPACE,
-    metricName: REPEATED_ATTEMPTS,
+export const repeatedAttemptsMetric = () =>
+  createMetric(REPEATED_ATTEMPTS, {
     statistic: 'Maximum',
-    period: PERIOD,
     label: 'attempts of a run without progress, maximum',
   })
 
-/** The time that functions take to read, in milliseconds. */
-export const readLatencyMetric = (statistic: string): Metric =>
-  new Metric({
-    namespace: NAMESPACE,
-    metricName: READ_LATENCY,
-    statistic,
-    period: PERIOD,
-    label: `reads ${statistic} (ms)`,
-  })
+/** One in a hundred reads takes longer than this, in milliseconds. */
+export const readLatencyMetric = () =>
+  createMetric(READ_LATENCY, { statistic: 'p99', label: 'reads p99 (ms)' })
 
 /** With fewer in the period, a single error of an API with little traffic would be a high rate. */
 const MIN_SERVER_ERRORS = 3
@@ -78,31 +62,29 @@ export const serverErrorRate = (api: RestApi): MathExpression =>
 
 /** Throttled reads or writes of the table and its indexes. */
 export function throttleMetric(table: Table, kind: 'Read' | 'Write'): MathExpression {
-  const createMetric = (dimensions: Record<string, string>) =>
+  const indexes = Object.keys(INDEXES).map((name) => ({ GlobalSecondaryIndexName: name }))
+  const metrics = [{}, ...indexes].map((dimensions, index) => [
+    `${kind.toLowerCase()}s${index}`,
     new Metric({
       namespace: 'AWS/DynamoDB',
       metricName: `${kind}ThrottleEvents`,
       statistic: 'Sum',
       period: PERIOD,
       dimensionsMap: { TableName: table.tableName, ...dimensions },
-    })
-  const indexes = Object.keys(INDEXES).map((name) => ({ GlobalSecondaryIndexName: name }))
-  const metrics = [{}, ...indexes].map(
-    (dimensions, index) => [`${kind.toLowerCase()}s${index}`, createMetric(dimensions)] as const,
-  )
+    }),
+  ])
   return sumMetrics(`${kind}s throttled`, Object.fromEntries(metrics))
 }
 
 /** SQS has no metric for messages moved to a dead-letter queue: counts those received from it and visible in it. */
-export function deadLetterMetric(deadLetterQueue: Queue): MathExpression {
-  return sumMetrics('Dead letters', {
+export const deadLetterMetric = (deadLetterQueue: Queue) =>
+  sumMetrics('Dead letters', {
     received: deadLetterQueue.metricNumberOfMessagesReceived({ statistic: 'Sum', period: PERIOD }),
     visible: deadLetterQueue.metricApproximateNumberOfMessagesVisible({
       statistic: 'Maximum',
       period: PERIOD,
     }),
   })
-}
 
 /** Missing data counts as 0: most of these metrics have data only when something is wrong. */
 function sumMetrics(label: string, usingMetrics: Record<string, IMetric>): MathExpression {
