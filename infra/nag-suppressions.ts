@@ -6,9 +6,7 @@ import { getSecretsPath, TOOL_FUNCTION_PREFIX } from './functions/grants.ts'
 import type { ServiceStack } from './stack.ts'
 
 /** A cdk-nag finding that is accepted on some constructs, and why. */
-export type Suppression = { id: string; reason: string; constructs: (stack: ServiceStack) => IConstruct[] }
-
-const theApi = ({ api }: ServiceStack) => [api]
+type Suppression = { id: string; reason: string; constructs: (stack: ServiceStack) => IConstruct[] }
 
 /** The methods without an authorizer: of public operations, and 405 for the other methods of their paths. */
 const publicMethods = ({ api }: ServiceStack) =>
@@ -24,47 +22,39 @@ const rolesOf =
   ({ functions }: ServiceStack) =>
     names.flatMap((name) => functions[name].role ?? [])
 
-const REGION_AND_ACCOUNT = '<AWS::Region>:<AWS::AccountId>'
-
-const agentPermission = (service: string, resource: string, reason: string): Suppression => ({
-  id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:${service}:${resource}]`,
-  reason,
-  constructs: rolesOf(AGENT_FUNCTIONS),
-})
+const API_FINDINGS = {
+  COG4: 'A Lambda authorizer checks the API tokens of the service. Clients are programs, not users of a Cognito user pool.',
+  APIG2:
+    'The functions validate every request and return problem details, which the validator of API Gateway cannot.',
+  APIG3: 'A web ACL has a fixed monthly price, so it is optional: see the setting webAcl.',
+  APIG6:
+    'The stage has an access log. Execution logs cost more, add little, and can contain the data of clients.',
+  'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+    'AWS documents this managed policy for the CloudWatch role of API Gateway in an account.',
+}
 
 const MODELS = 'Agents name their models. Access to the models of an account is granted in Amazon Bedrock.'
 const SECRETS = 'Agents name the secrets of their tools. This path contains nothing else.'
 const TOOLS = 'Agents name the Lambda functions that are their tools. Only tool functions have this prefix.'
 
+const OWN = '<AWS::Region>:<AWS::AccountId>'
+
+/** Why agents have access to resources whose names they choose. */
+const agentResources = (stack: { stackName: string }) => ({
+  'bedrock:*::foundation-model/*': MODELS,
+  [`bedrock:${OWN}:inference-profile/*`]: MODELS,
+  [`bedrock:${OWN}:application-inference-profile/*`]: MODELS,
+  [`ssm:${OWN}:parameter${getSecretsPath(stack)}/*`]: SECRETS,
+  [`secretsmanager:${OWN}:secret:${getSecretsPath(stack)}/*`]: SECRETS,
+  [`lambda:${OWN}:function:${TOOL_FUNCTION_PREFIX}*`]: TOOLS,
+})
+
 export const listSuppressions = (stack: { stackName: string }): Suppression[] => [
-  {
-    id: 'AwsSolutions-COG4',
-    reason:
-      'A Lambda authorizer checks the API tokens of the service. Clients are programs, not users of a Cognito user pool.',
-    constructs: theApi,
-  },
-  {
-    id: 'AwsSolutions-APIG2',
-    reason:
-      'The functions validate every request and return problem details, which the validator of API Gateway cannot.',
-    constructs: theApi,
-  },
-  {
-    id: 'AwsSolutions-APIG3',
-    reason: 'A web ACL has a fixed monthly price, so it is optional: see the setting webAcl.',
-    constructs: theApi,
-  },
-  {
-    id: 'AwsSolutions-APIG6',
-    reason:
-      'The stage has an access log. Execution logs cost more, add little, and can contain the data of clients.',
-    constructs: theApi,
-  },
-  {
-    id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-    reason: 'AWS documents this managed policy for the CloudWatch role of API Gateway in an account.',
-    constructs: theApi,
-  },
+  ...Object.entries(API_FINDINGS).map(([finding, reason]) => ({
+    id: `AwsSolutions-${finding}`,
+    reason,
+    constructs: ({ api }: ServiceStack) => [api],
+  })),
   {
     id: 'AwsSolutions-APIG4',
     reason:
@@ -77,12 +67,11 @@ export const listSuppressions = (stack: { stackName: string }): Suppression[] =>
       'The two X-Ray actions do not support resource-level permissions. A template test allows no other wildcard.',
     constructs: rolesOf(FUNCTION_NAMES),
   },
-  agentPermission('bedrock', '*::foundation-model/*', MODELS),
-  agentPermission('bedrock', `${REGION_AND_ACCOUNT}:inference-profile/*`, MODELS),
-  agentPermission('bedrock', `${REGION_AND_ACCOUNT}:application-inference-profile/*`, MODELS),
-  agentPermission('ssm', `${REGION_AND_ACCOUNT}:parameter${getSecretsPath(stack)}/*`, SECRETS),
-  agentPermission('secretsmanager', `${REGION_AND_ACCOUNT}:secret:${getSecretsPath(stack)}/*`, SECRETS),
-  agentPermission('lambda', `${REGION_AND_ACCOUNT}:function:${TOOL_FUNCTION_PREFIX}*`, TOOLS),
+  ...Object.entries(agentResources(stack)).map(([resource, reason]) => ({
+    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:${resource}]`,
+    reason,
+    constructs: rolesOf(AGENT_FUNCTIONS),
+  })),
 ]
 
 export function suppressFindings(stack: ServiceStack): void {

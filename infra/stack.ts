@@ -11,7 +11,7 @@ import { createMetricFilters } from './monitoring/metric-filters.ts'
 import type { Settings } from './settings.ts'
 import { createKey, createQueues, createTable } from './storage.ts'
 
-export type ServiceStackProps = StackProps & {
+type ServiceStackProps = StackProps & {
   /** The output folder of `bundleFunctions`. */
   bundles: string
   settings: Settings
@@ -28,7 +28,7 @@ export class ServiceStack extends Stack {
     const table = createTable(this, { key, deletionProtection: settings.deletionProtection })
     const { queue, deadLetterQueue } = createQueues(this, key)
     const functions = createFunctions(this, { table, queue, bundles, settings })
-    createTriggers(this, { functions, queue, deadLetterQueue, settings })
+    createTriggers(this, functions, { queue, deadLetterQueue, settings })
     const { api, accessLog } = createApi(this, { functions, settings })
     if (settings.webAcl) createWebAcl(this, api)
     if (settings.monitoring) {

@@ -1,28 +1,8 @@
 import * as z from 'zod'
 import { isTokenFormat } from '../lib/access/tokens.ts'
-import {
-  LARGE_BODY_MB_PER_MINUTE as DEFAULT_LARGE_BODY_MB_PER_MINUTE,
-  MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN_EXECUTIONS,
-  RETRY_BACKOFF_MS as DEFAULT_RETRY_BACKOFF_MS,
-  SYNC_DEADLINE_MS,
-} from '../lib/core/limits.ts'
+import * as limits from '../lib/core/limits.ts'
 import { readTimes } from '../lib/engine/engine.ts'
-import {
-  AGENT_MEMORY_MB,
-  CORS_ORIGINS,
-  DEFAULT_MODEL,
-  DYNAMODB_ENDPOINT,
-  type Environment,
-  EXECUTION_RETENTION_DAYS,
-  HTTP_PUBLISHING,
-  LARGE_BODY_MB_PER_MINUTE,
-  LEASE_SECONDS,
-  MAX_OPEN_EXECUTIONS,
-  MODEL_PRICES,
-  RETRY_BACKOFF_MS,
-  SQS_ENDPOINT,
-  SYNC_DEADLINE_SECONDS,
-} from '../lib/environment.ts'
+import * as variables from '../lib/environment.ts'
 import { parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
@@ -33,14 +13,10 @@ import { checked, integer, optional, parseSettings, setting } from '../lib/setti
 const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
 const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT']
 
+const isHttpUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+
 /** The error does not contain the URL, because it may contain a password. */
-const url = (name: string) =>
-  z
-    .string()
-    .refine(
-      (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
-      `${name} must be an http or https URL.`,
-    )
+const url = (name: string) => z.string().refine(isHttpUrl, `${name} must be an http or https URL.`)
 
 const named = (prefix: string, parse: (text: string) => unknown) =>
   checked((text) => {
@@ -59,7 +35,7 @@ const endpoint = (name: string, service: string) =>
   })
 
 /** The rows of the table in `docs/configuration.md`. @param environment which a check of the default model reads */
-export const localSettings = (environment: Environment) => ({
+export const localSettings = (environment: variables.Environment) => ({
   PORT: integer({
     default: 3000,
     min: 0,
@@ -72,11 +48,11 @@ export const localSettings = (environment: Environment) => ({
     allowed: 'an address or a host name',
     description: 'Address of the API.',
   }),
-  [CORS_ORIGINS]: optional(named(CORS_ORIGINS, parseCorsOrigins), {
+  [variables.CORS_ORIGINS]: optional(named(variables.CORS_ORIGINS, parseCorsOrigins), {
     allowed: '`*`, or origins separated by commas, such as `https://app.example,http://localhost:5173`',
     description: 'Origins of web pages that may call the API.',
   }),
-  [HTTP_PUBLISHING]: setting(z.enum(['on', 'off']), {
+  [variables.HTTP_PUBLISHING]: setting(z.enum(['on', 'off']), {
     default: 'on',
     allowed: '`on` or `off`',
     description:
@@ -101,55 +77,55 @@ export const localSettings = (environment: Environment) => ({
         'Token of the development organization. A generated one is stored in `DATA_DIR/dev-token`.',
     },
   ),
-  [DYNAMODB_ENDPOINT]: endpoint(DYNAMODB_ENDPOINT, 'DynamoDB'),
-  [SQS_ENDPOINT]: endpoint(SQS_ENDPOINT, 'SQS'),
+  [variables.DYNAMODB_ENDPOINT]: endpoint(variables.DYNAMODB_ENDPOINT, 'DynamoDB'),
+  [variables.SQS_ENDPOINT]: endpoint(variables.SQS_ENDPOINT, 'SQS'),
   LAMBDA_ENDPOINT: optional(url('LAMBDA_ENDPOINT'), {
     shownDefault: 'AWS',
     allowed: 'an http or https URL',
     description: 'Replaces AWS Lambda for tools of kind `lambda`.',
   }),
-  [DEFAULT_MODEL]: optional(
-    named(`${DEFAULT_MODEL}:`, (text) => checkModel(text, environment)),
+  [variables.DEFAULT_MODEL]: optional(
+    named(`${variables.DEFAULT_MODEL}:`, (text) => checkModel(text, environment)),
     {
       allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
       description: 'The model of agents that name none.',
     },
   ),
-  [MODEL_PRICES]: optional(checked(parseModelPrices), {
+  [variables.MODEL_PRICES]: optional(checked(parseModelPrices), {
     allowed: 'JSON such as `{"openai-compatible/my-model": {"input": 0.5, "output": 1.5}}`',
     description: '[Prices](models.md#budgets) of models in US dollars per million tokens.',
   }),
-  [MAX_OPEN_EXECUTIONS]: integer({
-    default: DEFAULT_MAX_OPEN_EXECUTIONS,
+  [variables.MAX_OPEN_EXECUTIONS]: integer({
+    default: limits.MAX_OPEN_EXECUTIONS,
     description: 'Maximum executions in progress per organization. Further runs get 429.',
   }),
-  [LARGE_BODY_MB_PER_MINUTE]: integer({
-    default: DEFAULT_LARGE_BODY_MB_PER_MINUTE,
+  [variables.LARGE_BODY_MB_PER_MINUTE]: integer({
+    default: limits.LARGE_BODY_MB_PER_MINUTE,
     description:
       'Megabytes per minute that an organization may send in request bodies of more than 256 kB. Further ones get 429.',
   }),
-  [SYNC_DEADLINE_SECONDS]: integer({
-    default: SYNC_DEADLINE_MS.streamed / 1000,
+  [variables.SYNC_DEADLINE_SECONDS]: integer({
+    default: limits.SYNC_DEADLINE_MS.streamed / 1000,
     description:
       'After this time a synchronous call gets 504 and its run continues. A call of an [MCP tool](mcp.md) waits for at most 45 s.',
   }),
-  [LEASE_SECONDS]: integer({
+  [variables.LEASE_SECONDS]: integer({
     // Shorter than on AWS: a developer who kills a worker waits for its runs.
     default: 10,
     description:
       'How long an execution stays with a worker that does not respond; then another one resumes it. On AWS 60.',
   }),
-  [RETRY_BACKOFF_MS]: integer({
-    default: DEFAULT_RETRY_BACKOFF_MS,
+  [variables.RETRY_BACKOFF_MS]: integer({
+    default: limits.RETRY_BACKOFF_MS,
     description:
       'First delay before a run is retried after a transient error of a model, a tool or the database. It triples each time.',
   }),
-  [AGENT_MEMORY_MB]: integer({
+  [variables.AGENT_MEMORY_MB]: integer({
     // As in the engine, which is not loaded yet.
     default: 512,
     description: "Limit of the heap and of the buffers of a code agent's run.",
   }),
-  [EXECUTION_RETENTION_DAYS]: integer({
+  [variables.EXECUTION_RETENTION_DAYS]: integer({
     default: null,
     description: 'Days after which executions expire. If unset, they are kept.',
   }),
@@ -175,15 +151,15 @@ const PROVIDER_SETTINGS = Object.fromEntries(
  * `docs/configuration.md` that `npm start` or a function reads, before anything is opened.
  * @throws an Error with one line for each invalid variable
  */
-export function readLocalSettings(given: Environment) {
+export function readLocalSettings(given: variables.Environment) {
   const { HOST, PORT, DEV_TOKEN, ...values } = parseSettings(
     { ...localSettings(given), ...(PROVIDER_SETTINGS as object) },
     (name) => given[name],
     ({ name, value, allowed, reason }) => reason ?? `${name} is "${value}"; it must be ${allowed}.`,
   )
   // Variables of the functions whose defaults differ from those on AWS.
-  const defaults: Environment = {
-    [LEASE_SECONDS]: String(values[LEASE_SECONDS]),
+  const defaults: variables.Environment = {
+    [variables.LEASE_SECONDS]: String(values[variables.LEASE_SECONDS]),
     [POWERTOOLS_LOG_LEVEL]: values[POWERTOOLS_LOG_LEVEL],
   }
   const environment = { ...given, ...defaults }

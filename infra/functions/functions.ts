@@ -19,22 +19,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
-import {
-  AGENT_MEMORY_MB,
-  CORS_ORIGINS,
-  DEFAULT_MODEL,
-  EXECUTION_RETENTION_DAYS,
-  HTTP_PUBLISHING,
-  LARGE_BODY_MB_PER_MINUTE,
-  MAX_OPEN_EXECUTIONS,
-  METRICS_NAMESPACE,
-  MODEL_PRICES,
-  QUEUE_URL,
-  RESPONSE_STREAMING,
-  SECRETS_PREFIX,
-  SYNC_DEADLINE_SECONDS,
-  TABLE_NAME,
-} from '../../lib/environment.ts'
+import * as variables from '../../lib/environment.ts'
 import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import type { Settings } from '../settings.ts'
 import { findDefaultModel } from './default-model.ts'
@@ -48,7 +33,7 @@ import {
 } from './function-settings.ts'
 import { applyGrant, GRANTS, getSecretsPath, grantAgentPermissions } from './grants.ts'
 
-export type FunctionsProps = {
+type FunctionsProps = {
   table: Table
   queue: Queue
   /** The output folder of `bundleFunctions`. */
@@ -61,17 +46,16 @@ export type Functions = Record<FunctionName, Lambda>
 /** Creates one Lambda function per file of `functions/`. */
 export function createFunctions(scope: Construct, props: FunctionsProps): Functions {
   const defaultModel = props.settings.defaultModel ?? findDefaultModel(scope)
-  const entries = FUNCTION_NAMES.map((name) => [
-    name,
-    createFunction(scope, name, { ...props, defaultModel }),
-  ])
-  return Object.fromEntries(entries) as Functions
+  const create = (name: FunctionName) => createFunction(scope, name, { ...props, defaultModel })
+  return Object.fromEntries(FUNCTION_NAMES.map((name) => [name, create(name)])) as Functions
 }
 
-type FunctionProps = FunctionsProps & { defaultModel: string }
-
 /** Each function has its own role and log group, so that its policy contains all of its permissions and no others. */
-function createFunction(parent: Construct, name: FunctionName, props: FunctionProps): Lambda {
+function createFunction(
+  parent: Construct,
+  name: FunctionName,
+  props: FunctionsProps & { defaultModel: string },
+): Lambda {
   const { table, queue, bundles, settings } = props
   const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
   const scope = new Construct(parent, toPascalCase(name))
@@ -109,46 +93,46 @@ const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof M
 }
 
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
-function createEnvironment(name: FunctionName, { table, queue, settings, defaultModel }: FunctionProps) {
-  const { corsOrigins, responseStreaming, maxOpenExecutions, executionRetentionDays, agentMemoryMb } =
-    settings
-  const hasBody = operationsOf(name).some((each) => getOperation(each).body)
+function createEnvironment(
+  name: FunctionName,
+  { table, queue, settings, defaultModel }: Parameters<typeof createFunction>[2],
+) {
+  const { corsOrigins, responseStreaming, executionRetentionDays } = settings
+  const operations = operationsOf(name).map((each) => getOperation(each))
   const deadlines = DEADLINES[name]
   return {
-    [TABLE_NAME]: table.tableName,
-    [METRICS_NAMESPACE]: settings.stackName,
-    ...(executionRetentionDays && { [EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
-    ...(GRANTS[name].queue && { [QUEUE_URL]: queue.queueUrl }),
+    [variables.TABLE_NAME]: table.tableName,
+    [variables.METRICS_NAMESPACE]: settings.stackName,
+    ...(executionRetentionDays && { [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
+    ...(GRANTS[name].queue && { [variables.QUEUE_URL]: queue.queueUrl }),
     ...(MODEL_FUNCTIONS.includes(name) && {
-      [DEFAULT_MODEL]: defaultModel,
-      ...(settings.modelPrices && { [MODEL_PRICES]: settings.modelPrices }),
+      [variables.DEFAULT_MODEL]: defaultModel,
+      ...(settings.modelPrices && { [variables.MODEL_PRICES]: settings.modelPrices }),
     }),
     ...(AGENT_FUNCTIONS.includes(name) && {
-      [SECRETS_PREFIX]: getSecretsPath(settings),
+      [variables.SECRETS_PREFIX]: getSecretsPath(settings),
       // The rest is for the worker, its SDKs and payloads.
-      [AGENT_MEMORY_MB]: String(Math.floor(agentMemoryMb / 2)),
-      ...createKeyParameters(settings),
+      [variables.AGENT_MEMORY_MB]: String(Math.floor(settings.agentMemoryMb / 2)),
+      // The names of the parameters with API keys. Functions read the values at run time.
+      ...Object.fromEntries(
+        STACK_KEYS.map(({ setting, variable }) => [variable, settings[setting]]).filter(([, name]) => name),
+      ),
     }),
-    ...(name === 'publish-agent' && !settings.httpPublishing && { [HTTP_PUBLISHING]: 'off' }),
-    ...(operationsOf(name).length > 0 && corsOrigins && { [CORS_ORIGINS]: corsOrigins }),
-    ...(operationsOf(name).some((each) => getOperation(each).streams) &&
-      responseStreaming && { [RESPONSE_STREAMING]: 'on' }),
-    ...(hasBody && { [LARGE_BODY_MB_PER_MINUTE]: String(settings.largeBodyMbPerMinute) }),
+    ...(name === 'publish-agent' && !settings.httpPublishing && { [variables.HTTP_PUBLISHING]: 'off' }),
+    ...(operations.length > 0 && corsOrigins && { [variables.CORS_ORIGINS]: corsOrigins }),
+    ...(responseStreaming &&
+      operations.some(({ streams }) => streams) && { [variables.RESPONSE_STREAMING]: 'on' }),
+    ...(operations.some(({ body }) => body) && {
+      [variables.LARGE_BODY_MB_PER_MINUTE]: String(settings.largeBodyMbPerMinute),
+    }),
     ...(deadlines && {
-      [MAX_OPEN_EXECUTIONS]: String(maxOpenExecutions),
-      [SYNC_DEADLINE_SECONDS]: String(deadlines[responseStreaming ? 'streamed' : 'buffered'] / 1000),
+      [variables.MAX_OPEN_EXECUTIONS]: String(settings.maxOpenExecutions),
+      [variables.SYNC_DEADLINE_SECONDS]: String(
+        deadlines[responseStreaming ? 'streamed' : 'buffered'] / 1000,
+      ),
     }),
   }
 }
-
-/** Functions get the names of the parameters with API keys and read the values at run time. */
-const createKeyParameters = (settings: Settings): Record<string, string> =>
-  Object.fromEntries(
-    STACK_KEYS.flatMap(({ setting, variable }) => {
-      const parameter = settings[setting]
-      return parameter ? [[variable, parameter]] : []
-    }),
-  )
 
 const BACKGROUND_DESCRIPTIONS: Record<string, string> = {
   'authorize-request': 'Authorizes requests by their API token',
@@ -167,19 +151,11 @@ const getDescription = (name: FunctionName) =>
 const toPascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-const SWEEP_INTERVAL = Duration.minutes(1)
-
-type Triggers = {
-  functions: Functions
-  queue: Queue
-  deadLetterQueue: Queue
-  settings: Pick<Settings, 'runnerConcurrency' | 'runnerBatch'>
-}
-
 /** Connects the queues and the schedule to their functions. */
 export function createTriggers(
   scope: Construct,
-  { functions, queue, deadLetterQueue, settings }: Triggers,
+  functions: Functions,
+  { queue, deadLetterQueue, settings }: { queue: Queue; deadLetterQueue: Queue; settings: Settings },
 ): void {
   functions['process-execution'].addEventSource(
     new SqsEventSource(queue, {
@@ -192,7 +168,7 @@ export function createTriggers(
     new SqsEventSource(deadLetterQueue, { batchSize: 10, reportBatchItemFailures: true }),
   )
   new Rule(scope, 'SweepSchedule', {
-    schedule: Schedule.rate(SWEEP_INTERVAL),
+    schedule: Schedule.rate(Duration.minutes(1)),
     // The next scheduled sweep replaces a retry.
     targets: [new LambdaFunction(functions['sweep-executions'], { retryAttempts: 0 })],
   })

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
-import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam'
+import { Effect, PolicyStatement, type PolicyStatementProps, type Role } from 'aws-cdk-lib/aws-iam'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import {
@@ -15,24 +15,24 @@ import { type KeySetting, STACK_KEYS } from '../../lib/models/providers/provider
 import type { Settings } from '../settings.ts'
 import { AGENT_FUNCTIONS, type FunctionName } from './function-settings.ts'
 
-export type TableAction =
-  | 'BatchGetItem'
-  | 'BatchWriteItem'
-  | 'DeleteItem'
-  | 'GetItem'
-  | 'PutItem'
-  | 'Query'
-  | 'UpdateItem'
+const WRITES = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'] as const
 
-export type QueueAction = 'ChangeMessageVisibility' | 'SendMessage'
-
-export type Grant = {
+type Grant = {
   /** Actions on the table, without its indexes. */
-  table: TableAction[]
+  table: ((typeof WRITES)[number] | 'BatchGetItem' | 'GetItem' | 'Query')[]
   /** Indexes that the function queries. */
   indexes?: IndexName[]
-  queue?: QueueAction[]
+  queue?: ('ChangeMessageVisibility' | 'SendMessage')[]
 }
+
+/** Of the lists of the executions of an agent. */
+const LIST_INDEXES: IndexName[] = [
+  'executions-by-status',
+  'executions-of-agent',
+  'executions-of-tenant',
+  'failed-executions-of-agent',
+  'owned-by-organization',
+]
 
 /**
  * The table and queue permissions of each function. `test/infra/functions/grants.slow.test.ts` runs every function and
@@ -64,29 +64,14 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'serve-mcp': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: [
-      'executions-by-status',
-      'executions-of-agent',
-      'executions-of-tenant',
-      'failed-executions-of-agent',
-      'owned-by-organization',
-    ],
+    indexes: LIST_INDEXES,
     queue: ['SendMessage'],
   },
   'list-executions': {
     table: ['BatchGetItem'],
     indexes: ['executions-by-status', 'executions-of-tenant', 'owned-by-organization'],
   },
-  'list-agent-executions': {
-    table: ['BatchGetItem', 'GetItem'],
-    indexes: [
-      'executions-by-status',
-      'executions-of-agent',
-      'executions-of-tenant',
-      'failed-executions-of-agent',
-      'owned-by-organization',
-    ],
-  },
+  'list-agent-executions': { table: ['BatchGetItem', 'GetItem'], indexes: LIST_INDEXES },
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
   'stream-events': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
@@ -126,60 +111,48 @@ export function getUpdatedPrefix(name: FunctionName): string | null {
 /** Of the partition keys of items that say who may do what, and what agents do. */
 export const PROTECTED_PREFIXES = [ORGANIZATION_PREFIX, TOKEN_PREFIX, TOKEN_ID_PREFIX, AGENT_PREFIX]
 
-const WRITES: TableAction[] = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem']
-
-/**
- * The code of an agent can use the role of its function. It must not create tokens with it, nor replace other agents.
- * Only writes are denied: partition keys of indexes begin with the same prefixes. A write has the keys of all its
- * items, and one is enough.
- * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html
- */
-function denyProtectedWrites(role: Role, table: Table): void {
-  role.addToPolicy(
-    new PolicyStatement({
-      effect: Effect.DENY,
-      actions: WRITES.map((action) => `dynamodb:${action}`),
-      resources: [table.tableArn],
-      conditions: {
-        'ForAnyValue:StringLike': {
-          'dynamodb:LeadingKeys': PROTECTED_PREFIXES.map((prefix) => `${prefix}*`),
-        },
-      },
-    }),
-  )
+function addStatement(role: Role, service: string, statement: PolicyStatementProps): void {
+  const actions = statement.actions?.map((action) => `${service}:${action}`) ?? []
+  if (actions.length > 0 && statement.resources?.length)
+    role.addToPolicy(new PolicyStatement({ ...statement, actions }))
 }
 
 /** Allows only the actions of the grant on table, indexes and queue, and what `getUpdatedPrefix` says. */
 export function applyGrant(
   role: Role,
   name: FunctionName,
-  { table, queue }: { table: Table; queue: Queue },
+  { table: { tableArn }, queue: { queueArn } }: { table: Table; queue: Queue },
 ): void {
   const { table: tableActions, indexes = [], queue: queueActions = [] } = GRANTS[name]
-  const allow = (service: string, actions: readonly string[], resources: string[], conditions = {}) => {
-    if (actions.length === 0 || resources.length === 0) return
-    role.addToPolicy(
-      new PolicyStatement({
-        actions: actions.map((action) => `${service}:${action}`),
-        resources,
-        conditions,
-      }),
-    )
-  }
   const prefix = getUpdatedPrefix(name)
   if (prefix !== null && !tableActions.includes('UpdateItem'))
-    // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
-    allow('dynamodb', ['UpdateItem'], [table.tableArn], {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${prefix}*`] },
+    addStatement(role, 'dynamodb', {
+      actions: ['UpdateItem'],
+      resources: [tableArn],
+      // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${prefix}*`] } },
     })
-  allow('dynamodb', tableActions, [table.tableArn])
-  allow(
-    'dynamodb',
-    ['Query'],
-    indexes.map((index) => `${table.tableArn}/index/${index}`),
-  )
-  allow('sqs', queueActions, [queue.queueArn])
-  if (AGENT_FUNCTIONS.includes(name)) denyProtectedWrites(role, table)
+  addStatement(role, 'dynamodb', { actions: tableActions, resources: [tableArn] })
+  addStatement(role, 'dynamodb', {
+    actions: ['Query'],
+    resources: indexes.map((index) => `${tableArn}/index/${index}`),
+  })
+  addStatement(role, 'sqs', { actions: queueActions, resources: [queueArn] })
+  // The code of an agent can use the role of its function. It must not create tokens with it, nor replace other agents.
+  // Only writes are denied: partition keys of indexes begin with the same prefixes. A write has the keys of all its
+  // items, and one is enough.
+  // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html
+  if (AGENT_FUNCTIONS.includes(name))
+    addStatement(role, 'dynamodb', {
+      effect: Effect.DENY,
+      actions: [...WRITES],
+      resources: [tableArn],
+      conditions: {
+        'ForAnyValue:StringLike': {
+          'dynamodb:LeadingKeys': PROTECTED_PREFIXES.map((protectedPrefix) => `${protectedPrefix}*`),
+        },
+      },
+    })
 }
 
 /** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME` of the stack. */
@@ -188,31 +161,30 @@ export const getSecretsPath = ({ stackName }: { stackName: string }): string => 
 /** Agents can use the Lambda functions with this name prefix as tools. */
 export const TOOL_FUNCTION_PREFIX = 'agent-tool-'
 
-type AgentSettings = Pick<Settings, 'stackName' | KeySetting>
-
 /** Allows what agents use: Bedrock models, API keys of providers, secrets of tools, and Lambda functions as tools. */
-export function grantAgentPermissions(role: Role, settings: AgentSettings): void {
+export function grantAgentPermissions(role: Role, settings: Pick<Settings, 'stackName' | KeySetting>): void {
   const secretsPath = getSecretsPath(settings)
-  const { partition, region, account } = Stack.of(role)
-  const arn = (service: string, resource: string, owner = account) =>
-    `arn:${partition}:${service}:${region}:${owner}:${resource}`
-  const allow = (actions: string[], resources: string[]) =>
-    role.addToPolicy(new PolicyStatement({ actions, resources }))
-  allow(
-    ['bedrock:InvokeModelWithResponseStream'],
-    [
-      // A request to an inference profile needs permission for the profile and for the model in every region that the
-      // profile routes to: https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-prereq.html
-      `arn:${partition}:bedrock:*::foundation-model/*`,
-      arn('bedrock', 'inference-profile/*'),
-      arn('bedrock', 'application-inference-profile/*'),
-    ],
-  )
   const keys = STACK_KEYS.map(({ setting }) => settings[setting]).filter((name) => name !== null)
+  const { partition, region, account } = Stack.of(role)
+  const allow = (service: string, action: string, resources: string[]) =>
+    addStatement(role, service, {
+      actions: [action],
+      resources: resources.map((resource) => `arn:${partition}:${service}:${resource}`),
+    })
+  const own = `${region}:${account}`
+  allow('bedrock', 'InvokeModelWithResponseStream', [
+    // A request to an inference profile needs permission for the profile and for the model in every region that the
+    // profile routes to: https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-prereq.html
+    '*::foundation-model/*',
+    `${own}:inference-profile/*`,
+    `${own}:application-inference-profile/*`,
+  ])
+  const parameters = [`${secretsPath}/*`, ...keys].map((name) => name.replace(/^\//, ''))
   allow(
-    ['ssm:GetParameter'],
-    [`${secretsPath}/*`, ...keys].map((name) => arn('ssm', `parameter/${name.replace(/^\//, '')}`)),
+    'ssm',
+    'GetParameter',
+    parameters.map((name) => `${own}:parameter/${name}`),
   )
-  allow(['secretsmanager:GetSecretValue'], [arn('secretsmanager', `secret:${secretsPath}/*`)])
-  allow(['lambda:InvokeFunction'], [arn('lambda', `function:${TOOL_FUNCTION_PREFIX}*`)])
+  allow('secretsmanager', 'GetSecretValue', [`${own}:secret:${secretsPath}/*`])
+  allow('lambda', 'InvokeFunction', [`${own}:function:${TOOL_FUNCTION_PREFIX}*`])
 }
