@@ -1,12 +1,12 @@
 import { dereference, type Schema } from '@cfworker/json-schema'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { toJsonSchema } from '../field-map.ts'
+import { jsonTypeOf } from '../message-text.ts'
 import {
   getNonNullAlternative,
   getPureRefTarget,
   getRefTarget,
   isComposed,
-  type Lookup,
   resolveSchema,
 } from '../subschemas.ts'
 import {
@@ -52,127 +52,114 @@ export function toTypes(
 ): TypeDeclaration[] {
   // The validator's `dereference` writes to the schema.
   const schema = structuredClone(toJsonSchema(declared))
-  const reader = new TypeReader(dereference(schema as Schema), name, taken)
-  reader.declare(schema, name, withDefaults)
-  return breakDirectCycles(reader.declarations)
-}
-
-class TypeReader {
-  readonly declarations: TypeDeclaration[] = []
+  const lookup = dereference(schema as Schema)
+  const declarations: TypeDeclaration[] = []
   /** Names by schema. Where defaults are set, the same schema has another type. */
-  private readonly names = { withDefaults: new Map<unknown, string>(), asSent: new Map<unknown, string>() }
-  private readonly lookup: Lookup
-  private readonly prefix: string
-  private readonly taken: Set<string>
-
-  constructor(lookup: Lookup, prefix: string, taken: Set<string>) {
-    this.lookup = lookup
-    this.prefix = prefix
-    this.taken = taken
-  }
+  const known = { withDefaults: new Map<unknown, string>(), asSent: new Map<unknown, string>() }
+  declare(schema, name, withDefaults)
+  return breakDirectCycles(declarations)
 
   /** Registers the name before it reads the schema, so that recursive schemas terminate. */
-  declare(schema: JsonObject, name: string, hasDefaults: boolean): string {
-    const names = hasDefaults ? this.names.withDefaults : this.names.asSent
-    const known = names.get(schema)
-    if (known !== undefined) return known
-    const free = takeName(name, this.taken)
-    names.set(schema, free)
-    const declaration: TypeDeclaration = { name: free, type: UNKNOWN, ...annotationsOf(schema) }
-    this.declarations.push(declaration)
-    declaration.type = this.read(schema, { types: null, hasDefaults })
+  function declare(part: JsonObject, wanted: string, hasDefaults: boolean): string {
+    const names = hasDefaults ? known.withDefaults : known.asSent
+    const declared = names.get(part)
+    if (declared !== undefined) return declared
+    const free = takeName(wanted, taken)
+    names.set(part, free)
+    const declaration: TypeDeclaration = { name: free, type: UNKNOWN, ...annotationsOf(part) }
+    declarations.push(declaration)
+    declaration.type = read(part, { types: null, hasDefaults })
     return free
   }
 
-  private read(part: Json | undefined, position: Position): Type {
+  function read(part: Json | undefined, position: Position): Type {
     if (part === false) return NEVER
     if (!isJsonObject(part)) return UNKNOWN
     const types = narrow(position.types, part.type)
-    const composed = this.readComposed(part, { ...position, types })
+    const composed = readComposed(part, { ...position, types })
     const isRepeated = !isRestricted(part) && composed.some(hasOwnType)
-    return intersection([isRepeated ? UNKNOWN : this.readOwn(part, { ...position, types }), ...composed])
+    return intersection([isRepeated ? UNKNOWN : readOwn(part, { ...position, types }), ...composed])
   }
 
   /** The types of `$ref`, `allOf`, `anyOf`, `oneOf`. Adaptation sets defaults only in the only non-null alternative. */
-  private readComposed(part: JsonObject, { types, hasDefaults }: Position): Type[] {
-    const target = getRefTarget(part, this.lookup)
-    const isPureRef = target !== undefined && getPureRefTarget(part, this.lookup) === target
+  function readComposed(part: JsonObject, { types, hasDefaults }: Position): Type[] {
+    const target = getRefTarget(part, lookup)
+    const isPureRef = target !== undefined && getPureRefTarget(part, lookup) === target
     const nonNull = getNonNullAlternative(part)
     const readAll = (parts: Json | undefined) =>
       (Array.isArray(parts) ? parts : []).map((each) =>
-        this.read(each, { types, hasDefaults: hasDefaults && each === nonNull }),
+        read(each, { types, hasDefaults: hasDefaults && each === nonNull }),
       )
     const alternatives = [part.anyOf, part.oneOf].filter(Array.isArray).map(readAll).map(union)
-    const reference = this.refer(target, String(part.$ref), hasDefaults && isPureRef)
+    const reference = refer(target, String(part.$ref), hasDefaults && isPureRef)
     return [reference, ...readAll(part.allOf), ...alternatives]
   }
 
-  private refer(target: Schema | boolean | undefined, ref: string, hasDefaults: boolean): Type {
+  function refer(target: Schema | boolean | undefined, ref: string, hasDefaults: boolean): Type {
     if (target === false) return NEVER
     if (!isJsonObject(target)) return UNKNOWN
     const lastName = decodeURIComponent(ref).split(/[/#]/).at(-1) ?? ''
-    const name = this.declare(target, this.prefix + toTypeName(lastName), hasDefaults)
-    return { kind: 'reference', name }
+    return { kind: 'reference', name: declare(target, name + toTypeName(lastName), hasDefaults) }
   }
 
   /** The type without what is composed. */
-  private readOwn(part: JsonObject, { types, hasDefaults }: Position): Type {
+  function readOwn(part: JsonObject, { types, hasDefaults }: Position): Type {
     if (part.const !== undefined) return literalType(part.const)
     if (Array.isArray(part.enum)) {
       const matches = (value: Json) => types === null || typesOf(value).some((type) => types.includes(type))
       return union(part.enum.filter(matches).map(literalType))
     }
     if (part.type === undefined && !isRestricted(part)) return UNKNOWN
-    return union((types ?? JSON_TYPES).map((type) => this.readAs(type, part, hasDefaults)))
+    return union((types ?? JSON_TYPES).map((type) => readAs(type, part, hasDefaults)))
   }
 
-  private readAs(type: string, part: JsonObject, hasDefaults: boolean): Type {
-    if (type === 'object') return this.readObject(part, hasDefaults)
-    if (type === 'array') return this.readArray(part, hasDefaults)
+  function readAs(type: string, part: JsonObject, hasDefaults: boolean): Type {
+    if (type === 'object') return readObject(part, hasDefaults)
+    if (type === 'array') return readArray(part, hasDefaults)
     return { kind: type as 'string' | 'number' | 'integer' | 'boolean' | 'null' }
   }
 
-  private readObject(part: JsonObject, hasDefaults: boolean): Type {
+  function readObject(part: JsonObject, hasDefaults: boolean): Type {
     const declared = isJsonObject(part.properties) ? part.properties : {}
     const required = new Set(Array.isArray(part.required) ? part.required.map(String) : [])
     const names = [...new Set([...Object.keys(declared), ...required])]
     const properties = names.map((name): Property => {
       const schema = Object.hasOwn(declared, name) ? declared[name] : undefined
-      const { defaultValue } = resolveSchema(schema, this.lookup)
+      const { defaultValue } = resolveSchema(schema, lookup)
       return {
         name,
-        type: this.read(schema, { types: null, hasDefaults }),
+        type: read(schema, { types: null, hasDefaults }),
         isRequired: required.has(name) || (hasDefaults && defaultValue !== undefined),
         ...annotationsOf(schema, defaultValue),
       }
     })
-    return { kind: 'object', properties, rest: this.readRest(part, hasDefaults) }
+    return { kind: 'object', properties, rest: readRest(part, hasDefaults) }
   }
 
   /** The type of fields that are not in `properties`; null if there are none. */
-  private readRest(part: JsonObject, hasDefaults: boolean): Type | null {
+  function readRest(part: JsonObject, hasDefaults: boolean): Type | null {
     const { additionalProperties, unevaluatedProperties, patternProperties } = part
     const isClosed = unevaluatedProperties === false && !isComposed(part)
     const others = additionalProperties ?? !isClosed
     const patterns = isJsonObject(patternProperties) ? Object.values(patternProperties) : []
     const rest = union([
-      this.read(others, { types: null, hasDefaults }),
-      ...patterns.map((pattern) => this.read(pattern, { types: null, hasDefaults: false })),
+      read(others, { types: null, hasDefaults }),
+      ...patterns.map((pattern) => read(pattern, { types: null, hasDefaults: false })),
     ])
     return rest.kind === 'never' ? null : rest
   }
 
-  private readArray(part: JsonObject, hasDefaults: boolean): Type {
+  function readArray(part: JsonObject, hasDefaults: boolean): Type {
     const { items, prefixItems, minItems, maxItems } = part
-    const read = (item: Json | undefined) => this.read(item, { types: null, hasDefaults })
-    if (!Array.isArray(prefixItems)) return { kind: 'array', items: read(items) }
+    const readItem = (item: Json | undefined) => read(item, { types: null, hasDefaults })
+    if (!Array.isArray(prefixItems)) return { kind: 'array', items: readItem(items) }
     const length = prefixItems.length
     const isFull = items === false || (typeof maxItems === 'number' && maxItems <= length)
     return {
       kind: 'tuple',
-      items: prefixItems.map(read),
+      items: prefixItems.map(readItem),
       minItems: typeof minItems === 'number' ? Math.min(minItems, length) : 0,
-      rest: isFull ? null : read(items),
+      rest: isFull ? null : readItem(items),
     }
   }
 }
@@ -194,8 +181,7 @@ function narrow(types: readonly string[] | null, keyword: Json | undefined): rea
 
 function typesOf(value: Json): string[] {
   if (typeof value === 'number') return Number.isInteger(value) ? ['number', 'integer'] : ['number']
-  if (value === null) return ['null']
-  return [Array.isArray(value) ? 'array' : typeof value]
+  return [jsonTypeOf(value)]
 }
 
 const isRestricted = (part: JsonObject): boolean =>

@@ -30,21 +30,18 @@ export const UNKNOWN: Type = { kind: 'unknown' }
 export const NEVER: Type = { kind: 'never' }
 
 /** A union without repetitions, nested unions and `never`. */
-export function union(types: Type[]): Type {
-  const members = unique(types.flatMap((type) => (type.kind === 'union' ? type.members : [type])))
-  if (members.some(({ kind }) => kind === 'unknown')) return UNKNOWN
-  const possible = members.filter(({ kind }) => kind !== 'never')
-  const [only = NEVER] = possible
-  return possible.length < 2 ? only : { kind: 'union', members: possible }
-}
+export const union = (types: Type[]): Type => combine('union', types, UNKNOWN, NEVER)
 
 /** An intersection without repetitions, nested intersections and `unknown`. */
-export function intersection(types: Type[]): Type {
-  const members = unique(types.flatMap((type) => (type.kind === 'intersection' ? type.members : [type])))
-  if (members.some(({ kind }) => kind === 'never')) return NEVER
-  const restrictions = members.filter(({ kind }) => kind !== 'unknown')
-  const [only = UNKNOWN] = restrictions
-  return restrictions.length < 2 ? only : { kind: 'intersection', members: restrictions }
+export const intersection = (types: Type[]): Type => combine('intersection', types, NEVER, UNKNOWN)
+
+/** `dominant`: the member that decides alone. `neutral`: the member that changes nothing. */
+function combine(kind: 'union' | 'intersection', types: Type[], dominant: Type, neutral: Type): Type {
+  const members = unique(types.flatMap((type) => (type.kind === kind ? type.members : [type])))
+  if (members.some((member) => member.kind === dominant.kind)) return dominant
+  const others = members.filter((member) => member.kind !== neutral.kind)
+  const [only = neutral] = others
+  return others.length < 2 ? only : { kind, members: others }
 }
 
 const unique = (types: Type[]): Type[] => [

@@ -5,6 +5,7 @@ import {
   type TypeDeclaration,
   takeName,
   toTypeName,
+  UNKNOWN,
 } from './type.ts'
 
 /** Names that the written module imports or that Python reserves for values. */
@@ -39,85 +40,75 @@ const BUILT_INS = ['bool', 'dict', 'float', 'int', 'list', 'str']
  * @param taken names of the same module, to which those of nested objects are added
  */
 export function writePython(declarations: TypeDeclaration[], taken: Set<string>): string {
-  const writer = new PythonWriter(new Map(declarations.map(({ name, type }) => [name, type])), taken)
-  for (const declaration of declarations)
-    writer.declare(declaration.name, declaration.type, declaration.description)
-  return writer.blocks.join('\n\n')
-}
+  const types = new Map(declarations.map(({ name, type }) => [name, type]))
+  const blocks: string[] = []
+  for (const { name, type, description } of declarations) declare(name, type, description)
+  return blocks.join('\n\n')
 
-class PythonWriter {
-  readonly blocks: string[] = []
-  private readonly types: Map<string, Type>
-  private readonly taken: Set<string>
-
-  constructor(types: Map<string, Type>, taken: Set<string>) {
-    this.types = types
-    this.taken = taken
-  }
-
-  declare(name: string, type: Type, description: string | null): void {
-    const object = type.kind === 'reference' ? null : this.asObject(type)
+  function declare(name: string, type: Type, description: string | null): void {
+    const object = type.kind === 'reference' ? null : asObject(type)
     // Reserves the position, so that a type comes before those of its fields.
-    const index = this.blocks.push('') - 1
-    this.blocks[index] = object?.properties.length
-      ? this.declareObject(name, object, description)
-      : `${writeComment(description, '')}${name}: TypeAlias = ${quote(this.write(type, name))}\n`
+    const index = blocks.push('') - 1
+    blocks[index] = object?.properties.length
+      ? declareObject(name, object, description)
+      : `${writeComment(description, '')}${name}: TypeAlias = ${quote(write(type, name))}\n`
   }
 
   /** With the class syntax, unless a key cannot be the name of a variable. */
-  private declareObject(name: string, { properties }: ObjectType, description: string | null): string {
-    if (properties.every((property) => this.isVariable(property.name))) {
-      const fields = properties.map(
-        (property) =>
-          `${writeComment(property.description, '    ')}    ${property.name}: ${this.writeField(property, name)}\n`,
-      )
-      return `class ${name}(TypedDict):\n${writeDocstring(description)}${fields.join('')}`
+  function declareObject(name: string, { properties }: ObjectType, description: string | null): string {
+    const writeFields = (indent: string, writeField: (field: string, type: string) => string) =>
+      properties
+        .map((property) => {
+          const field = writeField(property.name, writePropertyType(property, name))
+          return `${writeComment(property.description, indent)}${indent}${field}\n`
+        })
+        .join('')
+    if (properties.every((property) => isVariable(property.name))) {
+      const fields = writeFields('    ', (field, type) => `${field}: ${type}`)
+      return `class ${name}(TypedDict):\n${writeDocstring(description)}${fields}`
     }
-    const fields = properties.map(
-      (property) =>
-        `${writeComment(property.description, '        ')}        ${quote(property.name)}: ${quote(this.writeField(property, name))},\n`,
-    )
-    return `${writeComment(description, '')}${name} = TypedDict(\n    ${quote(name)},\n    {\n${fields.join('')}    },\n)\n`
+    const fields = writeFields('        ', (field, type) => `${quote(field)}: ${quote(type)},`)
+    return `${writeComment(description, '')}${name} = TypedDict(\n    ${quote(name)},\n    {\n${fields}    },\n)\n`
   }
 
-  private isVariable(name: string): boolean {
-    return IDENTIFIER.test(name) && ![...KEYWORDS, ...BUILT_INS, ...this.taken].includes(name)
+  function isVariable(name: string): boolean {
+    return IDENTIFIER.test(name) && ![...KEYWORDS, ...BUILT_INS, ...taken].includes(name)
   }
 
-  private writeField({ name, type, isRequired }: Property, owner: string): string {
-    const text = this.write(type, owner + toTypeName(name))
+  function writePropertyType({ name, type, isRequired }: Property, owner: string): string {
+    const text = write(type, owner + toTypeName(name))
     return isRequired ? text : `NotRequired[${text}]`
   }
 
   /** @param path the name of an object type at this position */
-  private write(type: Type, path: string): string {
+  function write(type: Type, path: string): string {
     switch (type.kind) {
       case 'literal':
         return writeLiteral(type.value)
       case 'reference':
         return type.name
       case 'array':
-        return `list[${this.write(type.items, `${path}Item`)}]`
+        return `list[${write(type.items, `${path}Item`)}]`
       case 'tuple':
-        return this.writeTuple(type, path)
+        return writeTuple(type, path)
       case 'union':
-        return this.writeUnion(type.members, path)
+        return writeUnion(type.members, path)
       case 'object':
       case 'intersection':
-        return this.writeObject(type, path)
+        return writeObject(type, path)
       default:
         return PLAIN_TYPES[type.kind]
     }
   }
 
   /** JSON arrays are lists, whose items have one type. */
-  private writeTuple({ items, rest }: Extract<Type, { kind: 'tuple' }>, path: string): string {
+  function writeTuple({ items, rest }: Extract<Type, { kind: 'tuple' }>, path: string): string {
     const all = rest ? [...items, rest] : items
-    return `list[${all.length > 0 ? this.writeUnion(all, `${path}Item`) : 'NoReturn'}]`
+    return `list[${all.length > 0 ? writeUnion(all, `${path}Item`) : 'NoReturn'}]`
   }
 
-  private writeUnion(members: Type[], path: string): string {
-    const texts = [...new Set(members.map((member) => this.write(member, path)))]
+  function writeUnion(members: Type[], path: string): string {
+    const texts = [...new Set(members.map((member) => write(member, path)))]
     if (texts.includes('Any')) return 'Any'
     const literals = texts.flatMap((text) => /^Literal\[(.*)\]$/s.exec(text)?.[1] ?? [])
     const others = texts.filter((text) => !text.startsWith('Literal['))
@@ -125,35 +116,30 @@ class PythonWriter {
   }
 
   /** An intersection of anything but objects has no type in Python. */
-  private writeObject(type: Type, path: string): string {
-    const object = this.asObject(type)
+  function writeObject(type: Type, path: string): string {
+    const object = asObject(type)
     if (!object) return 'Any'
     if (object.properties.length === 0)
-      return object.rest ? `dict[str, ${this.write(object.rest, `${path}Value`)}]` : 'dict[str, NoReturn]'
-    const name = takeName(path, this.taken)
-    this.declare(name, object, null)
+      return object.rest ? `dict[str, ${write(object.rest, `${path}Value`)}]` : 'dict[str, NoReturn]'
+    const name = takeName(path, taken)
+    declare(name, object, null)
     return name
   }
 
   /** The object type, or that of an intersection of objects, whose fields are those of all. */
-  private asObject(type: Type): ObjectType | null {
+  function asObject(type: Type): ObjectType | null {
     if (type.kind === 'object') return type
-    if (type.kind === 'reference') return this.asObject(this.types.get(type.name) ?? { kind: 'unknown' })
+    if (type.kind === 'reference') return asObject(types.get(type.name) ?? UNKNOWN)
     if (type.kind !== 'intersection') return null
-    const objects = type.members.map((member) => this.asObject(member))
+    const objects = type.members.map(asObject)
+    if (!objects.every((object) => object !== null)) return null
     const fields = new Map<string, Property>()
-    for (const object of objects) {
-      if (!object) return null
-      for (const property of object.properties) {
-        const known = fields.get(property.name)
-        fields.set(property.name, {
-          ...property,
-          isRequired: property.isRequired || known?.isRequired === true,
-        })
-      }
+    for (const property of objects.flatMap(({ properties }) => properties)) {
+      const isRequired = property.isRequired || fields.get(property.name)?.isRequired === true
+      fields.set(property.name, { ...property, isRequired })
     }
-    const isOpen = objects.every((object) => object?.rest)
-    return { kind: 'object', properties: [...fields.values()], rest: isOpen ? { kind: 'unknown' } : null }
+    const isOpen = objects.every(({ rest }) => rest)
+    return { kind: 'object', properties: [...fields.values()], rest: isOpen ? UNKNOWN : null }
   }
 }
 
