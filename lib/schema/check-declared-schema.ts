@@ -54,21 +54,20 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
  */
 export function checkDeclaredSchema(declared: JsonObject, { strictTypes = true } = {}): SchemaProblem[] {
   if (isJsonSchema(declared)) return checkJsonSchema(declared, strictTypes)
-  const problems = checkFieldMap(declared as unknown as FieldMap)
   // In the JSON Schema, the fields are in `properties`.
-  const patterns = checkPatterns(toJsonSchema(declared)).map(({ path, message }) => ({
+  const patterns = checkPatterns(toJsonSchema(declared)).map(({ path, ...problem }) => ({
+    ...problem,
     path: path.slice(1),
-    message,
   }))
-  return [...problems, ...patterns]
+  return [...checkFieldMap(declared as unknown as FieldMap), ...patterns]
 }
 
 function checkJsonSchema(schema: JsonObject, strictTypes: boolean): SchemaProblem[] {
   const dialect = String(schema.$schema ?? DIALECT).replace(/#$/, '')
   if (dialect !== DIALECT) return [{ path: ['$schema'], message: `must be ${DIALECT} or omitted` }]
   const ajv = new Ajv2020({
-    strict: true,
     strictTypes,
+    strict: true,
     allErrors: true,
     allowUnionTypes: true,
     logger: false,
@@ -93,11 +92,8 @@ function checkPatterns(schema: JsonObject): SchemaProblem[] {
   return listPatterns(schema)
     .filter(({ isSupported }) => !isSupported())
     .map(({ pattern, path }) => {
-      const isKey = path.at(-2) === 'patternProperties'
-      return {
-        path,
-        message: `pattern ${truncate(pattern, 100)} ${isKey ? COMPLEX_KEY : UNSUPPORTED_PATTERN}`,
-      }
+      const reason = path.at(-2) === 'patternProperties' ? COMPLEX_KEY : UNSUPPORTED_PATTERN
+      return { path, message: `pattern ${truncate(pattern, 100)} ${reason}` }
     })
 }
 
@@ -136,32 +132,28 @@ function checkFieldMap(fields: FieldMap): SchemaProblem[] {
 }
 
 function checkField(field: Field): SchemaProblem[] {
-  const { type, items, properties, default: defaultValue, enum: choices, ...rest } = field
-  const matchesType = matcherOf({ ...rest, type, ...(items && { items }), ...(properties && { properties }) })
-  const mismatch = (value: unknown) => {
-    const isPlain = type !== 'object' && type !== 'array' && boundsOf(field).length === 0
-    return `${format(value)} does not match ${isPlain ? `type ${type}` : 'the field'}`
+  const { default: defaultValue, enum: choices = [], ...unrestricted } = field
+  const { type, items, properties } = field
+  const matchesType = matcherOf(unrestricted)
+  const isPlain = type !== 'object' && type !== 'array' && keywordsOf(field, BOUNDS).length === 0
+  const check = (keyword: 'enum' | 'default', value: unknown): SchemaProblem[] => {
+    const message = `${format(value)} does not match ${isPlain ? `type ${type}` : 'the field'}`
+    return matchesType(value) ? [] : [{ path: [keyword], message }]
   }
-  const problems: SchemaProblem[] = []
-  if (properties && type !== 'object')
-    problems.push({ path: ['properties'], message: 'requires type: object' })
-  if (items && type !== 'array') problems.push({ path: ['items'], message: 'requires type: array' })
-  problems.push(...checkBounds(field))
-  for (const value of choices ?? []) {
-    if (!matchesType(value)) problems.push({ path: ['enum'], message: mismatch(value) })
-  }
-  if (defaultValue !== undefined && !matchesType(defaultValue)) {
-    problems.push({ path: ['default'], message: mismatch(defaultValue) })
-  } else if (defaultValue !== undefined && !matcherOf(field)(defaultValue)) {
-    problems.push({ path: ['default'], message: `${format(defaultValue)} is not one of the enum values` })
+  const problems = [...checkKeywords(field), ...choices.flatMap((value) => check('enum', value))]
+  if (defaultValue !== undefined) {
+    const mismatches = check('default', defaultValue)
+    problems.push(...mismatches)
+    if (mismatches.length === 0 && !matcherOf(field)(defaultValue))
+      problems.push({ path: ['default'], message: `${format(defaultValue)} is not one of the enum values` })
   }
   if (items) problems.push(...withPrefix(['items'], checkField(items)))
   if (properties) problems.push(...withPrefix(['properties'], checkFieldMap(properties)))
   return problems
 }
 
-const boundsOf = (field: Field) =>
-  (Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]).filter((name) => field[name] !== undefined)
+/** The types of field that may have a keyword. */
+const TYPES_OF_KEYWORD = { properties: ['object'], items: ['array'], ...BOUNDS } as const
 
 const RANGES = [
   ['minLength', 'maxLength'],
@@ -169,14 +161,19 @@ const RANGES = [
   ['minItems', 'maxItems'],
 ] as const
 
-function checkBounds(field: Field): SchemaProblem[] {
-  const misplaced = boundsOf(field).filter((name) => !BOUNDS[name].some((type) => type === field.type))
+function checkKeywords(field: Field): SchemaProblem[] {
+  const misplaced = keywordsOf(field, TYPES_OF_KEYWORD)
+    .map((name) => ({ name, types: TYPES_OF_KEYWORD[name] }))
+    .filter(({ types }) => !types.some((type) => type === field.type))
   const empty = RANGES.filter(([min, max]) => (field[min] ?? 0) > (field[max] ?? Number.POSITIVE_INFINITY))
   return [
-    ...misplaced.map((name) => ({ path: [name], message: `requires type: ${joinWithOr(BOUNDS[name])}` })),
+    ...misplaced.map(({ name, types }) => ({ path: [name], message: `requires type: ${joinWithOr(types)}` })),
     ...empty.map(([min, max]) => ({ path: [max], message: `must not be less than ${min}` })),
   ]
 }
+
+const keywordsOf = <Name extends keyof Field>(field: Field, keywords: Record<Name, unknown>) =>
+  (Object.keys(keywords) as Name[]).filter((name) => field[name] !== undefined)
 
 /** Matches every value if the field has a pattern that is not supported, which `checkPatterns` reports. */
 function matcherOf(field: Field): (value: unknown) => boolean {

@@ -25,9 +25,8 @@ export const BOUNDS = {
   maxItems: ['array'],
 } as const satisfies Record<string, readonly (typeof FIELD_TYPES)[number][]>
 
-type Bound = keyof typeof BOUNDS
 type Bounds = {
-  [Name in Bound]?: (Name extends 'pattern' | 'format' ? string : number) | undefined
+  [Name in keyof typeof BOUNDS]?: (Name extends 'pattern' | 'format' ? string : number) | undefined
 }
 
 /** The formats of JSON Schema (2020-12, section 7.3) that the validator checks. */
@@ -54,7 +53,9 @@ function toObjectSchema(fields: FieldMap): JsonObject {
   return {
     type: 'object',
     properties: Object.fromEntries(entries.map(([name, field]) => [name, toFieldSchema(field)])),
-    required: entries.filter(([, field]) => isRequired(field)).map(([name]) => name),
+    required: entries
+      .filter(([, field]) => field.required ?? field.default === undefined)
+      .map(([name]) => name),
     additionalProperties: false,
   }
 }
@@ -64,5 +65,3 @@ function toFieldSchema(field: Field): JsonObject {
   const nested = properties ? toObjectSchema(properties) : {}
   return { ...(keywords as JsonObject), ...(items && { items: toFieldSchema(items) }), ...nested }
 }
-
-const isRequired = (field: Field): boolean => field.required ?? field.default === undefined

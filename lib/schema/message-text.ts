@@ -2,12 +2,10 @@ import { InvalidJson } from '../core/errors.ts'
 import { ExactNumber } from '../core/exact-number.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 
-export type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null'
-
-export function jsonTypeOf(value: Json | ExactNumber): JsonType {
+export function jsonTypeOf(value: Json | ExactNumber): string {
   if (value === null) return 'null'
   if (value instanceof ExactNumber) return 'number'
-  return Array.isArray(value) ? 'array' : (typeof value as Exclude<JsonType, 'array' | 'null'>)
+  return Array.isArray(value) ? 'array' : typeof value
 }
 
 /** A JSON Schema type with its article, for use in a sentence. */

@@ -23,36 +23,26 @@ export function compileRe2(pattern: string): (text: string) => boolean {
 /** Translates a regular expression of ECMAScript (flag `u`) to the syntax of RE2, where the two differ. */
 function toRe2(pattern: string): string {
   return pattern.replace(PART, (part) => {
-    switch (part) {
-      case '.':
-        return '[^\\n\\r\\x{2028}\\x{2029}]'
-      case '\\s':
-        return `[${SPACE}]`
-      case '\\S':
-        return `[${NOT_SPACE}]`
-      case '[]':
-        return '[^\\x00-\\x{10ffff}]'
-      case '[^]':
-        return '[\\x00-\\x{10ffff}]'
-    }
-    return part.startsWith('[')
-      ? `[${part.slice(1).replace(PART_OF_CLASS, translateInClass)}`
-      : toRe2Escape(part)
+    if (TRANSLATIONS[part]) return TRANSLATIONS[part]
+    if (!part.startsWith('[')) return toRe2Escape(part)
+    const rest = part.slice(1).replace(PART_OF_CLASS, (inner) => IN_CLASS[inner] ?? toRe2Escape(inner))
+    return `[${rest}`
   })
 }
 
-function translateInClass(part: string): string {
-  switch (part) {
-    case '[':
-      return '\\['
-    case '\\s':
-      return SPACE
-    case '\\S':
-      return NOT_SPACE
-    case '\\b':
-      return '\\x08'
-  }
-  return toRe2Escape(part)
+const TRANSLATIONS: Record<string, string> = {
+  '.': '[^\\n\\r\\x{2028}\\x{2029}]',
+  '\\s': `[${SPACE}]`,
+  '\\S': `[${NOT_SPACE}]`,
+  '[]': '[^\\x00-\\x{10ffff}]',
+  '[^]': '[\\x00-\\x{10ffff}]',
+}
+
+const IN_CLASS: Record<string, string> = {
+  '[': '\\[',
+  '\\s': SPACE,
+  '\\S': NOT_SPACE,
+  '\\b': '\\x08',
 }
 
 function toRe2Escape(sequence: string): string {

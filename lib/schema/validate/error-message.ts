@@ -23,19 +23,10 @@ export function errorMessage({ keyword, error = '' }: Unit, expected: Json | und
 
 type Message = (expected: Json | undefined, error: string) => string
 
+const IS_EMPTY = 'must not be empty.'
 const count = (limit: Json | undefined, noun: string) => `${limit} ${noun}${limit === 1 ? '' : 's'}`
-const hasAtLeast =
-  (noun: string): Message =>
-  (min) =>
-    `must have at least ${count(min, noun)}.`
-const hasAtMost =
-  (noun: string): Message =>
-  (max) =>
-    `must have at most ${count(max, noun)}.`
-const isNotEmpty =
-  (noun: string): Message =>
-  (min, error) =>
-    min === 1 ? 'must not be empty.' : hasAtLeast(noun)(min, error)
+const atLeast = (min: Json | undefined, noun: string) => `must have at least ${count(min, noun)}.`
+const atMost = (max: Json | undefined, noun: string) => `must have at most ${count(max, noun)}.`
 
 const MESSAGES: Record<string, Message> = {
   type: (types, error) => `must be ${describeExpected('type', types)}${describeActualType(error)}.`,
@@ -43,12 +34,12 @@ const MESSAGES: Record<string, Message> = {
   const: (choice) => `must be ${describeExpected('const', choice)}.`,
   format: (format) => formatMessage(String(format)),
   pattern: (pattern) => patternMessage(String(pattern)),
-  minLength: isNotEmpty('character'),
-  maxLength: hasAtMost('character'),
-  minItems: isNotEmpty('item'),
-  maxItems: hasAtMost('item'),
-  minProperties: hasAtLeast('field'),
-  maxProperties: hasAtMost('field'),
+  minLength: (min) => (min === 1 ? IS_EMPTY : atLeast(min, 'character')),
+  maxLength: (max) => atMost(max, 'character'),
+  minItems: (min) => (min === 1 ? IS_EMPTY : atLeast(min, 'item')),
+  maxItems: (max) => atMost(max, 'item'),
+  minProperties: (min) => atLeast(min, 'field'),
+  maxProperties: (max) => atMost(max, 'field'),
   minimum: (min) => `must be at least ${min}.`,
   maximum: (max) => `must be at most ${max}.`,
   exclusiveMinimum: (min) => `must be greater than ${min}.`,

@@ -30,17 +30,14 @@ export function compileStrictValidator(declared: JsonObject): Validator {
   return (value) => validateExactNumbers(value as Json, validateDoubles)
 }
 
-function toValidator(
-  declared: JsonObject,
-  prepare: (schema: JsonObject, lookup: Lookup) => JsonObject,
-): Validator {
+function toValidator(declared: JsonObject, prepare: typeof closeObjects): Validator {
   const { schema: linear, formats } = toLinearSchema(toJsonSchema(declared))
   const unique = takeUniqueItems(linear)
   const lookup = dereference(unique as Schema)
   const schema = prepare(unique, lookup)
-  const checks = limitChecks(schema, lookup)
+  const startChecks = limitChecks(schema, lookup)
   const run = (value: unknown, shortCircuit: boolean) => {
-    checks.start(value)
+    startChecks(value)
     return withFormats(formats, () => validate(value, schema as Schema, '2020-12', lookup, shortCircuit))
   }
   return (value) => {
@@ -80,6 +77,7 @@ class TooManyChecks extends Error {}
  * Limits the work of the validator. A recursive schema with alternatives applies each of them at every level of a
  * value: exponential time. The validator reads every keyword of a schema whenever it applies it. `$recursiveAnchor` of
  * draft 2019-09 is unknown to 2020-12, so its getter can count without an effect on the result.
+ * @returns the start of a new value, after which the validator throws TooManyChecks
  */
 function limitChecks(schema: JsonObject, lookup: Lookup) {
   let value: unknown
@@ -97,12 +95,9 @@ function limitChecks(schema: JsonObject, lookup: Lookup) {
         counted.add(part)
         return Object.defineProperty(part, '$recursiveAnchor' satisfies keyof Schema, { get: countCheck })
       })
-  return {
-    /** @throws TooManyChecks (from the validator) */
-    start: (next: unknown): void => {
-      value = next
-      checks = 0
-    },
+  return (next: unknown): void => {
+    value = next
+    checks = 0
   }
 }
 
