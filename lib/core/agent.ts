@@ -73,12 +73,8 @@ export type Version = {
 }
 
 /** An agent, with its current version embedded: one read is enough to run it. */
-export type Agent = {
+export type Agent = Pick<Version, 'organizationId' | 'slug' | 'title' | 'description'> & {
   id: string
-  organizationId: string
-  slug: string
-  title: string
-  description: string | null
   createdAt: string
   createdBy: string
   updatedAt: string

@@ -97,9 +97,8 @@ const withViolations = (code: ErrorCode) =>
     }
   }
 
-/** A challenge of RFC 6750, section 3, which names an error only if the request had a token. */
-const TOKEN_CHALLENGE = 'Bearer'
-const INVALID_TOKEN_CHALLENGE =
+/** A challenge of RFC 6750, section 3. Without a token in the request, a challenge names no error. */
+const INVALID_TOKEN =
   'Bearer error="invalid_token", error_description="The API token is missing, unknown, expired or revoked."'
 
 const SEND_TOKEN = 'Send a valid API token in the header "Authorization: Bearer <API token>"'
@@ -114,7 +113,7 @@ export class Unauthorized extends ServiceError {
     mistake = 'It must begin with "aes_", and must not be expired or revoked.',
   }: { hasToken?: boolean; mistake?: string } = {}) {
     super('Unauthorized', `${SEND_TOKEN}. ${mistake}`, {
-      headers: { 'WWW-Authenticate': hasToken ? INVALID_TOKEN_CHALLENGE : TOKEN_CHALLENGE },
+      headers: { 'WWW-Authenticate': hasToken ? INVALID_TOKEN : 'Bearer' },
     })
   }
 }
