@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => relay.stop())
 
 /** A final write is retried for as long as a lease lasts. */
-const TIMES = { ...leaseTimes(2_000), retryDelayMs: 1 }
+const TIMES = { ...leaseTimes(4_000), retryDelayMs: 1 }
 const DEADLINE_MS = 1_200_000
 const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
 const TOKENS = 60
