@@ -10,9 +10,6 @@ import { system } from '../lib/system.ts'
 import { dataFolder, readState } from '../local/data-folder.ts'
 import { operatorId } from '../local/development.ts'
 
-/** The drafts that `dev` has published on this machine, by agent. */
-const STATE_FILE = 'dev-drafts.json'
-
 /** Publishes a draft, and deletes the one that `dev` published before: drafts of other users stay. */
 export async function replaceDraft(
   { agents, executions }: Pick<Stores, 'agents' | 'executions'>,
@@ -23,12 +20,14 @@ export async function replaceDraft(
   const params = { store: agents, system, organizationId, createdBy, agent, draft: true }
   const { version, isNew } = await publishAgent(params)
   const { id, agentId } = version
-  // Empty if the file is missing or invalid: then the last draft stays.
-  const drafts = await readState<string>(stateFile())
+  // By agent. Empty if the file is missing or invalid: then the last draft stays.
+  const file = join(dataFolder(), 'dev-drafts.json')
+  const drafts = await readState<string>(file)
   const previous = drafts[agentId]
   if (previous === id) return { version, isNew }
   const { [agentId]: _, ...others } = drafts
-  await writeState(isNew ? { ...others, [agentId]: id } : others)
+  await mkdir(dataFolder(), { recursive: true, mode: 0o700 })
+  await writeFile(file, JSON.stringify(isNew ? { ...others, [agentId]: id } : others))
   if (previous !== undefined) {
     const reference = { store: agents, organizationId, idOrSlug: agentId }
     // It stays if it was promoted or has runs, and may be deleted already.
@@ -37,11 +36,4 @@ export async function replaceDraft(
     })
   }
   return { version, isNew }
-}
-
-const stateFile = () => join(dataFolder(), STATE_FILE)
-
-async function writeState(drafts: Record<string, string>): Promise<void> {
-  await mkdir(dataFolder(), { recursive: true, mode: 0o700 })
-  await writeFile(stateFile(), JSON.stringify(drafts))
 }

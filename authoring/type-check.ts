@@ -117,13 +117,11 @@ function findAbove(folder: string, name: string): string | null {
 /** What the compiler prints. It fails if there are errors. @throws the reason of `signal` if it aborts */
 async function run(compiler: string, args: string[], signal: AbortSignal | undefined): Promise<string> {
   const child = spawn(process.execPath, [compiler, ...args], { stdio: ['ignore', 'pipe', 'inherit'], signal })
-  try {
-    const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
-    return output
-  } catch (error) {
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]).catch((error: unknown) => {
     signal?.throwIfAborted()
     throw error
-  }
+  })
+  return output
 }
 
 type Files = { checkFile: string; codeFile: string; code: string }

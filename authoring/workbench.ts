@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { AgentDocument } from '../lib/agents/document/document.ts'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
 import { type FolderProblem, type LoadedAgent, loadFolder } from '../lib/agents/load-folder.ts'
 import type { Version } from '../lib/core/agent.ts'
@@ -49,7 +48,7 @@ async function publishWithCallees({ agents }: Stores, folder: string, agent: Loa
   const publish = async (loaded: LoadedAgent): Promise<Version> => {
     const { document } = loaded
     published.add(document.slug)
-    for (const slug of calleesOf(document)) {
+    for (const slug of document.tools.flatMap((tool) => tool.agent ?? [])) {
       const callee = published.has(slug) ? null : await loadSibling(folder, slug)
       if (callee) await publish(callee)
     }
@@ -65,8 +64,6 @@ async function publishWithCallees({ agents }: Stores, folder: string, agent: Loa
   }
   return publish(agent)
 }
-
-const calleesOf = ({ tools }: AgentDocument): string[] => tools.flatMap(({ agent }) => agent ?? [])
 
 /** Null if there is none: the tool reports that when the agent runs. */
 async function loadSibling(folder: string, slug: string): Promise<LoadedAgent | null> {

@@ -40,12 +40,8 @@ export function parseUuid(text: string): string {
 
 export function parseName(text: string): string {
   const name = text.trim()
-  if (name === '' || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name)) {
-    throw new InvalidArgumentError(
-      `It must have 1 to ${MAX_NAME_LENGTH} characters and no control characters.`,
-    )
-  }
-  return name
+  if (name !== '' && name.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(name)) return name
+  throw new InvalidArgumentError(`It must have 1 to ${MAX_NAME_LENGTH} characters and no control characters.`)
 }
 
 export const parseMessage = (text: string): string => parseWith(messageSchema, text.trim())
@@ -67,11 +63,8 @@ function parseWith<Schema extends z.ZodMiniType>(schema: Schema, text: string): 
   return data
 }
 
-/** Parses a comma-separated list without empty or repeated items. */
-function parseList(text: string): string[] {
-  const items = text.split(',').map((item) => item.trim())
-  return [...new Set(items)]
-}
+/** The items of a comma-separated list, each once. */
+const parseList = (text: string): string[] => [...new Set(text.split(',').map((item) => item.trim()))]
 
 export function parseScopes(text: string): Scope[] {
   const scopes = parseList(text)

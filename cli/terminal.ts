@@ -15,13 +15,9 @@ export function write(stream: Writable, text: string): Promise<void> {
 }
 
 /** Prints `message` to stderr if the work takes longer than a second. */
-export async function withProgress<T>(message: string, work: Promise<T>): Promise<T> {
+export function withProgress<T>(message: string, work: Promise<T>): Promise<T> {
   const timer = setTimeout(() => process.stderr.write(`${message}…\n`), PROGRESS_DELAY_MS)
-  try {
-    return await work
-  } finally {
-    clearTimeout(timer)
-  }
+  return work.finally(() => clearTimeout(timer))
 }
 
 type Cleanup = () => Promise<unknown>

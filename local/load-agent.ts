@@ -55,7 +55,7 @@ function findUnset(folder: string, { document, text }: LoadedAgent, environment:
     [...JSON.stringify(tool).matchAll(SECRET_REFERENCE)].map(([, secret = '']) => ({ tool, secret })),
   )
   const secrets = Map.groupBy(references, ({ secret }) => secret)
-  const modelProblem = document.code ? null : findModelProblem(document.model, environment)
+  const modelProblem = document.code ? null : findUnusable(document.model, environment)
   return [
     ...[...secrets]
       .filter(([secret]) => !environment[secret])
@@ -70,9 +70,14 @@ function findUnset(folder: string, { document, text }: LoadedAgent, environment:
   ]
 }
 
-function findModelProblem(model: LoadedAgent['document']['model'], environment: Environment): string | null {
+function findUnusable(model: LoadedAgent['document']['model'], environment: Environment): string | null {
   const name = (typeof model === 'object' ? model?.name : model) ?? environment[DEFAULT_MODEL]
   if (!name) return `the document names no model, and ${DEFAULT_MODEL} is not set in this environment`
+  return findModelProblem(name, environment)
+}
+
+/** Why a model cannot be used in this environment. */
+export function findModelProblem(name: string, environment: Environment): string | null {
   try {
     checkModel(name, environment)
     return null

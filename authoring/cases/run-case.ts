@@ -74,11 +74,5 @@ function toExecutionError(error: unknown): ExecutionError {
   return { code: 'AgentFailed', message: error instanceof Error ? error.message : String(error) }
 }
 
-function sum(costs: (number | undefined)[]): number | null {
-  let total = 0
-  for (const cost of costs) {
-    if (cost === undefined) return null
-    total += cost
-  }
-  return roundDollars(total)
-}
+const sum = (costs: (number | undefined)[]): number | null =>
+  costs.includes(undefined) ? null : roundDollars(costs.reduce<number>((total, cost = 0) => total + cost, 0))

@@ -3,9 +3,8 @@ import type { TestCase } from '../../authoring/cases/case-file.ts'
 import { type Mode, type RunCasesParams, runCases } from '../../authoring/cases/run-cases.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
-import { ModelConfigurationError } from '../../lib/core/model.ts'
-import { checkModel } from '../../lib/models/check-model.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
+import { findModelProblem } from '../../local/load-agent.ts'
 import type { CliCommand } from '../command.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
 import { type CaseReport, formatReport, toReport } from '../format-cases.ts'
@@ -119,10 +118,6 @@ export async function testCases(
 function assertUsable(model: string, { document }: LoadedAgent, mode: Mode): void {
   if (document.code)
     throw new UserError(`The agent ${document.slug} is a code agent; it does not accept a model.`)
-  if (mode === 'replay') return
-  try {
-    checkModel(model, process.env)
-  } catch (error) {
-    throw error instanceof ModelConfigurationError ? new UserError(error.message) : error
-  }
+  const problem = mode === 'replay' ? null : findModelProblem(model, process.env)
+  if (problem !== null) throw new UserError(problem)
 }

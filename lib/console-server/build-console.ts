@@ -54,7 +54,12 @@ export async function buildConsole(folder: string, { quality }: Options): Promis
     ...pages.map(({ name, html }) => ({ path: join(folder, name), contents: Buffer.from(html) })),
   ]
   const written = await Promise.all(files.map(({ path, contents }) => writeFiles(path, contents, quality)))
-  return { ...describeFiles(written.flat(), metafile.outputs, folder), ...metafile.outputs }
+  // Paths like those of esbuild, which are relative to the working directory.
+  const prefix = dirname(Object.keys(metafile.outputs)[0] ?? folder)
+  const outputs = written
+    .flat()
+    .map(({ name, bytes }) => [`${prefix}/${name}`, { bytes, inputs: {}, imports: [], exports: [] }])
+  return { ...Object.fromEntries(outputs), ...metafile.outputs }
 }
 
 /** The page names the sources, and all chunks, so that the browser does not load them one after another. */
@@ -77,10 +82,8 @@ function findEntry(outputs: Outputs) {
   return { ...output, script }
 }
 
-type WrittenFile = { path: string; bytes: number }
-
 /** Writes the file and its compressed forms. */
-async function writeFiles(path: string, contents: Uint8Array, quality: number): Promise<WrittenFile[]> {
+async function writeFiles(path: string, contents: Uint8Array, quality: number) {
   const compressed = {
     br: await promisify(brotliCompress)(contents, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } }),
     gzip: await promisify(gzip)(contents, { level: zlib.Z_BEST_COMPRESSION }),
@@ -90,18 +93,7 @@ async function writeFiles(path: string, contents: Uint8Array, quality: number): 
     ...ENCODINGS.map((name) => [`${path}.${name}`, compressed[name]] as const),
   ]
   await Promise.all(files.map(([name, bytes]) => writeFile(name, bytes)))
-  return files.map(([name, { length }]) => ({ path: name, bytes: length }))
-}
-
-/** By paths like those of esbuild, which are relative to the working directory. */
-function describeFiles(files: WrittenFile[], outputs: Outputs, folder: string): Outputs {
-  const prefix = dirname(Object.keys(outputs)[0] ?? folder)
-  return Object.fromEntries(
-    files.map(({ path, bytes }) => [
-      `${prefix}/${basename(path)}`,
-      { bytes, inputs: {}, imports: [], exports: [] },
-    ]),
-  )
+  return files.map(([name, { length }]) => ({ name: basename(name), bytes: length }))
 }
 
 /** Stops the esbuild process, which otherwise runs (and uses memory) as long as this process. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -96,18 +97,15 @@ async function findLiveHolder(file: string, text: string): Promise<LockHolder | 
 }
 
 /** Does not wait for a response: an emulator may be busy. */
-export function acceptsConnections(endpoint: string): Promise<boolean> {
+export async function acceptsConnections(endpoint: string): Promise<boolean> {
   const path = socketPathOf(endpoint)
-  if (!path) return Promise.resolve(false)
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    const settle = (isOpen: boolean) => {
-      socket.destroy()
-      resolve(isOpen)
-    }
-    socket.once('connect', () => settle(true))
-    socket.once('error', () => settle(false))
-  })
+  if (!path) return false
+  const socket = connect(path)
+  const connected = once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
+  return connected.finally(() => socket.destroy())
 }
 
 export function isAlive(pid: number): boolean {

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 const RUNNER = fileURLToPath(new URL('./runner.ts', import.meta.url))
@@ -42,7 +43,7 @@ export function createRunner({ deadLetters, onExit, onProcessed }: Options) {
       clearTimeout(restart)
       const running = child
       if (!running || running.exitCode !== null || running.signalCode !== null) return
-      const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
+      const exited = once(running, 'exit')
       running.kill('SIGTERM')
       const killer = setTimeout(() => running.kill('SIGKILL'), MAX_STOP_MS)
       await exited
