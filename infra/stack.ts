@@ -38,7 +38,7 @@ export class ServiceStack extends Stack {
       createDashboard(this, { ...resources, alarms })
     }
 
-    const domain = createDomain(this, { api, settings })
+    const domain = createDomain(this, api, settings)
     new CfnOutput(this, 'BaseUrl', { value: domain?.url ?? getExecuteApiUrl(api) })
     new CfnOutput(this, 'TableName', { value: table.tableName })
     new CfnOutput(this, 'QueueUrl', { value: queue.queueUrl })

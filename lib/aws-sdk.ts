@@ -11,15 +11,16 @@ const MAX_SOCKETS = 256
 /** Connections that a burst opened are closed when they are idle for this long. */
 const IDLE_SOCKET_MS = 60_000
 
-type HandlerOptions = { idleSocketMs?: number; socketPath?: string | undefined }
-
 /**
  * A request handler that ends an attempt when no response, or no further part of it, arrives within `timeoutMs`.
  * https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-reusing-connections.html
  */
 export function createRequestHandler(
   timeoutMs: number,
-  { idleSocketMs = IDLE_SOCKET_MS, socketPath }: HandlerOptions = {},
+  {
+    idleSocketMs = IDLE_SOCKET_MS,
+    socketPath,
+  }: { idleSocketMs?: number; socketPath?: string | undefined } = {},
 ): NodeHttpHandler {
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: idleSocketMs, socketPath }
   return new NodeHttpHandler({
@@ -42,9 +43,7 @@ export const socketPathOf = (endpoint: string): string | undefined =>
 export const toSocketEndpoint = (path: string): string => `${UNIX}${path}`
 
 /** Shared by all clients of the process, by the path of a socket. Idle sockets do not keep the process running. */
-const requestHandlers = new Map<string | undefined, NodeHttpHandler>([
-  [undefined, createRequestHandler(REQUEST_TIMEOUT_MS)],
-])
+const requestHandlers = new Map<string | undefined, NodeHttpHandler>()
 
 /** For the process that runs an emulator: its clients call this function instead of the socket. */
 export function handleInProcess(endpoint: string, handle: NodeHttpHandler['handle']): void {

@@ -58,20 +58,11 @@ export function requireEnv(name: string, environment: Environment = process.env)
 }
 
 /** The value in milliseconds of a variable in seconds. @throws an Error that names the variable when it is invalid */
-export function readDurationMs(
-  name: string,
-  defaultMs: number,
-  environment: Environment = process.env,
-): number {
-  return readInteger(name, defaultMs / 1000, environment) * 1000
-}
+export const readDurationMs = (name: string, defaultMs: number, environment?: Environment) =>
+  readInteger(name, defaultMs / 1000, environment) * 1000
 
 /** A positive integer. @throws an Error that names the variable when it is invalid */
-export function readInteger(
-  name: string,
-  defaultValue: number,
-  environment: Environment = process.env,
-): number {
+export function readInteger(name: string, defaultValue: number, environment: Environment = process.env) {
   const value = environment[name] || String(defaultValue)
   if (/^[1-9][0-9]{0,6}$/.test(value)) return Number(value)
   throw new Error(`The environment variable ${name} is "${value}"; it must be an integer from 1 to 9999999.`)

@@ -4,11 +4,7 @@ import { Logger } from '@aws-lambda-powertools/logger'
 export const logger = new Logger({ serviceName: 'agent-execution-service' })
 
 /** An error as it is logged: without its other properties, which may contain data of clients. */
-export function describeCause(cause: unknown): {
-  name: string
-  message?: string
-  stack?: string | undefined
-} {
-  if (!(cause instanceof Error)) return { name: typeof cause }
-  return { name: cause.name, message: cause.message, stack: cause.stack }
-}
+export const describeCause = (cause: unknown) =>
+  cause instanceof Error
+    ? { name: cause.name, message: cause.message, stack: cause.stack }
+    : { name: typeof cause }

@@ -26,7 +26,6 @@ export const REPEATED_ATTEMPTS = 'RepeatedAttempts'
 
 /** A cancelled execution has the status ERROR, but is not a failure to investigate. */
 export const OUTCOMES = ['SUCCESS', 'ERROR', 'CANCELLED'] as const
-type MetricOutcome = (typeof OUTCOMES)[number]
 
 /**
  * The store, publishing metrics of every execution that it finishes, and of claims that repeat an attempt, if the
@@ -57,29 +56,21 @@ export function measured(executions: ExecutionStore, environment: Environment = 
   }
 }
 
-/** Counts a message that SQS did not accept, if the environment has a `METRICS_NAMESPACE`. */
-export function countEnqueueFailure(
-  { executionId, organizationId }: Pick<QueuedExecution, 'executionId' | 'organizationId'>,
-  environment: Environment = process.env,
-): void {
-  count(ENQUEUE_FAILURES, { executionId, organizationId }, environment)
-}
+type Ids = Pick<QueuedExecution, 'executionId' | 'organizationId'>
 
-/** Counts a request that the service failed to serve, if the environment names a namespace. */
-export function countServerError(
+/** Counts a message that SQS did not accept. */
+export const countEnqueueFailure = ({ executionId, organizationId }: Ids, environment?: Environment) =>
+  count(ENQUEUE_FAILURES, { executionId, organizationId }, environment)
+
+/** Counts a request that the service failed to serve. */
+export const countServerError = (
   { requestId, operation, code }: { requestId: string; operation: string; code: string },
-  environment: Environment = process.env,
-): void {
-  count(SERVER_ERRORS, { requestId, operation, errorCode: code }, environment)
-}
+  environment?: Environment,
+) => count(SERVER_ERRORS, { requestId, operation, errorCode: code }, environment)
 
 /** Counts an attempt that failed because of the service: its request, if any, ends in `ExecutionFailed`. */
-export function countFailedAttempt(
-  { executionId, organizationId }: Pick<QueuedExecution, 'executionId' | 'organizationId'>,
-  environment: Environment = process.env,
-): void {
-  count(SERVER_ERRORS, { executionId, organizationId, errorCode: 'InternalError' }, environment)
-}
+export const countFailedAttempt = ({ executionId, organizationId }: Ids) =>
+  count(SERVER_ERRORS, { executionId, organizationId, errorCode: 'InternalError' })
 
 function countAttempts(execution: Execution, environment: Environment): void {
   const { id: executionId, organizationId, attemptsSinceProgress, outages, lostSteps } = execution
@@ -87,7 +78,8 @@ function countAttempts(execution: Execution, environment: Environment): void {
   if (attempts > 1) count(REPEATED_ATTEMPTS, { executionId, organizationId }, environment, attempts)
 }
 
-function count(name: string, metadata: Record<string, string>, environment: Environment, value = 1): void {
+/** Publishes a metric without dimensions, if the environment has a `METRICS_NAMESPACE`. */
+function count(name: string, metadata: Record<string, string>, environment = process.env, value = 1): void {
   const namespace = environment[METRICS_NAMESPACE]
   if (!namespace) return
   const metrics = createMetrics(namespace)
@@ -130,7 +122,7 @@ function publishMetrics(metrics: Metrics, execution: Execution): void {
   metrics.publishStoredMetrics()
 }
 
-function outcomeOf({ status, error }: Execution): MetricOutcome {
+function outcomeOf({ status, error }: Execution): (typeof OUTCOMES)[number] {
   if (status === 'SUCCESS') return 'SUCCESS'
   return error?.code === CANCELLED.code ? 'CANCELLED' : 'ERROR'
 }

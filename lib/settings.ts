@@ -48,13 +48,16 @@ export function integer<D extends number | null>({
   return setting<number, D>(text, { allowed: `an integer from ${format(min)} to ${format(max)}`, ...options })
 }
 
-/** A text that a parser accepts, whose error says what is wrong. The setting is the text itself. */
-export const checked = (parse: (text: string) => unknown): z.ZodType<string, string> =>
+/**
+ * A text that a parser accepts, whose error says what is wrong. The setting is the text itself.
+ * @param prefix of the error
+ */
+export const checked = (parse: (text: string) => unknown, prefix = ''): z.ZodType<string, string> =>
   z.string().superRefine((text, context) => {
     try {
       parse(text)
     } catch (error) {
-      context.addIssue({ code: 'custom', message: (error as Error).message })
+      context.addIssue({ code: 'custom', message: `${prefix} ${(error as Error).message}`.trim() })
     }
   })
 

@@ -18,21 +18,14 @@ const isHttpUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?
 /** The error does not contain the URL, because it may contain a password. */
 const url = (name: string) => z.string().refine(isHttpUrl, `${name} must be an http or https URL.`)
 
-const named = (prefix: string, parse: (text: string) => unknown) =>
-  checked((text) => {
-    try {
-      parse(text)
-    } catch (error) {
-      throw new Error(`${prefix} ${(error as Error).message}`)
-    }
-  })
-
 const endpoint = (name: string, service: string) =>
   optional(url(name), {
     shownDefault: 'embedded emulator',
     allowed: 'an http or https URL',
     description: `Another emulator of ${service}: see [Running the stack locally](local-aws.md).`,
   })
+
+const TOKEN_FORMAT = 'letters, digits and ._~+/=-, at most 200 characters'
 
 /** The rows of the table in `docs/configuration.md`. @param environment which a check of the default model reads */
 export const localSettings = (environment: variables.Environment) => ({
@@ -48,7 +41,7 @@ export const localSettings = (environment: variables.Environment) => ({
     allowed: 'an address or a host name',
     description: 'Address of the API.',
   }),
-  [variables.CORS_ORIGINS]: optional(named(variables.CORS_ORIGINS, parseCorsOrigins), {
+  [variables.CORS_ORIGINS]: optional(checked(parseCorsOrigins, variables.CORS_ORIGINS), {
     allowed: '`*`, or origins separated by commas, such as `https://app.example,http://localhost:5173`',
     description: 'Origins of web pages that may call the API.',
   }),
@@ -63,20 +56,11 @@ export const localSettings = (environment: variables.Environment) => ({
     allowed: 'a path',
     description: 'Folder for agents, tokens and executions.',
   }),
-  DEV_TOKEN: optional(
-    z
-      .string()
-      .refine(
-        isTokenFormat,
-        'DEV_TOKEN may contain only letters, digits and ._~+/=-, at most 200 characters.',
-      ),
-    {
-      shownDefault: 'generated',
-      allowed: 'letters, digits and `._~+/=-`, at most 200 characters',
-      description:
-        'Token of the development organization. A generated one is stored in `DATA_DIR/dev-token`.',
-    },
-  ),
+  DEV_TOKEN: optional(z.string().refine(isTokenFormat, `DEV_TOKEN may contain only ${TOKEN_FORMAT}.`), {
+    shownDefault: 'generated',
+    allowed: 'letters, digits and `._~+/=-`, at most 200 characters',
+    description: 'Token of the development organization. A generated one is stored in `DATA_DIR/dev-token`.',
+  }),
   [variables.DYNAMODB_ENDPOINT]: endpoint(variables.DYNAMODB_ENDPOINT, 'DynamoDB'),
   [variables.SQS_ENDPOINT]: endpoint(variables.SQS_ENDPOINT, 'SQS'),
   LAMBDA_ENDPOINT: optional(url('LAMBDA_ENDPOINT'), {
@@ -85,7 +69,7 @@ export const localSettings = (environment: variables.Environment) => ({
     description: 'Replaces AWS Lambda for tools of kind `lambda`.',
   }),
   [variables.DEFAULT_MODEL]: optional(
-    named(`${variables.DEFAULT_MODEL}:`, (text) => checkModel(text, environment)),
+    checked((text) => checkModel(text, environment), `${variables.DEFAULT_MODEL}:`),
     {
       allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
       description: 'The model of agents that name none.',

@@ -8,6 +8,7 @@ import {
   RestApi,
   TokenAuthorizer,
 } from 'aws-cdk-lib/aws-apigateway'
+import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import { TOKEN_HEADER_PATTERN } from '../../lib/access/tokens.ts'
@@ -17,7 +18,6 @@ import {
   isPublicPath,
   methodsOf,
   type OperationName,
-  operationNames,
   routes,
 } from '../../lib/api/routes.ts'
 import { ALLOWED_HEADERS, MAX_AGE_SECONDS, parseCorsOrigins } from '../../lib/http/cors.ts'
@@ -65,27 +65,25 @@ export function createApi(
   scope: Construct,
   { functions, settings }: { functions: Functions; settings: Settings },
 ): { api: RestApi; accessLog: LogGroup } {
-  const { corsOrigins, responseStreaming, stageName, throttlingRate, throttlingBurst, logRetentionDays } =
-    settings
-  const isExecuteApiDisabled = settings.disableExecuteApiEndpoint ?? settings.domainName !== null
+  const { corsOrigins, responseStreaming } = settings
   const accessLog = new LogGroup(scope, 'AccessLog', {
-    retention: logRetentionDays,
+    retention: settings.logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   })
   const api = new RestApi(scope, 'Api', {
     // The metrics of an API have its name as their dimension.
     restApiName: settings.stackName,
     endpointTypes: [EndpointType.REGIONAL],
-    disableExecuteApiEndpoint: isExecuteApiDisabled,
+    disableExecuteApiEndpoint: settings.disableExecuteApiEndpoint ?? settings.domainName !== null,
     // Sent as is: https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
     ...(!responseStreaming && { minCompressionSize: MIN_COMPRESSION_SIZE }),
     // Access logs require this role in the API Gateway settings of the account. It is retained, also by a
     // first deployment that fails: other APIs share it, and it blocks nothing.
     cloudWatchRole: true,
     deployOptions: {
-      stageName,
-      throttlingRateLimit: throttlingRate,
-      throttlingBurstLimit: throttlingBurst,
+      stageName: settings.stageName,
+      throttlingRateLimit: settings.throttlingRate,
+      throttlingBurstLimit: settings.throttlingBurst,
       tracingEnabled: true,
       accessLogDestination: new LogGroupLogDestination(accessLog),
       accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
@@ -101,14 +99,12 @@ export function createApi(
     // API Gateway rejects other tokens itself: with the gateway response UNAUTHORIZED, and without an invocation.
     validationRegex: TOKEN_HEADER_PATTERN,
   })
-  const integrations = new Map(
-    operationNames.map((name) => [name, createIntegration(name, { functions, responseStreaming })]),
-  )
   for (const { operation: name, method, path } of routes) {
     const options = getOperation(name).public ? {} : { authorizer }
+    const integration = createIntegration(functions[functionOf(name)], name, responseStreaming)
     const resource = api.root.resourceForPath(path)
     for (const httpMethod of method === 'GET' ? ['GET', 'HEAD'] : [method])
-      resource.addMethod(httpMethod, integrations.get(name), options)
+      resource.addMethod(httpMethod, integration, options)
   }
   for (const path of new Set(routes.map((route) => route.path))) {
     const resource = api.root.resourceForPath(path)
@@ -122,19 +118,15 @@ export function createApi(
   return { api, accessLog }
 }
 
-function createIntegration(
-  name: OperationName,
-  { functions, responseStreaming }: { functions: Functions; responseStreaming: boolean },
-): LambdaIntegration {
-  const options = { allowTestInvoke: false }
-  if (!getOperation(name).streams || !responseStreaming)
-    return new LambdaIntegration(functions[functionOf(name)], options)
-  return new LambdaIntegration(functions[functionOf(name)], {
-    ...options,
-    responseTransferMode: ResponseTransferMode.STREAM,
-    // Streamed integrations can take up to 15 minutes, but API Gateway closes a stream that is idle for 5. The run
-    // function responds before that (SYNC_DEADLINE_MS).
-    // https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
-    timeout: Duration.seconds(getFunctionSettings(functionOf(name)).timeoutSeconds),
+const createIntegration = (handler: IFunction, name: OperationName, responseStreaming: boolean) =>
+  new LambdaIntegration(handler, {
+    allowTestInvoke: false,
+    ...(responseStreaming &&
+      getOperation(name).streams && {
+        responseTransferMode: ResponseTransferMode.STREAM,
+        // Streamed integrations can take up to 15 minutes, but API Gateway closes a stream that is idle for 5. The run
+        // function responds before that (SYNC_DEADLINE_MS).
+        // https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html
+        timeout: Duration.seconds(getFunctionSettings(functionOf(name)).timeoutSeconds),
+      }),
   })
-}

@@ -9,21 +9,15 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import type { Construct } from 'constructs'
 import type { Settings } from '../settings.ts'
 
-type DomainProps = {
-  api: RestApi
-  settings: Pick<Settings, 'domainName' | 'certificateArn' | 'domainBasePath'>
-}
-
-export type Domain = {
-  /** The base URL of the API on the domain, without a trailing slash. */
-  url: string
-  /** The target of the DNS record. */
-  target: string
-}
-
-/** The custom domain of the API, if configured. The operator creates the DNS record, wherever the zone is. */
-export function createDomain(scope: Construct, { api, settings }: DomainProps): Domain | null {
-  const { domainName, certificateArn, domainBasePath } = settings
+/**
+ * The custom domain of the API, if configured. The operator creates the DNS record, wherever the zone is.
+ * @returns the base URL of the API, without a trailing slash, and the target of the DNS record
+ */
+export function createDomain(
+  scope: Construct,
+  api: RestApi,
+  { domainName, certificateArn, domainBasePath }: Settings,
+) {
   if (!domainName || !certificateArn) return null
   const domain = new DomainName(scope, 'Domain', {
     domainName,
