@@ -140,13 +140,3 @@ export function isNotRetired(versionId: string): Condition {
   const name = retiredAttribute(versionId)
   return { expression: `attribute_not_exists(#${name})`, names: [name] }
 }
-
-/** Null adds nothing. */
-export function allOf(...conditions: (Condition | null)[]): Condition {
-  const all = conditions.filter((condition) => condition !== null)
-  return {
-    expression: all.map(({ expression }) => expression).join(' AND '),
-    names: all.flatMap(({ names = [] }) => names),
-    values: Object.assign({}, ...all.map(({ values }) => values)),
-  }
-}

@@ -2,7 +2,6 @@ import type { Agent, Version, VersionStatus } from '../core/agent.ts'
 import type { AgentListParams, AgentStore, Page, VersionId } from '../core/ports.ts'
 import {
   agentFromItem,
-  allOf,
   EXISTS,
   hasStatus,
   IS_ACTIVE,
@@ -19,6 +18,7 @@ import {
   versionToItem,
 } from './agent-item.ts'
 import { readChunks, writeChunks } from './table/chunks.ts'
+import { allOf } from './table/expressions.ts'
 import { agentKey, codeKey, ownedShard, VERSION_PREFIX, versionKey } from './table/keys.ts'
 import { fitPage, listRecords } from './table/sharded-list.ts'
 import type { Item, Table } from './table/table.ts'

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import type { JsonObject } from '../core/json.ts'
 import { DEADLINE_MS } from '../core/limits.ts'
 import type { CacheEntry, CacheStore, IdempotencyStore, Reservation } from '../core/ports.ts'
+import { anyOf } from './table/expressions.ts'
 import { cacheKey, executionKey, idempotencyKey } from './table/keys.ts'
 import { fitsInline, loadIfComplete, type StoredPayload } from './table/payload.ts'
 import { timeToLive } from './table/retention.ts'
-import type { Condition, Item, Table } from './table/table.ts'
+import { type Condition, type Item, pick, type Table } from './table/table.ts'
 
 /** Cache entries. An execution reserves a key while it runs, then stores its output. */
 export function cacheStore(table: Table): CacheStore {
@@ -21,13 +22,9 @@ export function cacheStore(table: Table): CacheStore {
     async reserve({ key, executionId, replaces, now }) {
       // Long after the execution's own deadline.
       const item = { ...cacheKey(key), executionId, ...expiresAtMs(now + 2 * DEADLINE_MS) }
-      const isFree: Condition = {
-        expression: `attribute_not_exists(pk) OR #expiresAt <= :now${replaces === null ? '' : ' OR #executionId = :replaces'}`,
-        names: ['expiresAt', ...(replaces === null ? [] : ['executionId'])],
-        values: { now, ...(replaces !== null && { replaces }) },
-      }
+      const condition = replaces === null ? isFree(now) : anyOf(isFree(now), belongsTo(replaces))
       const own = { executionId, output: null }
-      if (await table.put(item, isFree)) return own
+      if (await table.put(item, condition)) return own
       // This execution's own if the response to a first write was lost. The entry may also have been deleted meanwhile.
       const found = await table.get(cacheKey(key), { consistent: true })
       return found ? entryFromItem(table, found) : own
@@ -77,25 +74,19 @@ export function idempotencyStore(table: Table): IdempotencyStore {
   return {
     async reserve({ agentId, key, executionId, requestHash, now, expiresAt }) {
       const id = createHash('sha256').update(`${agentId}\n${key}`).digest('hex')
-      const item = {
-        ...idempotencyKey(id),
-        executionId,
-        requestHash,
-        ...expiresAtMs(expiresAt),
-      }
-      const isFree = {
-        expression: 'attribute_not_exists(pk) OR #expiresAt <= :now',
-        names: ['expiresAt'],
-        values: { now },
-      }
-      if (await table.put(item, isFree)) return { id, executionId, requestHash }
+      const item = { ...idempotencyKey(id), executionId, requestHash, ...expiresAtMs(expiresAt) }
+      const own = { id, executionId, requestHash }
+      if (await table.put(item, isFree(now))) return own
       const kept = await table.get(idempotencyKey(id), { consistent: true })
       // The execution, and with it the key, may have been deleted meanwhile.
-      return kept ? reservationFromItem(id, kept) : { id, executionId, requestHash }
+      return kept ? { ...own, ...pick(kept as Reservation, ['executionId', 'requestHash']) } : own
     },
   }
 }
 
-function reservationFromItem(id: string, item: Item): Reservation {
-  return { id, executionId: String(item.executionId), requestHash: String(item.requestHash) }
-}
+/** There is no entry, or it has expired. */
+const isFree = (now: number): Condition => ({
+  expression: 'attribute_not_exists(pk) OR #expiresAt <= :now',
+  names: ['expiresAt'],
+  values: { now },
+})

@@ -17,7 +17,7 @@ import {
   payloadPrefix,
 } from '../table/keys.ts'
 import { cleanupAttributes } from '../table/payload.ts'
-import { type Condition, type Item, NOT_EXISTS, type Table } from '../table/table.ts'
+import { type Condition, type Item, NOT_EXISTS, queryPages, type Table } from '../table/table.ts'
 import { type ExecutionItem, refersTo } from './execution-item.ts'
 import { listDueItems } from './open-executions.ts'
 
@@ -196,21 +196,18 @@ async function deleteItems(
   isIncluded: (item: Item) => boolean = () => true,
   before: (keys: Key[]) => Promise<void> = async () => undefined,
 ): Promise<number> {
+  const pages = queryPages(table, {
+    KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
+    ProjectionExpression: 'pk, sk, isEnd',
+    ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
+    ConsistentRead: true,
+  })
   let count = 0
-  let lastKey: Item | null = null
-  do {
-    const page: { items: Item[]; lastKey: Item | null } = await table.query({
-      KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
-      ProjectionExpression: 'pk, sk, isEnd',
-      ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
-      ConsistentRead: true,
-      ...(lastKey && { ExclusiveStartKey: lastKey }),
-    })
-    const keys = page.items.filter(isIncluded).map(({ pk, sk }) => ({ pk, sk }) as Key)
+  for await (const items of pages) {
+    const keys = items.filter(isIncluded).map(({ pk, sk }) => ({ pk, sk }) as Key)
     await before(keys)
     await table.writeMany(keys.map((key) => ({ delete: key })))
     count += keys.length
-    lastKey = page.lastKey
-  } while (lastKey)
+  }
   return count
 }

@@ -22,8 +22,7 @@ import {
 import { listRecords } from '../table/sharded-list.ts'
 import type { Condition, Item, Table } from '../table/table.ts'
 import { isStored } from './cleanup.ts'
-import type { ExecutionItem } from './execution-item.ts'
-import { loadExecution, readRecord } from './execution-item.ts'
+import { type ExecutionItem, loadExecution, readRecord } from './execution-item.ts'
 
 /** Concurrent writers of feedback that one of them may lose to. */
 const MAX_TRIES = 50

@@ -4,7 +4,7 @@ import type { Progress } from '../../core/execution.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
 import { callKey, executionKey, type Key, stepKey, stepNumberOf } from '../table/keys.ts'
 import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from '../table/payload.ts'
-import { type Item, NOT_EXISTS, type Query, type Table } from '../table/table.ts'
+import { type Item, NOT_EXISTS, type Query, queryPages, type Table } from '../table/table.ts'
 import type { ExecutionItem } from './execution-item.ts'
 
 /** Checkpoints. Each is a separate item, so that a long run never rewrites earlier steps. */
@@ -89,15 +89,8 @@ export function stepStore(table: Table): StepStore {
 }
 
 /** The number of the last step, 0 without one, and its progress. An item with `isEnd` after it closes the journal. */
-async function readLast(
-  table: Table,
-  executionId: string,
-): Promise<{ number: number; progress: Progress | null; isClosed: boolean }> {
-  const { items } = await table.query({
-    ...queryFrom(executionId, 1),
-    ScanIndexForward: false,
-    Limit: 1,
-  })
+async function readLast(table: Table, executionId: string) {
+  const { items } = await table.query({ ...queryFrom(executionId, 1), ScanIndexForward: false, Limit: 1 })
   const [last] = items
   if (!last) return { number: 0, progress: null, isClosed: false }
   const isClosed = last.isEnd === true
@@ -134,15 +127,7 @@ function queryFrom(executionId: string, number: number): Query {
 
 /** The items of the steps from a number on, each step followed by its results. */
 async function* readItems(table: Table, executionId: string, from: number): AsyncGenerator<Item> {
-  let lastKey: Item | null = null
-  do {
-    const page: { items: Item[]; lastKey: Item | null } = await table.query({
-      ...queryFrom(executionId, from),
-      ...(lastKey && { ExclusiveStartKey: lastKey }),
-    })
-    yield* page.items
-    lastKey = page.lastKey
-  } while (lastKey)
+  for await (const items of queryPages(table, queryFrom(executionId, from))) yield* items
 }
 
 /** Fits one request, with the record and the next step. */

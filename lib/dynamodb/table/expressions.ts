@@ -58,3 +58,17 @@ export function pick<T extends object, Name extends keyof T>(item: T, names: rea
   const present = names.filter((name) => item[name] !== undefined)
   return Object.fromEntries(present.map((name) => [name, item[name]])) as Pick<T, Name>
 }
+
+/** Null adds nothing. */
+export const allOf = (...conditions: (Condition | null)[]): Condition => join(' AND ', conditions)
+
+export const anyOf = (...conditions: Condition[]): Condition => join(' OR ', conditions)
+
+function join(operator: string, conditions: (Condition | null)[]): Condition {
+  const all = conditions.filter((condition) => condition !== null)
+  return {
+    expression: all.map(({ expression }) => expression).join(operator),
+    names: all.flatMap(({ names = [] }) => names),
+    values: Object.assign({}, ...all.map(({ values }) => values)),
+  }
+}

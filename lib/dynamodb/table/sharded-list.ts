@@ -1,5 +1,6 @@
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { Page, PageRequest } from '../../core/ports.ts'
+import { allOf, expressions } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { INDEXES, type IndexName } from './schema.ts'
 import type { Condition, Item, Table } from './table.ts'
@@ -63,115 +64,86 @@ export function fitPage<T>(records: T[], bytesOf: (record: T) => number): T[] {
  * shard is queried again only when the merge has consumed its entries.
  */
 async function readShardedPage(table: Table, query: ShardedQuery): Promise<Page<Item>> {
-  const shards = await Promise.all(
-    Array.from({ length: INDEXES[query.index].shards }, (_, shard) => ShardReader.open(table, query, shard)),
-  )
+  const shards = Array.from({ length: INDEXES[query.index].shards }, (_, shard): Shard => {
+    return { partition: query.shard(shard), entries: [], lastKey: null, queries: 0 }
+  })
+  await Promise.all(shards.map((shard) => readMore(table, query, shard)))
   const items: Item[] = []
   for (;;) {
-    const newest = shards.reduce((a, b) => (b.nextSortValue > a.nextSortValue ? b : a))
-    if (newest.nextSortValue === '') return { items, next: null }
-    if (newest.isEmpty) {
-      if (newest.isExhausted) return { items, next: { order: newest.nextSortValue } }
-      await newest.readMore()
+    const newest = shards.reduce((a, b) => (nextSortValue(b) > nextSortValue(a) ? b : a))
+    const order = nextSortValue(newest)
+    if (order === '') return { items, next: null }
+    const [entry] = newest.entries
+    if (!entry) {
+      if (newest.queries >= MAX_QUERIES_PER_SHARD) return { items, next: { order } }
+      await readMore(table, query, newest)
       continue
     }
     if (items.length === query.limit) return { items, next: { order: sortValueOf(items.at(-1)) } }
-    items.push(newest.take())
+    items.push(entry)
+    newest.entries.shift()
   }
 }
 
-/** Reads one shard's entries, newest first. */
-class ShardReader {
-  private items: Item[] = []
-  private lastKey: Item | null = null
-  private queries = 0
-  private readonly table: Table
-  private readonly query: ShardedQuery
-  private readonly partition: string
+/** `entries`: those that were read and not taken yet, newest first. */
+type Shard = { readonly partition: string; entries: Item[]; lastKey: Item | null; queries: number }
 
-  private constructor(table: Table, query: ShardedQuery, partition: string) {
-    this.table = table
-    this.query = query
-    this.partition = partition
-  }
+/** Upper bound of the sort values that follow; '' at the end of the shard. */
+const nextSortValue = ({ entries, lastKey }: Shard): string => sortValueOf(entries[0] ?? lastKey)
 
-  static async open(table: Table, query: ShardedQuery, shard: number): Promise<ShardReader> {
-    const reader = new ShardReader(table, query, query.shard(shard))
-    await reader.readMore()
-    return reader
+async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promise<void> {
+  const { index, after, filter, range = {} } = query
+  const { partitionKey, sortKey } = INDEXES[index]
+  const { from } = range
+  const before = min(shard.lastKey ? sortValueOf(shard.lastKey) : after?.order, range.before)
+  // DynamoDB rejects an empty range.
+  if (from !== undefined && before !== undefined && from > precedingValue(before)) {
+    shard.lastKey = null
+    return
   }
-
-  /** Upper bound of the sort values that follow; '' at the end of the shard. */
-  get nextSortValue(): string {
-    return sortValueOf(this.items[0] ?? this.lastKey)
+  shard.queries++
+  const { name } = partitionKey
+  const partition = {
+    expression: `#${name} = :partition`,
+    names: [name],
+    values: { partition: shard.partition },
   }
-
-  get isExhausted(): boolean {
-    return this.queries >= MAX_QUERIES_PER_SHARD
-  }
-
-  get isEmpty(): boolean {
-    return this.items.length === 0
-  }
-
-  private get filteredQueryLimit(): number {
-    const first = 4 * defaultQueryLimit(this.query.limit, INDEXES[this.query.index].shards)
-    return Math.min(first * FILTERED_QUERY_GROWTH ** (this.queries - 1), MAX_FILTERED_QUERY_LIMIT)
-  }
-
-  take(): Item {
-    return this.items.shift() ?? {}
-  }
-
-  async readMore(): Promise<void> {
-    const { index, after, limit, filter, range = {}, queryLimit } = this.query
-    const { partitionKey, sortKey, shards } = INDEXES[index]
-    const position = this.lastKey ? sortValueOf(this.lastKey) : after?.order
-    const sort = sortCondition(`#${sortKey.name}`, { from: range.from, before: min(position, range.before) })
-    if (!sort) {
-      this.lastKey = null
-      return
-    }
-    this.queries++
-    const { items, lastKey } = await this.table.query({
-      IndexName: index,
-      KeyConditionExpression: ['#partition = :partition', ...sort.expressions].join(' AND '),
-      FilterExpression: filter?.expression,
-      ExpressionAttributeNames: {
-        '#partition': partitionKey.name,
-        ...(sort.expressions.length > 0 && { [`#${sortKey.name}`]: sortKey.name }),
-        ...Object.fromEntries((filter?.names ?? []).map((name) => [`#${name}`, name])),
-      },
-      ExpressionAttributeValues: {
-        ':partition': this.partition,
-        ...sort.values,
-        ...Object.fromEntries(
-          Object.entries(filter?.values ?? {}).map(([name, value]) => [`:${name}`, value]),
-        ),
-      },
-      ScanIndexForward: false,
-      Limit: queryLimit ?? (filter ? this.filteredQueryLimit : defaultQueryLimit(limit, shards)),
-    })
-    this.items = items
-    this.lastKey = lastKey
-  }
+  const key = allOf(partition, sortCondition(sortKey.name, { from, before }))
+  const {
+    ConditionExpression: _,
+    UpdateExpression: __,
+    ...attributes
+  } = expressions({
+    condition: allOf(key, filter ?? null),
+  })
+  const { items, lastKey } = await table.query({
+    IndexName: index,
+    KeyConditionExpression: key.expression,
+    FilterExpression: filter?.expression,
+    ...attributes,
+    ScanIndexForward: false,
+    Limit: queryLimitOf(query, shard.queries),
+  })
+  shard.entries = items
+  shard.lastKey = lastKey
 }
 
-/** Twice a shard's share of the page: nearly always enough, and far less than `limit` entries from each shard. */
-const defaultQueryLimit = (limit: number, shards: number): number => Math.ceil((limit + 1) / shards) * 2 + 2
+/** By default, twice a shard's share of the page: nearly always enough, and far less than the whole page. */
+function queryLimitOf({ index, limit, filter, queryLimit }: ShardedQuery, queries: number): number {
+  const byDefault = Math.ceil((limit + 1) / INDEXES[index].shards) * 2 + 2
+  if (queryLimit !== undefined || !filter) return queryLimit ?? byDefault
+  return Math.min(4 * byDefault * FILTERED_QUERY_GROWTH ** (queries - 1), MAX_FILTERED_QUERY_LIMIT)
+}
 
-/** A key condition that holds for sort values in the range; null if there can be none. */
-function sortCondition(
-  name: string,
-  { from, before }: SortRange,
-): { expressions: string[]; values: Item } | null {
-  if (from === undefined && before === undefined) return { expressions: [], values: {} }
-  if (before === undefined) return { expressions: [`${name} >= :from`], values: { ':from': from } }
-  if (from === undefined) return { expressions: [`${name} < :before`], values: { ':before': before } }
-  // DynamoDB accepts one condition on the sort key, and no empty range.
-  const last = precedingValue(before)
-  if (from > last) return null
-  return { expressions: [`${name} BETWEEN :from AND :last`], values: { ':from': from, ':last': last } }
+/** A key condition that holds for sort values in the range; null for all of them. */
+function sortCondition(name: string, { from, before }: SortRange): Condition | null {
+  const names = [name]
+  if (from === undefined && before === undefined) return null
+  if (before === undefined) return { expression: `#${name} >= :from`, names, values: { from } }
+  if (from === undefined) return { expression: `#${name} < :before`, names, values: { before } }
+  // DynamoDB accepts one condition on the sort key.
+  const values = { from, last: precedingValue(before) }
+  return { expression: `#${name} BETWEEN :from AND :last`, names, values }
 }
 
 /** A text before the sort value and after every smaller sort value, which are printable ASCII of the same length. */

@@ -148,11 +148,21 @@ export type Query = {
   FilterExpression?: string | undefined
   ProjectionExpression?: string
   ExpressionAttributeNames?: Record<string, string> | undefined
-  ExpressionAttributeValues: Item
-  ExclusiveStartKey?: Item
+  ExpressionAttributeValues: Item | undefined
+  ExclusiveStartKey?: Item | undefined
   ScanIndexForward?: boolean
   ConsistentRead?: boolean
   Limit?: number
+}
+
+/** The items of all pages of a query, page by page. */
+export async function* queryPages(table: Pick<Table, 'query'>, query: Query): AsyncGenerator<Item[]> {
+  let ExclusiveStartKey: Item | undefined
+  do {
+    const page: { items: Item[]; lastKey: Item | null } = await table.query({ ...query, ExclusiveStartKey })
+    yield page.items
+    ExclusiveStartKey = page.lastKey ?? undefined
+  } while (ExclusiveStartKey)
 }
 
 type WriteRequest = NonNullable<NonNullable<BatchWriteCommandOutput['UnprocessedItems']>[string]>[number]
