@@ -7,10 +7,8 @@ import { system } from '../lib/system.ts'
 const { agents, rates } = openStores()
 
 async function archive({ organizationId, agentId: idOrSlug }: Request<'archive-agent'>) {
-  const agent = await archiveAgent(
-    { store: agents, organizationId, idOrSlug },
-    new Date(system.now()).toISOString(),
-  )
+  const archivedAt = new Date(system.now()).toISOString()
+  const agent = await archiveAgent({ store: agents, organizationId, idOrSlug }, archivedAt)
   return { status: 200, body: toAgentRecord(agent) }
 }
 

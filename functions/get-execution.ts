@@ -9,10 +9,8 @@ const { agents, executions, rates } = openStores()
 async function getExecution({ access, executionId, query, headers }: Request<'get-execution'>) {
   const waitSeconds = headers.Prefer
   const execution = await readExecution({ executions }, { access, executionId, waitSeconds })
-  const response = toRecordResponse(
-    execution,
-    query.adaptedInput ? await adaptedInputOf(agents, execution) : {},
-  )
+  const added = query.adaptedInput ? await adaptedInputOf(agents, execution) : {}
+  const response = toRecordResponse(execution, added)
   if (waitSeconds === 0) return response
   return { ...response, headers: { ...response.headers, 'Preference-Applied': `wait=${waitSeconds}` } }
 }

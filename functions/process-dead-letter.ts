@@ -7,20 +7,13 @@ import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const { executions, steps } = openMeasuredStores()
-const queue = openRunQueue()
+const engine = { executions, steps, queue: openRunQueue(), system }
 
 /** Ends the executions whose messages exceeded maxReceiveCount and were moved to the dead-letter queue. */
 export function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   return processRecords(event, async ({ body }) => {
     const { executionId, organizationId } = parseRunMessage(body)
-    const outcome = await processDeadLetter({
-      executions,
-      steps,
-      queue,
-      system,
-      organizationId,
-      id: executionId,
-    })
+    const outcome = await processDeadLetter({ ...engine, organizationId, id: executionId })
     logger.warn('dead letter processed', { executionId, organizationId, outcome })
   })
 }

@@ -7,11 +7,7 @@ import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const engine = {
-  ...openMeasuredStores(),
-  system,
-  times: readTimes(),
-}
+const engine = { ...openMeasuredStores(), system, times: readTimes() }
 const queue = openRunQueue()
 
 /**

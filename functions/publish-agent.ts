@@ -25,15 +25,8 @@ async function publish({ access, organizationId, body, basePath }: Request<'publ
   if (!mayUseAgent(access, agent.document.slug))
     throw new Forbidden('The token is limited to other agents than the one of the document.')
   await assertLoads(agent)
-  const { version, isNew } = await publishAgent({
-    store: agents,
-    system,
-    organizationId,
-    createdBy: access.tokenId,
-    agent,
-    draft,
-    message: message ?? undefined,
-  })
+  const params = { organizationId, createdBy: access.tokenId, agent, draft, message: message ?? undefined }
+  const { version, isNew } = await publishAgent({ store: agents, system, ...params })
   // A version that was just published, or has this content already, is not retired.
   const record = toVersionRecord(version, { retired: {} })
   const location = `${basePath}/v1/agents/${version.agentId}/versions/${version.id}`

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { type TokenLimits, UNLIMITED } from '../core/access.ts'
 import type { Token } from '../core/agent.ts'
 import type { System, TokenStore } from '../core/ports.ts'
@@ -32,26 +32,15 @@ type NewToken = {
 } & Partial<TokenLimits>
 
 /** Creates a token. `text` is shown once; `token` is stored and contains only its hash. */
-export function newToken({
-  system,
-  organizationId,
-  name,
-  createdBy,
-  lifetimeMs,
-  text = generateText(),
-  ...limits
-}: NewToken) {
+export function newToken({ system, lifetimeMs, text = generateText(), ...given }: NewToken) {
   const now = system.now()
   const token: Token = {
     ...UNLIMITED,
-    ...limits,
+    ...given,
     id: system.newId(),
     hash: hashToken(text),
     // A development token can be short.
     prefix: text.slice(0, Math.min(PREFIX_CHARACTERS, text.length / 4)),
-    organizationId,
-    name,
-    createdBy,
     createdAt: new Date(now).toISOString(),
     expiresAt: lifetimeMs === null ? null : new Date(now + lifetimeMs).toISOString(),
     revokedAt: null,
@@ -88,13 +77,10 @@ export function describeMistake(header: string | undefined): string {
   return 'The token does not exist, has expired or was revoked.'
 }
 
-export function isTokenFormat(text: string): boolean {
-  return BEARER.test(`Bearer ${text}`) && text.length <= MAX_TOKEN_CHARACTERS
-}
+export const isTokenFormat = (text: string): boolean =>
+  BEARER.test(`Bearer ${text}`) && text.length <= MAX_TOKEN_CHARACTERS
 
-export function hashToken(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
-}
+export const hashToken = (text: string): string => hash('sha256', text)
 
 function generateText(): string {
   let value = BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`)

@@ -9,7 +9,9 @@ import { type OperationName, operations } from './routes.ts'
 export const CLIENT_CONTRACT = 'clients/typescript/src/contract.ts'
 
 /** Query parameters that have a type, without those that the client sets itself. */
-const PARAMETERS: { name: string; operation: OperationName; without: string[] }[] = [
+type ParametersType = { name: string; operation: OperationName; without: string[] }
+
+const PARAMETERS: ParametersType[] = [
   { name: 'RunParameters', operation: 'run-agent', without: ['execMode'] },
   { name: 'ExecutionParameters', operation: 'get-execution', without: [] },
   { name: 'ExecutionFilters', operation: 'list-executions', without: ['limit', 'cursor', 'fields'] },
@@ -27,10 +29,7 @@ export function clientContract(): string {
   const document = JSON.parse(
     JSON.stringify(openApiDocument()).replaceAll('#/components/schemas/', '#/$defs/'),
   ) as Document
-  const parameters = PARAMETERS.map(({ name, operation, without }) => [
-    name,
-    toQuerySchema(document, operation, without),
-  ])
+  const parameters = PARAMETERS.map((type) => [type.name, toQuerySchema(document, type)])
   const { SentEvent: _, ...records } = document.components.schemas
   const $defs: Record<string, Json> = { ...records, ...Object.fromEntries(parameters) }
   const names = Object.keys($defs).sort()
@@ -45,8 +44,8 @@ export function clientContract(): string {
   ].join('\n')
 }
 
-function toQuerySchema({ paths }: Document, name: OperationName, without: string[]): JsonObject {
-  const { path, method } = operations[name]
+function toQuerySchema({ paths }: Document, { operation, without }: ParametersType): JsonObject {
+  const { path, method } = operations[operation]
   const all = paths[path]?.[method.toLowerCase()]?.parameters ?? []
   const query = all.filter((parameter) => parameter.in === 'query' && !without.includes(parameter.name))
   const properties = Object.fromEntries(query.map((parameter) => [parameter.name, parameter.schema]))

@@ -28,21 +28,18 @@ export function accessControl(
       await countRequest(rates, access)
       if (scope !== 'any') assertScope(access, ...[scope].flat())
       if (allTenants) assertAllTenants(access)
-      await countBody?.(access, countBytes(event))
+      const encoding = event.isBase64Encoded ? 'base64' : 'utf8'
+      await countBody?.(access, Buffer.byteLength(event.body ?? '', encoding))
     },
   }
-}
-
-function countBytes({ body, isBase64Encoded }: ServiceEvent): number {
-  if (!body) return 0
-  return Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8')
 }
 
 /** Limits the agent in the path and the tenant in the query to those of the token. Used after `queryParameters`. */
 export function restrictParameters(hasTenant: boolean): MiddlewareObj<ServiceEvent> {
   return {
     before: ({ event }) => {
-      const access = accessOf(event)
+      const { access } = event
+      if (!access) throw new Unauthorized()
       const agent = event.pathParameters?.agentId
       if (agent !== undefined && !mayUseAgent(access, agent)) throw new AgentNotFound()
       if (!hasTenant) return
@@ -64,10 +61,4 @@ export function suggestion(suggest: SuggestSlug): MiddlewareObj<ServiceEvent, AP
       if (access && slug !== undefined) request.error = await suggest(request.error, access, slug)
     },
   }
-}
-
-/** @throws Unauthorized */
-function accessOf({ access }: ServiceEvent): Access {
-  if (!access) throw new Unauthorized()
-  return access
 }

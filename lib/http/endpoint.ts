@@ -82,7 +82,7 @@ export function endpoint<Name extends OperationName>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
   )
     .use(responseHeaders(readCorsOrigins()))
-    .use(requestLog({ operation: name }))
+    .use(requestLog(name))
     .use(problemDetails())
   if (suggest) handler.use(suggestion(suggest))
   if (!operation.public) {

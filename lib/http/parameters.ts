@@ -11,12 +11,8 @@ export function queryParameters(schema?: z.ZodMiniObject): MiddlewareObj<Service
   return {
     before: ({ event }) => {
       const given = Object.entries(event.multiValueQueryStringParameters ?? {})
-      const repeated = given.filter(([, values]) => (values?.length ?? 0) > 1)
-      if (repeated.length > 0) {
-        throw new InvalidQueryParameter(
-          repeated.map(([name]) => toViolation(name, 'must be given only once')),
-        )
-      }
+      const repeated = given.flatMap(([name, values]) => ((values?.length ?? 0) > 1 ? [name] : []))
+      if (repeated.length > 0) throw invalidQuery(repeated, 'must be given only once')
       const query = Object.fromEntries(given.map(([name, values]) => [name, values?.[0]]))
       const result = schema?.safeParse(query)
       const unknown = Object.keys(query).filter((name) => !known.includes(name))
@@ -80,4 +76,7 @@ export const invalidPathEncoding = (): ServiceError =>
   new ServiceError('BadRequest', 'The path must be percent-encoded UTF-8.')
 
 export const invalidQueryEncoding = (names: string[]): InvalidQueryParameter =>
-  new InvalidQueryParameter(names.map((name) => toViolation(name, 'must be percent-encoded UTF-8')))
+  invalidQuery(names, 'must be percent-encoded UTF-8')
+
+const invalidQuery = (names: string[], problem: string) =>
+  new InvalidQueryParameter(names.map((name) => toViolation(name, problem)))

@@ -20,23 +20,14 @@ export function toServiceError(error: unknown): ServiceError {
   return new ServiceError('InternalError', detail, { cause: error })
 }
 
-export function toProblemResult(error: ServiceError, requestId: string): APIGatewayProxyResult {
+export function toProblemResult(error: ServiceError, instance: string): APIGatewayProxyResult {
+  const { code, title, status, message: detail, errors, members, headers } = error
+  const type = `urn:agent-execution-service:problem:${code}`
+  const fields = { type, title, status, detail, instance, code }
+  const record: ProblemRecord = { ...fields, ...(errors && { errors }), ...members }
   return {
-    statusCode: error.status,
-    headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...error.headers },
-    body: JSON.stringify(toProblemRecord(error, requestId)),
-  }
-}
-
-function toProblemRecord(error: ServiceError, requestId: string): ProblemRecord {
-  return {
-    type: `urn:agent-execution-service:problem:${error.code}`,
-    title: error.title,
-    status: error.status,
-    detail: error.message,
-    instance: requestId,
-    code: error.code,
-    ...(error.errors && { errors: error.errors }),
-    ...error.members,
+    statusCode: status,
+    headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers },
+    body: JSON.stringify(record),
   }
 }

@@ -18,11 +18,7 @@ const SERVER_ERROR_CODES = ['InternalError', 'Unavailable']
  * the service or its dependencies, because the details of the others may contain data of clients and agents. These
  * errors are also counted, and only they load the metrics.
  */
-export function requestLog({
-  operation,
-}: {
-  operation: string
-}): MiddlewareObj<ServiceEvent, APIGatewayProxyResult> {
+export function requestLog(operation: string): MiddlewareObj<ServiceEvent, APIGatewayProxyResult> {
   const startedAt = new WeakMap<object, number>()
   const toEntry = (event: ServiceEvent, response: APIGatewayProxyResult | null | undefined) => ({
     operation,
@@ -38,11 +34,10 @@ export function requestLog({
     before: ({ event }) => void startedAt.set(event, performance.now()),
     after: ({ event, response }) => logger.info(REQUEST_COMPLETED, toEntry(event, response)),
     onError: async ({ event, response, error }) => {
-      const serviceError = toServiceError(error)
-      const { code } = serviceError
+      const { code, cause } = toServiceError(error)
       const entry = { ...toEntry(event, response), code }
       if (!SERVER_ERROR_CODES.includes(code)) return logger.info(REQUEST_REJECTED, entry)
-      await logServerError(entry, serviceError)
+      await logServerError(entry, cause)
     },
   }
 }
@@ -51,15 +46,14 @@ export function requestLog({
 export async function reportServerError(
   operation: string,
   { requestContext: { requestId }, access }: ServiceEvent,
-  error: ServiceError,
+  { code, cause }: ServiceError,
 ): Promise<void> {
-  const organizationId = access?.organizationId
-  await logServerError({ operation, requestId, organizationId, code: error.code }, error)
+  await logServerError({ operation, requestId, organizationId: access?.organizationId, code }, cause)
 }
 
 async function logServerError(
   entry: { operation: string; requestId: string; organizationId: string | undefined; code: string },
-  { cause }: ServiceError,
+  cause: unknown,
 ): Promise<void> {
   logger.error(REQUEST_FAILED, { ...entry, cause: describeCause(cause) })
   const { countServerError } = await import('../metrics.ts')

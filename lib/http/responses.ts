@@ -80,23 +80,13 @@ function toCacheStatus(execution: Execution): string {
 
 /** A JSON array. If there are more items, the `Link` header (RFC 8288) points to the next page of the same query. */
 export function toPageResponse<T>(
-  page: Page<T>,
+  { items, next }: Page<T>,
   toRecord: (item: T) => unknown,
-  request: { path: string; query: object },
-): HttpResponse {
-  return {
-    status: 200,
-    body: page.items.map(toRecord),
-    ...(page.next && { headers: { Link: toNextLink(page.next, request) } }),
-  }
-}
-
-function toNextLink(
-  next: NonNullable<Page<unknown>['next']>,
   { path, query }: { path: string; query: object },
-) {
-  const parameters = Object.entries({ ...query, cursor: encodeCursor(next) }).filter(
-    ([, value]) => value !== undefined,
-  )
-  return `<${path}?${new URLSearchParams(parameters)}>; rel="next"`
+): HttpResponse {
+  const response = { status: 200, body: items.map(toRecord) }
+  if (!next) return response
+  const parameters = Object.entries({ ...query, cursor: encodeCursor(next) })
+  const given = new URLSearchParams(parameters.filter(([, value]) => value !== undefined))
+  return { ...response, headers: { Link: `<${path}?${given}>; rel="next"` } }
 }

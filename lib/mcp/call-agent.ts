@@ -16,14 +16,7 @@ import type { Step } from '../core/step.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
-import {
-  describeViolations,
-  InvalidParams,
-  type ToolCall,
-  toRunResult,
-  toToolError,
-  UnknownTool,
-} from './tool-call.ts'
+import { InvalidParams, type ToolCall, toArgumentsError, toRunResult, UnknownTool } from './tool-call.ts'
 
 const { tenantId, version } = runParameters.shape
 
@@ -51,10 +44,7 @@ export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<C
     const run = await prepareRun({ agents, access, idOrSlug: name, body: input, overrides, idempotencyKey })
     return toRunResult(await runForCall(engine, call, run))
   } catch (error) {
-    if (error instanceof InputSchemaMismatch)
-      return toToolError(
-        `The arguments do not match the input schema.\n${describeViolations(error.errors ?? [])}`,
-      )
+    if (error instanceof InputSchemaMismatch) return toArgumentsError(error.errors ?? [])
     throw toCallError(error, name, overrides.version)
   }
 }

@@ -18,7 +18,7 @@ import { readExecution } from '../engine/executions/read-execution.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { compileStrictValidator } from '../schema/validate/validate.ts'
 import { toObjectSchema } from './agent-tools.ts'
-import { describeViolations, type ToolCall, toResult, toToolError } from './tool-call.ts'
+import { type ToolCall, toArgumentsError, toResult, toToolError } from './tool-call.ts'
 
 /** A tool that is not an agent. Slugs have no underscores, so that names never collide. */
 type ServiceTool = {
@@ -122,8 +122,7 @@ function serviceTool<Input extends z.ZodObject>(definition: Definition<Input>): 
     scope,
     async run(engine, call) {
       const violations = validate(call.input)
-      if (violations.length > 0)
-        return toToolError(`The arguments do not match the input schema.\n${describeViolations(violations)}`)
+      if (violations.length > 0) return toArgumentsError(violations)
       return run(engine, call, call.input as z.output<Input>)
     },
   }

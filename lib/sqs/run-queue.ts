@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { clientConfig, isRetryable, orUnavailable } from '../aws-sdk.ts'
@@ -55,15 +55,12 @@ export function openRunQueue(environment: Environment = process.env) {
 
     /** Sets the time until a received message becomes visible again, rounded up to seconds; at most 12 hours. */
     async changeVisibility(receiptHandle: string, ms: number): Promise<void> {
-      await orUnavailable(
-        client.send(
-          new ChangeMessageVisibilityCommand({
-            QueueUrl: queueUrl,
-            ReceiptHandle: receiptHandle,
-            VisibilityTimeout: Math.ceil(ms / 1000),
-          }),
-        ),
-      )
+      const command = new ChangeMessageVisibilityCommand({
+        QueueUrl: queueUrl,
+        ReceiptHandle: receiptHandle,
+        VisibilityTimeout: Math.ceil(ms / 1000),
+      })
+      await orUnavailable(client.send(command))
     },
   }
 }
@@ -89,8 +86,6 @@ const MAX_GROUPS = 16
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
  */
 function messageGroupId(organizationId: string, tenantId: string | null): string {
-  const [byte = 0] = createHash('sha256')
-    .update(tenantId ?? '')
-    .digest()
+  const [byte = 0] = hash('sha256', tenantId ?? '', 'buffer')
   return `${organizationId}.${byte % MAX_GROUPS}`
 }
