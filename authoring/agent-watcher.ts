@@ -1,4 +1,4 @@
-import { basename, resolve, sep } from 'node:path'
+import { resolve, sep } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
 import { TYPES_FILE } from '../lib/agents/code/write-agent-types.ts'
 import { sourcesOutside } from '../local/publish-folder.ts'
@@ -16,7 +16,7 @@ export class AgentWatcher {
 
   constructor(folder: string) {
     this.folder = folder
-    this.watcher = watch(folder, { ignoreInitial: true, ignored: isGenerated })
+    this.watcher = watch(folder, { ignoreInitial: true, ignored: isIgnored })
     this.watcher.on('all', () => this.report())
   }
 
@@ -42,9 +42,10 @@ export class AgentWatcher {
   }
 }
 
-/** Files that the commands write themselves. */
-const isGenerated = (path: string): boolean =>
-  basename(path) === TYPES_FILE ||
+/** What the commands write themselves, and packages. */
+const IGNORED = [TYPES_FILE, RECORDINGS_FOLDER, 'node_modules']
+
+const isIgnored = (path: string) =>
   resolve(path)
     .split(sep)
-    .some((name) => name === RECORDINGS_FOLDER || name === 'node_modules')
+    .some((name) => IGNORED.includes(name))

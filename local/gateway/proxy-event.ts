@@ -103,7 +103,7 @@ type AuthorizedRequest = {
 export function toProxyEvent(params: AuthorizedRequest): APIGatewayProxyEvent {
   const { request, requestId, match, authorizerContext, body } = params
   const { route, path, search, parameters } = match
-  const query = multiValues(new URLSearchParams(search))
+  const query = new URLSearchParams(search)
   const isText = isUtf8(body)
   return {
     resource: route.path,
@@ -111,9 +111,9 @@ export function toProxyEvent(params: AuthorizedRequest): APIGatewayProxyEvent {
     httpMethod: route.method,
     headers: request.headers as Record<string, string>,
     multiValueHeaders: request.headersDistinct as Record<string, string[]>,
-    queryStringParameters:
-      query && Object.fromEntries(Object.entries(query).map(([name, all]) => [name, all.at(-1)])),
-    multiValueQueryStringParameters: query,
+    // The last value of each name.
+    queryStringParameters: query.size > 0 ? Object.fromEntries(query) : null,
+    multiValueQueryStringParameters: query.size > 0 ? multiValues(query) : null,
     pathParameters: Object.keys(parameters).length > 0 ? parameters : null,
     stageVariables: null,
     requestContext: {
@@ -138,8 +138,5 @@ export function toProxyEvent(params: AuthorizedRequest): APIGatewayProxyEvent {
   }
 }
 
-function multiValues(parameters: URLSearchParams): Record<string, string[]> | null {
-  if (parameters.size === 0) return null
-  const names = new Set(parameters.keys())
-  return Object.fromEntries([...names].map((name) => [name, parameters.getAll(name)]))
-}
+const multiValues = (query: URLSearchParams): Record<string, string[]> =>
+  Object.fromEntries([...new Set(query.keys())].map((name) => [name, query.getAll(name)]))
