@@ -2,7 +2,7 @@ import type { InputAdaptation } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { toJsonPointer } from '../message-text.ts'
-import { adaptObject, adaptValue, type Context, roundNumbers } from './adapt-value.ts'
+import { adaptObject, adaptValue, type Context, newContext, roundNumbers } from './adapt-value.ts'
 import { childOf, ROOT } from './adaptation.ts'
 import { NameIndex } from './names/name-index.ts'
 import { openValue } from './nested-input.ts'
@@ -30,7 +30,7 @@ export function compileAdapter(declared: JsonObject): Adapter {
   return (sent) => {
     const names = new NameIndex()
     const run = (change: (context: Context) => Json) => {
-      const context: Context = { adaptations: [], defaultOf, names, mayChangeAgain: false }
+      const context = newContext(defaultOf, names)
       return { input: change(context) as JsonObject, ...context }
     }
     const adapt = (input: JsonObject) => run((context) => adaptObject(root, input, ROOT, context))
@@ -47,18 +47,13 @@ function adaptDefaults(fields: DefaultedField[]): Map<DefaultedField, Json | und
   const started = new Set<DefaultedField>()
   const recursive = new Set<DefaultedField>()
   function defaultOf(field: DefaultedField): Json | undefined {
-    if (adapted.has(field)) return adapted.get(field)
     if (started.has(field)) {
-      recursive.add(field)
-      return undefined
+      if (!adapted.has(field)) recursive.add(field)
+      return adapted.get(field)
     }
     started.add(field)
-    const value = adaptValue(field.shape, field.defaultValue, childOf(ROOT, field.name), {
-      adaptations: [],
-      defaultOf,
-      names: new NameIndex(),
-      mayChangeAgain: false,
-    })
+    const context = newContext(defaultOf, new NameIndex())
+    const value = adaptValue(field.shape, field.defaultValue, childOf(ROOT, field.name), context)
     adapted.set(field, recursive.has(field) ? undefined : value)
     return adapted.get(field)
   }

@@ -34,6 +34,13 @@ export type Context = {
   defaultOf: (field: DefaultedField) => Json | undefined
 }
 
+export const newContext = (defaultOf: Context['defaultOf'], names: NameIndex): Context => ({
+  adaptations: [],
+  names,
+  mayChangeAgain: false,
+  defaultOf,
+})
+
 const MAX_ADAPTATIONS = 100
 
 /** An object with more names that the schema does not describe is left as sent. */

@@ -141,6 +141,8 @@ export function fits({ choices, types }: Shape, value: Json): boolean {
   return types.has(jsonTypeOf(value))
 }
 
+export const hasOnlyType = ({ types }: Shape, type: string): boolean => types?.size === 1 && types.has(type)
+
 /** Whether all required fields are among some. */
 export const hasRequired = (shape: Shape, found: ReadonlySet<FieldShape | undefined>): boolean =>
   [...shape.fields.values()].every((field) => !field.isRequired || found.has(field))

@@ -1,5 +1,5 @@
 import { normalizeName, type ParsedName, parseName } from '../../similar-names.ts'
-import type { FieldShape, Shape } from '../shape.ts'
+import { type FieldShape, hasOnlyType, type Shape } from '../shape.ts'
 
 /** Synonyms in names: abbreviations, and British spellings. */
 const SYNONYMS = new Map(
@@ -19,49 +19,38 @@ const PHRASES: [RegExp, string][] = [
   [/\bphone ?number\b/g, 'phone'],
 ]
 
-const BOOLEAN_PREFIX = 'is '
-
 /** The words of a name with synonyms replaced: `custEmailAddress` is `customer email`. */
 export function toCanonicalName(words: readonly string[]): string {
   const phrase = words.map((word) => SYNONYMS.get(word) ?? word).join(' ')
   return PHRASES.reduce((name, [pattern, replacement]) => name.replace(pattern, replacement), phrase)
 }
 
-const withoutBooleanPrefix = (canonical: string): string | undefined =>
-  canonical.startsWith(BOOLEAN_PREFIX) ? canonical.slice(BOOLEAN_PREFIX.length) : undefined
-
-type FieldName = ParsedName & { field: FieldShape }
-
-/** The fields of a shape by their normalized name, by their canonical name, and by what similar names share. */
-type FieldIndex = {
-  byName: Map<string, FieldName[]>
-  byCanonical: Map<string, { field: FieldShape }[]>
-  byStart: Map<string, FieldName[]>
-  /** Whether a field is an object or a list, of which parts can be sent. */
-  hasParts: boolean
-}
-
 /** Built lazily: only inputs with unknown names need them. */
-const indexes = new WeakMap<Shape, FieldIndex>()
+const indexes = new WeakMap<Shape, ReturnType<typeof indexFields>>()
 
-export function fieldIndexOf(shape: Shape): FieldIndex {
+export function fieldIndexOf(shape: Shape) {
   const known = indexes.get(shape)
   if (known) return known
-  const fields = [...shape.fields.values()]
+  const index = indexFields([...shape.fields.values()])
+  indexes.set(shape, index)
+  return index
+}
+
+/** The fields of a shape by their normalized name, by their canonical name, and by what similar names share. */
+function indexFields(fields: FieldShape[]) {
   const names = fields
-    .map((field): FieldName => ({ ...parseName(field.name), field }))
+    .map((field) => ({ ...parseName(field.name), field }))
     .filter(({ normalized }) => normalized !== '')
   const keys = names.flatMap(({ words, field }) =>
-    canonicalKeys(words, isBoolean(field)).map((key) => ({ key, field })),
+    canonicalKeys(words, hasOnlyType(field.shape, 'boolean')).map((key) => ({ key, field })),
   )
-  const index: FieldIndex = {
+  return {
     byName: Map.groupBy(names, ({ normalized }) => normalized),
     byCanonical: Map.groupBy(keys, ({ key }) => key),
     byStart: Map.groupBy(names, ({ normalized }) => startOf(normalized)),
+    /** Whether a field is an object or a list, of which parts can be sent. */
     hasParts: fields.some(({ shape }) => shape.fields.size > 0 || shape.types?.has('array')),
   }
-  indexes.set(shape, index)
-  return index
 }
 
 /**
@@ -70,11 +59,8 @@ export function fieldIndexOf(shape: Shape): FieldIndex {
  */
 function canonicalKeys(words: readonly string[], mayBeBoolean: boolean): string[] {
   const canonical = toCanonicalName(words)
-  const withoutPrefix = withoutBooleanPrefix(canonical)
-  return mayBeBoolean ? [canonical, `? ${withoutPrefix ?? canonical}`] : [canonical]
+  return mayBeBoolean ? [canonical, `? ${canonical.replace(/^is /, '')}`] : [canonical]
 }
-
-const isBoolean = ({ shape }: FieldShape) => shape.types?.size === 1 && shape.types.has('boolean')
 
 /** The first letter and the length of a normalized name: similar names share the letter. */
 export const startOf = (normalized: string, change = 0) => `${normalized[0]}${normalized.length + change}`

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../core/json.ts'
 import { normalizeName } from '../../similar-names.ts'
-import { type FieldShape, isValidScalar, type Shape } from '../shape.ts'
+import { type FieldShape, hasOnlyType, isValidScalar, type Shape } from '../shape.ts'
 import { canFit } from '../values/convert-value.ts'
 import type { FindFields, NameIndex } from './name-index.ts'
 
@@ -48,34 +48,35 @@ export function matchSimilarNames(params: Params, matched: Renames): void {
   matchLastPlural(params, matched)
 }
 
-function matchLastPlural({ shape, sent, unknown, index, taken: others }: Params, matched: Renames): void {
+function matchLastPlural(params: Params, matched: Renames): void {
+  const { shape, sent, unknown, index } = params
   const [name, ...otherNames] = unknown.filter((name) => !matched.has(name))
   if (name === undefined || otherNames.length > 0) return
   const [field, otherField] = index.findPlural(shape, name)
   if (!field || otherField || normalizeName(name).length < normalizeName(field.name).length) return
-  const taken = new Set(matched.values())
-  const missing = [...shape.fields.values()].filter(
-    ({ name, isRequired }) =>
-      isRequired && !Object.hasOwn(sent, name) && !taken.has(name) && !others?.has(name),
-  )
+  const missing = [...shape.fields.values()]
+    .filter((field) => field.isRequired)
+    .filter(isFree(params, matched))
   if (missing.length === 1 && missing[0] === field && canBeText(field, sent[name] ?? null))
     matched.set(name, field.name)
 }
 
 /** Adds the pairs of a name and a field in which neither has another match. */
-function match(
-  { shape, sent, unknown, taken: others }: Params,
-  matched: Renames,
-  find: FindFields,
-  canBe: Condition,
-): void {
+function match(params: Params, matched: Renames, find: FindFields, canBe: Condition): void {
+  const { shape, sent, unknown } = params
   const pairs = uniquePairs(shape, unknown, matched, find)
   if (pairs.length === 0) return
-  const taken = new Set(matched.values())
-  const isCandidate = ({ name, isRequired }: FieldShape) =>
-    !Object.hasOwn(sent, name) && !taken.has(name) && !others?.has(name) && (shape.isClosed || isRequired)
-  for (const [name, field] of pairs)
-    if (isCandidate(field) && canBe(field, sent[name] ?? null)) matched.set(name, field.name)
+  const isCandidate = isFree(params, matched)
+  for (const [name, field] of pairs) {
+    const mayMatch = (shape.isClosed || field.isRequired) && isCandidate(field)
+    if (mayMatch && canBe(field, sent[name] ?? null)) matched.set(name, field.name)
+  }
+}
+
+/** Tells the fields that the input does not have under any name. */
+function isFree({ sent, taken }: Params, matched: Renames): (field: FieldShape) => boolean {
+  const renamed = new Set(matched.values())
+  return ({ name }) => !Object.hasOwn(sent, name) && !renamed.has(name) && !taken?.has(name)
 }
 
 function uniquePairs(shape: Shape, unknown: readonly string[], matched: Renames, find: FindFields) {
@@ -104,17 +105,13 @@ export const canBeRenamed: Condition = ({ shape }, value) => {
 
 /** A number under a singular name may be a position or a count (`page` for `pages`). */
 const canBeList: Condition = ({ shape }, value) =>
-  shape.types?.size === 1 &&
-  shape.types.has('array') &&
+  hasOnlyType(shape, 'array') &&
   (typeof value === 'string' || typeof value === 'object') &&
   canFit(shape, value)
 
 /** A list of texts is not one text. */
 const canBeText: Condition = ({ shape }, value) =>
-  shape.types?.size === 1 &&
-  shape.types.has('string') &&
-  typeof value === 'string' &&
-  isValidScalar(shape, value)
+  hasOnlyType(shape, 'string') && typeof value === 'string' && isValidScalar(shape, value)
 
 const isValidFor: Condition = ({ shape, accepts, isRequired }, value) => {
   if (!(shape.types || shape.choices) || !isValidScalar(shape, value)) return false

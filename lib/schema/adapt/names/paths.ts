@@ -31,19 +31,14 @@ export function assemblePaths(
   findPaths: (shape: Shape, name: string) => Paths,
 ): NamedField[] {
   if (!shape.isClosed || !fieldIndexOf(shape).hasParts) return []
-  const groups = new Map<FieldShape, Part[]>()
   const broken = new Set<FieldShape>()
-  for (const sentName of unknown) {
+  const found = unknown.flatMap((sentName) => {
     const { paths, unresolved } = findPaths(shape, sentName)
     if (unresolved) broken.add(unresolved)
-    const found = onlyOne(paths.filter(({ end }) => canFit(end, sent[sentName] ?? null)))
-    if (!found) continue
-    const parts = groups.get(found.field)
-    const part = { sentName, path: [found.field.name, ...found.path] }
-    if (parts) parts.push(part)
-    else groups.set(found.field, [part])
-  }
-  return [...groups].flatMap(([field, parts]): NamedField[] => {
+    const target = onlyOne(paths.filter(({ end }) => canFit(end, sent[sentName] ?? null)))
+    return target ? { field: target.field, path: [target.field.name, ...target.path], sentName } : []
+  })
+  return [...Map.groupBy(found, ({ field }) => field)].flatMap(([field, parts]): NamedField[] => {
     const values = parts.map(({ path, sentName }): PathValue => [path.slice(1), sent[sentName] ?? null])
     const value = broken.has(field) ? undefined : assemble(field.shape, values)
     const [{ sentName } = { sentName: '' }] = parts
@@ -63,7 +58,7 @@ export function findPaths(shape: Shape, { name, words }: ParsedName): Paths {
 
 type PathValue = [path: string[], value: Json]
 
-type Target = { path: string[]; end: Shape }
+type Target = Omit<FieldPath, 'field'>
 
 function resolve(shape: Shape, segments: readonly string[]): Target | undefined {
   const [segment, ...rest] = segments
@@ -95,29 +90,25 @@ function resolveWords(shape: Shape, words: readonly string[]): FieldPath[] {
 }
 
 /** Builds the value of a shape from its parts; undefined if parts contradict each other or an index is missing. */
-function assemble(shape: Shape, parts: PathValue[]): Json | undefined {
+function assemble(shape: Shape | undefined, parts: PathValue[]): Json | undefined {
   const [first] = parts
-  if (first && first[0].length === 0) return parts.length === 1 ? first[1] : undefined
-  if (parts.some(([path]) => path.length === 0)) return undefined
+  if (!shape || !first) return undefined
+  if (parts.some(([path]) => path.length === 0)) return parts.length === 1 ? first[1] : undefined
   const byName = Map.groupBy(parts, ([[name = '']]) => name)
-  const assembleAt = (inner: Shape | undefined, values: PathValue[]) =>
-    inner &&
-    assemble(
+  const assembleAt = (name: string, inner: Shape | undefined) => {
+    const values = byName.get(name) ?? []
+    return assemble(
       inner,
-      values.map(([[, ...rest], value]) => [rest, value]),
+      values.map(([[, ...rest], value]): PathValue => [rest, value]),
     )
+  }
   if (shape.types?.has('array')) {
-    const items = Array.from(byName, (_, index) => {
-      const values = byName.get(`${index}`)
-      return values && assembleAt(shape.items, values)
-    })
+    const items = Array.from(byName, (_, index) => assembleAt(`${index}`, shape.items))
     return items.every((item) => item !== undefined) ? items : undefined
   }
-  const fields = [...byName].map(([name, values]): [string, Json | undefined] => [
-    name,
-    assembleAt(shape.fields.get(name)?.shape, values),
-  ])
-  return fields.every((entry): entry is [string, Json] => entry[1] !== undefined)
+  const toEntry = (name: string) => [name, assembleAt(name, shape.fields.get(name)?.shape)] as const
+  const fields = [...byName.keys()].map(toEntry)
+  return fields.every((entry): entry is readonly [string, Json] => entry[1] !== undefined)
     ? Object.fromEntries(fields)
     : undefined
 }

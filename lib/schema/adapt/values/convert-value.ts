@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts'
 import { findField } from '../names/find-field.ts'
-import { fits, hasRequired, isValidScalar, type Shape } from '../shape.ts'
+import { fits, hasOnlyType, hasRequired, isValidScalar, type Shape } from '../shape.ts'
 import { convertScalar } from './convert-scalar.ts'
 import { parseJsonText } from './parse-text.ts'
 
@@ -85,8 +85,7 @@ const isIndexed = (value: JsonObject) => Object.hasOwn(value, '0')
 
 function splitText(items: Shape | undefined, text: string): Json[] | undefined {
   if (!items) return undefined
-  if (items.types?.size === 1 && items.types.has('integer') && !items.choices)
-    return splitIntegers(items, text)
+  if (hasOnlyType(items, 'integer') && !items.choices) return splitIntegers(items, text)
   if (!items.choices && !items.restrictsScalars) return undefined
   if (isValidScalar(items, text) || convertScalar(items, text) !== undefined) return undefined
   const splits = SEPARATORS.map((separator) => text.split(separator).map((part) => part.trim())).filter(

@@ -93,8 +93,6 @@ const WITH_MONTH_NAME = toPatterns([
 
 const MAX_DATE_CHARACTERS = 100
 
-type Moment = { date: string; time: string | undefined; zone: string | undefined }
-
 /**
  * What an English text or an ISO 8601 variant can be written as. `date`, for `format: date`: year first, or with the
  * name of the month; a time must be midnight, without a zone or in UTC. `dateTime`, for `format: date-time` (RFC 3339):
@@ -111,7 +109,7 @@ export function parseDateText(text: string): { date?: string | undefined; dateTi
   }
 }
 
-function parseMoment(text: string): Moment | undefined {
+function parseMoment(text: string) {
   if (text.length > MAX_DATE_CHARACTERS) return undefined
   const normalized = text.trim().replace(/\s+/g, ' ').toLowerCase()
   for (const form of /^\d{4}/.test(normalized) ? YEAR_FIRST : WITH_MONTH_NAME) {
@@ -121,7 +119,7 @@ function parseMoment(text: string): Moment | undefined {
   return undefined
 }
 
-function toMoment(parts: Record<string, string | undefined>): Moment | undefined {
+function toMoment(parts: Record<string, string | undefined>) {
   const date = toIsoDate(parts)
   const { hour, minute, second = '00', fraction } = parts
   if (date === undefined) return undefined
@@ -129,8 +127,7 @@ function toMoment(parts: Record<string, string | undefined>): Moment | undefined
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
   const time = `${hour}:${minute}:${second}${fraction === undefined ? '' : `.${fraction}`}`
   const { zone, sign, zoneHour, zoneMinute = '00' } = parts
-  if (zone === undefined) return { date, time, zone: undefined }
-  return { date, time, zone: sign === undefined ? 'Z' : `${sign}${zoneHour}:${zoneMinute}` }
+  return { date, time, zone: zone && (sign === undefined ? 'Z' : `${sign}${zoneHour}:${zoneMinute}`) }
 }
 
 /** Undefined if the month has no such day, or if it is not the weekday that the text names. */
