@@ -3,12 +3,9 @@ import { toJsonSchema } from '../field-map.ts'
 import { mapSubschemas } from '../subschemas.ts'
 import { compilePattern, isSimplePattern, type Matcher } from './compile-pattern.ts'
 
-/** A pattern of a schema, with its location and whether it is certain to take linear time. */
-export type SchemaPattern = { pattern: string; path: string[]; isSupported: () => boolean }
-
-/** The patterns of a declared schema. `isSupported` may be called after `loadPatterns`. */
-export function listPatterns(declared: JsonObject): SchemaPattern[] {
-  const patterns: SchemaPattern[] = []
+/** The patterns of a declared schema. Whether one is certain to take linear time can be told after `loadPatterns`. */
+export function listPatterns(declared: JsonObject) {
+  const patterns: { pattern: string; path: string[]; isSupported: () => boolean }[] = []
   mapSubschemas(toJsonSchema(declared), (schema, path) => {
     const { pattern, patternProperties } = schema
     if (typeof pattern === 'string') {
@@ -30,15 +27,13 @@ const PATTERN_FORMAT = 'pattern:'
 export const patternOfFormat = (format: string): string | undefined =>
   format.startsWith(PATTERN_FORMAT) ? format.slice(PATTERN_FORMAT.length) : undefined
 
-/** `formats`: the matchers of the formats that replace patterns. */
-export type LinearSchema = { schema: JsonObject; formats: Record<string, Matcher> }
-
 /**
  * Replaces each `pattern` of a JSON Schema that the validator's backtracking engine may not match in linear time by a
  * `format`. The validator has no such extension point for `patternProperties`, which must be simple.
+ * @returns the schema, and the matchers of these formats
  * @throws Error for a pattern that is not supported, with which no agent can be published
  */
-export function toLinearSchema(jsonSchema: JsonObject): LinearSchema {
+export function toLinearSchema(jsonSchema: JsonObject) {
   const formats: Record<string, Matcher> = {}
   const schema = mapSubschemas(jsonSchema, (part) => {
     const complexKey = namesOf(part.patternProperties).find((name) => !isSimplePattern(name))

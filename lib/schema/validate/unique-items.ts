@@ -6,10 +6,10 @@ import { getNonNullAlternative, getRefTarget, type Lookup, mapSubschemas } from 
 const UNIQUE_ITEMS = 'x-uniqueItems'
 
 /** Keywords whose subschemas do not simply apply: whether a value violates one depends on the outcome of others. */
-const CONDITIONAL =
-  'anyOf oneOf not if contains dependentSchemas patternProperties unevaluatedItems unevaluatedProperties $dynamicRef'.split(
-    ' ',
-  )
+const CONDITIONAL = (
+  'anyOf oneOf not if contains dependentSchemas patternProperties unevaluatedItems ' +
+  'unevaluatedProperties $dynamicRef'
+).split(' ')
 
 /**
  * Leaves `uniqueItems` to `findDuplicates`, because the validator compares every item with every other. A schema with
@@ -20,15 +20,14 @@ export function takeUniqueItems(schema: JsonObject): JsonObject {
   let isConditional = false
   const taken = mapSubschemas(schema, (part) => {
     const { uniqueItems, ...others } = part
-    isConditional ||= CONDITIONAL.some((keyword) => Object.hasOwn(part, keyword)) && !isNullable(part)
+    isConditional ||=
+      CONDITIONAL.some((keyword) => Object.hasOwn(part, keyword)) && getNonNullAlternative(part) === undefined
     if (uniqueItems !== true) return part
     hasUniqueItems = true
     return { ...others, [UNIQUE_ITEMS]: true }
   })
   return hasUniqueItems && !isConditional ? taken : schema
 }
-
-const isNullable = (part: JsonObject): boolean => getNonNullAlternative(part) !== undefined
 
 /** The paths of arrays with duplicate items, where a schema of `takeUniqueItems` forbids them. */
 export function* findDuplicates(
