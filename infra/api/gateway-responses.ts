@@ -108,17 +108,16 @@ export function addMethodNotAllowed(
   { methods, authorizer }: { methods: string[]; authorizer: IAuthorizer | null },
 ): void {
   const { headers = {}, body } = toProblemResult(new MethodNotAllowed(methods), '$context.requestId')
-  const toParameter = (name: string) => `method.response.header.${name}`
-  const names = Object.keys(headers)
+  const parameters = Object.entries(headers).map(
+    ([name, value]) => [`method.response.header.${name}`, `'${value}'`] as const,
+  )
   const integration = new MockIntegration({
     passthroughBehavior: PassthroughBehavior.NEVER,
     requestTemplates: Object.fromEntries(CONTENT_TYPES.map((type) => [type, '{"statusCode": 405}'])),
     integrationResponses: [
       {
         statusCode: '405',
-        responseParameters: Object.fromEntries(
-          names.map((name) => [toParameter(name), `'${headers[name]}'`]),
-        ),
+        responseParameters: Object.fromEntries(parameters),
         responseTemplates: { 'application/json': body },
       },
     ],
@@ -126,10 +125,7 @@ export function addMethodNotAllowed(
   resource.addMethod('ANY', integration, {
     ...(authorizer && { authorizer }),
     methodResponses: [
-      {
-        statusCode: '405',
-        responseParameters: Object.fromEntries(names.map((name) => [toParameter(name), true])),
-      },
+      { statusCode: '405', responseParameters: Object.fromEntries(parameters.map(([name]) => [name, true])) },
     ],
   })
 }

@@ -1,20 +1,35 @@
-import { type EndpointFunction, functionOf, operationNames } from '../../lib/api/routes.ts'
+import {
+  type EndpointFunction,
+  functionOf,
+  getOperation,
+  operationNames,
+  operationsOf,
+} from '../../lib/api/routes.ts'
 
-/** Functions that are not an endpoint of the API. */
-const BACKGROUND_FUNCTIONS = [
-  'authorize-request',
-  'process-execution',
-  'process-dead-letter',
-  'sweep-executions',
-] as const
+/** Functions that are not an endpoint of the API, and their descriptions. */
+const BACKGROUND_FUNCTIONS = {
+  'authorize-request': 'Authorizes requests by their API token',
+  'process-execution': 'Runs queued executions',
+  'process-dead-letter': 'Ends executions whose messages exceeded maxReceiveCount',
+  'sweep-executions': 'Requeues executions without a live lease and ends those past their deadline',
+}
+
+type BackgroundFunction = keyof typeof BACKGROUND_FUNCTIONS
 
 /** A file of `functions/` and the Lambda function that is deployed from it. */
-export type FunctionName = EndpointFunction | (typeof BACKGROUND_FUNCTIONS)[number]
+export type FunctionName = EndpointFunction | BackgroundFunction
 
 export const FUNCTION_NAMES: FunctionName[] = [
   ...new Set(operationNames.map(functionOf)),
-  ...BACKGROUND_FUNCTIONS,
+  ...(Object.keys(BACKGROUND_FUNCTIONS) as BackgroundFunction[]),
 ]
+
+export const getDescription = (name: FunctionName): string =>
+  name in BACKGROUND_FUNCTIONS
+    ? BACKGROUND_FUNCTIONS[name as BackgroundFunction]
+    : operationsOf(name)
+        .map((each) => getOperation(each).summary)
+        .join('; ')
 
 /** Functions that run agents: models, tools and code. */
 export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'serve-mcp', 'process-execution']
@@ -30,7 +45,7 @@ export const MODEL_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'publish-age
  */
 export const RECURSIVE_FUNCTIONS: FunctionName[] = ['process-execution', 'process-dead-letter']
 
-export type FunctionSettings = { timeoutSeconds: number; memoryMb: number }
+type FunctionSettings = { timeoutSeconds: number; memoryMb: number }
 
 /** Enough for a page of records or one payload of maximum size. */
 const DEFAULT: FunctionSettings = { timeoutSeconds: 10, memoryMb: 512 }

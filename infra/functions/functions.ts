@@ -27,6 +27,7 @@ import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
   type FunctionName,
+  getDescription,
   getFunctionSettings,
   MODEL_FUNCTIONS,
   RECURSIVE_FUNCTIONS,
@@ -133,20 +134,6 @@ function createEnvironment(
     }),
   }
 }
-
-const BACKGROUND_DESCRIPTIONS: Record<string, string> = {
-  'authorize-request': 'Authorizes requests by their API token',
-  'process-execution': 'Runs queued executions',
-  'process-dead-letter': 'Ends executions whose messages exceeded maxReceiveCount',
-  'sweep-executions': 'Requeues executions without a live lease and ends those past their deadline',
-}
-
-const getDescription = (name: FunctionName) =>
-  operationsOf(name)
-    .map((each) => getOperation(each).summary)
-    .join('; ') ||
-  BACKGROUND_DESCRIPTIONS[name] ||
-  name
 
 const toPascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
