@@ -190,11 +190,7 @@ async function writeVersion(table: Table, version: Version, code: string | null)
  * The version, which is not a draft any more. After this write it cannot be deleted, so that the agent can refer to it.
  * A published version, to which an agent is rolled back, is only read.
  */
-async function publishDraft(
-  table: Table,
-  version: VersionId,
-  message: string | undefined,
-): Promise<Item | null> {
+async function publishDraft(table: Table, version: VersionId, message?: string): Promise<Item | null> {
   const item = await readVersion(table, version)
   if (item?.status !== 'DRAFT') return item
   return table.update(versionKey(version.agentId, version.id), {

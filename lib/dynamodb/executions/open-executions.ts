@@ -1,6 +1,6 @@
 import type { ExecutionStore, StaleExecution } from '../../core/ports.ts'
 import { executionIdOf, OPEN_SHARDS, openShard, STATUS_SHARDS, statusShard } from '../table/keys.ts'
-import type { Item, Table } from '../table/table.ts'
+import { type Item, pick, type Table } from '../table/table.ts'
 
 const OPEN_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => openShard(shard))
 
@@ -47,16 +47,11 @@ function isFarBelow(max: number, open: number, counted: number): boolean {
   return estimate + 3 * Math.sqrt(estimate * (STATUS_SHARDS / counted - 1)) + 64 < max
 }
 
-function toStale(item: Item): StaleExecution {
-  return {
-    id: executionIdOf(String(item.pk)),
-    organizationId: String(item.organizationId),
-    tenantId: item.tenantId === undefined ? null : String(item.tenantId),
-    createdAt: String(item.createdAt),
-    openUntil: Number(item.openUntil),
-    deadlineAt: Number(item.deadlineAt),
-  }
-}
+const toStale = (item: Item): StaleExecution => ({
+  id: executionIdOf(String(item.pk)),
+  tenantId: (item as Partial<StaleExecution>).tenantId ?? null,
+  ...pick(item as StaleExecution, ['organizationId', 'createdAt', 'openUntil', 'deadlineAt']),
+})
 
 type Due = { now: number; limit: number }
 
