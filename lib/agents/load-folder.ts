@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { DOCUMENT_FILE } from '../core/agent.ts'
 import { bundleCode } from './code/bundle-code.ts'
-import { type CheckedDocument, type CheckedProblem, checkDocument } from './document/check-document.ts'
-import { type Position, START } from './document/yaml-file.ts'
+import { type CheckedDocument, checkDocument, type DocumentProblem } from './document/check-document.ts'
+import { START } from './document/yaml-file.ts'
 import type { PublishableAgent } from './lifecycle/publish-agent.ts'
 
 const CODE_FILES = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs']
 
-/** `file` is relative to the working directory. The message continues a sentence that starts with the field or file. */
-export type FolderProblem = { file: string; field: string | null; message: string } & Position
+/** `file` is relative to the working directory. Without a field, the sentence starts with the file. */
+export type FolderProblem = DocumentProblem & { file: string }
 
 /** `text`: the `agent.md`. `sources`: every source file of the code, including those of packages. */
 export type LoadedAgent = PublishableAgent & { text: string; sources: string[] }
@@ -45,8 +45,8 @@ export function formatProblem({ file, line, column, field, message }: FolderProb
 }
 
 /** The text of the document, or the problem with the file. */
-async function readDocument(path: string): Promise<string | CheckedProblem> {
-  const problem = (message: string): CheckedProblem => ({ ...START, field: null, message })
+async function readDocument(path: string): Promise<string | DocumentProblem> {
+  const problem = (message: string): DocumentProblem => ({ ...START, field: null, message })
   try {
     const bytes = await readFile(join(path, DOCUMENT_FILE))
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -11,20 +11,15 @@ const SOURCE_MAP = '//# sourceMappingURL=data:application/json;base64,'
 /** @param map a source map in base64 */
 export const toSourceMapComment = (map: string): string => `${SOURCE_MAP}${map}\n`
 
-/** Without its source map, which is not loaded with it. */
-function withoutSourceMap(code: string): string {
-  const start = code.lastIndexOf(`\n${SOURCE_MAP}`)
-  return start === -1 ? code : code.slice(0, start + 1)
-}
-
-/** A problem with the size of the code; null if there is none. The source map does not count. */
+/** A problem with the size of the code; null if there is none. The source map, which is not loaded, does not count. */
 export function findSizeProblem(code: string): string | null {
-  const bytes = Buffer.byteLength(withoutSourceMap(code))
+  const mapStart = code.lastIndexOf(`\n${SOURCE_MAP}`)
+  const bytes = Buffer.byteLength(mapStart === -1 ? code : code.slice(0, mapStart + 1))
   return bytes > MAX_CODE_BYTES ? `the bundle has ${bytes} bytes; the limit is ${MAX_CODE_BYTES}` : null
 }
 
 /** `line` in the code, from 1. The message continues a sentence that begins with "code". */
-export type CodeTextProblem = { line: number; message: string }
+type CodeTextProblem = { line: number; message: string }
 
 /** Checks code that was bundled elsewhere, without running it: an ES module that imports only built-in modules. */
 export function checkCode(code: string): CodeTextProblem[] {
@@ -35,9 +30,8 @@ export function checkCode(code: string): CodeTextProblem[] {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     const { loc } = error as SyntaxError & { loc?: { line: number } }
-    return [
-      { line: loc?.line ?? 1, message: `must be JavaScript, bundled into an ES module: ${error.message}` },
-    ]
+    const message = `must be JavaScript, bundled into an ES module: ${error.message}`
+    return [{ line: loc?.line ?? 1, message }]
   }
 }
 

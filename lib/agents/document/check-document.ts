@@ -12,12 +12,12 @@ import { type GetPosition, type Position, parseYaml, START } from './yaml-file.t
  */
 const MAX_DOCUMENT_BYTES = 150_000
 
-/** `field` is a dotted path. The message continues a sentence that starts with the field. */
-export type DocumentProblem = Position & { field: string; message: string }
+/** `field` is a dotted path, or null. The message continues a sentence that starts with the field, or the document. */
+export type DocumentProblem = Position & { field: string | null; message: string }
 
-export type ParsedDocument =
-  | { document: AgentDocument; problems: []; getPosition: GetPosition }
-  | { document: null; problems: DocumentProblem[] }
+type InvalidDocument = { document: null; problems: DocumentProblem[] }
+type ParsedDocument = { document: AgentDocument; problems: []; getPosition: GetPosition } | InvalidDocument
+export type CheckedDocument = { document: AgentDocument; problems: [] } | InvalidDocument
 
 /** The lookbehind anchors the start of the file: with the m flag, ^ matches every line. */
 const FRONT_MATTER = /(?<![\s\S])---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m
@@ -29,7 +29,7 @@ const FRONT_MATTER_FIELD = 'front matter'
  */
 export function parseDocument(text: string, defaultSlug: string | null): ParsedDocument {
   const match = FRONT_MATTER.exec(text)
-  if (!match) return toProblem(START, FRONT_MATTER_FIELD, 'must start the file, between two "---" lines')
+  if (!match) return invalid('must start the file, between two "---" lines', FRONT_MATTER_FIELD)
   const yaml = parseYaml(match[1] ?? '', { linesBefore: 1 })
   if (!('getPosition' in yaml)) {
     const problems = yaml.problems.map((problem) => ({ ...problem, field: FRONT_MATTER_FIELD }))
@@ -48,25 +48,19 @@ export function parseDocument(text: string, defaultSlug: string | null): ParsedD
   if (slug === null || !isSlug(slug)) {
     const reason = slug === null ? '' : ` because the folder name "${slug}" is not a valid slug`
     const message = `is required${reason} (lowercase words joined by hyphens)`
-    return toProblem(getPosition(['slug']), 'slug', message)
+    return invalid(message, 'slug', getPosition(['slug']))
   }
   const instructions = text.slice(match[0].length).trim()
   return { document: { ...result.data, slug, instructions }, problems: [], getPosition }
 }
 
-function toProblem(position: Position, field: string, message: string): ParsedDocument {
-  return { document: null, problems: [{ ...position, field, message }] }
-}
-
-/** `field` is null if the problem is not one of a field. */
-export type CheckedProblem = Omit<DocumentProblem, 'field'> & { field: string | null }
-
-export type CheckedDocument =
-  | { document: AgentDocument; problems: [] }
-  | { document: null; problems: CheckedProblem[] }
+const invalid = (message: string, field: string | null = null, position = START): InvalidDocument => ({
+  document: null,
+  problems: [{ ...position, field, message }],
+})
 
 /** Where the document comes from, and whether code comes with it. */
-export type DocumentSource = {
+type DocumentSource = {
   /** The slug of a document without one; null if there is none. */
   defaultSlug: string | null
   hasCode: boolean
@@ -94,11 +88,6 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
     return invalid(`expands to ${bytes} bytes; the limit is ${MAX_DOCUMENT_BYTES}`)
   return { document, problems: [] }
 }
-
-const invalid = (message: string): CheckedDocument => ({
-  document: null,
-  problems: [{ ...START, field: null, message }],
-})
 
 type FieldProblem = { field: string; message: string }
 

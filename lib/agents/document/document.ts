@@ -20,8 +20,11 @@ const ENV_NAME = /^(?!AWS_|LAMBDA_|_)[A-Za-z][A-Za-z0-9_]{0,63}$/
 const ENV_NAME_ERROR = 'must be the name of an environment variable that does not start with AWS_ or LAMBDA_'
 const MAX_ENV_NAMES = 64
 
+const SLUG_ERROR = 'must be lowercase words joined by hyphens, at most 64 characters, and not a UUID'
+
 const MAX_DESCRIPTION_CHARACTERS = 2_000
 const DAY_SECONDS = 24 * 60 * 60
+const YEAR_SECONDS = 365 * DAY_SECONDS
 
 const declaredSchema = z
   .custom<JsonObject>(isJsonObject, 'must be an object that maps field names to { type, description }')
@@ -63,15 +66,14 @@ export const modelObjectSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
 })
 
+const MODEL_ERROR =
+  'must be "{provider}/{model}" or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }'
+
 /** A name, or an object. Not a union, whose issues would not say which of the two is meant. */
 const modelSchema = z
   .custom<string | z.infer<typeof modelObjectSchema>>(
     (value) => typeof value === 'string' || isJsonObject(value),
-    {
-      error:
-        'must be "{provider}/{model}" or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }',
-      abort: true,
-    },
+    { error: MODEL_ERROR, abort: true },
   )
   .check(({ value, issues }) => {
     const schema = typeof value === 'string' ? modelNameSchema : modelObjectSchema
@@ -81,12 +83,7 @@ const modelSchema = z
 
 export const settingsSchema = z.strictObject({
   useCache: z.boolean().default(false),
-  cacheTtlSeconds: z
-    .int()
-    .min(1)
-    .max(365 * DAY_SECONDS)
-    .nullable()
-    .default(null),
+  cacheTtlSeconds: z.int().min(1).max(YEAR_SECONDS).nullable().default(null),
   timeoutSeconds: z.int().min(1).max(DAY_SECONDS).nullable().default(null),
   // No defaults below: only limits that the document sets restrict callers.
   maxTokens: z.int().min(MAX_TOKENS.min).max(MAX_TOKENS.max).nullish(),
@@ -103,10 +100,7 @@ export const learningSchema = z.strictObject({ feedback: z.enum(['reviewed', 'al
 export const documentSchema = z.strictObject({
   title: z.string().trim().min(1).max(200),
   description: z.string().max(MAX_DESCRIPTION_CHARACTERS).nullable().default(null),
-  slug: z
-    .string()
-    .refine(isSlug, 'must be lowercase words joined by hyphens, at most 64 characters, and not a UUID')
-    .optional(),
+  slug: z.string().refine(isSlug, SLUG_ERROR).optional(),
   input: declaredSchema,
   output: declaredSchema,
   model: modelSchema.nullable().default(null),

@@ -1,5 +1,5 @@
 import { InvalidAgent, type Violation } from '../../core/errors.ts'
-import { type CheckedProblem, checkDocument } from '../document/check-document.ts'
+import { checkDocument, type DocumentProblem } from '../document/check-document.ts'
 import type { PublishableAgent } from './publish-agent.ts'
 
 type Params = {
@@ -59,7 +59,7 @@ async function findCodeViolations(code: string): Promise<Violation[]> {
   }))
 }
 
-const toDocumentViolation = ({ line, field, message }: CheckedProblem): Violation => ({
+const toDocumentViolation = ({ line, field, message }: DocumentProblem): Violation => ({
   path: '/document',
   line,
   ...(field !== null && { field }),
