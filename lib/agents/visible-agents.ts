@@ -47,8 +47,6 @@ export async function findSimilarSlug(
   if (isUuid(slug)) return undefined
   const page = await listAgents(agents, access, { limit: PAGE_SIZE.max }).catch(() => undefined)
   const candidates = page?.items.filter(({ current }) => current || !isPublished) ?? []
-  return findSimilarName(
-    slug,
-    candidates.map((agent) => agent.slug),
-  )
+  const slugs = candidates.map((agent) => agent.slug)
+  return findSimilarName(slug, slugs)
 }

@@ -5,6 +5,8 @@ import type { AgentDocument } from '../document/document.ts'
 /** Next to `agent.md`; `agent.ts` imports its types from it. */
 export const TYPES_FILE = 'agent.types.ts'
 
+const HEADER = '// Generated from agent.md by "agents check" and "agents publish". Do not edit.'
+
 /** Names of declarations below, which types of the schemas must not take. */
 const OWN_NAMES = ['Context', 'Run']
 
@@ -33,10 +35,5 @@ export function writeAgentTypes({ input, output }: Pick<AgentDocument, 'input' |
     ...toTypes(input, { name: 'Input', taken, withDefaults: true }),
     ...toTypes(output, { name: 'Output', taken }),
   ]
-  return [
-    '// Generated from agent.md by "agents check" and "agents publish". Do not edit.',
-    '',
-    writeTypeScript(declarations),
-    CONTEXT,
-  ].join('\n')
+  return `${HEADER}\n\n${writeTypeScript(declarations)}\n${CONTEXT}`
 }

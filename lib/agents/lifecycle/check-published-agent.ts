@@ -22,10 +22,8 @@ export async function checkPublishedAgent({ document: text, slug, code }: Params
     withCode: 'the request has code',
     withoutCode: 'the request has no code',
   })
-  const violations = [
-    ...problems.map(toDocumentViolation),
-    ...(code === null ? [] : await findCodeViolations(code)),
-  ]
+  const codeViolations = code === null ? [] : await findCodeViolations(code)
+  const violations = [...problems.map(toDocumentViolation), ...codeViolations]
   if (!document || violations.length > 0) throw new InvalidAgent(violations)
   return { document, code }
 }

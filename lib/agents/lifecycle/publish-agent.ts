@@ -112,8 +112,6 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
 function toModel(model: AgentDocument['model']): Pick<Version, 'model' | 'modelSettings'> {
   if (model === null || typeof model === 'string') return { model }
   const { name = null, ...settings } = model
-  return {
-    model: name,
-    ...(Object.keys(settings).length > 0 && { modelSettings: settings as ModelSettings }),
-  }
+  const hasSettings = Object.keys(settings).length > 0
+  return { model: name, ...(hasSettings && { modelSettings: settings as ModelSettings }) }
 }

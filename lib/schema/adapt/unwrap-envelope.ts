@@ -17,10 +17,8 @@ export function unwrapEnvelope(
   index: NameIndex,
 ): Opened | undefined {
   if (shape.others) return undefined
-  if (isRoot && shape.isClosed) {
-    const call = openToolCall(shape, sent)
-    if (call) return call
-  }
+  const call = isRoot && shape.isClosed ? openToolCall(shape, sent) : undefined
+  if (call) return call
   if (Object.keys(sent).some((name) => index.findEqual(shape, name).length > 0)) return undefined
   return openSoleEnvelope(shape, sent) ?? (isRoot ? findNestedInput(shape, sent) : undefined)
 }

@@ -93,10 +93,10 @@ const lastQuotedName = (error: string) =>
   /(?:required property|does not have) "(.*)"\.$/s.exec(error)?.[1] ?? ''
 
 /** A validator error with the errors of nested keywords. */
-export type ErrorNode = { unit: OutputUnit; children: ErrorNode[] }
+type ErrorNode = { unit: OutputUnit; children: ErrorNode[] }
 
 /** The validator returns a flat list in which the error of a keyword precedes the errors nested below it. */
-export function toErrorTree(errors: OutputUnit[]): ErrorNode[] {
+function toErrorTree(errors: OutputUnit[]): ErrorNode[] {
   const root: ErrorNode[] = []
   const ancestors: ErrorNode[] = []
   for (const unit of errors) {
@@ -128,7 +128,7 @@ function removeItemErrors(siblings: ErrorNode[], { keyword, keywordLocation }: O
 }
 
 /** The errors of each alternative of `anyOf` or `oneOf` whose type and tags the value matches. */
-export function matchingAlternatives(node: ErrorNode): ErrorNode[][] {
+function matchingAlternatives(node: ErrorNode): ErrorNode[][] {
   return alternativesOf(node).filter((alternative) => {
     const errors = errorsOfValue(alternative)
     const properties = errors.filter(({ unit }) => unit.keyword === 'properties')
@@ -138,14 +138,9 @@ export function matchingAlternatives(node: ErrorNode): ErrorNode[][] {
 }
 
 /** The message for a value that has the wrong type for every alternative; undefined when a type matches. */
-export function explainTypes(
-  node: ErrorNode,
-  schemaAt: (location: string) => Json | undefined,
-): string | undefined {
+function explainTypes(node: ErrorNode, schemaAt: (location: string) => Json | undefined): string | undefined {
   const alternatives = alternativesOf(node)
-  const units = alternatives.flatMap(
-    (alternative) => errorsOfValue(alternative).find(isTypeError)?.unit ?? [],
-  )
+  const units = alternatives.flatMap((nodes) => errorsOfValue(nodes).find(isTypeError)?.unit ?? [])
   if (units.length === 0 || units.length < alternatives.length) return undefined
   const expected = units.map(({ keyword, keywordLocation }) =>
     describeExpected(keyword, schemaAt(keywordLocation)),

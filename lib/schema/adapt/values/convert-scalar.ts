@@ -1,5 +1,5 @@
 import { ExactNumber, parseNumber } from '../../../core/exact-number.ts'
-import { isJsonObject, type Json } from '../../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts'
 import { foldCase, normalizeText } from '../../similar-names.ts'
 import { fits, type Shape } from '../shape.ts'
 import { parseDateText, parseNumberText } from './parse-text.ts'
@@ -80,7 +80,7 @@ function rewriteText(text: string): (string | undefined)[] {
  * its value, unless its label means another choice.
  */
 function findChoice(choices: readonly Json[], value: Json): Json | undefined {
-  if (isJsonObject(value)) return isOption(value) ? findOption(choices, value) : undefined
+  if (isJsonObject(value)) return findOption(choices, value)
   if (Array.isArray(value) || value === null) return undefined
   const text = String(value)
   const strings = choices.filter((choice) => typeof choice === 'string')
@@ -93,13 +93,9 @@ function findChoice(choices: readonly Json[], value: Json): Json | undefined {
   return similar.length === 1 ? similar[0] : undefined
 }
 
-type Option = { value: Json; label: Json }
-
-const isOption = (value: Json): value is Option =>
-  isJsonObject(value) && Object.keys(value).sort().join() === 'label,value'
-
-function findOption(choices: readonly Json[], { value, label }: Option): Json | undefined {
-  const [byValue, byLabel] = [value, label].map((part) => chooseScalar(choices, part))
+function findOption(choices: readonly Json[], option: JsonObject): Json | undefined {
+  if (Object.keys(option).sort().join() !== 'label,value') return undefined
+  const [byValue, byLabel] = [option.value, option.label].map((part = null) => chooseScalar(choices, part))
   return byLabel === undefined || byLabel === byValue ? byValue : undefined
 }
 
