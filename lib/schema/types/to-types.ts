@@ -33,8 +33,8 @@ type Options = {
   withDefaults?: boolean
 }
 
-/** The position of a part in the schema. `types`: what the keywords around it leave, null for all. */
-type Position = { types: readonly string[] | null; hasDefaults: boolean }
+/** What the keywords around a part of a schema leave of the types; null for all. */
+type Types = readonly string[] | null
 
 const JSON_TYPES = ['string', 'number', 'boolean', 'null', 'array', 'object']
 const RESTRICTIONS = (
@@ -68,28 +68,26 @@ export function toTypes(
     names.set(part, free)
     const declaration: TypeDeclaration = { name: free, type: UNKNOWN, ...annotationsOf(part) }
     declarations.push(declaration)
-    declaration.type = read(part, { types: null, hasDefaults })
+    declaration.type = read(part, hasDefaults)
     return free
   }
 
-  function read(part: Json | undefined, position: Position): Type {
+  function read(part: Json | undefined, hasDefaults: boolean, typesAround: Types = null): Type {
     if (part === false) return NEVER
     if (!isJsonObject(part)) return UNKNOWN
-    const types = narrow(position.types, part.type)
-    const composed = readComposed(part, { ...position, types })
+    const types = narrow(typesAround, part.type)
+    const composed = readComposed(part, hasDefaults, types)
     const isRepeated = !isRestricted(part) && composed.some(hasOwnType)
-    return intersection([isRepeated ? UNKNOWN : readOwn(part, { ...position, types }), ...composed])
+    return intersection([isRepeated ? UNKNOWN : readOwn(part, hasDefaults, types), ...composed])
   }
 
   /** The types of `$ref`, `allOf`, `anyOf`, `oneOf`. Adaptation sets defaults only in the only non-null alternative. */
-  function readComposed(part: JsonObject, { types, hasDefaults }: Position): Type[] {
+  function readComposed(part: JsonObject, hasDefaults: boolean, types: Types): Type[] {
     const target = getRefTarget(part, lookup)
     const isPureRef = target !== undefined && getPureRefTarget(part, lookup) === target
     const nonNull = getNonNullAlternative(part)
     const readAll = (parts: Json | undefined) =>
-      (Array.isArray(parts) ? parts : []).map((each) =>
-        read(each, { types, hasDefaults: hasDefaults && each === nonNull }),
-      )
+      (Array.isArray(parts) ? parts : []).map((each) => read(each, hasDefaults && each === nonNull, types))
     const alternatives = [part.anyOf, part.oneOf].filter(Array.isArray).map(readAll).map(union)
     const reference = refer(target, String(part.$ref), hasDefaults && isPureRef)
     return [reference, ...readAll(part.allOf), ...alternatives]
@@ -103,7 +101,7 @@ export function toTypes(
   }
 
   /** The type without what is composed. */
-  function readOwn(part: JsonObject, { types, hasDefaults }: Position): Type {
+  function readOwn(part: JsonObject, hasDefaults: boolean, types: Types): Type {
     if (part.const !== undefined) return literalType(part.const)
     if (Array.isArray(part.enum)) {
       const matches = (value: Json) => types === null || typesOf(value).some((type) => types.includes(type))
@@ -128,7 +126,7 @@ export function toTypes(
       const { defaultValue } = resolveSchema(schema, lookup)
       return {
         name,
-        type: read(schema, { types: null, hasDefaults }),
+        type: read(schema, hasDefaults),
         isRequired: required.has(name) || (hasDefaults && defaultValue !== undefined),
         ...annotationsOf(schema, defaultValue),
       }
@@ -142,47 +140,37 @@ export function toTypes(
     const isClosed = unevaluatedProperties === false && !isComposed(part)
     const others = additionalProperties ?? !isClosed
     const patterns = isJsonObject(patternProperties) ? Object.values(patternProperties) : []
-    const rest = union([
-      read(others, { types: null, hasDefaults }),
-      ...patterns.map((pattern) => read(pattern, { types: null, hasDefaults: false })),
-    ])
+    const rest = union([read(others, hasDefaults), ...patterns.map((pattern) => read(pattern, false))])
     return rest.kind === 'never' ? null : rest
   }
 
   function readArray(part: JsonObject, hasDefaults: boolean): Type {
     const { items, prefixItems, minItems, maxItems } = part
-    const readItem = (item: Json | undefined) => read(item, { types: null, hasDefaults })
-    if (!Array.isArray(prefixItems)) return { kind: 'array', items: readItem(items) }
+    if (!Array.isArray(prefixItems)) return { kind: 'array', items: read(items, hasDefaults) }
     const length = prefixItems.length
     const isFull = items === false || (typeof maxItems === 'number' && maxItems <= length)
     return {
       kind: 'tuple',
-      items: prefixItems.map(readItem),
+      items: prefixItems.map((item) => read(item, hasDefaults)),
       minItems: typeof minItems === 'number' ? Math.min(minItems, length) : 0,
-      rest: isFull ? null : readItem(items),
+      rest: isFull ? null : read(items, hasDefaults),
     }
   }
 }
 
 /** What the keyword `type` leaves of the types; integers are numbers. */
-function narrow(types: readonly string[] | null, keyword: Json | undefined): readonly string[] | null {
+function narrow(types: Types, keyword: Json | undefined): Types {
   if (keyword === undefined) return types
   const own = [keyword].flat().map(String)
   if (types === null) return own
   const includes = (list: readonly string[], type: string) =>
     list.includes(type) || (type === 'integer' && list.includes('number'))
-  return [
-    ...new Set([
-      ...own.filter((type) => includes(types, type)),
-      ...types.filter((type) => includes(own, type)),
-    ]),
-  ]
+  const common = own.filter((type) => includes(types, type))
+  return [...new Set([...common, ...types.filter((type) => includes(own, type))])]
 }
 
-function typesOf(value: Json): string[] {
-  if (typeof value === 'number') return Number.isInteger(value) ? ['number', 'integer'] : ['number']
-  return [jsonTypeOf(value)]
-}
+const typesOf = (value: Json): string[] =>
+  Number.isInteger(value) ? ['number', 'integer'] : [jsonTypeOf(value)]
 
 const isRestricted = (part: JsonObject): boolean =>
   RESTRICTIONS.some((keyword) => Object.hasOwn(part, keyword))
