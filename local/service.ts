@@ -85,6 +85,7 @@ export async function runService(environment: Environment, print: (line: string)
 
     loadPublishedCodeWith(findCodeViolations)
     const { handlers, authorizer, sweep } = localFunctions()
+    let isSweeping = false
     const sweepIfDue = async () => {
       const now = Date.now()
       const isStale = await hasStale(now)
@@ -92,8 +93,16 @@ export async function runService(environment: Environment, print: (line: string)
       if (isStale || (await executions.listCleanups({ now, limit: 1 })).length > 0) await sweep()
     }
     const onSweepError = (error: unknown) => console.error('The sweeper failed:', error)
-    const sweeping = setInterval(() => sweepIfDue().catch(onSweepError), times.leaseMs / 2)
-    cleanups.push(async () => clearInterval(sweeping))
+    const sweeper = setInterval(() => {
+      if (isSweeping) return
+      isSweeping = true
+      void sweepIfDue()
+        .catch(onSweepError)
+        .finally(() => {
+          isSweeping = false
+        })
+    }, times.leaseMs / 2)
+    cleanups.push(async () => clearInterval(sweeper))
 
     const gateway = createGateway({
       handlers,
