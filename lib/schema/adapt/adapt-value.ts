@@ -34,12 +34,9 @@ export type Context = {
   defaultOf: (field: DefaultedField) => Json | undefined
 }
 
-export const newContext = (defaultOf: Context['defaultOf'], names: NameIndex): Context => ({
-  adaptations: [],
-  names,
-  mayChangeAgain: false,
-  defaultOf,
-})
+export function newContext(defaultOf: Context['defaultOf'], names: NameIndex): Context {
+  return { adaptations: [], names, mayChangeAgain: false, defaultOf }
+}
 
 const MAX_ADAPTATIONS = 100
 
