@@ -1,7 +1,7 @@
 import type { Difference } from '../authoring/cases/differences.ts'
 import type { CaseResult } from '../authoring/cases/run-case.ts'
 import type { Execution } from '../lib/core/execution.ts'
-import type { Json } from '../lib/core/json.ts'
+import type { Json } from '../lib/core/json/json.ts'
 import type { ToolCall, ToolResult } from '../lib/core/model.ts'
 import type { Step } from '../lib/core/step.ts'
 import { textTable, toSingleLine } from './format.ts'

@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import type { LoadedAgent } from '../lib/agents/load-folder.ts'
 import type { VersionRecord } from '../lib/api/schemas/agent-record.ts'
 import type { ProblemRecord } from '../lib/api/schemas/records.ts'
-import { tryParseJson } from '../lib/core/json.ts'
+import { tryParseJson } from '../lib/core/json/json.ts'
 import { UserError } from './errors.ts'
 import { parseUrl, type SharedOptions } from './options.ts'
 

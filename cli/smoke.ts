@@ -1,6 +1,6 @@
 import { program } from 'commander'
 import { apiRoutes, getOperation, type OperationName, type Route } from '../lib/api/routes.ts'
-import { tryParseJson } from '../lib/core/json.ts'
+import { tryParseJson } from '../lib/core/json/json.ts'
 import { textTable } from './format.ts'
 
 /** `npm run smoke -- <baseUrl> <token>`. Exit codes: 0 success, 1 unexpected status, 2 wrong usage. */

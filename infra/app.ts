@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { bundleFunctions } from './bundling/bundle.ts'
+import { bundleFunctions } from './functions/bundle.ts'
 import { requireDefaultModel } from './functions/default-model.ts'
 import { suppressFindings } from './nag-suppressions.ts'
 import { readSettings } from './settings.ts'

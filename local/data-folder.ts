@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { tryParseJson } from '../lib/core/json.ts'
+import { tryParseJson } from '../lib/core/json/json.ts'
 import { DEFAULT_MODEL, type Environment, MODEL_PRICES } from '../lib/environment.ts'
 import { getPublicVariables } from '../lib/models/providers/provider-settings.ts'
 

@@ -1,5 +1,5 @@
-import { ExactNumber, isSameNumber } from '../../lib/core/exact-number.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json.ts'
+import { ExactNumber, isSameNumber } from '../../lib/core/json/exact-number.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
 import { checkDeclaredSchema, type SchemaProblem } from '../../lib/schema/check-declared-schema.ts'
 import { escapeName } from '../../lib/schema/message-text.ts'
 import { compileValidator } from '../../lib/schema/validate/validate.ts'

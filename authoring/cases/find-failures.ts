@@ -1,6 +1,6 @@
 import type { Violation } from '../../lib/core/errors.ts'
 import type { ExecutionError } from '../../lib/core/execution.ts'
-import type { Json, JsonObject } from '../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { FINAL_ANSWER } from '../../lib/core/model.ts'
 import type { StepStore } from '../../lib/core/step.ts'
 import { parseJsonPointer } from '../../lib/schema/message-text.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
-import { BUNDLE_OPTIONS, bundleFunctions } from '../../infra/bundling/bundle.ts'
+import { BUNDLE_OPTIONS, bundleFunctions } from '../../infra/functions/bundle.ts'
 import { type BundleReport, reportBundles } from './bundle-report.ts'
 
 const NO_MODULE = ''

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../lib/core/json.ts'
-import { parseJson } from '../../lib/core/parse-json.ts'
+import type { Json, JsonObject } from '../../lib/core/json/json.ts'
+import { parseJson } from '../../lib/core/json/parse-json.ts'
 import { compileAdapter } from '../../lib/schema/adapt/adapt-input.ts'
 import { interleave, median, type Spread, toSpread } from '../harness/rounds.ts'
 import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'

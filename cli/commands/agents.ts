@@ -1,7 +1,7 @@
 import { archiveAgent } from '../../lib/agents/lifecycle/change-agent.ts'
 import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent } from '../../lib/core/agent.ts'
-import type { JsonObject } from '../../lib/core/json.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'

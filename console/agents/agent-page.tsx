@@ -1,6 +1,6 @@
 import './agent.css'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
-import type { JsonObject } from '../../lib/core/json.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { CopyButton } from '../components/copy-button.tsx'

@@ -1,5 +1,5 @@
 import { EventParser, type SentEvent } from '../../clients/typescript/src/runs/sse.ts'
-import { fitsDoubles, parseStoredJson } from '../../lib/core/parse-json.ts'
+import { fitsDoubles, parseStoredJson } from '../../lib/core/json/parse-json.ts'
 import { type Query, toSearchParams } from '../state/location.ts'
 import { credentials, signOut } from '../state/session.ts'
 import { toApiError, unreachable } from './api-error.ts'

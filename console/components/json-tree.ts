@@ -1,4 +1,4 @@
-import { ExactNumber } from '../../lib/core/exact-number.ts'
+import { ExactNumber } from '../../lib/core/json/exact-number.ts'
 
 /** How a part of a JSON value is shown. Containers show their entries on request, so that large values cost nothing. */
 export type JsonNode =

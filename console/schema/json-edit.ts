@@ -1,4 +1,4 @@
-import { ExactNumber } from '../../lib/core/exact-number.ts'
+import { ExactNumber } from '../../lib/core/json/exact-number.ts'
 import { isJsonNumber, type JsonNode } from './json-node.ts'
 
 /** Names of members and indexes of items. */

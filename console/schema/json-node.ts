@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '../../lib/core/json.ts'
+import { MAX_JSON_DEPTH } from '../../lib/core/json/json.ts'
 
 /**
  * A JSON text with the position of every part. Unlike `JSON.parse`, keeps numbers as they were typed, members with the

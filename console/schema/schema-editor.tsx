@@ -1,6 +1,6 @@
 import './schema.css'
 import { useMemo, useState } from 'preact/hooks'
-import type { JsonObject } from '../../lib/core/json.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 import { Segments } from '../components/data.tsx'
 import type { Issue } from './check-text.ts'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'

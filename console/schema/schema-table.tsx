@@ -1,6 +1,6 @@
 import './schema.css'
 import { useMemo } from 'preact/hooks'
-import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
 import { Table } from '../components/data.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'

@@ -1,5 +1,5 @@
 import { dereference, type Schema } from '@cfworker/json-schema'
-import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'
 import { getNonNullAlternative, getRefTarget, isComposed, type Lookup } from '../../lib/schema/subschemas.ts'
 

@@ -1,4 +1,4 @@
-import { fitsDouble } from '../../lib/core/exact-number.ts'
+import { fitsDouble } from '../../lib/core/json/exact-number.ts'
 import { type JsonNode, parseJsonTree } from '../schema/json-node.ts'
 import {
   INPUT_FILE,

@@ -1,4 +1,4 @@
-import { fitsDouble } from '../../lib/core/exact-number.ts'
+import { fitsDouble } from '../../lib/core/json/exact-number.ts'
 import { parseJsonTree } from '../schema/json-node.ts'
 import type { Parameters } from './run-options.ts'
 import { INPUT_FILE, type Language, type SampleRequest, TOKEN_VARIABLE, toLiteral } from './sample-request.ts'

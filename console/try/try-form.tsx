@@ -1,7 +1,7 @@
 import type { TargetedKeyboardEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
-import type { JsonObject } from '../../lib/core/json.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { type Issue, locate } from '../schema/check-text.ts'
 import { JsonSyntaxError, parseJsonTree } from '../schema/json-node.ts'

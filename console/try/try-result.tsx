@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import type { JsonObject } from '../../lib/core/json.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 import { Facts } from '../components/data.tsx'
 import { formatCost, formatCount } from '../components/format.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'

@@ -1,5 +1,5 @@
 import { ERRORS } from '../core/errors.ts'
-import type { Json, JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
 import { toTypes } from '../schema/types/to-types.ts'
 import { writeTypeScript } from '../schema/types/write-typescript.ts'
 import { openApiDocument } from './openapi.ts'

@@ -1,5 +1,5 @@
 import type { TokenLimits } from './access.ts'
-import type { Json, JsonObject } from './json.ts'
+import type { Json, JsonObject } from './json/json.ts'
 import { MAX_AGENT_STEPS } from './limits.ts'
 
 /** The file that makes a folder an agent. */

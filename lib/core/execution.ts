@@ -1,5 +1,5 @@
 import type { Violation } from './errors.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from './json/json.ts'
 import { leaseTimes } from './lease-times.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'

@@ -1,5 +1,5 @@
 import type { Execution, Feedback } from './execution.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from './json/json.ts'
 
 /** A past execution that a run can learn from. */
 export type Example = Pick<

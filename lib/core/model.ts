@@ -1,5 +1,5 @@
 import type { Usage } from './execution.ts'
-import type { Json, JsonObject } from './json.ts'
+import type { Json, JsonObject } from './json/json.ts'
 
 /** The tool through which a model returns its output; reserved, so no tool of an agent may use this name. */
 export const FINAL_ANSWER = 'final_answer'

@@ -11,7 +11,7 @@ import type {
   Outcome,
   Progress,
 } from './execution.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from './json/json.ts'
 import type { LearningStore } from './learning.ts'
 import type { Release, Renewal } from './transitions.ts'
 

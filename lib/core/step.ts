@@ -1,5 +1,5 @@
 import type { Execution, ExecutionStatus, Progress, Usage } from './execution.ts'
-import type { Json } from './json.ts'
+import type { Json } from './json/json.ts'
 import type { ModelStopReason, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports.ts'
 

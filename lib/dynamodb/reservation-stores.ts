@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { DEADLINE_MS } from '../core/limits.ts'
 import type { CacheEntry, CacheStore, IdempotencyStore, Reservation } from '../core/ports.ts'
 import { anyOf } from './table/expressions.ts'

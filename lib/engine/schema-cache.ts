@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Version } from '../core/agent.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 
 /** Compiles a schema of a version once, and caches the result in the process. */
 export function cacheCompiled<T extends object>(

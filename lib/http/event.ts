@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Access } from '../core/access.ts'
-import type { Json } from '../core/json.ts'
+import type { Json } from '../core/json/json.ts'
 
 /** A proxy event with what the middlewares add. */
 export type ServiceEvent = APIGatewayProxyEvent & {

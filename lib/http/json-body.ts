@@ -8,9 +8,9 @@ import {
   UnsupportedMediaType,
   type Violation,
 } from '../core/errors.ts'
-import type { Json, JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
+import { JsonError, parseJson } from '../core/json/parse-json.ts'
 import { MAX_PAYLOAD_BYTES } from '../core/limits.ts'
-import { JsonError, parseJson } from '../core/parse-json.ts'
 import { assertObject, toJsonPointer } from '../schema/message-text.ts'
 import { getHeader, type ServiceEvent } from './event.ts'
 

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import type { Scope } from '../core/access.ts'
 import type { Version } from '../core/agent.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import { mapSubschemas } from '../schema/subschemas.ts'
 

@@ -11,7 +11,7 @@ import {
   VersionRetired,
 } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
-import { isJsonObject, type Json } from '../core/json.ts'
+import { isJsonObject, type Json } from '../core/json/json.ts'
 import type { Step } from '../core/step.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'

@@ -10,7 +10,7 @@ import {
 import { toChangedRecord, toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
 import type { Scope } from '../core/access.ts'
 import { encodeCursor } from '../core/cursor.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { listExecutionSummaries } from '../engine/executions/list-executions.ts'

@@ -2,7 +2,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import type { Access } from '../core/access.ts'
 import type { Violation } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
-import type { Json, JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
 import type { PendingRun } from './agent-tools.ts'
 
 /** A validated `tools/call` request. */

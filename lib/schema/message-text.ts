@@ -1,6 +1,6 @@
 import { InvalidJson } from '../core/errors.ts'
-import { ExactNumber } from '../core/exact-number.ts'
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { ExactNumber } from '../core/json/exact-number.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
 
 export function jsonTypeOf(value: Json | ExactNumber): string {
   if (value === null) return 'null'

@@ -1,5 +1,5 @@
 import { type Schema, schemaArrayKeyword, schemaKeyword, schemaMapKeyword } from '@cfworker/json-schema'
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
 
 /** Every subschema by its absolute URI, as returned by the validator's `dereference`. */
 export type Lookup = Record<string, Schema | boolean>

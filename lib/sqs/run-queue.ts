@@ -4,7 +4,7 @@ import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@
 import { clientConfig, isRetryable, orUnavailable } from '../aws-sdk.ts'
 import { Unavailable } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { isJsonObject } from '../core/json.ts'
+import { isJsonObject } from '../core/json/json.ts'
 import type { RunQueue } from '../core/ports.ts'
 import { type Environment, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../environment.ts'
 import { logger } from '../logger.ts'

@@ -1,5 +1,5 @@
 import { Interruption, Unavailable } from '../core/errors.ts'
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
 import type { ToolCall, ToolResult } from '../core/model.ts'
 import { compileValidator, type Validator } from '../schema/validate/validate.ts'
 import { type CallOptions, failed, type Tool, ToolError } from './tool.ts'

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { isWithinDepth, type Json, MAX_JSON_DEPTH } from '../core/json.ts'
+import { isWithinDepth, type Json, MAX_JSON_DEPTH } from '../core/json/json.ts'
 import type { ToolResult } from '../core/model.ts'
 import type { Secrets } from './secrets.ts'
 import { failed, succeeded } from './tool.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
 import { toJsonSchema } from '../schema/field-map.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../core/json.ts'
+import { isJsonObject, type Json } from '../core/json/json.ts'
 import { type Environment, SECRETS_PREFIX } from '../environment.ts'
 import { ParameterReadError, readManagedSecret, readParameter } from '../parameter-store.ts'
 import { type Cut, SecretMask } from './secret-mask.ts'

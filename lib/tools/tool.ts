@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
 import type { ToolDeclaration, ToolImage, ToolResult } from '../core/model.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import type { ToolDocument } from './document/tool-fields.ts'

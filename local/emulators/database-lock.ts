@@ -3,7 +3,7 @@ import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { socketPathOf } from '../../lib/aws-sdk.ts'
-import { tryParseJson } from '../../lib/core/json.ts'
+import { tryParseJson } from '../../lib/core/json/json.ts'
 
 /** The process that has a data folder's database open. */
 export type LockHolder = {

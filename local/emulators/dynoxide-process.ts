@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { hasUnpairedSurrogate, tryParseJson } from '../../lib/core/json.ts'
+import { hasUnpairedSurrogate, tryParseJson } from '../../lib/core/json/json.ts'
 
 /** The answer of DynamoDB: its status, and its body as JSON text. */
 export type Answer = { status: number; body: string }

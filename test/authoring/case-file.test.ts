@@ -5,9 +5,9 @@ import { appendCase } from '../../authoring/cases/add-case.ts'
 import { parseCases } from '../../authoring/cases/case-file.ts'
 import { findDifferences } from '../../authoring/cases/differences.ts'
 import { findFailures } from '../../authoring/cases/find-failures.ts'
-import { ExactNumber } from '../../lib/core/exact-number.ts'
-import type { Json } from '../../lib/core/json.ts'
-import { parseJson } from '../../lib/core/parse-json.ts'
+import { ExactNumber } from '../../lib/core/json/exact-number.ts'
+import type { Json } from '../../lib/core/json/json.ts'
+import { parseJson } from '../../lib/core/json/parse-json.ts'
 
 const problemsOf = (text: string) =>
   parseCases(text, 'cases.yaml').problems.map(

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import type { Version } from '../../lib/core/agent.ts'
-import type { JsonObject } from '../../lib/core/json.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 import { toAgentTool } from '../../lib/mcp/agent-tools.ts'
 
 const aVersion = (overrides: Partial<Version>): Version => ({

@@ -7,7 +7,7 @@ import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { onTestFinished } from 'vitest'
-import type { JsonObject } from '../../lib/core/json.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 
 export type Progress = { progress: number; message?: string | undefined }
 type CallOptions = { onprogress?: (progress: Progress) => void; signal?: AbortSignal }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/core/json.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 
 /** A JSON Schema of an object; all fields are required by default, and others are not allowed. */
 export const object = (properties: JsonObject, keywords: JsonObject = {}): JsonObject => ({

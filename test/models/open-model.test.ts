@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../lib/core/json.ts'
+import type { Json } from '../../lib/core/json/json.ts'
 import type { ModelResponse } from '../../lib/core/model.ts'
 import { countReads } from '../support/data/count-reads.ts'
 import { SCRIPTED_PROVIDERS } from '../support/scripted-model/start-scripted-model.ts'

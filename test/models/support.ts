@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll } from 'vitest'
-import type { Json } from '../../lib/core/json.ts'
+import type { Json } from '../../lib/core/json/json.ts'
 import type { Model, ModelRequest } from '../../lib/core/model.ts'
 import { openModel } from '../../lib/models/open-model.ts'
 import type { Provider } from '../../lib/models/providers/providers.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { finalAnswer } from '../support/engine/model-agent.ts'
 import type { RecordedRequest } from '../support/scripted-model/recorded-request.ts'
 import type { ScriptedResponse } from '../support/scripted-model/turn.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../lib/core/json.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 import { isJsonSchema, toJsonSchema } from '../../lib/schema/field-map.ts'
 import { compileValidator } from '../../lib/schema/validate/validate.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { compileAdapter } from '../../lib/schema/adapt/adapt-input.ts'
 import { compileStrictValidator } from '../../lib/schema/validate/validate.ts'
 import { medianCpuTimes } from '../support/processes/cpu-time.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 
 /** Names that are not similar to each other. */
 const NAMES = [

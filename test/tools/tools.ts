@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import type { Json } from '../../lib/core/json.ts'
+import type { Json } from '../../lib/core/json/json.ts'
 import type { ToolResult } from '../../lib/core/model.ts'
 import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { openTools, type ToolDeps, type Tools } from '../../lib/tools/open-tools.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import type { Json } from '../../lib/core/json.ts'
-import { parseStoredJson } from '../../lib/core/parse-json.ts'
+import type { Json } from '../../lib/core/json/json.ts'
+import { parseStoredJson } from '../../lib/core/json/parse-json.ts'
 import type { Template } from './check-upgrade.ts'
 import type { Manifest } from './create-data.ts'
 

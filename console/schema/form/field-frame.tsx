@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext, type VNode } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { Json } from '../../../lib/core/json.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
 import { toJsonPointer } from '../../../lib/schema/message-text.ts'
 import type { Issue } from '../check-text.ts'
 import type { JsonPath } from '../json-edit.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json/json.ts'
 import { isComposed } from '../../../lib/schema/subschemas.ts'
 import { emptyList, emptyObject, textNode, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { Json } from '../../../lib/core/json.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
 import { emptyList } from '../json-edit.ts'
 import { newItem } from './field.ts'
 import { type FieldProps, GroupFrame, useForm } from './field-frame.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Json } from '../../../lib/core/json.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
 import { type JsonNode, JsonSyntaxError, parseJsonTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'

@@ -1,5 +1,5 @@
 import { isSlug } from '../../core/ids.ts'
-import { hasUnpairedSurrogate } from '../../core/json.ts'
+import { hasUnpairedSurrogate } from '../../core/json/json.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { findPrice } from '../../models/prices/price-table.ts'
 import { type AgentDocument, documentSchema } from './document.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isSlug } from '../../core/ids.ts'
-import { isJsonObject, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type JsonObject } from '../../core/json/json.ts'
 import {
   MAX_AGENT_STEPS,
   MAX_CHILDREN,

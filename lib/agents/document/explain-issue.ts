@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { isJsonObject } from '../../core/json.ts'
+import { isJsonObject } from '../../core/json/json.ts'
 import type { SchemaProblem } from '../../schema/check-declared-schema.ts'
 import { BOUNDS } from '../../schema/field-map.ts'
 import { withArticle } from '../../schema/message-text.ts'

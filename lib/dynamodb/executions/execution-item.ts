@@ -9,8 +9,8 @@ import {
   type InputAdaptation,
   totalUsage,
 } from '../../core/execution.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { parseStoredJson } from '../../core/parse-json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { parseStoredJson } from '../../core/json/parse-json.ts'
 import { MissingChunk } from '../table/chunks.ts'
 import {
   agentShard,

@@ -1,6 +1,7 @@
 import { Unavailable } from '../../core/errors.ts'
 import { type Feedback, isRejection } from '../../core/execution.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { parseStoredJson } from '../../core/json/parse-json.ts'
 import {
   BYTES_PER_TOKEN,
   EXAMPLES_TOKENS,
@@ -9,7 +10,6 @@ import {
   type LearningStore,
   type Teachers,
 } from '../../core/learning.ts'
-import { parseStoredJson } from '../../core/parse-json.ts'
 import { belongsTo } from '../reservation-stores.ts'
 import { agentShard, cacheKey, executionKey } from '../table/keys.ts'
 import {

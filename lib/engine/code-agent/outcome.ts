@@ -1,6 +1,6 @@
 import type { Version } from '../../core/agent.ts'
 import { type Execution, type ExecutionError, failure, NO_USAGE, type Outcome } from '../../core/execution.ts'
-import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../core/json.ts'
+import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../core/json/json.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { SecretMask } from '../../tools/secret-mask.ts'
 import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'

@@ -1,6 +1,6 @@
 import type { Version } from '../../core/agent.ts'
 import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../../core/json/json.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
 import { logger } from '../../logger.ts'

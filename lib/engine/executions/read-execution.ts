@@ -3,7 +3,7 @@ import { whileHeld } from '../../access/open-requests.ts'
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import { ExecutionNotFound } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { AgentStore, ExecutionStore } from '../../core/ports.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 

@@ -7,7 +7,7 @@ import {
   type Violation,
 } from '../../core/errors.ts'
 import { type Feedback, isFinal } from '../../core/execution.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, isoNow } from '../engine.ts'
 

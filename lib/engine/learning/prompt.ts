@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 
 type Shown = Pick<Example, 'input' | 'output'>

@@ -1,5 +1,5 @@
 import type { Execution } from '../../core/execution.ts'
-import { hashJson } from '../../core/hash-json.ts'
+import { hashJson } from '../../core/json/hash-json.ts'
 import {
   BYTES_PER_TOKEN,
   EXAMPLES_TOKENS,

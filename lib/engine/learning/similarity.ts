@@ -1,5 +1,5 @@
 import MiniSearch from 'minisearch'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json/json.ts'
 
 /** Characters of an input that are compared: per value, so that a long one does not hide the others, and in total. */
 const VALUE_CHARACTERS = 500

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { JsonError, parseModelJson } from '../../core/json/parse-json.ts'
 import {
   type AnswerMode,
   FINAL_ANSWER,
@@ -9,7 +10,6 @@ import {
   type ToolDeclaration,
   type ToolResult,
 } from '../../core/model.ts'
-import { JsonError, parseModelJson } from '../../core/parse-json.ts'
 import type { ModelStep } from '../../core/step.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 import type { Validator } from '../../schema/validate/validate.ts'

@@ -1,5 +1,5 @@
 import { type ExecutionError, failure, type Outcome } from '../../core/execution.ts'
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../../core/json/json.ts'
 import { FINAL_ANSWER, isRefused, ModelConfigurationError, ModelError } from '../../core/model.ts'
 import type { ModelStep } from '../../core/step.ts'
 import { truncate } from '../../schema/message-text.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../../core/json/json.ts'
 import { isTruncated, type Model, type ToolCall, type ToolResult } from '../../core/model.ts'
 import type { ModelStep, RecordedStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'

@@ -8,7 +8,7 @@ import {
   type LeasedExecution,
   newExecution,
 } from '../../core/execution.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'

@@ -12,8 +12,8 @@ import {
   VersionRetired,
 } from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
-import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/hash-json.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { AgentStore } from '../../core/ports.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
 import { assertObject } from '../../schema/message-text.ts'

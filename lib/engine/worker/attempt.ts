@@ -11,7 +11,7 @@ import {
   type LeasedExecution,
   type Outcome,
 } from '../../core/execution.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { attemptsExhausted, findExcessiveLoss, type Release } from '../../core/transitions.ts'

@@ -5,7 +5,7 @@ import {
   NO_USAGE,
   type Outcome,
 } from '../../core/execution.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { AttemptStopped, type RetryPolicy } from '../checkpoints/stop-reason.ts'
 import type { Engine } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'

@@ -1,5 +1,5 @@
 import { roundDollars, type Usage } from '../../core/execution.ts'
-import { isJsonObject, tryParseJson } from '../../core/json.ts'
+import { isJsonObject, tryParseJson } from '../../core/json/json.ts'
 import { type Model, ModelConfigurationError } from '../../core/model.ts'
 import { type Environment, MODEL_PRICES } from '../../environment.ts'
 import { type ModelName, parseModelName } from '../model-name.ts'

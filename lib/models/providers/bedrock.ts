@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AwsV4Signer } from 'aws4fetch'
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { Environment } from '../../environment.ts'
 import type { OpenSettings } from './provider-traits.ts'
 

@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { ModelStopReason } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
 /**
  * What every provider supports in strict mode, where the input of a call is certain to match the schema. Others support

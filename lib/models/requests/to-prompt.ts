@@ -1,5 +1,5 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from '@ai-sdk/provider'
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../../core/json/json.ts'
 import type { Model, ModelRequest, ToolDeclaration, ToolResult } from '../../core/model.ts'
 
 type Message = Exclude<LanguageModelV4Message, { role: 'system' }>

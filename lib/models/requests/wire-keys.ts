@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
 /** Anthropic rejects a request in which a tool's schema has other property keys. */
 const ALLOWED_KEY = /^[a-zA-Z0-9_.-]{1,64}$/

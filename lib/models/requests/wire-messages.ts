@@ -3,7 +3,7 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../../core/json/json.ts'
 import type { ModelName } from '../model-name.ts'
 import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'

@@ -5,8 +5,8 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
-import type { JsonObject } from '../../core/json.ts'
-import { parseModelJson } from '../../core/parse-json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { parseModelJson } from '../../core/json/parse-json.ts'
 import type { ModelName } from '../model-name.ts'
 import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'

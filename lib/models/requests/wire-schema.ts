@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { SchemaProblem } from '../../schema/check-declared-schema.ts'
 import { parseJsonPointer } from '../../schema/message-text.ts'
 import { KEYED_KEYWORDS, renameKeys, toWireKeys } from './wire-keys.ts'

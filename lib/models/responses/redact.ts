@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../../core/json/json.ts'
 import type { ModelRequest } from '../../core/model.ts'
 import { truncate } from '../../schema/message-text.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
 import { ModelError, type ModelRequest } from '../../core/model.ts'
 import { redact, redactDetail } from './redact.ts'
 

@@ -5,7 +5,8 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
 import type { Usage } from '../../core/execution.ts'
-import { isJsonObject, type Json } from '../../core/json.ts'
+import { isJsonObject, type Json } from '../../core/json/json.ts'
+import { parseModelJson } from '../../core/json/parse-json.ts'
 import {
   isRefused,
   isTruncated,
@@ -15,7 +16,6 @@ import {
   type ToolCall,
   type ToolDeclaration,
 } from '../../core/model.ts'
-import { parseModelJson } from '../../core/parse-json.ts'
 import { PROVIDERS, traitsOf } from '../providers/providers.ts'
 import type { CollectedResponse } from './collect-stream.ts'
 

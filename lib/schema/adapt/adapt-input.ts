@@ -1,5 +1,5 @@
 import type { InputAdaptation } from '../../core/execution.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json/json.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { toJsonPointer } from '../message-text.ts'
 import { adaptObject, adaptValue, type Context, newContext, roundNumbers } from './adapt-value.ts'

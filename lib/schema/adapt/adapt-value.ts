@@ -7,7 +7,7 @@ import {
   type JsonObject,
   MAX_JSON_DEPTH,
   mapExactNumbers,
-} from '../../core/json.ts'
+} from '../../core/json/json.ts'
 import {
   childOf,
   converted,

@@ -1,6 +1,6 @@
-import { ExactNumber } from '../../core/exact-number.ts'
 import type { InputAdaptation } from '../../core/execution.ts'
-import type { Json } from '../../core/json.ts'
+import { ExactNumber } from '../../core/json/exact-number.ts'
+import type { Json } from '../../core/json/json.ts'
 import { jsonTypeOf, toJsonPointer, truncate, withArticle } from '../message-text.ts'
 
 /** A location in an input: its path in the adapted input, and its path in the input that was sent. */

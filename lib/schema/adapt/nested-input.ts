@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { normalizeName, parseName } from '../similar-names.ts'
 import { findField } from './names/find-field.ts'
 import { canBeRenamed } from './names/match-names.ts'

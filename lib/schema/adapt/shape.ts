@@ -1,6 +1,6 @@
 import { dereference, format, type Schema, validate } from '@cfworker/json-schema'
-import { ExactNumber } from '../../core/exact-number.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { ExactNumber } from '../../core/json/exact-number.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { jsonTypeOf } from '../message-text.ts'
 import { compilePattern, type Matcher } from '../patterns/compile-pattern.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'

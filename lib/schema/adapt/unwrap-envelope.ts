@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { findEqualNames } from './names/find-field.ts'
 import type { NameIndex } from './names/name-index.ts'
 import { findNestedInput, isEnvelope, type Opened, openValue } from './nested-input.ts'

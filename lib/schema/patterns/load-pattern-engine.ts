@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { isSimplePattern, setPatternEngine } from './compile-pattern.ts'
 import { listPatterns } from './schema-patterns.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type JsonObject } from '../../core/json/json.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { mapSubschemas } from '../subschemas.ts'
 import { compilePattern, isSimplePattern, type Matcher } from './compile-pattern.ts'

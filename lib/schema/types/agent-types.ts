@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { toTypes } from './to-types.ts'
 import { type Property, requiredProperty, type TypeDeclaration, toTypeName } from './type.ts'
 import { PYTHON_IMPORTS, PYTHON_NAMES, writePython } from './write-python.ts'

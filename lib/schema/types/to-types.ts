@@ -1,5 +1,5 @@
 import { dereference, type Schema } from '@cfworker/json-schema'
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { jsonTypeOf } from '../message-text.ts'
 import {

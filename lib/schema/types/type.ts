@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../../core/json/json.ts'
 
 /** A type of a programming language for the JSON values that a schema accepts; written by one writer per language. */
 export type Type =

@@ -1,5 +1,5 @@
 import type { OutputUnit } from '@cfworker/json-schema'
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../../core/json/json.ts'
 import { joinWithOr, truncate, withArticle } from '../message-text.ts'
 import { patternOfFormat } from '../patterns/schema-patterns.ts'
 

@@ -1,6 +1,6 @@
 import type { OutputUnit } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import { joinWithOr, parseJsonPointer, toJsonPointer, truncate } from '../message-text.ts'
 import { findSimilarName } from '../similar-names.ts'

@@ -1,6 +1,6 @@
 import type { Schema } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
-import { isJsonObject, type Json, type JsonObject, mapExactNumbers } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject, mapExactNumbers } from '../../core/json/json.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import { toJsonPointer, truncate } from '../message-text.ts'
 import {

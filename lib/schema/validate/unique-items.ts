@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../core/canonical-json.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { canonicalJson } from '../../core/json/canonical-json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { getNonNullAlternative, getRefTarget, type Lookup, mapSubschemas } from '../subschemas.ts'
 
 /** Takes the place of `uniqueItems`. The validator ignores it. */

@@ -1,6 +1,6 @@
 import { dereference, type Schema, validate } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'

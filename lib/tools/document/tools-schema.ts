@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { checkDeclaredSchema } from '../../schema/check-declared-schema.ts'
 import {
   checkHeaders,

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { ToolResult } from '../../core/model.ts'
 import type { HttpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'

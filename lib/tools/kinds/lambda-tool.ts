@@ -1,5 +1,5 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda'
-import { isJsonObject, type Json } from '../../core/json.ts'
+import { isJsonObject, type Json } from '../../core/json/json.ts'
 import type { ToolResult } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
 import type { LambdaDocument, ToolDocument } from '../document/tool-fields.ts'

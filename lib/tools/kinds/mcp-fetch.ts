@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isJsonObject, type Json } from '../../core/json.ts'
+import { isJsonObject, type Json } from '../../core/json/json.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
 import { MAX_READ_BYTES } from '../egress/read-text.ts'
 import { sendRequest, toConnectionError } from '../egress/send-request.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { ToolError } from '../tool.ts'
 
 /** `{name}` in a path, after `new URL` has encoded the braces. */

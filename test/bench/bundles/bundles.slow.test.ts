@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import budget from '../../../bench/bundles/bundle-budget.json' with { type: 'json' }
 import { type BundleReport, checkBudget, reportBundles } from '../../../bench/bundles/bundle-report.ts'
 import { LOADING_ENVIRONMENT } from '../../../bench/bundles/bundle-times.ts'
-import { bundleFunctions, SPLIT_FUNCTIONS } from '../../../infra/bundling/bundle.ts'
+import { bundleFunctions, SPLIT_FUNCTIONS } from '../../../infra/functions/bundle.ts'
 import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { initialDepth, portionsOf, preview, toNode } from '../../../console/components/json-tree.ts'
-import { parseStoredJson } from '../../../lib/core/parse-json.ts'
+import { parseStoredJson } from '../../../lib/core/json/parse-json.ts'
 
 describe('toNode', () => {
   it('keeps every digit', () => {

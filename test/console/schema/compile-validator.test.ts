@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type CheckMode, compileValidator as compileForPage } from '../../../console/schema/check-text.ts'
-import { parseJson } from '../../../lib/core/parse-json.ts'
+import { parseJson } from '../../../lib/core/json/parse-json.ts'
 import { loadPatternEngine } from '../../../lib/schema/patterns/load-pattern-engine.ts'
 import { compileStrictValidator, compileValidator } from '../../../lib/schema/validate/validate.ts'
 import { anyInputs, wildSchemas } from '../../schema/random-schemas.ts'

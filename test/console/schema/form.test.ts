@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { describeField, initialValue } from '../../../console/schema/form/field.ts'
 import { printJson } from '../../../console/schema/json-edit.ts'
 import { openSchema } from '../../../console/schema/schema-view.ts'
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 
 function kindOf(part: Json, defs: JsonObject = {}): string {
   const view = openSchema({ type: 'object', properties: { part }, $defs: defs })

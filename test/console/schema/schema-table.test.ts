@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { schemaRows } from '../../../console/schema/schema-table.tsx'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 
 const linesOf = (schema: JsonObject) =>
   schemaRows(schema).map(

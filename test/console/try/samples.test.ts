@@ -11,7 +11,7 @@ import type { Parameters } from '../../../console/try/run-options.ts'
 import { toCurl } from '../../../console/try/sample-request.ts'
 import { toPython } from '../../../console/try/to-python.ts'
 import { toTypeScript } from '../../../console/try/to-typescript.ts'
-import { fitsDouble } from '../../../lib/core/exact-number.ts'
+import { fitsDouble } from '../../../lib/core/json/exact-number.ts'
 
 const TOKEN = 'aes_test"token'
 const CLIENT = new URL('../../../clients/typescript/src/index.ts', import.meta.url)

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { CANCELLED, failure, type Outcome } from '../../../lib/core/execution.ts'
-import type { JsonObject } from '../../../lib/core/json.ts'
-import { parseJson } from '../../../lib/core/parse-json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
+import { parseJson } from '../../../lib/core/json/parse-json.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import {
   agentShard,

@@ -8,7 +8,7 @@ import {
   type NewExecution,
   NO_USAGE,
 } from '../../../lib/core/execution.ts'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import { BYTES_PER_TOKEN, EXAMPLES_TOKENS, type Example, MAX_EXAMPLES } from '../../../lib/core/learning.ts'
 import { examplesPrompt } from '../../../lib/engine/learning/prompt.ts'
 import { chooseExamples } from '../../../lib/engine/learning/recall.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
-import type { Json } from '../../../lib/core/json.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
 import type { ModelResponse, ToolResult } from '../../../lib/core/model.ts'
 import type { CallResult, RecordedStep, StepStore } from '../../../lib/core/step.ts'
 import { countReads } from '../../support/data/count-reads.ts'

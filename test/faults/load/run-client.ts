@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { ApiClient, ApiResponse } from '../../support/service/client.ts'
 import { type EventLog, readEvents } from './event-reader.ts'
 import type { PlannedRun } from './planned-run.ts'

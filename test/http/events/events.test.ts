@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { executionRecord, stepRecord } from '../../../lib/api/schemas/execution-record.ts'
-import { parseStoredJson } from '../../../lib/core/parse-json.ts'
+import { parseStoredJson } from '../../../lib/core/json/parse-json.ts'
 import { system } from '../../../lib/system.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'

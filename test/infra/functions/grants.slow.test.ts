@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { bundleFunctions } from '../../../infra/bundling/bundle.ts'
+import { bundleFunctions } from '../../../infra/functions/bundle.ts'
 import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,

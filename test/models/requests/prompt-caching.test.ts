@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { MIN_CACHED_CHARACTERS } from '../../../lib/models/requests/prompt-caching.ts'

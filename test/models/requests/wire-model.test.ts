@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import type { ToolResult } from '../../../lib/core/model.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import { isStrictSchema } from '../../../lib/models/requests/strict-schema.ts'
 import { toWireSchema } from '../../../lib/models/requests/wire-schema.ts'
 import { toJsonSchema } from '../../../lib/schema/field-map.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 
 /** What was sent, what the agent gets, and the adaptations: `renamed /a-b -> /aB`, `converted /n from string`. */
 export type Case = [sent: JsonObject, effective: JsonObject, adaptations: string[]]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { InputAdaptation } from '../../../lib/core/execution.ts'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { jsonSchemaCases } from './json-schema-cases.ts'
 import { nameCases } from './name-cases.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import { type Group, parsed, unchanged } from './adapt-case.ts'
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({

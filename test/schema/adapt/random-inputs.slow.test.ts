@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { seededRandom } from '../../support/data/random.ts'
 import { plainSchemas, wildSchemas } from '../random-schemas.ts'

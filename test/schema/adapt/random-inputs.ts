@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import type { Random } from '../../support/data/random.ts'
 
 type List<T> = readonly [T, ...T[]]

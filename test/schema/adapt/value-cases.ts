@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import { type Case, type Group, optional, unchanged } from './adapt-case.ts'
 
 /** A value of the field `it` and its conversion. */

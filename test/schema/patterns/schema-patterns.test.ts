@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { checkDeclaredSchema } from '../../../lib/schema/check-declared-schema.ts'
 import { loadPatterns } from '../../../lib/schema/patterns/load-pattern-engine.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { toTypes } from '../../../lib/schema/types/to-types.ts'
 import { PYTHON_NAMES, writePython } from '../../../lib/schema/types/write-python.ts'
 

@@ -1,7 +1,7 @@
 import { type Schema, validate } from '@cfworker/json-schema'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { compileValidator } from '../../../lib/schema/validate/validate.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { medianCpuTimes } from '../../support/processes/cpu-time.ts'

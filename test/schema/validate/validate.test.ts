@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, inject, it } from 'vitest'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { compileStrictValidator, compileValidator } from '../../../lib/schema/validate/validate.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anyInputs, wildSchemas } from '../random-schemas.ts'

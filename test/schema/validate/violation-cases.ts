@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 
 /** A value and the messages of its violations. */
 type Case = [value: Json, messages: string[]]

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Version } from '../../../lib/core/agent.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
-import type { Json } from '../../../lib/core/json.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { asText, EVENT_STREAM, type Format, pick, toDeltas, toEvent, type Wire } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
 import { toAnthropicUsage } from './usage.ts'

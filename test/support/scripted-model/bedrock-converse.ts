@@ -1,5 +1,5 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec'
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { asText, type Format, toDeltas, type Wire } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
 import { toBedrockUsage } from './usage.ts'

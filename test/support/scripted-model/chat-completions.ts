@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import {
   asText,
   EVENT_STREAM,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { DecodedRequest } from './recorded-request.ts'
 import type { CompleteResponse } from './turn.ts'
 

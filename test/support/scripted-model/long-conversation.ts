@@ -1,4 +1,4 @@
-import type { Json } from '../../../lib/core/json.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { computePromptCosts } from './prompt-cache.ts'

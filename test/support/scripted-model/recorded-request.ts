@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/core/json.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import type { ToolDeclaration } from '../../../lib/core/model.ts'
 
 /** The providers whose own formats the scripted server has. */

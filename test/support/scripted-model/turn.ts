@@ -1,4 +1,4 @@
-import type { Json } from '../../../lib/core/json.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
 import type { RecordedRequest } from './recorded-request.ts'
 import type { ScriptedUsage } from './usage.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/core/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 
 /** As the service records it: input includes the cache, output the reasoning. Absent counts are not reported. */
 export type ScriptedUsage = {

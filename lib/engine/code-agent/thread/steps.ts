@@ -1,4 +1,4 @@
-import { isWithinDepth, MAX_JSON_DEPTH } from '../../../core/json.ts'
+import { isWithinDepth, MAX_JSON_DEPTH } from '../../../core/json/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../../../core/limits.ts'
 import { describe, StepError } from './errors.ts'
 import type { RunResult, ThreadMessage } from './protocol.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/json.ts'
+import type { Json, JsonObject } from '../../../core/json/json.ts'
 import { normalizeName } from '../../similar-names.ts'
 import { type FieldShape, hasOnlyType, isValidScalar, type Shape } from '../shape.ts'
 import { canFit } from '../values/convert-value.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/json.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
 import { type FieldShape, hasRequired, type Shape } from '../shape.ts'
 import { findByWords } from './find-field.ts'
 import { canBeRenamed, matchNames, matchSimilarNames, type Renames } from './match-names.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/json.ts'
+import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { ParsedName } from '../../similar-names.ts'
 import type { Part } from '../adaptation.ts'
 import type { FieldShape, Shape } from '../shape.ts'

@@ -1,5 +1,5 @@
-import { ExactNumber, parseNumber } from '../../../core/exact-number.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts'
+import { ExactNumber, parseNumber } from '../../../core/json/exact-number.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { foldCase, normalizeText } from '../../similar-names.ts'
 import { fits, type Shape } from '../shape.ts'
 import { parseDateText, parseNumberText } from './parse-text.ts'

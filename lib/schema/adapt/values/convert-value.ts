@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { findField } from '../names/find-field.ts'
 import { fits, hasOnlyType, hasRequired, isValidScalar, type Shape } from '../shape.ts'
 import { convertScalar } from './convert-scalar.ts'

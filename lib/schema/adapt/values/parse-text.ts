@@ -1,6 +1,6 @@
-import { parseNumber } from '../../../core/exact-number.ts'
-import { containsExactNumber, type Json } from '../../../core/json.ts'
-import { JsonError, parseJson } from '../../../core/parse-json.ts'
+import { parseNumber } from '../../../core/json/exact-number.ts'
+import { containsExactNumber, type Json } from '../../../core/json/json.ts'
+import { JsonError, parseJson } from '../../../core/json/parse-json.ts'
 
 const FENCE = '```'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../lib/core/json.ts'
+import type { JsonObject } from '../../../../lib/core/json/json.ts'
 
 /** Realistic inputs for one schema: unambiguous ones, each with its adapted form, and those to be left as sent. */
 export type CaseGroup = {

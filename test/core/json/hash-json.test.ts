@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../lib/core/canonical-json.ts'
-import { type CacheIdentity, cacheKeyOf } from '../../lib/core/hash-json.ts'
-import type { JsonObject } from '../../lib/core/json.ts'
+import { canonicalJson } from '../../../lib/core/json/canonical-json.ts'
+import { type CacheIdentity, cacheKeyOf } from '../../../lib/core/json/hash-json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 
 /** RFC 8785, appendix B: the bits of a number and its canonical form; null where it has none. */
 const NUMBERS: [bits: string, text: string | null][] = [

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import wordListPath from 'word-list'
 import { buildConsole } from '../../lib/console-server/build-console.ts'
-import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from '../functions/function-settings.ts'
-import { builtInsPlugin, mcpSdkPlugin, zodMiniPlugin } from './plugins.ts'
+import { builtInsPlugin, mcpSdkPlugin, zodMiniPlugin } from './bundle-plugins.ts'
+import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from './function-settings.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions', import.meta.url))
 

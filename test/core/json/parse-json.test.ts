@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ExactNumber } from '../../lib/core/exact-number.ts'
-import { hashJson } from '../../lib/core/hash-json.ts'
-import { isJsonObject, isWithinDepth, type Json } from '../../lib/core/json.ts'
-import { JsonError, parseJson, parseStoredJson } from '../../lib/core/parse-json.ts'
+import { ExactNumber } from '../../../lib/core/json/exact-number.ts'
+import { hashJson } from '../../../lib/core/json/hash-json.ts'
+import { isJsonObject, isWithinDepth, type Json } from '../../../lib/core/json/json.ts'
+import { JsonError, parseJson, parseStoredJson } from '../../../lib/core/json/parse-json.ts'
 
 const INEXACT = [
   '9007199254740992',

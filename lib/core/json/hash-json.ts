@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { Execution, RunOptions } from '../execution.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { isRawJson } from './exact-number.ts'
-import type { Execution, RunOptions } from './execution.ts'
 import { isJsonObject } from './json.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../lib/core/json.ts'
+import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../../lib/core/json/json.ts'
 
 const nested = (levels: number) => {
   let value: unknown = 1
