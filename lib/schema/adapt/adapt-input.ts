@@ -28,17 +28,28 @@ export function compileAdapter(declared: JsonObject): Adapter {
   const defaults = adaptDefaults(shapes.flatMap((shape) => shape.defaults))
   const defaultOf = (field: DefaultedField) => copyOf(defaults.get(field))
   return (sent) => {
-    const names = new NameIndex()
-    const run = (change: (context: Context) => Json) => {
-      const context = newContext(defaultOf, names)
-      return { input: change(context) as JsonObject, ...context }
-    }
-    const adapt = (input: JsonObject) => run((context) => adaptObject(root, input, ROOT, context))
-    const first = root.choices ? undefined : adapt(sent)
-    const isStable = first && (!first.mayChangeAgain || adapt(first.input).input === first.input)
-    const { input, adaptations } = isStable ? first : run((context) => roundNumbers(sent, ROOT, context))
-    return { input, adaptations }
+    const round = (input: Json, context: Context) => roundNumbers(input, ROOT, context)
+    const adapt = (input: Json, context: Context) => adaptObject(root, input as JsonObject, ROOT, context)
+    const { value, adaptations } = adaptOnce(sent, { adapt: root.choices ? round : adapt, round, defaultOf })
+    return { input: value as JsonObject, adaptations }
   }
+}
+
+type Change = (value: Json, context: Context) => Json
+
+/** Adapts a value unless the result would be adapted again. Otherwise only its numbers are rounded. */
+function adaptOnce(
+  sent: Json,
+  { adapt, round, defaultOf }: { adapt: Change; round: Change } & Pick<Context, 'defaultOf'>,
+) {
+  const names = new NameIndex()
+  const run = (value: Json, change: Change) => {
+    const context = newContext(defaultOf, names)
+    return { value: change(value, context), ...context }
+  }
+  const first = run(sent, adapt)
+  const isStable = !first.mayChangeAgain || run(first.value, adapt).value === first.value
+  return isStable ? first : run(sent, round)
 }
 
 /** Adapts each default to its schema, which also adds the defaults inside. */
@@ -52,8 +63,12 @@ function adaptDefaults(fields: DefaultedField[]): Map<DefaultedField, Json | und
       return adapted.get(field)
     }
     started.add(field)
-    const context = newContext(defaultOf, new NameIndex())
-    const value = adaptValue(field.shape, field.defaultValue, childOf(ROOT, field.name), context)
+    const location = childOf(ROOT, field.name)
+    const { value } = adaptOnce(field.defaultValue, {
+      adapt: (value, context) => adaptValue(field.shape, value, location, context),
+      round: (value, context) => roundNumbers(value, location, context),
+      defaultOf,
+    })
     adapted.set(field, recursive.has(field) ? undefined : value)
     return adapted.get(field)
   }

@@ -48,6 +48,17 @@ describe('compileAdapter, edge cases', () => {
     expect(adaptations).toHaveLength(100)
   })
 
+  it('leaves a default unchanged that would be adapted twice', () => {
+    const names = { type: 'array', items: { type: 'string' } }
+    const value = { 'artist-names': ['a'], other: true, artistNames: null }
+    const group = { type: 'object', properties: { artistNames: names }, additionalProperties: false }
+    const adapt = compileAdapter({ type: 'object', properties: { group: { ...group, default: value } } })
+    const { input, adaptations } = adapt({})
+    expect(input).toEqual({ group: value })
+    expect(adaptations).toMatchObject([{ kind: 'defaulted', path: '/group' }])
+    expect(adapt(input)).toEqual({ input, adaptations: [] })
+  })
+
   it('copies defaults for each input', () => {
     const adapt = compileAdapter({ paging: { type: 'object', default: { sizes: [1] } } })
     const first = adapt({}).input
