@@ -151,7 +151,7 @@ function describeStop(requests: number, runs: number): string {
   ].join(' ')
 }
 
-/** A variable without a value may get one before the agent runs. */
+/** A variable that is unset may be set before the agent runs. */
 async function findCodeViolations(code: string, env: string[]): Promise<Violation[]> {
   const { findLoadProblem } = await import('../lib/engine/code-agent/load-code.ts')
   const problem = await findLoadProblem({ code, env, environment: process.env })

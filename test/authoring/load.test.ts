@@ -58,7 +58,7 @@ describe('check and publish', () => {
     expect(process.env.NAME).toBeUndefined()
   })
 
-  it('warns about variables without a value, also if the code needs them', async () => {
+  it('warns about variables that are unset, also if the code needs them', async () => {
     const code = `if (!process.env.GREETING) throw new Error('no greeting')\n${EXPORT}`
     cli.write(inFolder('loaded', { ...greeter('x', 'env: [GREETING]'), 'agent.ts': code }))
     const { code: exit, stderr } = await cli.run(['publish', 'loaded', '--no-types'])

@@ -31,7 +31,7 @@ type Params = {
 
 /**
  * `at` is where the agent's source failed, relative to its folder and from 1. The message continues a sentence about
- * the code. `unset`: the variables of `env` without a value, if the code fails because of them.
+ * the code. `unset`: the variables of `env` that are unset, if the code fails because of them.
  */
 export type LoadProblem = {
   message: string

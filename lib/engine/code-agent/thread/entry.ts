@@ -6,7 +6,7 @@ import { setSourceMapsSupport, syncBuiltinESMExports } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
 import { describe } from './errors.ts'
@@ -111,23 +111,22 @@ async function execute(task: ThreadTask): Promise<void> {
 /** What is left after the run, without its garbage; buffers may also have been too large while it was going on. */
 function measureMemory(): { isTooLarge: boolean; isHalfFull: boolean; bytes: number } {
   const limit = memoryMb * 2 ** 20
-  const during = outsideOfHeap()
-  if (Math.max(during, usedHeap()) > limit / 2) collectGarbage()
-  const external = outsideOfHeap()
+  const during = readMemory()
+  const hasMuch = Math.max(during.external, during.used) > limit / 2
+  if (hasMuch) collectGarbage()
+  const { external, used, heap } = hasMuch ? readMemory() : during
   return {
-    isTooLarge: during > limit + GARBAGE_BYTES || external > limit,
+    isTooLarge: during.external > limit + GARBAGE_BYTES || external > limit,
     // The next runs would fail for what the earlier ones left.
-    isHalfFull: usedHeap() + external > limit / 2,
-    bytes: getHeapStatistics().total_heap_size + external,
+    isHalfFull: used + external > limit / 2,
+    bytes: heap + external,
   }
 }
 
-const usedHeap = (): number => getHeapStatistics().used_heap_size
-
-function outsideOfHeap(): number {
-  const { external, arrayBuffers } = process.memoryUsage()
+function readMemory(): { external: number; used: number; heap: number } {
+  const { external, arrayBuffers, heapUsed, heapTotal } = process.memoryUsage()
   // Shared buffers are in the second only.
-  return Math.max(external, arrayBuffers)
+  return { external: Math.max(external, arrayBuffers), used: heapUsed, heap: heapTotal }
 }
 
 /** Twice, because the first one frees buffers in the background. */
