@@ -7,7 +7,7 @@ import { runInProcess } from '../lib/engine/submit/submit.ts'
 import { countServerError, measured, SERVER_ERRORS, UNITS } from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
 import { EMF_SCHEMA } from './support/data/emf-schema.ts'
-import { anExecution, leased, NO_PROGRESS } from './support/engine/executions.ts'
+import { anExecution, leased, NO_PROGRESS, runOptions } from './support/engine/executions.ts'
 import { aModelAgent } from './support/engine/model-agent.ts'
 import { sharedTable } from './support/engine/organization.ts'
 
@@ -189,12 +189,11 @@ describe('measured', () => {
     const engine = { ...openStores(sharedTable()), executions: measuredStore(), system }
     const code = 'export default () => ({ answer: "42" })'
     const version = await aModelAgent({ slug: 'measured', code: true }, { code })
-    const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
     const ended = await runInProcess(engine, {
       version,
       input: { question: SECRET },
       tenantId: null,
-      options,
+      options: runOptions(),
     })
     expect(ended.status).toBe('SUCCESS')
     expect(documents()).toMatchObject([

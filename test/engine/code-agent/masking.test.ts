@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
+import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 
@@ -10,11 +11,10 @@ const MAX_MESSAGE = 4_000
 
 /** Runs the body of an agent whose environment has the secret `KEY`. @returns its log and the message of its error */
 async function run(body: string) {
-  const table = sharedTable()
   const code = `export default async () => { const { KEY } = process.env; ${body}; return {} }`
   const version = await aModelAgent({ code: true, env: ['KEY'], inputSchema: {}, outputSchema: {} }, { code })
-  const engine = { ...engineOn(table), environment: { KEY } }
-  const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
+  const engine = { ...engineOn(sharedTable()), environment: { KEY } }
+  const options = runOptions()
   const { logs, error } = await runInProcess(engine, { version, input: {}, tenantId: null, options })
   return { logs: logs ?? '', message: error?.message ?? '' }
 }

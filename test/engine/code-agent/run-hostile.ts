@@ -4,7 +4,7 @@ import type { Engine } from '../../../lib/engine/engine.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import type { Environment } from '../../../lib/environment.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution, leased } from '../../support/engine/executions.ts'
+import { executionOf, leased } from '../../support/engine/executions.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 
 const ENVIRONMENT = { AGENT_MEMORY_MB: '64', TZ: 'UTC', SECRET_KEY: 'sk-of-the-shop' }
@@ -26,17 +26,9 @@ export async function runHostile(
     ...engineOn(sharedTable()),
     environment: { ...ENVIRONMENT, ...environment },
   }
-  const { organizationId, agentId, id: versionId } = version
   const lease = { owner: 'this', expiresAt: Date.now() + 60_000 }
   const input = { how, ...(text !== undefined && { text }) }
-  const execution = anExecution({
-    organizationId,
-    agentId,
-    versionId,
-    input,
-    lease,
-    tenantId: tenantId ?? null,
-  })
+  const execution = executionOf(version, { input, lease, tenantId: tenantId ?? null })
   await engine.executions.create({ execution })
   const result = await attempt(engine, leased(execution, lease.owner), { version })
   if (result.kind !== 'completed') throw new Error(`The attempt ended as ${result.kind}.`)

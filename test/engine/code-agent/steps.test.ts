@@ -10,7 +10,7 @@ import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution, leased } from '../../support/engine/executions.ts'
+import { executionOf, leased } from '../../support/engine/executions.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
@@ -27,9 +27,8 @@ afterAll(() => rmSync(folder, { recursive: true }))
 /** An execution with a live lease. */
 async function started(input: Record<string, string> = {}) {
   const log = join(folder, system.newId())
-  const { organizationId, agentId, id: versionId } = version
   const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
-  const execution = anExecution({ organizationId, agentId, versionId, input: { log, ...input }, lease })
+  const execution = executionOf(version, { input: { log, ...input }, lease })
   await engine.executions.create({ execution })
   return {
     execution: leased(execution, lease.owner),

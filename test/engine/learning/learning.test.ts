@@ -1,38 +1,26 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import type { Feedback } from '../../../lib/core/execution.ts'
 import { CANCELLED, type Execution, failure, NO_USAGE } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
-import type { Engine } from '../../../lib/engine/engine.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
-import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution, leased } from '../../support/engine/executions.ts'
+import { executionOf, leased, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
+import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { runWorker } from '../../support/processes/worker-process.ts'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
-import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 
 const QUESTION = 'When will my parcel arrive?'
 const table = sharedTable()
 const executions = executionStore(table)
-let scripted: ScriptedModel
-let engine: Engine
-
-beforeAll(async () => {
-  scripted = await startScriptedModel()
-  engine = {
-    ...engineOn(table),
-    environment: scripted.environmentFor(),
-  }
-})
-afterAll(() => scripted.stop())
+const { engine, scriptModel } = await startScriptedEngine()
 
 type Past = {
   question?: string
@@ -48,9 +36,8 @@ type Past = {
 /** A past execution of a version. `answer: null`: it ended in ERROR. */
 async function past(version: Version, given: Past = {}): Promise<Execution> {
   const { question = QUESTION, answer = 'Tomorrow.', feedback, tenantId = null, cached = false } = given
-  const { organizationId, agentId, id: versionId } = version
   const lease = { owner: 'past', expiresAt: Date.now() + 60_000 }
-  const accepted = anExecution({ organizationId, agentId, versionId, tenantId, input: { question }, lease })
+  const accepted = executionOf(version, { tenantId, input: { question }, lease })
   const execution = { ...accepted, cached }
   await executions.create({ execution })
   const output = given.output ?? { answer }
@@ -74,13 +61,7 @@ async function rate({ organizationId, id }: Execution, given: Partial<Feedback>,
   await executions.giveFeedback({ organizationId, id, feedback, isReview, writer: system.newId() })
 }
 
-type RunOptions = { question?: string; tenantId?: string | null; learns?: boolean; model?: string | null }
-
-const optionsOf = ({ learns = true, model = null }: RunOptions) => ({
-  maxAgentSteps: 100,
-  model,
-  useDynamicLearning: learns,
-})
+type Run = { question?: string; tenantId?: string | null; learns?: boolean }
 
 /** The examples in the first message to a model. */
 function examplesIn(message: string | undefined): { input: JsonObject; output: JsonObject }[] {
@@ -97,17 +78,17 @@ function messageOf(request: RecordedRequest | undefined): string {
 }
 
 /** Runs the version on a model that answers in its first step. */
-async function run(version: Version, runOptions: RunOptions = {}) {
-  const { question = QUESTION, tenantId = null } = runOptions
-  const name = system.newId()
-  scripted.script(name, [{ calls: [finalAnswer({ answer: `Of ${name}.` })] }])
-  const model = scripted.modelFor('openai-compatible', name)
-  const options = optionsOf({ ...runOptions, model })
+async function run(version: Version, given: Run = {}) {
+  const { question = QUESTION, tenantId = null, learns = true } = given
+  const { model, requests, done } = scriptModel([
+    { calls: [finalAnswer({ answer: `Of ${system.newId()}.` })] },
+  ])
+  const options = runOptions({ model, useDynamicLearning: learns })
   const execution = await runInProcess(engine, { version, input: { question }, tenantId, options })
-  scripted.assertDone(name)
+  done()
   expect(execution.status).toBe('SUCCESS')
   expect(await executions.get(execution)).toMatchObject({ learnedFrom: execution.learnedFrom })
-  const [request] = scripted.requests(name)
+  const [request] = requests
   const { instructions = '', body } = request ?? {}
   return { execution, instructions, message: messageOf(request), body: JSON.stringify(body) }
 }
@@ -206,8 +187,7 @@ describe('a run that is cancelled while it chooses examples', () => {
   it('sends no model request and records no ids', async () => {
     const version = await aModelAgent()
     await past(version)
-    const name = system.newId()
-    scripted.script(name, [])
+    const { model, requests } = scriptModel([])
     const cancelling = {
       ...executions,
       listExamples: async (params: Parameters<typeof executions.listExamples>[0]) => {
@@ -220,13 +200,13 @@ describe('a run that is cancelled while it chooses examples', () => {
         return found
       },
     }
-    const options = optionsOf({ model: scripted.modelFor('openai-compatible', name) })
+    const options = runOptions({ model, useDynamicLearning: true })
     const execution = await runInProcess(
       { ...engine, executions: cancelling },
       { version, input: { question: QUESTION }, tenantId: null, options },
     )
     expect(execution).toMatchObject({ status: 'ERROR', error: CANCELLED, learnedFrom: null })
-    expect(scripted.requests(name)).toEqual([])
+    expect(requests).toEqual([])
   })
 })
 
@@ -244,7 +224,7 @@ describe('a run without dynamic learning', () => {
     const version = await aModelAgent({ code: true }, { code })
     await past(version)
     const input = { question: QUESTION }
-    const options = optionsOf({ learns: true })
+    const options = runOptions({ useDynamicLearning: true })
     const execution = await runInProcess(engine, { version, input, tenantId: null, options })
     expect(execution).toMatchObject({ status: 'SUCCESS', learnedFrom: null })
   })
@@ -291,25 +271,18 @@ describe('executions of other tenants, agents and organizations', () => {
 describe('a run whose worker is killed', () => {
   /** A queued execution. `shown` are the answers of the examples in each model request. */
   async function queued(version: Version) {
-    const name = system.newId()
-    scripted.script(name, ({ history }) =>
+    const { model, requests } = scriptModel(({ history }) =>
       history.length > 1 ? { calls: [finalAnswer({ answer: 'Done.' })] } : { text: 'Hm.' },
     )
-    const { organizationId, agentId, id: versionId } = version
-    const execution = anExecution({
-      organizationId,
-      agentId,
-      versionId,
-      input: { question: QUESTION },
-      options: optionsOf({ model: scripted.modelFor('openai-compatible', name) }),
-    })
+    const options = runOptions({ model, useDynamicLearning: true })
+    const execution = executionOf(version, { input: { question: QUESTION }, options })
     await executions.create({ execution })
-    const shown = () => scripted.requests(name).map((request) => answersIn(messageOf(request)))
+    const shown = () => requests.map((request) => answersIn(messageOf(request)))
     return { execution, shown }
   }
   /** Processes the execution in a child process that is killed after its nth write. */
   const runKilled = async ({ id }: Execution, killAfterWrites: number) => {
-    const { signal } = await runWorker(id, { killAfterWrites, environment: scripted.environmentFor() })
+    const { signal } = await runWorker(id, { killAfterWrites, environment: engine.environment })
     expect(signal).toBe('SIGKILL')
   }
   const resume = async (execution: Execution) => {

@@ -1,19 +1,16 @@
 import pLimit from 'p-limit'
 import { expect } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import type { Execution, RunOptions } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
 import { LEASE_MS } from '../../../lib/core/limits.ts'
 import type { RecordedStep } from '../../../lib/core/step.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import type { Environment } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { type Random, seededRandom } from '../../support/data/random.ts'
-import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution } from '../../support/engine/executions.ts'
+import { executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
-import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import type { ScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import type { ScriptedResponse } from '../../support/scripted-model/turn.ts'
 
 const MAX_RESPONSE = { inputTokens: 300, outputTokens: 100 }
@@ -25,19 +22,16 @@ const DOLLARS_PER_TOKEN = 0.00001
 const AGENTS = { boss: ['left', 'right'], left: ['leaf'], right: ['leaf'], leaf: [] } as const
 type Slug = keyof typeof AGENTS
 
-const engine = engineOn(sharedTable())
-
 /** Agents that call each other and use a random number of tokens. */
-async function publishAgents(scripted: ScriptedModel): Promise<Record<Slug, Version>> {
+async function publishAgents({ scriptModel }: ScriptedEngine): Promise<Record<Slug, Version>> {
   const organizationId = system.newId()
   const entries = Object.entries(AGENTS).map(async ([slug, tools]) => {
-    const script = system.newId()
     const random = seededRandom(1, slug)
-    scripted.script(script, () => randomResponse(random, tools))
+    const { model } = scriptModel(() => randomResponse(random, tools))
     const version = await aModelAgent({
       organizationId,
       slug,
-      model: scripted.modelFor('openai-compatible', script),
+      model,
       tools: tools.map((agent) => ({ name: `ask_${agent}`, agent })),
     })
     return [slug, version]
@@ -59,10 +53,10 @@ function randomResponse(random: Random, agents: readonly string[]): ScriptedResp
   return { usage, calls }
 }
 
-type Worker = { environment: Environment; diesAt: number; laterMs: number; created: Set<string> }
+type Worker = { engine: Engine; diesAt: number; laterMs: number; created: Set<string> }
 
 /** An engine whose worker dies at its n-th write, this long from now. Adds the executions it creates to `created`. */
-function workerEngine({ environment, diesAt, laterMs, created }: Worker): Engine {
+function workerEngine({ engine, diesAt, laterMs, created }: Worker): Engine {
   let writes = 0
   type Operation<Params extends unknown[], Result> = (...params: Params) => Promise<Result>
   const alive =
@@ -79,7 +73,6 @@ function workerEngine({ environment, diesAt, laterMs, created }: Worker): Engine
   const { executions, steps } = engine
   return {
     ...engine,
-    environment,
     system: { ...system, now: () => Date.now() + laterMs },
     executions: {
       ...executions,
@@ -97,24 +90,14 @@ function workerEngine({ environment, diesAt, laterMs, created }: Worker): Engine
   }
 }
 
-async function queued(version: Version, budget: Partial<RunOptions>): Promise<Execution> {
-  const { organizationId, agentId, id: versionId } = version
-  const options = { maxAgentSteps: 100, model: null, useDynamicLearning: false, ...budget }
-  const input = { question: 'Why?' }
-  const deadlineMs = 24 * 60 * 60 * 1000
-  const execution = anExecution({ organizationId, agentId, versionId, input, options, deadlineMs })
-  await engine.executions.create({ execution })
-  return execution
-}
-
 /** Runs an execution to its end on workers that are killed; after each, others take over it and some of its agents. */
-async function runWithKills(root: Execution, random: Random, environment: Environment): Promise<Set<string>> {
+async function runWithKills(root: Execution, random: Random, engine: Engine): Promise<Set<string>> {
   const created = new Set([root.id])
   const kills = random.between(0, 3)
   for (let worker = 0; worker <= kills; worker++) {
     const diesAt = worker === kills ? Number.POSITIVE_INFINITY : random.between(1, 12)
     const others = random.shuffle([...created].filter((id) => id !== root.id)).slice(0, worker === 0 ? 0 : 2)
-    const mortal = workerEngine({ environment, diesAt, laterMs: 2 * LEASE_MS * worker, created })
+    const mortal = workerEngine({ engine, diesAt, laterMs: 2 * LEASE_MS * worker, created })
     await Promise.allSettled([...others, root.id].map((id) => processMessage(mortal, id)))
   }
   return created
@@ -122,7 +105,7 @@ async function runWithKills(root: Execution, random: Random, environment: Enviro
 
 type Run = { execution: Execution; steps: RecordedStep[] }
 
-async function readRun(organizationId: string, id: string): Promise<Run | null> {
+async function readRun(engine: Engine, organizationId: string, id: string): Promise<Run | null> {
   const execution = await engine.executions.get({ organizationId, id })
   return execution && { execution, steps: await engine.steps.read({ executionId: id }) }
 }
@@ -144,31 +127,34 @@ function branchesOf(run: Run, runs: Run[]): number {
  * Runs agents with random budgets, usage and kills, and checks that none spends more than its budget and one response
  * per parallel branch. Returns how many runs ended in each way.
  */
-export async function checkBudgets(numberOfRuns: number): Promise<Map<string, number>> {
-  const scripted = await startScriptedModel()
-  const environment = { ...scripted.environmentFor(), MODEL_PRICES }
+export async function checkBudgets(
+  scripted: ScriptedEngine,
+  numberOfRuns: number,
+): Promise<Map<string, number>> {
+  const engine = { ...scripted.engine, environment: { ...scripted.engine.environment, MODEL_PRICES } }
   const { boss } = await publishAgents(scripted)
   const outcomes = new Map<string, number>()
   const limit = pLimit(16)
   const checks = Array.from({ length: numberOfRuns }, (_, seed) =>
     limit(async () => {
-      const outcome = await checkBudget(seed, boss, environment)
+      const outcome = await checkBudget(seed, boss, engine)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }),
   )
   await Promise.all(checks)
-  await scripted.stop()
   return outcomes
 }
 
-async function checkBudget(seed: number, version: Version, environment: Environment): Promise<string> {
+async function checkBudget(seed: number, version: Version, engine: Engine): Promise<string> {
   const random = seededRandom(seed, 'run')
   const maxTokens = random.between(1, 3_000)
   const isInDollars = random.next() < 0.5
   const budget = isInDollars ? { maxCostUsd: maxTokens * DOLLARS_PER_TOKEN } : { maxTokens }
-  const root = await queued(version, budget)
-  const ids = await runWithKills(root, random, environment)
-  const found = await Promise.all([...ids].map((id) => readRun(root.organizationId, id)))
+  const deadlineMs = 24 * 60 * 60 * 1000
+  const root = executionOf(version, { input: { question: 'Why?' }, options: runOptions(budget), deadlineMs })
+  await engine.executions.create({ execution: root })
+  const ids = await runWithKills(root, random, engine)
+  const found = await Promise.all([...ids].map((id) => readRun(engine, root.organizationId, id)))
   const runs = found.filter((run) => run !== null)
   const rootRun = runs.find(({ execution }) => execution.id === root.id)
   if (!rootRun) throw new Error('The run is missing.')

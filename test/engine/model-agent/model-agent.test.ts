@@ -5,7 +5,7 @@ import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { system } from '../../../lib/system.ts'
-import { anExecution } from '../../support/engine/executions.ts'
+import { anExecution, executionOf, runOptions } from '../../support/engine/executions.ts'
 import {
   aModelAgent,
   finalAnswer,
@@ -16,7 +16,7 @@ import {
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
 const PROVIDERS: Provider[] = ['openai', 'openai-compatible', 'anthropic', 'bedrock']
-const { engine, runScript, scripted } = await startScriptedEngine()
+const { engine, runScript, scriptModel } = await startScriptedEngine()
 let server: ToolServer
 
 beforeAll(async () => {
@@ -210,18 +210,14 @@ describe('a run without a usable model', () => {
     const version = await aModelAgent({ model })
     const request = { version, input: { question: '?' }, tenantId: null }
     const plain = { ...engine, environment: { ANTHROPIC_API_KEY: 'k' } }
-    const options = { maxAgentSteps: 5, model: null, useDynamicLearning: false }
-    const execution = await runInProcess(plain, { ...request, options })
+    const execution = await runInProcess(plain, { ...request, options: runOptions() })
     expect(execution).toMatchObject({ status: 'ERROR', steps: 0, error: { code: 'ModelNotConfigured' } })
   })
 
   it('(none configured) names the environment variable to set', async () => {
     const version = await aModelAgent()
-    const options = { maxAgentSteps: 5, model: null, useDynamicLearning: false }
-    const execution = await runInProcess(
-      { ...engine, environment: {} },
-      { version, input: {}, tenantId: null, options },
-    )
+    const request = { version, input: {}, tenantId: null, options: runOptions() }
+    const execution = await runInProcess({ ...engine, environment: {} }, request)
     expect(execution.error).toMatchObject({
       code: 'ModelNotConfigured',
       message: expect.stringContaining('DEFAULT_MODEL'),
@@ -232,13 +228,8 @@ describe('a run without a usable model', () => {
 describe('an agent as a tool', () => {
   it('runs as a separate execution whose record names its parent', async () => {
     const organizationId = system.newId()
-    const childScript = system.newId()
-    scripted.script(childScript, [{ calls: [finalAnswer({ answer: 'From below.' })] }])
-    await aModelAgent({
-      organizationId,
-      slug: 'helper',
-      model: scripted.modelFor('openai-compatible', childScript),
-    })
+    const { model } = scriptModel([{ calls: [finalAnswer({ answer: 'From below.' })] }])
+    await aModelAgent({ organizationId, slug: 'helper', model })
     const version = await aModelAgent({
       organizationId,
       slug: 'boss',
@@ -314,12 +305,8 @@ describe('an agent as a tool', () => {
 
   it('is cancelled by the next worker if its parent was cancelled after both lost theirs', async () => {
     const version = await aModelAgent({ code: true }, { code: 'export default () => ({ answer: "no" })' })
-    const { organizationId, agentId, id: versionId } = version
-    const parent = anExecution({ organizationId })
-    const child = anExecution({
-      organizationId,
-      agentId,
-      versionId,
+    const parent = anExecution({ organizationId: version.organizationId })
+    const child = executionOf(version, {
       input: { question: 'Why?' },
       parent: { executionId: parent.id, callers: [parent.agentId] },
     })
@@ -339,17 +326,11 @@ describe('an agent as a tool', () => {
       slug: 'boss',
       tools: [{ name: 'start', agent: 'endless' }],
     })
-    const name = system.newId()
-    scripted.script(name, [{ calls: [{ name: 'start', input: { question: 'Long?' } }] }])
-    const running = runInProcess(
-      { ...engine, times: { ...leaseTimes(5_000), heartbeatMs: 50 } },
-      {
-        version,
-        input: { question: 'Why?' },
-        tenantId: null,
-        options: { maxAgentSteps: 5, model: scripted.modelFor('openai', name), useDynamicLearning: false },
-      },
-    )
+    const running = runScript([{ calls: [{ name: 'start', input: { question: 'Long?' } }] }], {
+      version,
+      provider: 'openai',
+      on: { ...engine, times: { ...leaseTimes(5_000), heartbeatMs: 50 } },
+    })
     const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
     const bySource = async (source: string) =>
       (await engine.executions.list(page)).items.find((execution) => execution.source === source)
@@ -357,7 +338,7 @@ describe('an agent as a tool', () => {
     const parent = await bySource('API')
     const finishedAt = new Date().toISOString()
     await engine.executions.end({ organizationId, id: parent?.id ?? '', error: CANCELLED, finishedAt })
-    expect(await running).toMatchObject({ status: 'ERROR', error: CANCELLED })
+    expect((await running).execution).toMatchObject({ status: 'ERROR', error: CANCELLED })
     await vi.waitUntil(async () => (await bySource('AGENT'))?.status === 'ERROR', { timeout: 10_000 })
     expect((await bySource('AGENT'))?.error).toEqual(CANCELLED)
   })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
+import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { json, serve } from '../../tools/serve.ts'
@@ -22,14 +23,15 @@ describe('a run whose API key is an SSM parameter', () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
     vi.resetModules()
-    const table = sharedTable()
-    const engine = {
-      ...engineOn(table),
-      environment: { OPENAI_API_KEY_PARAMETER: `/team/${__type}` },
-    }
+    const environment = { OPENAI_API_KEY_PARAMETER: `/team/${__type}` }
+    const engine = { ...engineOn(sharedTable()), environment }
     const version = await aModelAgent({ model: 'openai/gpt-5' })
-    const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
-    const ended = await runInProcess(engine, { version, input: { question: '?' }, tenantId: null, options })
+    const ended = await runInProcess(engine, {
+      version,
+      input: { question: '?' },
+      tenantId: null,
+      options: runOptions(),
+    })
     expect(ended.error).toEqual({ code, message: expect.stringContaining(words) })
   })
 })

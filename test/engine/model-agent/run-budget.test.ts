@@ -1,17 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RunOptions } from '../../../lib/core/execution.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
-import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
-const scripted = await startScriptedModel()
-afterAll(() => scripted.stop())
-const engine = { ...engineOn(sharedTable()), environment: scripted.environmentFor() }
+const { engine, queued, scriptModel } = await startScriptedEngine()
 
 const answer = (inputTokens: number) => ({
   calls: [finalAnswer({ answer: 'Because.' })],
@@ -31,34 +26,26 @@ type Scripts = { boss: Script; helper?: Script }
 /** A run of `boss`, which can call `helper` with the tool `ask`. */
 async function run({ boss, helper = [] }: Scripts, budget: Partial<RunOptions>, own: object = {}) {
   const organizationId = system.newId()
-  const [bossScript, helperScript] = [system.newId(), system.newId()]
-  scripted.script(bossScript, boss)
-  scripted.script(helperScript, helper)
   const limits = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null, ...own }
-  const model = scripted.modelFor('openai-compatible', helperScript)
+  const { model } = scriptModel(helper)
   await aModelAgent({ organizationId, slug: 'helper', model, execution: limits })
   const version = await aModelAgent({
     organizationId,
     slug: 'boss',
-    model: scripted.modelFor('openai-compatible', bossScript),
     tools: [{ name: 'ask', agent: 'helper' }],
   })
-  const { agentId, id: versionId } = version
-  const options = { maxAgentSteps: 100, model: null, useDynamicLearning: false, ...budget }
-  const input = { question: 'Why?' }
-  const execution = anExecution({ organizationId, agentId, versionId, input, options })
-  await engine.executions.create({ execution })
+  const { execution, modelRequests } = await queued(boss, version, { options: budget })
   await processMessage(engine, execution.id)
   const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
   const { items } = await engine.executions.list(page)
   const ended = items.find(({ id }) => id === execution.id)
   const children = items.filter(({ id }) => id !== execution.id)
-  return { ended, children, requests: scripted.requests(bossScript) }
+  return { ended, children, modelRequests }
 }
 
 describe('a budget', () => {
   it('ends the run before the next model request, with what was spent', async () => {
-    const { ended, requests } = await run({ boss: () => wrongAnswer(60) }, { maxTokens: 100 })
+    const { ended, modelRequests } = await run({ boss: () => wrongAnswer(60) }, { maxTokens: 100 })
     expect(ended).toMatchObject({
       status: 'ERROR',
       steps: 2,
@@ -71,7 +58,7 @@ describe('a budget', () => {
         step: 2,
       },
     })
-    expect(requests).toHaveLength(2)
+    expect(modelRequests()).toBe(2)
   })
 
   it('does not take away a result that is already there', async () => {
@@ -96,19 +83,19 @@ describe('a budget', () => {
 
   it('is divided among agents that run at the same time; the run goes on with what they leave', async () => {
     const scripts = { boss: [askHelpers(3, 10), answer(1)], helper: () => wrongAnswer(25) }
-    const { ended, children, requests } = await run(scripts, { maxTokens: 100 })
+    const { ended, children, modelRequests } = await run(scripts, { maxTokens: 100 })
     expect(children.map(({ options }) => options.maxTokens)).toEqual([30, 30, 30])
     expect(children.map(({ usage }) => usage.inputTokens)).toEqual([50, 50, 50])
     expect(ended).toMatchObject({ error: { code: 'BudgetExceeded', spent: { tokens: 160 } } })
-    expect(requests).toHaveLength(1)
+    expect(modelRequests()).toBe(1)
   })
 
   it('ends a run in dollars whose model has no price before its first request', async () => {
-    const { ended, requests } = await run({ boss: [] }, { maxCostUsd: 1 })
+    const { ended, modelRequests } = await run({ boss: [] }, { maxCostUsd: 1 })
     expect(ended?.error).toMatchObject({
       code: 'ModelNotConfigured',
       message: expect.stringContaining('has no price'),
     })
-    expect(requests).toHaveLength(0)
+    expect(modelRequests()).toBe(0)
   })
 })

@@ -16,7 +16,7 @@ import { system } from '../../../lib/system.ts'
 import type { ToolDocument } from '../../../lib/tools/document/tool-fields.ts'
 import { openTools } from '../../../lib/tools/open-tools.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution } from '../../support/engine/executions.ts'
+import { anExecution, executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 
@@ -58,12 +58,12 @@ async function openAgents(
 /** A call of an agent that another worker has begun, and its lease. */
 async function begun(ms: number, options: Options = {}) {
   const version = await aHelper('A')
-  const { organizationId, agentId, id: versionId } = version
+  const { organizationId } = version
   const opened = await openAgents(organizationId, { on: quick, ...options })
   const id = childId(opened.parent, 'call')
   const lease = { owner: 'another', expiresAt: Date.now() + ms }
   const parent = { executionId: opened.parent.id, callers: [opened.parent.agentId] }
-  const child = anExecution({ id, organizationId, agentId, versionId, input, parent, lease })
+  const child = executionOf(version, { id, input, parent, lease })
   await engine.executions.create({ execution: child })
   const stored = () => engine.executions.get({ organizationId, id })
   return { ...opened, organizationId, id, lease, stored }

@@ -8,7 +8,7 @@ import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution, leased } from '../../support/engine/executions.ts'
+import { executionOf, leased } from '../../support/engine/executions.ts'
 import { aModelAgent, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
@@ -19,7 +19,6 @@ const { executions } = engine
 describe('attempt', () => {
   it('ends a run whose result the database rejects, with the cause', async () => {
     const version = await (await newOrganization()).publish('echo')
-    const { organizationId, agentId, id: versionId } = version
     const table = sharedTable()
     const oversized = 'x'.repeat(500_000)
     const executions = engineOn({
@@ -28,7 +27,7 @@ describe('attempt', () => {
         table.update(key, { ...change, set: { ...set, ...(set?.output !== undefined && { oversized }) } }),
     }).executions
     const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
-    const execution = leased(anExecution({ organizationId, agentId, versionId, lease }), 'me')
+    const execution = leased(executionOf(version, { lease }), 'me')
     await executions.create({ execution })
     const result = await attempt({ ...engineOn(table), executions }, execution, { version })
     expect(result).toMatchObject({
@@ -42,14 +41,10 @@ describe('attempt', () => {
     { by: 'another worker', owner: 'another', kind: 'lost' },
   ])('begins with a lease that expired while it was written, and is held by $by: $kind', async (given) => {
     const version = await (await newOrganization()).publish('echo')
-    const { organizationId, agentId, id: versionId } = version
     const lease = { owner: 'me', expiresAt: Date.now() - 1 }
-    const execution = leased(
-      anExecution({ organizationId, agentId, versionId, input: { text: 'a' }, lease }),
-      'me',
-    )
+    const execution = leased(executionOf(version, { input: { text: 'a' }, lease }), 'me')
     await executions.create({ execution })
-    const { id } = execution
+    const { id, organizationId } = execution
     const { owner } = given
     if (owner)
       await executions.claim({ id, lease: { owner, expiresAt: Date.now() + 60_000 }, now: Date.now() })
@@ -89,7 +84,6 @@ describe('attempt', () => {
 
   it('retains no outputs of runs that ended, until the deadline of their worker', async () => {
     const version = await (await newOrganization()).publish('echo')
-    const { organizationId, agentId, id: versionId } = version
     const outputs: WeakRef<object>[] = []
     const executions: typeof engine.executions = {
       ...engine.executions,
@@ -101,7 +95,7 @@ describe('attempt', () => {
     const deadline = deadlineIn(600_000)
     const RUNS = 12
     for (let i = 0; i < RUNS; i++) {
-      const execution = anExecution({ organizationId, agentId, versionId, input: { text: 'a' } })
+      const execution = executionOf(version, { input: { text: 'a' } })
       await executions.create({ execution })
       await processMessage({ ...engine, executions }, execution.id, { deadline })
     }

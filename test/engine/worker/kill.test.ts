@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { toStepRecord } from '../../../lib/api/to-execution-record.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution } from '../../support/engine/executions.ts'
-import {
-  aModelAgent,
-  finalAnswer,
-  httpTool,
-  startToolServer,
-  type ToolServer,
-} from '../../support/engine/model-agent.ts'
+import { aModelAgent, finalAnswer, httpTool } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
+import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { runWorker } from '../../support/processes/worker-process.ts'
-import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 
 const STEPS = 5
 /** The claim; for each step, the lease renewal and the step; two tool results for all but the last; the end. */
@@ -25,24 +17,17 @@ const KILL_AFTER = inject('isFullRun')
   : [1, 3, 4, 5, WRITES]
 
 const table = sharedTable()
-const engine = engineOn(table)
-let scripted: ScriptedModel
-let server: ToolServer
-
-beforeAll(async () => {
-  scripted = await startScriptedModel()
-  server = await startToolServer((path, response) => response.end(path))
-})
-afterAll(async () => {
-  await scripted.stop()
-  await server.stop()
-})
+const { engine, queued, server } = await startScriptedEngine()
+const { environment } = engine
 
 /** A queued run of five steps. The model's responses depend only on the history. */
 async function queuedExecution() {
-  const name = system.newId()
-  scripted.script(name, (request) => {
-    const stepsBefore = request.history.filter(({ type }) => type === 'result').length / 2
+  const tag = system.newId()
+  const version = await aModelAgent({
+    tools: [httpTool(server, 'left', `/${tag}/left/{id}`), httpTool(server, 'right', `/${tag}/right/{id}`)],
+  })
+  const run = await queued(({ history }) => {
+    const stepsBefore = history.filter(({ type }) => type === 'result').length / 2
     const id = String(stepsBefore + 1)
     if (stepsBefore === STEPS - 1) return { calls: [finalAnswer({ answer: 'Done.' })] }
     return {
@@ -51,25 +36,14 @@ async function queuedExecution() {
         { id: `b${id}`, name: 'right', input: { id } },
       ],
     }
-  })
-  const version = await aModelAgent({
-    model: scripted.modelFor('openai-compatible', name),
-    tools: [httpTool(server, 'left', `/${name}/left/{id}`), httpTool(server, 'right', `/${name}/right/{id}`)],
-  })
-  const { organizationId, agentId, id: versionId } = version
-  const execution = anExecution({ organizationId, agentId, versionId, input: { question: '?' } })
-  await engine.executions.create({ execution })
-  return {
-    execution,
-    modelRequests: () => scripted.requests(name).length,
-    toolCalls: () => server.calls.filter(({ path }) => path.startsWith(`/${name}/`)),
-  }
+  }, version)
+  return { ...run, toolCalls: () => server.calls.filter(({ path }) => path.startsWith(`/${tag}/`)) }
 }
 
 describe('a run of five steps', () => {
   it(`takes ${WRITES} writes when its worker is not killed`, async () => {
     const { execution, toolCalls, modelRequests } = await queuedExecution()
-    const { code, report } = await runWorker(execution.id, { environment: scripted.environmentFor() })
+    const { code, report } = await runWorker(execution.id, { environment })
     expect([code, report]).toEqual([0, { result: 'processed', writes: WRITES }])
     expect(modelRequests()).toBe(STEPS)
     expect(toolCalls()).toHaveLength(2 * (STEPS - 1))
@@ -79,7 +53,6 @@ describe('a run of five steps', () => {
     'whose worker is killed after write %i continues without repeating stored model requests and tool calls',
     async (killAfterWrites) => {
       const { execution, toolCalls, modelRequests } = await queuedExecution()
-      const environment = scripted.environmentFor()
       const killed = await runWorker(execution.id, { killAfterWrites, environment })
       expect(killed.signal).toBe('SIGKILL')
       const stored = await engine.steps.read({ executionId: execution.id })
@@ -90,7 +63,7 @@ describe('a run of five steps', () => {
       expect(isCompleted).toBe(killAfterWrites === WRITES)
       if (!isCompleted) {
         await table.update(executionKey(execution.id), { set: { leaseExpiresAt: Date.now() - 1 } })
-        expect(await processMessage({ ...engine, environment }, execution.id)).toBe('processed')
+        expect(await processMessage(engine, execution.id)).toBe('processed')
         expect(modelRequests() - requestsBefore).toBe(STEPS - stored.length)
         expect(toolCalls().length - callsBefore).toBe(2 * (STEPS - 1) - storedResults.length)
       }

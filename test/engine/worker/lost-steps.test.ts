@@ -14,12 +14,11 @@ import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { startFaultyRelay } from '../../infra/monitoring/faulty-relay.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
-const { engine: shared, aToolAgent, scripted } = await startScriptedEngine()
+const { engine: shared, aToolAgent, scripted, queued: queuedRun } = await startScriptedEngine()
 let relay: Awaited<ReturnType<typeof startFaultyRelay>>
 /** Its database is behind the relay. */
 let relayed: Engine
@@ -41,21 +40,9 @@ const wrongAnswer = {
 }
 
 /** A queued run, and a function that delivers its messages until it ends, as the queue and the sweeper would. */
-async function queued(script: Script, budget: Partial<RunOptions> = {}, version = aModelAgent()) {
-  const { organizationId, agentId, id: versionId } = await version
-  const name = system.newId()
-  scripted.script(name, script)
-  const model = scripted.modelFor('openai-compatible', name)
-  const options = { maxAgentSteps: 100, model, useDynamicLearning: false, ...budget }
-  const input = { question: 'Why?' }
-  const given = { organizationId, agentId, versionId, input, options, deadlineMs: DEADLINE_MS }
-  const execution = anExecution(given)
-  await shared.executions.create({ execution })
-  const stored = async () => {
-    const found = await shared.executions.get(execution)
-    if (!found) throw new Error('The execution does not exist.')
-    return found
-  }
+async function queued(script: Script, options: Partial<RunOptions> = {}, version = aModelAgent()) {
+  const run = await queuedRun(script, await version, { options, deadlineMs: DEADLINE_MS })
+  const { execution, stored, modelRequests } = run
   const deliver = async (engine: Engine) => {
     let laterMs = 0
     const delays: number[] = []
@@ -73,13 +60,13 @@ async function queued(script: Script, budget: Partial<RunOptions> = {}, version 
     return delays
   }
   const sweepAlone = async ({ executions, steps }: Engine, now: () => number) => {
-    const { id, tenantId, createdAt, deadlineAt, openUntil } = await stored()
+    const { id, organizationId, tenantId, createdAt, deadlineAt, openUntil } = await stored()
     const stale = [{ id, organizationId, tenantId, createdAt, deadlineAt, openUntil: openUntil ?? 0 }]
     const listed = { ...executions, listStale: async () => stale.splice(0) }
     const { queue } = aMessage().message
     await sweep({ executions: listed, steps, queue, system: { ...system, now }, times: TIMES })
   }
-  return { execution, stored, deliver, requests: () => scripted.requests(name).length }
+  return { execution, stored, deliver, requests: modelRequests }
 }
 
 type Write = keyof Pick<ExecutionStore, 'claim' | 'renew' | 'release' | 'finish'> | keyof StepStore

@@ -7,13 +7,13 @@ import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { anExecution, executionOf, leased, NO_PROGRESS, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 
 const MINUTE_MS = 60_000
 const INPUT = { text: 'x' }
-const ONE_STEP = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
+const ONE_STEP = runOptions({ maxAgentSteps: 1 })
 const LEASE = { owner: 'leader', expiresAt: Date.now() + 3_600_000 }
 let version: Version
 const ids = () => ({
@@ -208,11 +208,10 @@ describe('storeResult', () => {
       const key = system.newId()
       const engine = engineOn(sharedTable())
       const agent = await aModelAgent()
-      const options = { maxAgentSteps, model: 'openai-compatible/none', useDynamicLearning: false }
-      const { organizationId, agentId, id: versionId } = agent
+      const options = runOptions({ maxAgentSteps, model: 'openai-compatible/none' })
       const cache = { key, ttlSeconds: null }
       const lease = { owner: 'dead', expiresAt: Date.now() - 1 }
-      const execution = anExecution({ organizationId, agentId, versionId, options, cache, lease })
+      const execution = executionOf(agent, { options, cache, lease })
       await engine.executions.create({ execution })
       for (let number = 1; number <= used; number++) {
         const at = new Date().toISOString()

@@ -9,7 +9,7 @@ import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { logger } from '../../../lib/logger.ts'
 import { system } from '../../../lib/system.ts'
-import { anExecution, leased } from '../../support/engine/executions.ts'
+import { executionOf, leased, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { json, serve } from '../../tools/serve.ts'
@@ -169,7 +169,6 @@ describe('an unexpected exception', () => {
   it('ends a synchronous run, whose caller gets the record', async () => {
     vi.spyOn(logger, 'error').mockImplementation(() => undefined)
     const version = await aModelAgent()
-    const options = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
     const submit = {
       ...engine,
       environment: { DEFAULT_MODEL: 'openai/x' },
@@ -179,7 +178,7 @@ describe('an unexpected exception', () => {
       admit: <T>(_: string, record: () => Promise<T>) => record(),
       syncDeadlineMs: 60_000,
     }
-    const request = { version, input: { question: '?' }, tenantId: null, options }
+    const request = { version, input: { question: '?' }, tenantId: null, options: runOptions() }
     const ended = await submitSync(submit, request)
     expect(ended).toMatchObject({ status: 'ERROR', lease: null, error: { code: 'InternalError' } })
     expect(JSON.stringify(ended.error)).not.toContain(SECRET)
@@ -211,9 +210,8 @@ describe('an unexpected exception', () => {
     const message = 'Could not read the secret SHOP_KEY (ThrottlingException).'
     const lastError = { code: 'ToolUnavailable', message }
     expect(await stored()).toMatchObject({ lease: null, attemptsSinceProgress: 1, lastError })
-    const { organizationId, agentId, id: versionId } = version
     const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
-    const own = anExecution({ organizationId, agentId, versionId, lease })
+    const own = executionOf(version, { lease })
     await engine.executions.create({ execution: own })
     const inline = await attempt(onAws, leased(own, 'me'), { version })
     expect(inline).toMatchObject({ kind: 'completed', execution: { error: lastError } })
@@ -278,11 +276,10 @@ describe('an error after the claim', () => {
   /** A queued call of an agent, whose journal has been read before. */
   async function queuedChild() {
     const version = await aModelAgent()
-    const { organizationId, agentId, id: versionId } = version
-    const parent = anExecution({ organizationId, agentId, versionId })
+    const parent = executionOf(version)
     await engine.executions.create({ execution: parent })
-    const given = { organizationId, agentId, versionId, input: { question: '?' } }
-    const execution = anExecution({ ...given, parent: { executionId: parent.id, callers: [] } })
+    const given = { input: { question: '?' }, parent: { executionId: parent.id, callers: [] } }
+    const execution = executionOf(version, given)
     await engine.executions.create({ execution })
     const { id } = execution
     const now = Date.now()

@@ -1,3 +1,4 @@
+import type { Version } from '../../../lib/core/agent.ts'
 import {
   type Execution,
   type LeasedExecution,
@@ -5,10 +6,18 @@ import {
   NO_USAGE,
   newExecution,
   type Progress,
+  type RunOptions,
 } from '../../../lib/core/execution.ts'
 import { system } from '../../../lib/system.ts'
 
 export const NO_PROGRESS: Progress = { steps: 0, usage: NO_USAGE, model: null }
+
+export const runOptions = (overrides: Partial<RunOptions> = {}): RunOptions => ({
+  maxAgentSteps: 100,
+  model: null,
+  useDynamicLearning: false,
+  ...overrides,
+})
 
 /** A new execution with random ids. */
 export function anExecution(overrides: Partial<NewExecution> = {}): Execution {
@@ -19,13 +28,19 @@ export function anExecution(overrides: Partial<NewExecution> = {}): Execution {
     versionId: system.newId(),
     tenantId: null,
     input: { text: 'x' },
-    options: { maxAgentSteps: 100, model: null, useDynamicLearning: false },
+    options: runOptions(),
     now: Date.now(),
     deadlineMs: 60_000,
     lease: null,
     ...overrides,
   })
 }
+
+/** A new execution of the version. */
+export const executionOf = (
+  { organizationId, agentId, id: versionId }: Version,
+  overrides: Partial<NewExecution> = {},
+): Execution => anExecution({ organizationId, agentId, versionId, ...overrides })
 
 /** The execution as returned to the worker that claims it. */
 export const leased = (execution: Execution, owner: string): LeasedExecution => ({

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import type { Execution } from '../../../lib/core/execution.ts'
+import type { Execution, NewExecution, RunOptions } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../../lib/core/ports.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
@@ -12,7 +12,7 @@ import { system } from '../../../lib/system.ts'
 import { startScriptedModel } from '../scripted-model/start-scripted-model.ts'
 import type { Script } from '../scripted-model/turn.ts'
 import { engineOn } from './engine-on.ts'
-import { anExecution } from './executions.ts'
+import { executionOf, runOptions } from './executions.ts'
 import { aModelAgent, finalAnswer, httpTool, startToolServer } from './model-agent.ts'
 import { sharedTable } from './organization.ts'
 
@@ -31,12 +31,17 @@ export function aMessage(receiveCount = 1) {
   return { sent, visibility, message: { queue, receiveCount, changeVisibility } }
 }
 
-type RunOptions = {
+type Run = Partial<RunOptions> & {
   version: Version
   provider?: Provider
   reasoning?: Reasoning
-  maxAgentSteps?: number
+  /** The engine to run on instead of the file's own. */
+  on?: Engine
 }
+
+type Queued = Partial<Omit<NewExecution, 'options'>> & { options?: Partial<RunOptions> }
+
+export type ScriptedEngine = Awaited<ReturnType<typeof startScriptedEngine>>
 
 /** For a test file: an engine on the shared table, with a scripted model and a tool server that stop at its end. */
 export async function startScriptedEngine() {
@@ -47,50 +52,57 @@ export async function startScriptedEngine() {
     await scripted.stop()
     await server.stop()
   })
-  const engine: Engine = {
+  const engine = {
     ...engineOn(sharedTable()),
     environment: scripted.environmentFor(),
     times: { ...leaseTimes(), retryDelayMs: 1 },
+  } satisfies Engine
+
+  /** A new model that follows the script, in the provider's format. */
+  function scriptModel(script: Script, provider: Provider = 'openai-compatible', reasoning?: Reasoning) {
+    const name = system.newId()
+    scripted.script(name, script)
+    return {
+      model: scripted.modelFor(provider, name, reasoning),
+      requests: scripted.requests(name),
+      done: () => scripted.assertDone(name),
+    }
   }
 
   return {
     engine,
     scripted,
     server,
+    scriptModel,
 
     /** An agent with the HTTP tool `look_up`. */
     aToolAgent: (overrides: Partial<Omit<Version, 'tools'>> = {}) =>
       aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')], ...overrides }),
 
     /** Runs an agent in this process on a new script, in the provider's format. */
-    async runScript(
-      script: Script,
-      { version, provider = 'openai-compatible', reasoning, maxAgentSteps = 100 }: RunOptions,
-    ) {
-      const name = system.newId()
-      scripted.script(name, script)
-      const model = scripted.modelFor(provider, name, reasoning)
-      const options = { maxAgentSteps, model, useDynamicLearning: false }
-      const execution = await runInProcess(engine, { version, input, tenantId: null, options })
+    async runScript(script: Script, { version, provider, reasoning, on = engine, ...given }: Run) {
+      const { model, ...scriptedModel } = scriptModel(script, provider, reasoning)
+      const request = { version, input, tenantId: null, options: runOptions({ model, ...given }) }
+      const execution = await runInProcess(on, request)
       const steps = await engine.steps.read({ executionId: execution.id })
-      return { execution, steps, requests: scripted.requests(name), done: () => scripted.assertDone(name) }
+      return { execution, steps, ...scriptedModel }
     },
 
     /** A queued execution of a model agent whose model follows the script, for tests that act as the runner. */
-    async queued(script: Script, version?: Version) {
-      const { organizationId, agentId, id: versionId } = version ?? (await aModelAgent())
-      const name = system.newId()
-      scripted.script(name, script)
-      const model = scripted.modelFor('openai-compatible', name)
-      const options = { maxAgentSteps: 500, model, useDynamicLearning: false }
-      const execution = anExecution({ organizationId, agentId, versionId, input, options })
+    async queued(script: Script, version?: Version, { options, ...given }: Queued = {}) {
+      const { model, requests } = scriptModel(script)
+      const execution = executionOf(version ?? (await aModelAgent()), {
+        input,
+        options: runOptions({ maxAgentSteps: 500, model, ...options }),
+        ...given,
+      })
       await engine.executions.create({ execution })
       const stored = async () => {
         const found = await engine.executions.get(execution)
         if (!found) throw new Error('The execution does not exist.')
         return found
       }
-      return { execution, stored, modelRequests: () => scripted.requests(name).length }
+      return { execution, stored, modelRequests: () => requests.length }
     },
 
     /** Processes the execution's dead-lettered message. */
