@@ -15,6 +15,8 @@ export type Secrets = {
    * @throws ToolError that names the missing secret
    */
   fillHeaders(headers: Record<string, string>): Promise<Record<string, string>>
+  /** The same for any text. */
+  fill(text: string): Promise<string>
   /** The value of a secret, or null if it does not exist. @throws ToolError if it cannot be read */
   find(name: string): Promise<string | null>
   /** Replaces every secret read so far with `[secret NAME]`. */
@@ -62,6 +64,7 @@ export function openSecrets(environment: Environment): Secrets {
 
   return {
     find,
+    fill,
     maskText,
     texts,
     mask: (value) => (values.size > 0 ? mask(value) : value),

@@ -22,6 +22,9 @@ const EXAMPLE = `
 `
 
 const id = { type: 'string' }
+const mcp = (overrides: object = {}) => ({ name: 'a', mcp: { url: 'https://a.example/', ...overrides } })
+const OAUTH = { tokenUrl: 'https://id.example/token', clientId: 'aes', clientSecret: secret('CRM') }
+const oauth = (overrides: object) => mcp({ oauth: { ...OAUTH, ...overrides } })
 const http = (overrides: object = {}, input: object = { id }) => ({
   name: 'get',
   description: 'Gets.',
@@ -133,7 +136,29 @@ describe('toolsSchema', () => {
     ],
     [http({ redirect: true }), /^0.http.redirect: unknown field/],
     [{ name: 'a', agent: 'b', more: 1 }, /^0.more: unknown field/],
-    [{ name: 'a', mcp: { url: 'http://127.0.0.1/' } }, /^0.mcp.url: must start with https/],
+    [mcp({ url: 'http://127.0.0.1/' }), /^0.mcp.url: must start with https/],
+    [mcp({ tools: [] }), '0.mcp.tools: must not be empty'],
+    [mcp({ tools: 'find' }), /^0.mcp.tools: must be an array/],
+    [mcp({ oauth: { ...OAUTH, clientSecret: undefined } }), /^0.mcp.oauth.clientSecret: is required/],
+    [
+      oauth({ clientSecret: 'plain' }),
+      /^0.mcp.oauth.clientSecret: must be a secret reference such as \$\{secret/,
+    ],
+    [oauth({ clientSecret: `x${secret('CRM')}` }), /^0.mcp.oauth.clientSecret: must be a secret reference/],
+    [oauth({ clientId: secret('CRM') }), /^0.mcp.oauth.clientId: must not contain a secret/],
+    [oauth({ scope: secret('CRM') }), /^0.mcp.oauth.scope: must not contain a secret/],
+    [oauth({ tokenUrl: 'http://id.example/token' }), /^0.mcp.oauth.tokenUrl: must start with https/],
+    [oauth({ tokenUrl: 'https://10.0.0.1/' }), /^0.mcp.oauth.tokenUrl: must not use a non-public address/],
+    [
+      oauth({ tokenUrl: `https://a.example/${secret('CRM')}` }),
+      /^0.mcp.oauth.tokenUrl: must not contain a secret/,
+    ],
+    [oauth({ authentication: 'jwt' }), /^0.mcp.oauth.authentication: must be one of basic, body/],
+    [oauth({ clientid: 'x' }), /^0.mcp.oauth.clientid: unknown field/],
+    [
+      mcp({ headers: { authorization: 'x' }, oauth: OAUTH }),
+      '0.mcp.headers.authorization: must be omitted: oauth sets it',
+    ],
   ]
   it.each(invalid)('%j: %s', (tool, expected) => {
     const problems = findProblems(tool)
@@ -152,7 +177,8 @@ describe('toolsSchema', () => {
 describe('getKnownToolFields', () => {
   it('returns the fields of a tool and of its kind, and null within a field map', () => {
     expect(getKnownToolFields([])).toContain('timeoutSeconds')
-    expect(getKnownToolFields(['mcp'])).toEqual(['url', 'headers', 'allowedHosts'])
+    expect(getKnownToolFields(['mcp'])).toEqual(['url', 'headers', 'allowedHosts', 'tools', 'oauth'])
+    expect(getKnownToolFields(['mcp', 'oauth'])).toContain('clientSecret')
     expect(getKnownToolFields(['input', 'id'])).toBeNull()
   })
 })

@@ -33,7 +33,32 @@ const lambdaFields = z.strictObject({
   function: z.string().regex(FUNCTION, 'must be the name or ARN of a Lambda function'),
 })
 
-const mcpFields = z.strictObject(endpointShape)
+const parameter = z.string().min(1).max(1_000)
+
+/** The grant for client credentials of OAuth 2.0 (RFC 6749, section 4.4). */
+const oauthFields = z.strictObject({
+  tokenUrl: endpointShape.url,
+  clientId: parameter,
+  clientSecret: z
+    .string()
+    .regex(
+      /^\$\{secret:[A-Za-z_][A-Za-z0-9_]*\}$/,
+      `must be a secret reference such as \${secret:CRM_SECRET}`,
+    ),
+  /** Where the client authenticates: in the header `Authorization`, or in the body. */
+  authentication: z.enum(['basic', 'body']).default('basic'),
+  scope: parameter.optional(),
+  audience: parameter.optional(),
+  /** RFC 8707 */
+  resource: parameter.optional(),
+})
+
+const mcpFields = z.strictObject({
+  ...endpointShape,
+  /** The tools that the model gets, by their names on the server; all of them by default. */
+  tools: z.array(z.string().min(1).max(200)).min(1).max(200).optional(),
+  oauth: oauthFields.optional(),
+})
 
 /** The kinds of tools, with the fields of each. */
 const kindFields = z.strictObject({
@@ -71,10 +96,12 @@ export type ToolDocument = z.infer<typeof toolFields>
 export type HttpDocument = z.infer<typeof httpFields>
 export type LambdaDocument = z.infer<typeof lambdaFields>
 export type McpDocument = z.infer<typeof mcpFields>
+export type OauthDocument = z.infer<typeof oauthFields>
 
 /** The names of the fields allowed at a path within a tool, for error messages; null within a field map. */
 export function getKnownToolFields(path: PropertyKey[]): string[] | null {
   if (path.length === 0) return Object.keys(toolFields.shape)
+  if (path.join('.') === 'mcp.oauth') return Object.keys(oauthFields.shape)
   if (path.length > 1) return null
   const fields = kindFields.shape[path[0] as ToolKind]
   return fields && 'shape' in fields ? Object.keys(fields.shape) : null

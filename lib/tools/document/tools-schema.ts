@@ -8,7 +8,15 @@ import {
   type Report,
   SECRET_NOT_ALLOWED,
 } from './check-http.ts'
-import { DEFINED_BY, getKnownToolFields, TOOL_KINDS, type ToolDocument, toolFields } from './tool-fields.ts'
+import {
+  DEFINED_BY,
+  getKnownToolFields,
+  type McpDocument,
+  type OauthDocument,
+  TOOL_KINDS,
+  type ToolDocument,
+  toolFields,
+} from './tool-fields.ts'
 
 const MAX_TOOLS = 64
 
@@ -54,17 +62,29 @@ function checkTool(tool: ToolDocument, report: Report): void {
   checkHeaders(endpoint.headers, [kind, 'headers'], report)
   const isUrlValid = checkUrl(endpoint, [kind, 'url'], report)
   if (tool.http && isUrlValid) checkInputReferences(tool.http, tool.input ?? {}, report)
+  if (tool.mcp?.oauth) checkOauth(tool.mcp, tool.mcp.oauth, report)
+}
+
+function checkOauth(
+  { headers, allowedHosts }: McpDocument,
+  { tokenUrl }: OauthDocument,
+  report: Report,
+): void {
+  checkUrl({ url: tokenUrl, allowedHosts }, ['mcp', 'oauth', 'tokenUrl'], report)
+  const header = Object.keys(headers).find((name) => name.toLowerCase() === 'authorization')
+  if (header) report(['mcp', 'headers', header], 'must be omitted: oauth sets it')
 }
 
 /**
  * Secrets are only allowed in header values: URLs and bodies are logged by servers and proxies. `checkHeaders` and
- * `checkUrl` check the headers and URL of an endpoint.
+ * `checkUrl` check the headers and URL of an endpoint, and the schema the client secret of `oauth`.
  */
 function checkSecrets(value: unknown, report: Report, path: PropertyKey[] = []): void {
   if (typeof value === 'string' && value.includes('${secret:')) report(path, SECRET_NOT_ALLOWED)
   if (typeof value !== 'object' || value === null) return
   for (const [key, child] of Object.entries(value)) {
     const isEndpoint = getKnownToolFields(path.slice(0, 1))?.includes('url')
-    if (!isEndpoint || (key !== 'headers' && key !== 'url')) checkSecrets(child, report, [...path, key])
+    const isChecked = isEndpoint && ['headers', 'url', 'tokenUrl', 'clientSecret'].includes(key)
+    if (!isChecked) checkSecrets(child, report, [...path, key])
   }
 }

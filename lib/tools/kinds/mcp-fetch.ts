@@ -4,13 +4,21 @@ import type { EgressPolicy } from '../egress/egress-policy.ts'
 import { MAX_READ_BYTES } from '../egress/read-text.ts'
 import { sendRequest, toConnectionError } from '../egress/send-request.ts'
 import { ToolError } from '../tool.ts'
+import type { AccessTokens } from './mcp-oauth.ts'
+
+const UNAUTHORIZED = 401
 
 /**
  * A `fetch` for the transport of the MCP client that applies the egress policy and limits the size of responses. GET,
  * which opens a stream for unsolicited server messages, is answered with 405: the service does not use such messages.
+ * A request that the server rejects with 401 is sent once more with another access token, if there are any.
  * @throws ToolError
  */
-export function mcpFetch(policy: EgressPolicy, headers: Record<string, string>): typeof fetch {
+export function mcpFetch(
+  policy: EgressPolicy,
+  headers: Record<string, string>,
+  tokens: AccessTokens | null,
+): typeof fetch {
   return async (input, init = {}) => {
     const method = init.method ?? 'GET'
     if (method === 'GET') return new Response(null, { status: 405 })
@@ -18,8 +26,18 @@ export function mcpFetch(policy: EgressPolicy, headers: Record<string, string>):
     const body = typeof init.body === 'string' ? init.body : null
     const signal = init.signal ?? new AbortController().signal
     const clientHeaders = Object.fromEntries(new Headers(init.headers))
-    const request = { method, url, headers: { ...headers, ...clientHeaders }, body, signal }
-    const response = await sendRequest(request, policy)
+    const send = (token: string | null) => {
+      const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
+      const request = {
+        method,
+        url,
+        headers: { ...headers, ...clientHeaders, ...authorization },
+        body,
+        signal,
+      }
+      return sendRequest(request, policy)
+    }
+    const response = tokens ? await sendWithToken(send, tokens) : await send(null)
     const status = response.statusCode ?? 0
     const type = response.headers['content-type'] ?? ''
     const session = response.headers['mcp-session-id']
@@ -32,6 +50,24 @@ export function mcpFetch(policy: EgressPolicy, headers: Record<string, string>):
     const stream = ReadableStream.from(readBody(response, url, requestId))
     return new Response(stream, { status, headers: responseHeaders })
   }
+}
+
+async function sendWithToken(
+  send: (token: string) => Promise<IncomingMessage>,
+  tokens: AccessTokens,
+): Promise<IncomingMessage> {
+  const sendAs = async (token: string) => {
+    const response = await send(token)
+    if (response.statusCode !== UNAUTHORIZED) tokens.accept(token)
+    return response
+  }
+  const token = await tokens.get()
+  const response = await sendAs(token)
+  if (response.statusCode !== UNAUTHORIZED) return response
+  const replacement = await tokens.replace(token)
+  if (replacement === null) return response
+  response.destroy()
+  return sendAs(replacement)
 }
 
 /**

@@ -8,6 +8,7 @@ import { failed, succeeded, type Tool, ToolError, type ToolGroup, toGroup } from
 import { ImageCollector } from '../tool-image.ts'
 import { McpConnection, toToolError, withTimeout } from './mcp-connection.ts'
 import { mcpFetch } from './mcp-fetch.ts'
+import { clientCredentials } from './mcp-oauth.ts'
 
 const MAX_NAME_CHARACTERS = 64
 const MAX_DESCRIPTION_CHARACTERS = 4_000
@@ -23,12 +24,13 @@ type Params = {
  * Connects to an MCP server over streamable HTTP. Its tools are named `<name of the document>_<name on the server>`. If
  * the server is unavailable, the group has one tool that returns the error to the model, so that the run can do without
  * it.
- * @throws ToolError if the server cannot be used, for example because it redirects
+ * @throws ToolError if the server cannot be used, for example because it redirects or lacks a tool of the document
  */
 export async function openMcpTools({ document, mcp, secrets, lookup }: Params): Promise<ToolGroup> {
   const headers = await secrets.fillHeaders(mcp.headers)
   const policy = { allowedHosts: mcp.allowedHosts, lookup }
-  const server = new McpConnection(new URL(mcp.url), mcpFetch(policy, headers))
+  const tokens = mcp.oauth ? clientCredentials(mcp.oauth, policy, secrets) : null
+  const server = new McpConnection(new URL(mcp.url), mcpFetch(policy, headers, tokens))
   const timeout = document.timeoutSeconds * 1_000
   try {
     const listing = server.connect(timeout).then((client) => client.listTools({}, { timeout }))
@@ -36,13 +38,23 @@ export async function openMcpTools({ document, mcp, secrets, lookup }: Params): 
       const message = `The MCP server did not respond within ${document.timeoutSeconds} s.`
       throw new ToolError(message, { isTransient: true })
     })
-    return { tools: toTools(tools, document, server, secrets), close: () => server.close() }
+    const allowed = selectTools(tools, mcp)
+    return { tools: toTools(allowed, document, server, secrets), close: () => server.close() }
   } catch (error) {
     await server.close()
     const toolError = toToolError(error)
     if (!toolError.isTransient) throw toolError
     return toGroup(unavailableTool(document, toolError))
   }
+}
+
+/** The tools that the document allows: all of them, unless it names some. */
+function selectTools(listed: McpTool[], { tools: allowed }: McpDocument): McpTool[] {
+  if (!allowed) return listed
+  const missing = allowed.find((name) => !listed.some((tool) => tool.name === name))
+  if (missing === undefined) return listed.filter(({ name }) => allowed.includes(name))
+  const names = listed.map(({ name }) => name).join(', ') || 'none'
+  throw new ToolError(`The MCP server has no tool "${missing}". Its tools: ${names}.`)
 }
 
 function unavailableTool({ name, timeoutSeconds }: ToolDocument, { message }: ToolError): Tool {

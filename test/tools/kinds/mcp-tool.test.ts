@@ -33,6 +33,24 @@ describe('openMcpTools', () => {
     expect(await call(tools, 'crm_structured', {})).toEqual({ ok: true, value: { n: 1 } })
   })
 
+  it('declares only the tools that the document names', async () => {
+    const server = await serveMcp()
+    const tools = await openDeclared([mcpDocument(server.url, { tools: ['find_customer', 'structured'] })])
+    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find_customer', 'crm_structured'])
+    expect(await call(tools, 'crm_find_customer', {})).toEqual({ ok: true, value: 'two' })
+    const unknown = 'Unknown tool "crm_headers". Available tools: crm_find_customer, crm_structured.'
+    expect(await call(tools, 'crm_headers', {})).toEqual({ ok: false, error: unknown })
+  })
+
+  it('fails to open a server that lacks a tool of the document', async () => {
+    const server = await serveMcp({ sessions: true })
+    const opening = openDeclared([mcpDocument(server.url, { tools: ['structured', 'find-customer'] })])
+    await expect(opening).rejects.toThrow(
+      /^Could not open the tool crm\. The MCP server has no tool "find-customer"\. Its tools: find\.customer, find_customer, /,
+    )
+    expect(server.transports.size).toBe(0)
+  })
+
   it.each(kinds)('returns failures as errors (%j)', async (options) => {
     const server = await serveMcp(options)
     const tools = await openDeclared([mcpDocument(server.url)])
