@@ -10,6 +10,7 @@ import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { openDatabase } from '../../local/emulators/open-database.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import packageJson from '../../package.json' with { type: 'json' }
 import type { ReadyProcess } from '../../test/support/processes/ready-process.ts'
 import { startDynamoDB } from '../../test/support/service/port-emulators.ts'
 import { startChild } from './child-process.ts'
@@ -17,6 +18,7 @@ import { type Call, call, type Response } from './client.ts'
 import type { Workspace } from './workspace.ts'
 
 const TOKEN = 'aes_bench'
+const [, ...START] = packageJson.scripts.start.split(' ')
 
 type RequestOptions = { status: number; body?: unknown; token?: string; headers?: Record<string, string> }
 
@@ -49,9 +51,7 @@ export async function startService(workspace: Workspace, options: Options = {}):
     ...endpoints,
     ...options.environment,
   }
-  const command = options.npm
-    ? { command: 'npm', args: ['start'] }
-    : { args: ['--max-semi-space-size=16', 'local/start.mjs'] }
+  const command = options.npm ? { command: 'npm', args: ['start'] } : { args: START }
   const child = await startChild(workspace, { ...command, environment })
   const { endpoint } = await openDatabase('command', {
     DATA_DIR: folder,

@@ -1,4 +1,7 @@
+import packageJson from '../../../package.json' with { type: 'json' }
 import { type ReadyProcess, startReadyProcess } from '../processes/ready-process.ts'
+
+const OPTIONS = packageJson.scripts.start.split(' ').slice(1, -1)
 
 export type Service = ReadyProcess
 
@@ -8,7 +11,7 @@ export const startService = (options: {
   environment?: Record<string, string>
 }): Promise<Service> =>
   startReadyProcess({
-    // With the option of `npm start`.
-    args: ['--max-semi-space-size=16', 'local/start.ts'],
+    // With the options of `npm start`.
+    args: [...OPTIONS, 'local/start.ts'],
     environment: { PORT: '0', DATA_DIR: options.dataDir, ...options.environment },
   })
