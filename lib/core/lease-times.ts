@@ -17,7 +17,11 @@ export type LeaseTimes = {
   backoffMs: number
   /** First delay of a retry inside the worker. */
   retryDelayMs: number
+  /** For how long a worker retries a model request while somebody waits for the result. */
+  retryWindowMs: number
 }
+
+const MAX_RETRY_WINDOW_MS = 60_000
 
 /** @param backoffMs does not derive from the lease: an outage of a model is not shorter because the lease is */
 export function leaseTimes(leaseMs: number = LEASE_MS, backoffMs: number = RETRY_BACKOFF_MS): LeaseTimes {
@@ -29,6 +33,7 @@ export function leaseTimes(leaseMs: number = LEASE_MS, backoffMs: number = RETRY
     graceMs: leaseMs * 1.5,
     backoffMs,
     retryDelayMs: backoffMs / 10,
+    retryWindowMs: Math.min(backoffMs * 12, MAX_RETRY_WINDOW_MS),
   }
 }
 

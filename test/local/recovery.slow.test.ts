@@ -131,7 +131,7 @@ describe('a synchronous run', () => {
 })
 
 describe('a model that is unavailable', () => {
-  it('ends an asynchronous run in ERROR with its last error when the message exceeded maxReceiveCount', async () => {
+  it('ends an asynchronous run in ERROR with the error of its last attempt', async () => {
     await withService(
       async (_, call) => {
         const name = system.newId()

@@ -1,8 +1,11 @@
 import type { Version } from '../../core/agent.ts'
 import type { Execution } from '../../core/execution.ts'
 
-/** When a worker must hand a run over: after `drain` no further step begins, at `stop` the current one is abandoned. */
-export type WorkerDeadline = { drain: AbortSignal; stop: AbortSignal }
+/**
+ * When a worker must hand a run over: after `drain` no further step begins, at `stop` the current one is abandoned.
+ * `stopsAt`: when `stop` aborts if nothing aborts it earlier, in milliseconds since the epoch; absent if unknown.
+ */
+export type WorkerDeadline = { drain: AbortSignal; stop: AbortSignal; stopsAt?: number | undefined }
 
 /** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal
@@ -28,21 +31,22 @@ export function deadlineIn(remainingMs: number, shutdown?: WorkerDeadline): Time
   return {
     drain: shutdown ? AbortSignal.any([drain.signal, shutdown.drain]) : drain.signal,
     stop: shutdown ? AbortSignal.any([stop.signal, shutdown.stop]) : stop.signal,
+    stopsAt: stop.at,
     clear,
   }
 }
 
 /** A deadline without a drain phase. */
 export function hardDeadline(ms: number): TimedDeadline {
-  const { signal, clear } = abortIn(ms)
-  return { drain: NEVER, stop: signal, clear }
+  const { signal, at: stopsAt, clear } = abortIn(ms)
+  return { drain: NEVER, stop: signal, stopsAt, clear }
 }
 
 /** `AbortSignal.timeout` with a timer that can be cleared. */
-function abortIn(ms: number): { signal: AbortSignal; clear: () => void } {
+function abortIn(ms: number): { signal: AbortSignal; at: number; clear: () => void } {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), Math.floor(ms)).unref()
-  return { signal: controller.signal, clear: () => clearTimeout(timer) }
+  return { signal: controller.signal, at: Date.now() + ms, clear: () => clearTimeout(timer) }
 }
 
 /** When the run's time is up, across all its attempts: the version's timeout or the execution's deadline. */

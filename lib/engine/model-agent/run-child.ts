@@ -33,6 +33,8 @@ type Child = {
   input: JsonObject
   share: Budget | null
   signal: AbortSignal
+  /** When the parent or its worker has to stop, in milliseconds since the epoch. */
+  endsAt: number
 }
 
 /**
@@ -78,14 +80,14 @@ async function runToEnd(
 ): Promise<Execution> {
   const { executions, system } = engine
   const { organizationId, id } = execution
-  const { signal } = child
+  const { signal, endsAt: stopsAt } = child
   const times = timesOf(engine)
   let leased = isNew ? execution : null
   let notBefore = 0
   for (;;) {
     signal.throwIfAborted()
     if (leased) {
-      const deadline = { drain: NEVER, stop: signal }
+      const deadline = { drain: NEVER, stop: signal, stopsAt }
       const version = leased.versionId === child.version.id ? child.version : undefined
       const result = await attempt(engine, leased, { version, deadline })
       if (result.kind === 'completed') return result.execution

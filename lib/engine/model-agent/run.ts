@@ -21,6 +21,8 @@ type Params = {
   version: Version
   journal: Journal
   signal: AbortSignal
+  /** When the run or its worker has to stop, in milliseconds since the epoch. */
+  endsAt: number
   retry: RetryPolicy
   attempt: RunAttempt
 }
@@ -30,7 +32,7 @@ type Params = {
  * @throws ModelConfigurationError, ModelError, ToolError, AttemptStopped, Unavailable
  */
 export async function runModelVersion(params: Params): Promise<Outcome> {
-  const { engine, execution, version, journal, signal, retry, attempt } = params
+  const { engine, execution, version, journal, signal, endsAt, retry, attempt } = params
   const { environment = process.env } = engine
   const open = { model: engine.openModel ?? openModel, tools: engine.openTools ?? openTools }
   const name = execution.options.model ?? version.model ?? environment[DEFAULT_MODEL]
@@ -47,7 +49,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   const model = withCost(await open.model(name, environment, { settings: version.modelSettings }), price)
   const tools = await open.tools(version.tools as ToolDocument[], {
     environment,
-    ...subAgents(engine, execution, { attempt, budget, version, journal }),
+    ...subAgents(engine, execution, { attempt, budget, endsAt, version, journal }),
   })
   try {
     return await runStepLoop({
@@ -62,7 +64,8 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       system: engine.system,
       signal,
       retry,
-      retryDelayMs: timesOf(engine).retryDelayMs,
+      times: timesOf(engine),
+      endsAt,
     })
   } finally {
     await tools.close()

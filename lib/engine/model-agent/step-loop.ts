@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import pRetry from 'p-retry'
 import type { Version } from '../../core/agent.ts'
 import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
 import type { Example } from '../../core/learning.ts'
+import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
 import { type Model, ModelError, type ModelRequest, type ToolCall } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
@@ -23,6 +22,7 @@ import {
 } from './final-answer.ts'
 import { findFailure, toRequestFailure } from './find-failure.ts'
 import { History, type RecordedModelStep } from './history.ts'
+import { respondWithRetry } from './respond-with-retry.ts'
 import type { RunBudget } from './run-budget.ts'
 
 type Params = {
@@ -39,8 +39,9 @@ type Params = {
   system: System
   signal: AbortSignal
   retry: RetryPolicy
-  /** First delay of a retry of a model request. */
-  retryDelayMs: number
+  times: LeaseTimes
+  /** When the run or its worker has to stop, in milliseconds since the epoch. */
+  endsAt: number
 }
 
 /**
@@ -103,7 +104,11 @@ function toRequest(params: Params, history: History, isLastStep: boolean): Model
 
 async function nextStep(params: Params, request: ModelRequest) {
   const startedAt = isoNow(params.system)
-  const { toolCalls, ...response } = await respondWithRetry(params, request)
+  const hasAlternative = params.retry.mode === 'requeue'
+  const { toolCalls, ...response } = await respondWithRetry(params.model, request, {
+    ...params,
+    hasAlternative,
+  })
   return {
     ...response,
     kind: 'MODEL' as const,
@@ -111,33 +116,6 @@ async function nextStep(params: Params, request: ModelRequest) {
     startedAt,
     finishedAt: isoNow(params.system),
   }
-}
-
-const MAX_RETRIES = 3
-
-/** The longest time that a worker waits for a retry. A requeued run waits in the queue, which costs nothing. */
-const MAX_WAIT_MS = { requeue: 5_000, inline: 60_000 }
-
-/**
- * One model response. Transient errors are retried with exponential backoff, or after the provider's Retry-After.
- * @throws ModelError if it is permanent, persists, or asks for a longer wait than the policy allows
- */
-function respondWithRetry({ model, retry, retryDelayMs }: Params, request: ModelRequest) {
-  const { signal } = request
-  return pRetry(() => model.respond(request), {
-    retries: MAX_RETRIES,
-    minTimeout: retryDelayMs,
-    factor: 2,
-    randomize: true,
-    signal,
-    shouldRetry: async ({ error, retryDelay }) => {
-      if (!(error instanceof ModelError) || !error.isTransient) return false
-      const retryAfterMs = error.retryAfterMs ?? 0
-      if (Math.max(retryAfterMs, retryDelay) > MAX_WAIT_MS[retry.mode]) return false
-      if (retryAfterMs > retryDelay) await sleep(retryAfterMs - retryDelay, undefined, { signal })
-      return true
-    },
-  })
 }
 
 /**

@@ -21,6 +21,8 @@ type Deps = {
   attempt: RunAttempt
   /** Null for a run without a limit. */
   budget: Pick<RunBudget, 'share'> | null
+  /** When the parent or its worker has to stop. */
+  endsAt: number
   /** Of the parent. */
   version: Version
   journal: { readonly recorded: RecordedStep[] }
@@ -30,7 +32,7 @@ type Deps = {
 export function subAgents(
   engine: Engine,
   parent: Execution,
-  { attempt, budget, version: parentVersion, journal }: Deps,
+  { attempt, budget, endsAt, version: parentVersion, journal }: Deps,
 ) {
   const { organizationId } = parent
   const { maxChildren = MAX_CHILDREN.default } = parentVersion.execution
@@ -72,6 +74,7 @@ export function subAgents(
         callers,
         input,
         signal,
+        endsAt,
         share: (await budget?.share()) ?? null,
       }).catch((error: unknown) => {
         // The timeout of the call. The execution counts all the same.

@@ -155,7 +155,8 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
     current.journal = journal
     const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
     if (excess) return failure(excess)
-    return await untilAborted(signal, run(current, { version, journal, signal }), () => {
+    const endsAt = Math.min(limit.endsAt, deadline?.stopsAt ?? Number.POSITIVE_INFINITY)
+    return await untilAborted(signal, run(current, { version, journal, signal, endsAt }), () => {
       if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
       const message = `The run did not finish within ${limit.seconds} seconds.`
       return failure({ code: 'TimedOut', message })
@@ -166,7 +167,7 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
   }
 }
 
-type Run = { version: Version; journal: Journal; signal: AbortSignal }
+type Run = { version: Version; journal: Journal; signal: AbortSignal; endsAt: number }
 
 async function run(current: Attempt, { version, ...running }: Run): Promise<Outcome> {
   const { engine, retry } = current
@@ -279,10 +280,12 @@ async function toStopReason({ execution }: Attempt, cause: unknown): Promise<Sto
 }
 
 /** Null if the run can be released. */
-function findFinalError({ journal, retry }: Attempt, reason: StopReason): ExecutionError | null {
+function findFinalError({ execution, journal, retry }: Attempt, reason: StopReason): ExecutionError | null {
   const excess =
     journal?.lostStep && findExcessiveLoss(journal.lostSteps, toRecordedError(reason, journal.lostStep))
   if (excess) return excess
+  const isLastAttempt = !journal?.hasGrown && execution.attemptsSinceProgress >= MAX_ATTEMPTS
+  if (reason.kind === 'RetryableError' && isLastAttempt) return reason.error
   return reason.kind === 'UnexpectedError' && retry.mode === 'inline' ? reason.error : null
 }
 

@@ -53,10 +53,25 @@ describe('a retryable error', () => {
     expect(await stored()).toMatchObject({ attemptsSinceProgress: 0, lastError: { step: 2 } })
   })
 
-  it('that persists ends the execution with the last error when the message is dead-lettered', async () => {
-    const { execution, stored } = await queued(() => down)
-    for (let count = 1; count <= MAX_ATTEMPTS; count++) {
+  it('that persists ends the execution with its last attempt', async () => {
+    const { execution, stored, modelRequests } = await queued(() => down)
+    for (let count = 1; count < MAX_ATTEMPTS; count++) {
       expect(await processMessage(engine, execution.id, aMessage(count))).toHaveProperty('retryInMs')
+    }
+    expect(await processMessage(engine, execution.id, aMessage(MAX_ATTEMPTS))).toBe('processed')
+    const { status, error } = await stored()
+    expect({ status, error }).toMatchObject({ status: 'ERROR', error: { code: 'ModelUnavailable', step: 1 } })
+    expect(error?.message).toContain('Overloaded.')
+    expect(modelRequests()).toBe(4 * MAX_ATTEMPTS)
+    expect(await deadLetter(execution)).toBe('ignored')
+  })
+
+  it('that persists ends the execution when its message is dead-lettered, if its last write failed', async () => {
+    const { execution, stored } = await queued(() => down)
+    const finish = () => Promise.reject(new Unavailable(undefined))
+    const failing = { ...engine, executions: { ...engine.executions, finish } }
+    for (let count = 1; count <= MAX_ATTEMPTS; count++) {
+      expect(await processMessage(failing, execution.id, aMessage(count))).toHaveProperty('retryInMs')
     }
     expect(await deadLetter(execution)).toBe('ended')
     const { error } = await stored()

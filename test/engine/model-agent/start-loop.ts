@@ -1,4 +1,5 @@
 import type { LeasedExecution } from '../../../lib/core/execution.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { Model, ToolResult } from '../../../lib/core/model.ts'
 import type { RecordedStep, StepStore } from '../../../lib/core/step.ts'
 import { Journal } from '../../../lib/engine/checkpoints/journal.ts'
@@ -48,7 +49,8 @@ export async function startLoop(setup: LoopSetup) {
     system,
     signal: new AbortController().signal,
     retry: INLINE,
-    retryDelayMs: 1,
+    times: { ...leaseTimes(), retryDelayMs: 1 },
+    endsAt: Number.POSITIVE_INFINITY,
   })
   return { running, journal }
 }

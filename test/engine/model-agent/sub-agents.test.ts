@@ -48,6 +48,7 @@ async function openAgents(
       return attempt(...params)
     },
     budget: null,
+    endsAt: Number.POSITIVE_INFINITY,
     version: version ?? (await aModelAgent({ organizationId })),
     journal: { recorded },
   })

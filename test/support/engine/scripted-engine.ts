@@ -55,7 +55,7 @@ export async function startScriptedEngine() {
   const engine = {
     ...engineOn(sharedTable()),
     environment: scripted.environmentFor(),
-    times: { ...leaseTimes(), retryDelayMs: 1 },
+    times: { ...leaseTimes(), retryDelayMs: 1, retryWindowMs: 1_500 },
   } satisfies Engine
 
   /** A new model that follows the script, in the provider's format. */

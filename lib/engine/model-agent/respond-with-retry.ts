@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pRetry from 'p-retry'
+import type { LeaseTimes } from '../../core/lease-times.ts'
+import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../../core/model.ts'
+import type { System } from '../../core/ports.ts'
+
+export type RetryLimits = {
+  system: System
+  times: LeaseTimes
+  /** When the run or its worker has to stop, in milliseconds since the epoch. */
+  endsAt: number
+  /** Whether another model, or a later attempt from the queue, continues if this model does not respond. */
+  hasAlternative: boolean
+}
+
+/** With an alternative. Without one, only the time is limited. */
+const MAX_RETRIES = 3
+
+/** Upper bound of the delay between two retries, as a share of the time for all of them. */
+const MAX_DELAY_SHARE = 1 / 6
+
+/**
+ * One model response. Transient errors are retried with exponential backoff, or after the provider's Retry-After,
+ * within 60 s and half of the time that is left. With an alternative, the model is not worth waiting for that long.
+ * @throws ModelError if it is permanent, persists, or asks for a longer wait
+ */
+export function respondWithRetry(
+  model: Model,
+  request: ModelRequest,
+  { system, times, endsAt, hasAlternative }: RetryLimits,
+): Promise<ModelResponse> {
+  const { signal } = request
+  const { retryDelayMs, retryWindowMs, backoffMs } = times
+  const maxWaitMs = hasAlternative ? backoffMs : retryWindowMs
+  let giveUpAt: number | undefined
+  return pRetry(() => model.respond(request), {
+    retries: hasAlternative ? MAX_RETRIES : Number.POSITIVE_INFINITY,
+    minTimeout: retryDelayMs,
+    maxTimeout: retryWindowMs * MAX_DELAY_SHARE,
+    factor: 2,
+    randomize: true,
+    signal,
+    shouldRetry: async ({ error, retryDelay }) => {
+      if (!(error instanceof ModelError) || !error.isTransient) return false
+      const now = system.now()
+      giveUpAt ??= now + Math.min(retryWindowMs, (endsAt - now) / 2)
+      const retryAfterMs = error.retryAfterMs ?? 0
+      const waitMs = Math.max(retryAfterMs, retryDelay)
+      if (waitMs > maxWaitMs || now + waitMs > giveUpAt) return false
+      if (retryAfterMs > retryDelay) await sleep(retryAfterMs - retryDelay, undefined, { signal })
+      return true
+    },
+  })
+}
