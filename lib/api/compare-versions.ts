@@ -32,6 +32,7 @@ const toDocument = (version: VersionDetails) => ({
   learning: version.learning ?? {},
   // By name, because a list without items is compared as a whole.
   tools: Object.fromEntries(version.tools.map((tool) => [String(tool.name), tool])),
+  requireTools: version.requireTools ?? false,
   env: version.env,
   execution: version.execution,
   code: version.code ? version.codeHash : false,

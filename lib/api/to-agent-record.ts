@@ -71,6 +71,7 @@ export function toVersionDetails(version: Version, states: States): VersionDetai
     instructions: version.instructions,
     modelSettings: version.modelSettings ?? null,
     tools: version.tools as VersionDetails['tools'],
+    ...(version.requireTools && { requireTools: true }),
     env: version.env,
   }
 }

@@ -34,6 +34,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     ...(execution.steps === 0 && { costUsd: 0 }),
     model: execution.model,
     learnedFrom: execution.learnedFrom ?? [],
+    ...(execution.warnings.length > 0 && { warnings: execution.warnings }),
     feedback: execution.feedback,
     logs: execution.logs,
   }

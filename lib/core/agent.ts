@@ -55,6 +55,8 @@ export type Version = {
   modelSettings?: ModelSettings
   /** Absent where only reviews teach. */
   learning?: { feedback: 'all' }
+  /** A run without a call of a tool ends in ERROR. Absent where tools are optional. */
+  requireTools?: true
   /** As declared in the document. */
   tools: Json[]
   code: boolean

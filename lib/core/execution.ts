@@ -94,6 +94,8 @@ export type Execution = {
   options: RunOptions
   /** Executions shown to the model as examples; null until they are chosen, and without dynamic learning. */
   learnedFrom: string[] | null
+  /** Codes of what a client should know about the result. */
+  warnings: string[]
   feedback: Feedback | null
   /** Number of claims so far. */
   attempts: number
@@ -132,7 +134,7 @@ export type LeasedExecution = Execution & { lease: Lease }
  * How a run ended. `cached`, `cachedExecutionId`: present when the output was reused from another execution. An error
  * without `steps`, `usage` and `model` keeps those recorded so far.
  */
-export type Outcome = { logs?: string | null; lostSteps?: LostStep[] } & (
+export type Outcome = { logs?: string | null; lostSteps?: LostStep[]; warnings?: string[] } & (
   | ({ status: 'SUCCESS'; output: JsonObject; cached?: true; cachedExecutionId?: string } & Progress)
   | ({ status: 'ERROR'; error: ExecutionError } & Partial<Progress>)
 )
@@ -188,6 +190,7 @@ export function newExecution(params: NewExecution): Execution {
     usage: NO_USAGE,
     model: null,
     learnedFrom: null,
+    warnings: [],
     feedback: null,
     attempts: lease ? 1 : 0,
     attemptsSinceProgress: lease ? 1 : 0,

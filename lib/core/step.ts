@@ -38,6 +38,8 @@ export type CallResult = {
 /** A step with the tool results recorded so far, by call id. */
 export type RecordedStep = { step: Step; results: Map<string, CallResult> }
 
+export type RecordedModelStep = RecordedStep & { step: ModelStep }
+
 /** The last step that is known, 0 if none is, and its calls whose results are not. */
 export type JournalEnd = { number: number; pendingCalls: string[] }
 

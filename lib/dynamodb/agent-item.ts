@@ -56,7 +56,7 @@ export function versionFromItem(item: Item): Version {
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
     ...parse(version, ['learning', 'modelSettings', 'tools']),
-    ...pick(version, ['code', 'env', 'instructions']),
+    ...pick(version, ['requireTools', 'code', 'env', 'instructions']),
     ...parse(version, ['execution']),
     ...pick(version, ['digest', 'documentHash', 'codeHash', 'message']),
   }

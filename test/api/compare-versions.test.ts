@@ -83,6 +83,7 @@ describe('compareVersions', () => {
         { path: '/execution/useCache', before: false, after: true },
       ],
     ],
+    ['required tools', {}, { requireTools: true }, [{ path: '/requireTools', before: false, after: true }]],
     [
       'code by its hash, which old versions lack',
       { code: true },

@@ -50,6 +50,11 @@ export const badFolders: BadFolder[] = [
     expected: ['foo/agent.md:2:1: instructions: are required: add text for the model below the front matter'],
   },
   {
+    name: 'a model agent that requires tools and has none',
+    files: { 'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\nrequireTools: true\n---\nText.\n' },
+    expected: ['foo/agent.md:5:1: requireTools: must be omitted: the agent has no tools'],
+  },
+  {
     name: 'a code agent with a model, a tool and a budget',
     files: withLines(
       'model: openai/gpt-5',
@@ -57,10 +62,12 @@ export const badFolders: BadFolder[] = [
       'tools: [{ name: t, agent: other }]',
       'execution: { maxTokens: 1000, maxParallelToolCalls: 5, maxChildren: 5, models: [openai/gpt-5] }',
       'learning: { feedback: all }',
+      'requireTools: true',
     ),
     expected: [
       'foo/agent.md:5:1: model: must be omitted: a code agent has no model',
       'foo/agent.md:7:1: tools: must be omitted: a code agent has no model that could call tools',
+      'foo/agent.md:10:1: requireTools: must be omitted: a code agent has no model that could call tools',
       'foo/agent.md:8:72: execution.models: must be omitted: a code agent has no model that a call could override',
       'foo/agent.md:9:1: learning: must be omitted: a code agent does not learn',
       'foo/agent.md:8:31: execution.maxParallelToolCalls: must be omitted: a code agent has no model that could call tools',
@@ -284,7 +291,7 @@ export const badFolders: BadFolder[] = [
     expected: [
       'foo/agent.md:5:1: inputs: unknown field; did you mean "input"?',
       'foo/agent.md:7:14: execution.useCach: unknown field; did you mean "useCache"?',
-      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, code, env, execution, learning',
+      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, code, env, execution, learning',
     ],
   },
   {

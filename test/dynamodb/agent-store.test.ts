@@ -77,6 +77,7 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
     it.each([
       ['a version', {}],
       ['model settings', { modelSettings: { maxOutputTokens: 500, temperature: 0.5 } }],
+      ['required tools', { requireTools: true }],
       ['a version without description and model', { description: null, model: null, tools: [] }],
       ['a draft', { status: 'DRAFT' }],
     ] as const)('of %s creates the agent', async (_, overrides) => {

@@ -77,6 +77,8 @@ export type Execution = {
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
+  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. Present only if there are any. */
+  warnings?: string[]
   /** The feedback on the execution, if any. */
   feedback: Feedback | null
   /** What a code agent printed: the last 16,000 characters. Null if nothing. */
@@ -141,6 +143,8 @@ export type ExecutionSummary = {
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
+  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. Present only if there are any. */
+  warnings?: string[]
 }
 
 export type Feedback = {
@@ -382,6 +386,8 @@ export type VersionDetails = {
   } | null
   /** As the document declares them. */
   tools: { [key: string]: unknown }[]
+  /** Whether a run that calls none of the tools ends in ERROR. Absent if not. */
+  requireTools?: boolean
   /** The environment variables that a code agent may read. */
   env: string[]
 }

@@ -93,13 +93,17 @@ type FieldProblem = { field: string; message: string }
 
 /** A code agent has code and no model settings; a model agent has instructions and no code. */
 function findConflicts(
-  { code, model, tools, instructions, execution, learning }: AgentDocument,
+  { code, model, tools, requireTools, instructions, execution, learning }: AgentDocument,
   { hasCode, withCode, withoutCode }: DocumentSource,
 ): FieldProblem[] {
   if (!code && hasCode) return [{ field: 'code', message: `must be true because ${withCode}` }]
   if (!code) {
+    const problems: FieldProblem[] = []
     const message = 'are required: add text for the model below the front matter'
-    return instructions === '' ? [{ field: 'instructions', message }] : []
+    if (instructions === '') problems.push({ field: 'instructions', message })
+    const noTools = 'must be omitted: the agent has no tools'
+    if (requireTools && tools.length === 0) problems.push({ field: 'requireTools', message: noTools })
+    return problems
   }
   const problems = hasCode ? [] : [{ field: 'code', message: `is true, but ${withoutCode}` }]
   const omit = (isPresent: unknown, field: string, reason: string) => {
@@ -108,6 +112,7 @@ function findConflicts(
   const noTools = 'has no model that could call tools'
   omit(model, 'model', 'has no model')
   omit(tools.length > 0, 'tools', noTools)
+  omit(requireTools !== undefined, 'requireTools', noTools)
   omit(execution.models, 'execution.models', 'has no model that a call could override')
   omit(learning, 'learning', 'does not learn')
   omit(execution.maxParallelToolCalls !== undefined, 'execution.maxParallelToolCalls', noTools)

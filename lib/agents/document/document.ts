@@ -105,6 +105,7 @@ export const documentSchema = z.strictObject({
   output: declaredSchema,
   model: modelSchema.nullable().default(null),
   tools: toolsSchema.default([]),
+  requireTools: z.boolean().optional(),
   code: z.boolean().default(false),
   env: z.array(z.string().regex(ENV_NAME, ENV_NAME_ERROR)).max(MAX_ENV_NAMES).default([]),
   execution: settingsSchema.prefault({}),

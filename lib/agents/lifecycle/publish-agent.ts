@@ -96,6 +96,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     outputSchema: document.output,
     ...toModel(document.model),
     ...(document.learning?.feedback === 'all' && { learning: { feedback: 'all' } }),
+    ...(document.requireTools && { requireTools: true }),
     tools: document.tools as unknown as Json[],
     code: document.code,
     env: document.env,

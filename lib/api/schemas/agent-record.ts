@@ -85,6 +85,10 @@ export const versionDetails = versionFields
       .object({ maxOutputTokens: z.int().optional(), temperature: z.number().optional() })
       .nullable(),
     tools: z.array(z.record(z.string(), z.unknown())).describe('As the document declares them.'),
+    requireTools: z
+      .boolean()
+      .optional()
+      .describe('Whether a run that calls none of the tools ends in ERROR. Absent if not.'),
     env: z.array(z.string()).describe('The environment variables that a code agent may read.'),
   })
   .meta({ id: 'VersionDetails' })

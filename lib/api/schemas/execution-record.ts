@@ -87,6 +87,12 @@ export const executionRecord = z
     ),
     model: nullableText.describe('The model that was used. Null for a code agent.'),
     learnedFrom: z.array(z.uuid()).describe('The past executions that the model was shown as examples.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. Present only if there are any.',
+      ),
     feedback: feedbackRecord.nullable().describe('The feedback on the execution, if any.'),
     logs: nullableText.describe('What a code agent printed: the last 16,000 characters. Null if nothing.'),
   })

@@ -53,6 +53,7 @@ const PLAIN_FIELDS = {
   model: null,
   options: undefined,
   learnedFrom: null,
+  warnings: [],
   attempts: undefined,
   attemptsSinceProgress: undefined,
   outages: 0,

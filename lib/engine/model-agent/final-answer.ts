@@ -10,7 +10,7 @@ import {
   type ToolDeclaration,
   type ToolResult,
 } from '../../core/model.ts'
-import type { ModelStep } from '../../core/step.ts'
+import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 
@@ -25,10 +25,18 @@ export function finalAnswerTool(outputSchema: JsonObject): ToolDeclaration {
 
 export const isFinalAnswer = (call: ToolCall): boolean => call.name === FINAL_ANSWER && call.error === null
 
-/** The tool result for the model's answer: accepted, or a list of schema violations. */
-export function checkAnswer(call: ToolCall, check: Validator): ToolResult {
+/** The tool result for an answer that does not end the run: its schema violations, or the failed calls beside it. */
+export function rejectAnswer(
+  call: ToolCall,
+  { step, results }: RecordedModelStep,
+  check: Validator,
+): ToolResult {
   const violations = check(call.input)
-  if (violations.length === 0) return { ok: true, value: 'accepted' }
+  if (violations.length === 0) {
+    const names = failedCalls({ step, results }).map(({ name }) => name)
+    const reason = `these calls in the same response failed: ${[...new Set(names)].join(', ')}`
+    return { ok: false, error: `The result was not accepted because ${reason}. ${CALL_AGAIN}` }
+  }
   const list = violations.map(({ message }) => `- ${message}`).join('\n')
   return {
     ok: false,
@@ -36,8 +44,24 @@ export function checkAnswer(call: ToolCall, check: Validator): ToolResult {
   }
 }
 
-/** The output of a step: from the final-answer tool, or from a text that is valid JSON and nothing else. */
-export function outputOf(step: ModelStep, check: Validator): JsonObject | null {
+const CALL_AGAIN = `Read their errors, then call ${FINAL_ANSWER} again, alone.`
+
+/** The other calls of a response, which are executed before its answer is accepted. */
+const otherCalls = ({ calls }: ModelStep): ToolCall[] => calls.filter((call) => call.name !== FINAL_ANSWER)
+
+const failedCalls = ({ step, results }: RecordedModelStep): ToolCall[] =>
+  otherCalls(step).filter(({ id, error }) => error !== null || !results.get(id)?.result.ok)
+
+/** Whether a response calls a tool of the agent. */
+export const usesTools = (step: ModelStep): boolean => otherCalls(step).some(({ error }) => error === null)
+
+/** The output of a step whose calls were executed: its answer, unless a call beside it failed. */
+export function outputOf(recorded: RecordedModelStep, check: Validator): JsonObject | null {
+  return failedCalls(recorded).length === 0 ? answerOf(recorded.step, check) : null
+}
+
+/** The answer of a step: from the final-answer tool, or from a text that is valid JSON and nothing else. */
+function answerOf(step: ModelStep, check: Validator): JsonObject | null {
   if (isTruncated(step.stopReason) || isRefused(step.stopReason)) return null
   const isValid = (value: unknown): value is JsonObject => isJsonObject(value) && check(value).length === 0
   const answer = step.calls.find((call) => isFinalAnswer(call) && isValid(call.input))
@@ -51,7 +75,7 @@ export function outputOf(step: ModelStep, check: Validator): JsonObject | null {
 export function isInvalidAnswer(step: ModelStep, check: Validator): boolean {
   if (isTruncated(step.stopReason)) return false
   const isAttempt = isText(step) || step.calls.some(({ name }) => name === FINAL_ANSWER)
-  return isAttempt && outputOf(step, check) === null
+  return isAttempt && answerOf(step, check) === null
 }
 
 /** Whether a step has nothing but text. */
@@ -69,24 +93,27 @@ export function parseText(text: string): { value: Json } | { problem: string } {
   }
 }
 
+/** Responses in a row with nothing but text, after which no tool is offered. */
+const MAX_TEXTS = 2
+
 type Situation = {
   hasTools: boolean
-  /** Whether the last response had nothing but text, which was no result. */
-  hasAnsweredInText: boolean
+  /** How many of the last responses had nothing but text, which was no result. */
+  texts: number
   /** Whether no further step is allowed. */
   isLastStep: boolean
 }
 
 /**
  * How the next response is asked for the output. A model that supports `json` is never forced to call a tool, and is
- * not asked again for a call that it did not make: its server may not support tools, and then drops them silently.
+ * reminded only once to make a call: its server may not support tools, and then drops them silently.
  */
 export function chooseAnswerMode(
   { answerModes }: Pick<Model, 'answerModes'>,
   situation: Situation,
 ): AnswerMode {
-  const { hasTools, hasAnsweredInText, isLastStep } = situation
-  if (answerModes.includes('json')) return !hasTools || hasAnsweredInText || isLastStep ? 'json' : 'tool'
+  const { hasTools, texts, isLastStep } = situation
+  if (answerModes.includes('json')) return !hasTools || texts >= MAX_TEXTS || isLastStep ? 'json' : 'tool'
   return isLastStep && answerModes.includes('forced-tool') ? 'forced-tool' : 'tool'
 }
 
@@ -99,9 +126,15 @@ export function answerInstructions(mode: AnswerMode, outputSchema: JsonObject): 
   return `${USE_JSON}. It must match this JSON Schema:\n${JSON.stringify(toJsonSchema(outputSchema))}`
 }
 
-/** Responds to a text that is not a result. */
-export function answerReminder({ answerModes }: Pick<Model, 'answerModes'>, text: string, check: Validator) {
-  if (!answerModes.includes('json')) return USE_TOOL
+const CALL_TOOL = `Text is not a result. Call a tool, or return the result by calling ${FINAL_ANSWER}.`
+
+/** Responds to a text that is not a result. `mode`: of the next request. */
+export function answerReminder(
+  mode: AnswerMode,
+  text: string,
+  { hasTools, check }: { hasTools: boolean; check: Validator },
+): string {
+  if (mode !== 'json') return hasTools ? CALL_TOOL : USE_TOOL
   const parsed = parseText(text)
   if ('problem' in parsed) return `The text ${parsed.problem}. ${USE_JSON}.`
   const violations = check(parsed.value).map(({ message }) => `- ${message}`)

@@ -1,18 +1,20 @@
 import { type ExecutionError, failure, type Outcome } from '../../core/execution.ts'
 import type { Json } from '../../core/json/json.ts'
 import { FINAL_ANSWER, isRefused, ModelConfigurationError, ModelError } from '../../core/model.ts'
-import type { ModelStep } from '../../core/step.ts'
+import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import { truncate } from '../../schema/message-text.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isFinalAnswer, isText, parseText } from './final-answer.ts'
-import type { History, RecordedModelStep } from './history.ts'
+import type { History } from './history.ts'
 
 /** Additional steps in which a model may correct an invalid answer. */
 const MAX_REPAIRS = 2
 /** Additional steps for a truncated response. */
 const MAX_TRUNCATION_RETRIES = 1
+/** Also a warning of a run that does not require tools. */
+export const TOOLS_NEVER_CALLED = 'ToolsNeverCalled'
 /** Of the text of a refusal. */
 const MAX_TEXT_CHARACTERS = 1_000
 
@@ -38,6 +40,14 @@ export function findFailure({ history, steps, maxAgentSteps, ...params }: Params
   const message = `The run used all ${maxAgentSteps} steps (maxAgentSteps) without a result.`
   return { code: 'MaxAgentStepsExceeded', message, step: steps.length }
 }
+
+/** The error of a run that must use its tools and did not. `step`: of its answer, or the last before it is given up. */
+export const toolsNeverCalled = (step: number): ExecutionError => ({
+  code: TOOLS_NEVER_CALLED,
+  message:
+    'The model called none of the tools of the agent, which requires one (requireTools). The server or its chat template may not support tools.',
+  step,
+})
 
 /** The error of a run whose request for a step failed. */
 export function toRequestFailure(error: ModelError, { truncated }: History, step: number): ExecutionError {
@@ -101,10 +111,10 @@ function answerOf(step: ModelStep): Json | undefined {
   return 'value' in parsed ? parsed.value : undefined
 }
 
-function describe({ invalidAnswers, hasCalledTools }: History, hasTools: boolean): string {
+function describe({ invalidAnswers, hasCalled }: History, hasTools: boolean): string {
   const count = invalidAnswers.length
   if (!hasTools || !invalidAnswers.every(({ step }) => isText(step)))
     return `The model returned ${count} results; none matches the output schema.`
   const summary = `The model answered in text ${count} times and never called ${FINAL_ANSWER}`
-  return hasCalledTools ? `${summary}.` : `${summary}; the server or its chat template may not support tools.`
+  return hasCalled ? `${summary}.` : `${summary}; the server or its chat template may not support tools.`
 }

@@ -1,10 +1,18 @@
 import type { Json } from '../../core/json/json.ts'
-import { isTruncated, type Model, type ToolCall, type ToolResult } from '../../core/model.ts'
-import type { ModelStep, RecordedStep } from '../../core/step.ts'
+import { type AnswerMode, isTruncated, type Model, type ToolCall, type ToolResult } from '../../core/model.ts'
+import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
-import { answerReminder, isInvalidAnswer, isText } from './final-answer.ts'
+import { answerReminder, chooseAnswerMode, isInvalidAnswer, isText, usesTools } from './final-answer.ts'
 
-export type RecordedModelStep = RecordedStep & { step: ModelStep }
+type Params = {
+  model: Model
+  checkOutput: Validator
+  /** The text of the first message. */
+  input: string
+  /** Whether the agent has tools. */
+  hasTools: boolean
+  maxAgentSteps: number
+}
 
 /** What the steps of a run mean for its next request. Each step is added once, after its tool results are recorded. */
 export class History {
@@ -12,36 +20,49 @@ export class History {
   readonly invalidAnswers: RecordedModelStep[] = []
   /** Truncated responses since the last complete one. Messages do not contain them: the request is sent again. */
   truncated: ModelStep[] = []
-  hasAnsweredInText = false
-  hasCalledTools = false
+  /** Whether the model has called anything, final_answer included. */
+  hasCalled = false
+  /** Whether the model has called a tool of the agent. */
+  hasUsedTools = false
+  /** Of the last responses, how many had nothing but text. */
+  private texts = 0
+  private steps = 0
   private readonly noteRepetition = repetitionNotes()
-  private readonly model: Model
-  private readonly checkOutput: Validator
+  private readonly params: Params
 
-  /** @param input the text of the first message */
-  constructor(model: Model, checkOutput: Validator, input: string) {
-    this.model = model
-    this.checkOutput = checkOutput
-    this.messages = [model.userMessage(input)]
+  constructor(params: Params) {
+    this.params = params
+    this.messages = [params.model.userMessage(params.input)]
+  }
+
+  /** How the next response is asked for the output. */
+  get answerMode(): AnswerMode {
+    const { model, hasTools, maxAgentSteps } = this.params
+    const isLastStep = this.steps + 1 >= maxAgentSteps
+    return chooseAnswerMode(model, { hasTools, texts: this.texts, isLastStep })
   }
 
   add(recorded: RecordedModelStep): void {
     const { step } = recorded
+    const hasUsed = usesTools(step)
+    this.steps++
     if (isTruncated(step.stopReason)) {
       this.truncated.push(step)
       return
     }
     this.truncated = []
-    this.hasAnsweredInText = isText(step)
-    this.hasCalledTools ||= !this.hasAnsweredInText
-    if (isInvalidAnswer(step, this.checkOutput)) this.invalidAnswers.push(recorded)
+    this.texts = isText(step) ? this.texts + 1 : 0
+    this.hasCalled ||= this.texts === 0
+    this.hasUsedTools ||= hasUsed
+    if (isInvalidAnswer(step, this.params.checkOutput)) this.invalidAnswers.push(recorded)
     this.messages.push(...step.messages, this.replyTo(recorded))
   }
 
   /** The tool results of a response, or a reminder. */
   private replyTo({ step, results }: RecordedModelStep): Json {
-    const { model, checkOutput } = this
-    if (isText(step)) return model.userMessage(answerReminder(model, step.text, checkOutput))
+    const { model, checkOutput: check, hasTools } = this.params
+    if (isText(step))
+      return model.userMessage(answerReminder(this.answerMode, step.text, { hasTools, check }))
     const answered = step.calls.flatMap((call) => {
       const result = results.get(call.id)?.result
       return result ? [{ call, result: this.noteRepetition(call, result) }] : []

@@ -1,10 +1,12 @@
 import type { Version } from '../../core/agent.ts'
 import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
 import { type Model, ModelError, type ModelRequest, type ToolCall } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
+import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
@@ -14,14 +16,15 @@ import { inputMessage } from '../learning/prompt.ts'
 import { callKeyOf } from './call-key.ts'
 import {
   answerInstructions,
-  checkAnswer,
-  chooseAnswerMode,
   finalAnswerTool,
   isFinalAnswer,
+  isText,
   outputOf,
+  rejectAnswer,
+  usesTools,
 } from './final-answer.ts'
-import { findFailure, toRequestFailure } from './find-failure.ts'
-import { History, type RecordedModelStep } from './history.ts'
+import { findFailure, TOOLS_NEVER_CALLED, toolsNeverCalled, toRequestFailure } from './find-failure.ts'
+import { History } from './history.ts'
 import { respondWithRetry } from './respond-with-retry.ts'
 import type { RunBudget } from './run-budget.ts'
 
@@ -54,27 +57,30 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
   const { journal, checkOutput, execution, model, tools, retry } = params
   journal.model = model.name
   const steps = journal.recorded as RecordedModelStep[]
-  const history = new History(model, checkOutput, inputMessage(execution.input, params.examples))
-  const hasTools = tools.declarations.length > 0 || !model.answerModes.includes('json')
   const { maxAgentSteps } = execution.options
+  const isEquipped = tools.declarations.length > 0
+  const hasTools = isEquipped || !model.answerModes.includes('json')
+  const input = inputMessage(execution.input, params.examples)
+  const history = new History({ model, checkOutput, input, hasTools: isEquipped, maxAgentSteps })
   const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
   for (const recorded of steps.slice(0, -1)) history.add(recorded)
   for (;;) {
     const last = steps.at(-1)
     if (last) {
-      const output = outputOf(last.step, checkOutput)
-      if (output) return { status: 'SUCCESS', output, ...journal.progress }
       await executeCalls(last, params)
+      const output = outputOf(last, checkOutput)
+      if (output) return succeed(params, history, { step: last.step, output })
       history.add(last)
     }
     const error = findFailure({ history, steps, maxAgentSteps, hasTools, checkOutput })
     if (error) return fail(error)
+    const givesUpTools = isEquipped && history.answerMode === 'json' && !history.hasUsedTools
+    if (givesUpTools && params.version.requireTools) return fail(toolsNeverCalled(steps.length))
     const excess = await params.budget?.findExcess()
     if (excess) return fail({ ...excess, step: steps.length })
     journal.assertMayBegin()
     try {
-      const isLastStep = steps.length + 1 === maxAgentSteps
-      await journal.append(await nextStep(params, toRequest(params, history, isLastStep)))
+      await journal.append(await nextStep(params, toRequest(params, history)))
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       const executionError = toRequestFailure(error, history, steps.length + 1)
@@ -85,11 +91,20 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
   }
 }
 
-function toRequest(params: Params, history: History, isLastStep: boolean): ModelRequest {
-  const { version, model, tools, signal } = params
-  const { messages, hasAnsweredInText, truncated } = history
-  const hasTools = tools.declarations.length > 0
-  const answerMode = chooseAnswerMode(model, { hasTools, hasAnsweredInText, isLastStep })
+type Answer = { step: ModelStep; output: JsonObject }
+
+/** An answer in text, without any call of a tool: the server may have dropped the tools, and the model invented it. */
+function succeed({ journal, tools, version }: Params, history: History, { step, output }: Answer): Outcome {
+  const isUnaided = tools.declarations.length > 0 && !history.hasUsedTools && !usesTools(step)
+  if (isUnaided && version.requireTools)
+    return { status: 'ERROR', error: toolsNeverCalled(step.number), ...journal.progress }
+  const warnings = isUnaided && isText(step) && { warnings: [TOOLS_NEVER_CALLED] }
+  return { status: 'SUCCESS', output, ...journal.progress, ...warnings }
+}
+
+function toRequest(params: Params, history: History): ModelRequest {
+  const { version, tools, signal } = params
+  const { messages, answerMode, truncated } = history
   const declarations = answerMode === 'json' ? [] : tools.declarations
   const truncatedAfter = truncated.at(-1)?.usage.outputTokens
   return {
@@ -119,14 +134,32 @@ async function nextStep(params: Params, request: ModelRequest) {
 }
 
 /**
- * Executes the calls without a stored result, in order and a limited number at a time; stores each result as soon as it
- * is available. When one cannot be completed, no other begins, and those in progress end first: their results are kept.
+ * Executes the calls without a stored result. An answer comes last: it ends the run, unless a call beside it failed.
  * @throws AttemptStopped, Unavailable
  */
 async function executeCalls(recorded: RecordedModelStep, params: Params): Promise<void> {
-  const { version, journal } = params
   const { step, results } = recorded
   const pending = step.calls.filter((call) => call.error === null && !results.has(call.id))
+  const answers = pending.filter(isFinalAnswer)
+  await executeInOrder(
+    pending.filter((call) => !isFinalAnswer(call)),
+    recorded,
+    params,
+  )
+  if (answers.length > 0 && !outputOf(recorded, params.checkOutput))
+    await executeInOrder(answers, recorded, params)
+}
+
+/**
+ * Begins calls in order and a limited number at a time; stores each result as soon as it is available. When one cannot
+ * be completed, no other begins, and those in progress end first: their results are kept.
+ */
+async function executeInOrder(
+  pending: ToolCall[],
+  recorded: RecordedModelStep,
+  params: Params,
+): Promise<void> {
+  const { version, journal } = params
   const { maxParallelToolCalls = MAX_PARALLEL_TOOL_CALLS.default } = version.execution
   let isStopped = false
   const executeInTurn = async () => {
@@ -152,7 +185,7 @@ async function executeCall(call: ToolCall, recorded: RecordedModelStep, params: 
   const startedAt = isoNow(system)
   const idempotencyKey = callKeyOf(execution, recorded.step, call)
   const result = isFinalAnswer(call)
-    ? checkAnswer(call, checkOutput)
+    ? rejectAnswer(call, recorded, checkOutput)
     : await tools.call(call, { idempotencyKey, signal })
   await journal.appendResult(recorded, { callId: call.id, result, startedAt, finishedAt: isoNow(system) })
 }

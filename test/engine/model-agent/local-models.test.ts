@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { toExecutionRecord } from '../../../lib/api/to-execution-record.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Reply } from '../../support/scripted-model/turn.ts'
 
-const { aToolAgent, runScript } = await startScriptedEngine()
+const { aToolAgent, engine, runScript } = await startScriptedEngine()
 
 const SCHEMA = {
   type: 'object',
@@ -17,6 +19,11 @@ const lookup = { calls: [{ name: 'look_up', input: { id: 'x' } }] }
 const json = { text: '{"answer":"Because."}' }
 const bad = { text: '{"answer":42}' }
 const chat = { text: 'Well, it depends.' }
+const stored = async (execution: Execution) => {
+  const found = await engine.executions.get(execution)
+  if (!found) throw new Error('The execution is not stored.')
+  return found
+}
 const toolNames = (request: RecordedRequest | undefined) => request?.tools.map(({ name }) => name)
 
 describe('an agent without tools on an openai-compatible server', () => {
@@ -103,15 +110,58 @@ describe('an agent with tools on an openai-compatible server', () => {
     ])
   })
 
-  it('that answers in text is asked for JSON without tools', async () => {
-    const { execution, requests, done } = await runScript([chat, json], { version: await aToolAgent() })
+  it('that announces a call in a text is reminded once, and keeps its tools', async () => {
+    const { execution, requests, done } = await runScript(
+      [
+        { text: 'Let me look.' },
+        lookup,
+        { text: 'Now I know.' },
+        { calls: [finalAnswer({ answer: 'It.' })] },
+      ],
+      { version: await aToolAgent() },
+    )
     done()
-    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 2 })
-    expect(requests[1]).toMatchObject({ tools: [], responseSchema: SCHEMA })
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'It.' }, warnings: [] })
+    expect(new Set(requests.map((request) => toolNames(request)?.join()))).toEqual(
+      new Set(['look_up,final_answer']),
+    )
     expect(requests[1]?.history.slice(1)).toEqual([
+      { type: 'text', role: 'assistant', text: 'Let me look.' },
+      { type: 'text', role: 'user', text: expect.stringContaining('Call a tool') },
+    ])
+  })
+
+  it('that answers in text twice is asked for JSON without tools', async () => {
+    const { execution, requests, done } = await runScript([chat, chat, json], { version: await aToolAgent() })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 3 })
+    expect(toolNames(requests[1])).toEqual(['look_up', 'final_answer'])
+    expect(requests[2]).toMatchObject({ tools: [], responseSchema: SCHEMA })
+    expect(requests[2]?.history.slice(3)).toEqual([
       { type: 'text', role: 'assistant', text: chat.text },
       { type: 'text', role: 'user', text: expect.stringContaining('one JSON object') },
     ])
+  })
+
+  it.each([
+    ['at once', [json]],
+    ['after two texts', [chat, chat, json]],
+  ])('that answers in JSON %s and never calls a tool has the warning ToolsNeverCalled', async (_, script) => {
+    const { execution, done } = await runScript(script, { version: await aToolAgent() })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', warnings: ['ToolsNeverCalled'] })
+    expect(toExecutionRecord(execution).warnings).toEqual(['ToolsNeverCalled'])
+    expect(toExecutionRecord(await stored(execution)).warnings).toEqual(['ToolsNeverCalled'])
+  })
+
+  it.each([
+    ['a call', [lookup, chat, chat, json]],
+    ['final_answer', [{ calls: [finalAnswer({ answer: 'Because.' })] }]],
+  ])('that has answered with %s has no warning', async (_, script) => {
+    const { execution, done } = await runScript(script, { version: await aToolAgent() })
+    done()
+    expect(execution.status).toBe('SUCCESS')
+    expect(toExecutionRecord(execution)).not.toHaveProperty('warnings')
   })
 
   it('is asked for JSON without tools in its last step', async () => {
@@ -133,6 +183,36 @@ describe('an agent with tools on an openai-compatible server', () => {
         'The model answered in text 3 times and never called final_answer; the server or its chat template may not support tools.',
       step: 3,
     })
+  })
+})
+
+describe('an agent that requires tools', () => {
+  const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+  const required = () => aToolAgent({ requireTools: true })
+
+  it.each<[string, Reply[], number]>([
+    ['answers in text', [chat, chat], 2],
+    ['answers in JSON', [json], 1],
+    ['calls only final_answer', [answer], 1],
+    ['announces a call and then answers', [chat, answer], 2],
+  ])('ends in ERROR ToolsNeverCalled if the model %s', async (_, script, step) => {
+    const { execution, done } = await runScript(script, { version: await required() })
+    done()
+    expect(execution).toMatchObject({
+      status: 'ERROR',
+      output: null,
+      error: { code: 'ToolsNeverCalled', step, message: expect.stringContaining('requireTools') },
+    })
+  })
+
+  it.each<[string, Reply[]]>([
+    ['before its answer', [chat, lookup, answer]],
+    ['beside its answer', [{ calls: [...lookup.calls, ...answer.calls] }]],
+    ['before it answers in text', [lookup, chat, chat, json]],
+  ])('ends in SUCCESS if the model calls one %s', async (_, script) => {
+    const { execution, done } = await runScript(script, { version: await required() })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', error: null })
   })
 })
 
