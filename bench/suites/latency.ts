@@ -1,4 +1,5 @@
-import { startFaultProxy } from '../../test/faults/fault-proxy.ts'
+import { delay } from '../../test/support/proxy/faults.ts'
+import { startProxy } from '../../test/support/proxy/start-proxy.ts'
 import { startDynamoDB, startSqs } from '../../test/support/service/port-emulators.ts'
 import { generateLoad, interleave, median, type Operation, timed, toSpread } from '../harness/rounds.ts'
 import { NO_OP, noOpRuns } from '../harness/runs.ts'
@@ -20,11 +21,10 @@ export async function latency({ workspace, quick, log }: SuiteContext): Promise<
     workspace.onCleanUp(part.stop)
     return part
   }
-  const options = { seed: 0, rate: 0 } as const
   const dynamodb = await started(startDynamoDB(null))
   const sqs = await started(startSqs())
-  const table = await started(startFaultProxy({ ...options, target: dynamodb.endpoint, kind: 'dynamodb' }))
-  const queue = await started(startFaultProxy({ ...options, target: sqs.endpoint, kind: 'sqs' }))
+  const table = await started(startProxy(dynamodb.endpoint))
+  const queue = await started(startProxy(sqs.endpoint))
   const service = await startService(workspace, {
     environment: { DYNAMODB_ENDPOINT: table.url, SQS_ENDPOINT: queue.url },
   })
@@ -38,7 +38,7 @@ export async function latency({ workspace, quick, log }: SuiteContext): Promise<
   }
 
   const p50 = async (name: keyof P50s, delayMs: number) => {
-    for (const proxy of [table, queue]) proxy.setLatency(delayMs)
+    for (const proxy of [table, queue]) proxy.use(...(delayMs > 0 ? [delay(delayMs)] : []))
     return (await generateLoad({ concurrency: 1, durationMs, operation: operations[name] })).p50
   }
   const measure = async (name: keyof P50s) => ({

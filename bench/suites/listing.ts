@@ -2,8 +2,9 @@ import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { meterCapacity } from '../../test/support/proxy/observe.ts'
+import { startProxy } from '../../test/support/proxy/start-proxy.ts'
 import { LARGE_TENANT, MATCHING_TENANT } from '../../test/support/tables/listing-data.ts'
-import { startMeter } from '../../test/support/tables/meter.ts'
 import { type Organization, startWithExecutions } from '../harness/organizations.ts'
 import {
   generateLoad,
@@ -68,9 +69,10 @@ export async function listing({ workspace, quick, stored, log }: SuiteContext): 
 
   log('read units')
   const units = new Map<string, number>()
-  const meter = await startMeter({ target: service.dynamodbEndpoint })
-  workspace.onCleanUp(meter.stop)
-  const metered = executionStore(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: meter.url }))
+  const meter = meterCapacity()
+  const proxy = await startProxy(service.dynamodbEndpoint, meter.behavior)
+  workspace.onCleanUp(proxy.stop)
+  const metered = executionStore(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: proxy.url }))
   for (const { page, organization } of operations) {
     const { items } = await metered.list(toParams(page, organization))
     assertFull(page, items.length)

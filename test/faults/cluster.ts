@@ -13,13 +13,16 @@ import {
 } from '../../lib/environment.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues, provisionTable } from '../../local/emulators/provision.ts'
 import { createOrganization } from '../support/engine/access.ts'
+import { scheduledFaults } from '../support/proxy/fault-schedule.ts'
+import { inject } from '../support/proxy/faults.ts'
+import { observe } from '../support/proxy/observe.ts'
+import { type Behavior, startProxy } from '../support/proxy/start-proxy.ts'
 import { createClient } from '../support/service/client.ts'
 import { freePort, startDynamoDB, startSqs } from '../support/service/port-emulators.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
 import { createOutages } from './database/outages.ts'
 import { targetFaults } from './database/targeted-faults.ts'
 import { monitorWrites } from './database/write-monitor.ts'
-import { startFaultProxy } from './fault-proxy.ts'
 import { ECHO_AGENT } from './load/hang-ups.ts'
 import { startModelAndTools } from './load/model-and-tools.ts'
 import { CODE_AGENT, HOSTILE_AGENT, TIMED_AGENT } from './load/planned-run.ts'
@@ -63,26 +66,18 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     const kill = (client: string) => services.get(client)?.kill('runner') ?? runners.get(client)?.kill()
     const targeted = targetFaults({ ...timing, kill })
     const outages = createOutages(timing)
+    const faults = {
+      dynamodb: scheduledFaults({ target: 'dynamodb', seed, rate: 0 }),
+      sqs: scheduledFaults({ target: 'sqs', seed, rate: 0 }),
+    }
+    const injected = inject((request) => outages.inject(request) ?? targeted.inject(request))
+    const setTimeouts: Behavior = (request, next) =>
+      next({ ...request, body: withQueueTimeout(leaseSeconds)(request) })
     const proxies = {
       dynamodb: await started(
-        startFaultProxy({
-          target: dynamodb.endpoint,
-          kind: 'dynamodb',
-          seed,
-          rate: 0,
-          onExchange: monitor.onExchange,
-          inject: (request) => outages.inject(request) ?? targeted.inject(request),
-        }),
+        startProxy(dynamodb.endpoint, injected, faults.dynamodb.behavior, observe(monitor.onExchange)),
       ),
-      sqs: await started(
-        startFaultProxy({
-          target: sqs.endpoint,
-          kind: 'sqs',
-          seed,
-          rate: 0,
-          rewrite: withQueueTimeout(leaseSeconds),
-        }),
-      ),
+      sqs: await started(startProxy(sqs.endpoint, faults.sqs.behavior, setTimeouts)),
     }
     const models = await started(startModelAndTools())
 
@@ -134,6 +129,7 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
       endpoint: dynamodb.endpoint,
       table,
       organizationId,
+      faults,
       proxies,
       monitor,
       outages,

@@ -22,7 +22,7 @@ export function figuresOf(
   { clientErrors, hangUps, seconds }: Measured,
 ): Report['figures'] {
   const { observations, records, modelRequests, toolCalls, kills } = evidence
-  const { services, monitor, proxies } = cluster
+  const { services, monitor, faults, proxies } = cluster
   const sum = (select: (counts: Cluster['services'][number]['counts']) => number) =>
     services.reduce((total, { counts }) => total + select(counts), 0)
   const computed = cluster.computedSteps()
@@ -73,11 +73,11 @@ export function figuresOf(
       `client errors: ${error}`,
       count,
     ]),
-    ...Object.entries(proxies).flatMap(([name, { counts }]): [string, number | string][] => [
-      [`${name} requests`, counts.requests],
+    ...(['dynamodb', 'sqs'] as const).flatMap((name): [string, number | string][] => [
+      [`${name} requests`, proxies[name].counts.requests],
       [
         '  faults',
-        Object.entries(counts.faults)
+        Object.entries(faults[name].counts)
           .map((entry) => entry.join(' '))
           .join(', '),
       ],

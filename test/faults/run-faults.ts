@@ -91,9 +91,9 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
  * @returns how many clients hung up, by the moment
  */
 async function withFaults(cluster: Cluster, load: RunLoad, options: FaultOptions) {
-  const { services, runners, proxies, outages, token } = cluster
+  const { services, runners, faults, outages, token } = cluster
   const { seed, rate, limitMs, killEveryMs, leaseSeconds } = options
-  for (const proxy of Object.values(proxies)) proxy.setRate(rate)
+  for (const { setRate } of Object.values(faults)) setRate(rate)
   const killer = startKiller(services, runners, {
     seed,
     everyMs: killEveryMs,
@@ -115,7 +115,7 @@ async function withFaults(cluster: Cluster, load: RunLoad, options: FaultOptions
     await outages.stop()
     await hangUps.stop()
     await killer.stop()
-    for (const proxy of Object.values(proxies)) proxy.setRate(0)
+    for (const { setRate } of Object.values(faults)) setRate(0)
   }
   return hangUps.counts
 }

@@ -1,26 +1,28 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { createOrganization, createToken } from '../support/engine/access.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { sequentialOperations, timeRequests } from '../support/proxy/observe.ts'
+import { startProxy } from '../support/proxy/start-proxy.ts'
 import { type ApiClient, createClient } from '../support/service/client.ts'
 import { startSqs } from '../support/service/port-emulators.ts'
-import { sequentialOperations, startRequestLog } from '../support/service/request-log.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 
 const services = temporaryServices()
 const RUN = '/v1/agents/echo/executions'
 
 let stops: (() => unknown)[]
-let log: Awaited<ReturnType<typeof startRequestLog>>
+const log = timeRequests()
 let organization: TestOrganization
 let url: string
 let call: ApiClient
 
 beforeAll(async () => {
   const sqs = await startSqs()
-  log = await startRequestLog({ dynamodb: inject('dynamodb'), sqs: sqs.endpoint })
-  stops = [log.stop, sqs.stop]
+  const table = await startProxy(inject('dynamodb'), log.behavior)
+  const queue = await startProxy(sqs.endpoint, log.behavior)
+  stops = [table.stop, queue.stop, sqs.stop]
   // Its sweeper and the runner of the shared queue must not add requests.
-  const environment = { DYNAMODB_ENDPOINT: log.dynamodb, SQS_ENDPOINT: log.sqs, LEASE_SECONDS: '600' }
+  const environment = { DYNAMODB_ENDPOINT: table.url, SQS_ENDPOINT: queue.url, LEASE_SECONDS: '600' }
   organization = await newOrganization()
   await organization.publish('echo')
   url = (await services.start(services.newFolder(), environment)).url

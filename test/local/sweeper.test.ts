@@ -3,37 +3,39 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject, it, onTestFinished } from 'vitest'
-import { startFaultyRelay } from '../infra/monitoring/faulty-relay.ts'
 import { waitUntil } from '../support/processes/wait-until.ts'
+import { delay, inject as injectFault } from '../support/proxy/faults.ts'
+import { startProxy } from '../support/proxy/start-proxy.ts'
 import { startService } from '../support/service/start-service.ts'
 
 it('sweeps one after the other, however slow the table is', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'aes-sweeper-'))
-  const relay = await startFaultyRelay(inject('dynamodb'))
+  const proxy = await startProxy(inject('dynamodb'))
   const service = await startService({
     dataDir,
     // A sweep every 500 ms.
-    environment: { DYNAMODB_ENDPOINT: relay.url, LEASE_SECONDS: '1' },
+    environment: { DYNAMODB_ENDPOINT: proxy.url, LEASE_SECONDS: '1' },
   })
   onTestFinished(async () => {
     await service.kill()
-    relay.stop()
+    await proxy.stop()
     rmSync(dataDir, { recursive: true, force: true })
   })
   let queries = 0
   let overlaps = 0
   const open = new Set<string>()
-  relay.setRule((operation, body) => {
-    const { IndexName, ExpressionAttributeValues } = JSON.parse(body)
-    if (operation !== 'Query' || IndexName !== 'open-executions') return undefined
+  const slowSweeps = injectFault(({ operation, body }) => {
+    const { IndexName, ExpressionAttributeValues } = JSON.parse(String(body))
+    if (operation !== 'Query' || IndexName !== 'open-executions') return null
     const shard = ExpressionAttributeValues[':shard'].S
     queries++
     if (open.has(shard)) overlaps++
     open.add(shard)
     const delayMs = 1_500
     void sleep(delayMs).then(() => open.delete(shard))
-    return { delayMs }
+    return delay(delayMs)
   })
+  proxy.use(slowSweeps)
   await waitUntil(() => queries >= 130, { what: 'queries of the sweeper', limitMs: 60_000 })
   expect(overlaps).toBe(0)
 })

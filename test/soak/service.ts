@@ -5,12 +5,13 @@ import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, RETRY_BACKOFF_MS, TABLE_NAME } from '../../lib/environment.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { targetFaults } from '../faults/database/targeted-faults.ts'
-import { startFaultProxy } from '../faults/fault-proxy.ts'
 import { startModelAndTools } from '../faults/load/model-and-tools.ts'
 import { CODE_AGENT } from '../faults/load/planned-run.ts'
 import { loadFixture, loadModelAgent, publishAgents } from '../faults/load/publish-agents.ts'
 import { createOrganization } from '../support/engine/access.ts'
 import { childrenOf } from '../support/processes/processes.ts'
+import { inject } from '../support/proxy/faults.ts'
+import { startProxy } from '../support/proxy/start-proxy.ts'
 import { createClient } from '../support/service/client.ts'
 import { startDynamoDB } from '../support/service/port-emulators.ts'
 import { startService } from '../support/service/start-service.ts'
@@ -44,13 +45,7 @@ export async function startSoakService() {
       throw new Error('A soak kills no process.')
     }
     const targeted = targetFaults({ seed: 0, leaseMs: 10_000, kill })
-    const proxy = await startFaultProxy({
-      target: database.endpoint,
-      kind: 'dynamodb',
-      seed: 0,
-      rate: 0,
-      inject: targeted.inject,
-    })
+    const proxy = await startProxy(database.endpoint, inject(targeted.inject))
     stops.push(proxy.stop)
     const service = await startService({
       dataDir: folder,

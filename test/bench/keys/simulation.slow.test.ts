@@ -19,20 +19,22 @@ import { LIST_SHARDS, OPEN_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { type Meter, startMeter } from '../../support/tables/meter.ts'
+import { meterCapacity } from '../../support/proxy/observe.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
 /** A multiple of all numbers of shards. */
 const SAMPLE = { runs: 960, seed: 1 }
 
 describe('countingTable', () => {
-  let meter: Meter
+  const meter = meterCapacity()
+  let proxy: HttpProxy
   let emulated: Table
   beforeAll(async () => {
-    meter = await startMeter({ target: inject('dynamodb') })
-    emulated = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: meter.url })
+    proxy = await startProxy(inject('dynamodb'), meter.behavior)
+    emulated = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
   })
   afterAll(async () => {
-    await meter.stop()
+    await proxy.stop()
   })
 
   it.each(['sync', 'async', 'model', 'cached'] as const)(

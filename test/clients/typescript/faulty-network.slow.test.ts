@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
-import { FAULTS, type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
+import { SCHEDULED, scheduledFaults } from '../../support/proxy/fault-schedule.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 import { collect } from './collect.ts'
 
 const RUNS = 1_000
@@ -17,12 +18,13 @@ type Agents = {
   wait: { input: { seconds: number }; output: { waitedSeconds: number } }
 }
 
+const scheduled = scheduledFaults({ target: 'service', seed: 1, rate: RATE })
 let org: TestOrganization
-let proxy: FaultProxy
+let proxy: HttpProxy
 beforeAll(async () => {
   org = await newOrganization()
   for (const slug of ['echo', 'wait']) await org.publish(slug)
-  proxy = await startFaultProxy({ target: inject('service'), kind: 'service', seed: 1, rate: RATE })
+  proxy = await startProxy(inject('service'), scheduled.behavior)
 })
 afterAll(() => proxy.stop())
 
@@ -54,9 +56,10 @@ it(
     for (const { status } of [...echoed, ...waited]) expect(status).toBe('SUCCESS')
 
     // Each kind of fault has happened to many of the requests.
-    const { requests, operations, faults, failed } = proxy.counts
+    const { requests, operations, failed } = proxy.counts
     expect(requests).toBeGreaterThan(RUNS / (1 - RATE / 2))
-    for (const fault of FAULTS) expect(faults[fault]).toBeGreaterThan(RUNS * (RATE / FAULTS.length) * 0.5)
+    for (const fault of SCHEDULED)
+      expect(scheduled.counts[fault]).toBeGreaterThan(RUNS * (RATE / SCHEDULED.length) * 0.5)
     expect(failed).toBe(0)
     // Runs whose repeated request found them in progress.
     expect(operations.GET).toBeGreaterThan(SLOW_RUNS / 10)

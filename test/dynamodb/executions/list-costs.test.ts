@@ -4,8 +4,9 @@ import { executionStore } from '../../../lib/dynamodb/executions/execution-store
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { meterCapacity } from '../../support/proxy/observe.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 import { type CreationTimes, MATCHING_TENANT, storeExecutions } from '../../support/tables/listing-data.ts'
-import { type Meter, startMeter } from '../../support/tables/meter.ts'
 
 const PAGE = 50
 const MATCHES = 2 * PAGE
@@ -22,18 +23,19 @@ const FILTERS: [string, { ofAgent: boolean; filter: Filter }][] = [
 ]
 
 describe('a page of 50 executions that match', () => {
-  let meter: Meter
+  const meter = meterCapacity()
+  let proxy: HttpProxy
   let table: Table
   let few: Organization
   let many: Organization
   beforeAll(async () => {
-    meter = await startMeter({ target: inject('dynamodb') })
-    table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: meter.url })
+    proxy = await startProxy(inject('dynamodb'), meter.behavior)
+    table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
     few = await createOrganization(3 * MATCHES)
     many = await createOrganization(3_000)
   })
   afterAll(async () => {
-    await meter.stop()
+    await proxy.stop()
   })
 
   async function createOrganization(size: number): Promise<Organization> {

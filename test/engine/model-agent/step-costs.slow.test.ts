@@ -3,24 +3,20 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { type Exchange, type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { type Exchange, observe } from '../../support/proxy/observe.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
 const { engine: shared, aToolAgent, queued } = await startScriptedEngine()
 
 const exchanges: Exchange[] = []
-let proxy: FaultProxy
+let proxy: HttpProxy
 let engine: Engine
 
 beforeAll(async () => {
-  proxy = await startFaultProxy({
-    target: inject('dynamodb'),
-    kind: 'dynamodb',
-    seed: 1,
-    rate: 0,
-    onExchange: (exchange) => exchanges.push(exchange),
-  })
+  const exchanged = observe((exchange) => exchanges.push(exchange))
+  proxy = await startProxy(inject('dynamodb'), exchanged)
   const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
   engine = { ...shared, ...engineOn(table) }
 })

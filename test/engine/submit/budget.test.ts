@@ -16,24 +16,26 @@ import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
-import { type Meter, type Spent, startMeter } from '../../support/tables/meter.ts'
+import { type Consumption, meterCapacity } from '../../support/proxy/observe.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-budget-'))
 let own: TestOrganization
-let meter: Meter
+const meter = meterCapacity()
+let proxy: HttpProxy
 let table: Table
 
 beforeAll(async () => {
   own = await newOrganization()
   await Promise.all([own.publish('echo'), own.publish('counted')])
-  meter = await startMeter({ target: inject('dynamodb') })
-  table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: meter.url })
+  proxy = await startProxy(inject('dynamodb'), meter.behavior)
+  table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
   // An agent's code is loaded once per process, and open executions are counted once in many runs.
   await run('echo', { text: 'warm' })
   await run('counted', { log: join(folder, 'warm') })
 })
 afterAll(async () => {
-  await meter.stop()
+  await proxy.stop()
   rmSync(folder, { recursive: true })
 })
 
@@ -67,7 +69,9 @@ async function run(slug: string, input: JsonObject, overrides?: RunOverrides) {
 }
 
 /** The requests and capacity units of some work, as reported by the emulator. */
-async function costOf<T>(work: () => Promise<T>): Promise<{ result: T; cost: Omit<Spent, 'writtenBytes'> }> {
+async function costOf<T>(
+  work: () => Promise<T>,
+): Promise<{ result: T; cost: Omit<Consumption, 'writtenBytes'> }> {
   meter.take()
   const result = await work()
   const { writtenBytes: _, ...cost } = meter.take()

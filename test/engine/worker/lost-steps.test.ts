@@ -12,22 +12,23 @@ import { sweep } from '../../../lib/engine/maintenance.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { startFaultyRelay } from '../../infra/monitoring/faulty-relay.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { awsError, inject as injectFault, tableError } from '../../support/proxy/faults.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
 const { engine: shared, aToolAgent, scripted, queued: queuedRun } = await startScriptedEngine()
-let relay: Awaited<ReturnType<typeof startFaultyRelay>>
-/** Its database is behind the relay. */
-let relayed: Engine
+let proxy: HttpProxy
+/** Its database is behind the proxy. */
+let proxied: Engine
 beforeAll(async () => {
-  relay = await startFaultyRelay(inject('dynamodb'))
-  const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: relay.url })
-  relayed = { ...engineOn(table), environment: scripted.environmentFor(), times: TIMES }
+  proxy = await startProxy(inject('dynamodb'))
+  const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
+  proxied = { ...engineOn(table), environment: scripted.environmentFor(), times: TIMES }
 })
-afterAll(() => relay.stop())
+afterAll(() => proxy.stop())
 
 /** A final write is retried for as long as a lease lasts. */
 const TIMES = { ...leaseTimes(4_000), retryDelayMs: 1 }
@@ -252,8 +253,8 @@ describe('any run with a budget', () => {
 })
 
 describe('a table', () => {
-  const throttled = { status: 400, code: 'com.amazonaws.dynamodb.v20120810#ThrottlingException' }
-  const denied = { status: 400, code: 'com.amazon.coral.service#AccessDeniedException' }
+  const throttled = tableError('ThrottlingException')
+  const denied = awsError(400, 'com.amazon.coral.service#AccessDeniedException')
 
   it.each([
     ['throttles', throttled, 'ThrottlingException'],
@@ -262,11 +263,13 @@ describe('a table', () => {
     'that %s steps ends a run after MAX_ATTEMPTS responses',
     async (_, fault, reason) => {
       const { execution, stored, deliver, requests } = await queued(() => wrongAnswer)
-      relay.setRule((operation, body) =>
-        operation === 'PutItem' && body.includes(execution.id) && body.includes('STEP#') ? fault : undefined,
+      proxy.use(
+        injectFault(({ operation, body }) =>
+          operation === 'PutItem' && body.includes(execution.id) && body.includes('STEP#') ? fault : null,
+        ),
       )
-      await deliver(relayed)
-      relay.setRule(() => undefined)
+      await deliver(proxied)
+      proxy.use()
       expect(requests()).toBe(MAX_ATTEMPTS)
       const { error, usage } = await stored()
       expect(error).toMatchObject({ code: 'StepNotStored', message: expect.stringContaining(reason) })

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { seededRandom } from '../../support/data/random.ts'
-import type { Injection, ProxyRequest } from '../fault-proxy.ts'
+import type { FaultName } from '../../support/proxy/faults.ts'
+import type { ProxyRequest } from '../../support/proxy/start-proxy.ts'
 
 /** What happens to all requests during an outage. */
-const KINDS = ['throttle', 'drop', 'hang'] as const satisfies Injection[]
+const KINDS = ['throttle', 'drop', 'hang'] as const satisfies FaultName[]
 
 /** Between the beginnings of two outages, and the length of one, in leases. */
 const INTERVAL = { min: 2, max: 5 }
@@ -35,7 +36,7 @@ export function createOutages({ seed, leaseMs }: { seed: number; leaseMs: number
 
   return {
     count: () => count,
-    inject({ operation, body }: ProxyRequest): Injection | null {
+    inject({ operation, body }: ProxyRequest): FaultName | null {
       if (!repeating || stopping.signal.aborted) return null
       if (current) return current
       const isVersion = operation === 'GetItem' && body.includes('"VERSION#')

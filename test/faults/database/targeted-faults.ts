@@ -1,9 +1,10 @@
 import { seededRandom } from '../../support/data/random.ts'
-import type { Injection, ProxyRequest } from '../fault-proxy.ts'
+import type { FaultName } from '../../support/proxy/faults.ts'
+import type { ProxyRequest } from '../../support/proxy/start-proxy.ts'
 import { type ItemRequest, isRecord, isStep, parseItemRequest } from './table-request.ts'
 
 /** `kill`: the request gets no response, and the process that sent it is killed. */
-type Effect = Extract<Injection, 'throttle' | 'reject'> | 'kill'
+type Effect = Extract<FaultName, 'throttle' | 'reject'> | 'kill'
 
 /** Which requests about an execution get which fault: all that match, unless a number, a share or a time limits it. */
 type Rule = {
@@ -89,7 +90,7 @@ export function targetFaults({ seed, leaseMs, kill }: Options) {
 
     /** How many requests got each fault. */
     counts,
-    inject({ operation, body, client }: ProxyRequest): Injection | null {
+    inject({ operation, body, client }: ProxyRequest): FaultName | null {
       const request = parseItemRequest(operation, body)
       if (!request) return null
       if (createsRecord(request)) register(request)

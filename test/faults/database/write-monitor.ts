@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
+import type { Exchange } from '../../support/proxy/observe.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
-import type { Exchange } from '../fault-proxy.ts'
 import { isCheckpoint, isRecord, parseWire, type Wire, type WireItem } from './table-request.ts'
 
 const nameOf = (item: WireItem) => `${item.pk?.S} ${item.sk?.S}`

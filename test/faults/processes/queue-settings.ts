@@ -1,4 +1,4 @@
-import type { ProxyRequest } from '../fault-proxy.ts'
+import type { ProxyRequest } from '../../support/proxy/start-proxy.ts'
 
 /** The visibility timeout of the queue: that of the function on AWS, 900 s, for a lease of 60 s. */
 export const QUEUE_LEASES = 15

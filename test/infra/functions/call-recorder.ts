@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { RATE_PREFIX, TOKEN_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
+import { type Behavior, startProxy } from '../../support/proxy/start-proxy.ts'
 
 export type Calls = {
   table: string[]
@@ -12,68 +11,42 @@ export type Calls = {
   written: string[]
 }
 
-/**
- * A proxy between the AWS SDK and the emulators that records the calls of each client. The path of its endpoint
- * identifies the client.
- */
+const NO_CALLS = { table: [], updated: [], indexes: [], queue: [], written: [] }
+
+/** Proxies between the AWS SDK and the emulators that record the calls of each client. */
 export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; sqs: string }) {
-  const callsByName = new Map<string, Record<keyof Calls, Set<string>>>()
-  const getCalls = (name: string) => {
-    const calls = callsByName.get(name) ?? {
-      table: new Set(),
-      updated: new Set(),
-      indexes: new Set(),
-      queue: new Set(),
-      written: new Set(),
-    }
-    callsByName.set(name, calls)
-    return calls
+  const calls = new Map<string, Calls>()
+  const record = (client: string, kind: keyof Calls, ...names: string[]) => {
+    const { [kind]: recorded, ...others } = calls.get(client) ?? NO_CALLS
+    calls.set(client, { ...NO_CALLS, ...others, [kind]: [...new Set([...recorded, ...names])].sort() })
   }
-
-  const server = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray())
-    const [service = '', action = ''] = String(request.headers['x-amz-target']).split('.')
-    const calls = getCalls(request.url?.split('/')[1] ?? '')
-    const isQueue = service === 'AmazonSQS'
-    const parameters = JSON.parse(body.toString())
+  const recordTable: Behavior = (request, next) => {
+    const { operation, client } = request
+    const parameters = JSON.parse(String(request.body))
     const { IndexName, Key } = parameters
-    for (const key of writtenKeys(action, parameters)) calls.written.add(key.replace(/#.*/s, '#'))
+    record(client, 'written', ...writtenKeys(operation, parameters).map((key) => key.replace(/#.*/s, '#')))
     const prefix = [TOKEN_PREFIX, RATE_PREFIX].find((text) => Key?.pk?.S.startsWith(text))
-    if (isQueue) calls.queue.add(action)
-    else if (action === 'Query' && IndexName) calls.indexes.add(IndexName)
-    else if (action === 'UpdateItem' && prefix) calls.updated.add(prefix)
-    else calls.table.add(action)
-
-    const { host, 'content-length': length, connection, ...headers } = request.headers
-    const forwarded = await fetch(isQueue ? sqs : dynamodb, {
-      method: 'POST',
-      headers: headers as Record<string, string>,
-      body: new Uint8Array(body),
-    })
-    response.writeHead(forwarded.status, { 'content-type': 'application/x-amz-json-1.0' })
-    response.end(Buffer.from(await forwarded.arrayBuffer()))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    endpointOf: (name: string) => `http://127.0.0.1:${port}/${name}`,
-    callsOf: (name: string): Calls => {
-      const { table, updated, indexes, queue, written } = getCalls(name)
-      return {
-        table: [...table].sort(),
-        updated: [...updated],
-        indexes: [...indexes].sort(),
-        queue: [...queue].sort(),
-        written: [...written].sort(),
-      }
-    },
-    stop: () => stop(server),
+    if (operation === 'Query' && IndexName) record(client, 'indexes', IndexName)
+    else if (operation === 'UpdateItem' && prefix) record(client, 'updated', prefix)
+    else record(client, 'table', operation)
+    return next(request)
   }
-}
-
-function stop(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return new Promise((resolve) => server.close(() => resolve()))
+  const recordQueue: Behavior = (request, next) => {
+    record(request.client, 'queue', request.operation)
+    return next(request)
+  }
+  const table = await startProxy(dynamodb, recordTable)
+  const queue = await startProxy(sqs, recordQueue)
+  return {
+    endpointsOf: async (client: string) => ({
+      DYNAMODB_ENDPOINT: await table.urlFor(client),
+      SQS_ENDPOINT: await queue.urlFor(client),
+    }),
+    callsOf: (client: string): Calls => calls.get(client) ?? NO_CALLS,
+    async stop(): Promise<void> {
+      await Promise.all([table.stop(), queue.stop()])
+    },
+  }
 }
 
 type Parameters = ReturnType<typeof JSON.parse>

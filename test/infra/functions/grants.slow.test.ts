@@ -116,8 +116,7 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'SILENT')
   const loaded: [FunctionName, Handler][] = []
   for (const name of FUNCTION_NAMES) {
-    vi.stubEnv('DYNAMODB_ENDPOINT', recorder.endpointOf(name))
-    vi.stubEnv('SQS_ENDPOINT', recorder.endpointOf(name))
+    for (const [key, url] of Object.entries(await recorder.endpointsOf(name))) vi.stubEnv(key, url)
     vi.stubEnv('SYNC_DEADLINE_SECONDS', name === 'serve-mcp' ? '8' : undefined)
     const url = pathToFileURL(join(bundles, name, 'index.mjs')).href
     loaded.push([name, (await import(/* @vite-ignore */ url)).handler])

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashToken } from '../../../lib/access/tokens.ts'
 import { tokenKey } from '../../../lib/dynamodb/table/keys.ts'
 import { waitUntil } from '../../support/processes/wait-until.ts'
+import { awsError, delay, type Fault, inject, tableError } from '../../support/proxy/faults.ts'
 import { getExecutionId } from '../../support/service/client.ts'
 import { synthesize } from '../synthesize.ts'
 import { evaluateAlarms } from './evaluate-alarms.ts'
-import type { Fault } from './faulty-relay.ts'
 import { type MonitoredService, startMonitoredService } from './monitored-service.ts'
 import { type Observation, toSamples } from './observed-metrics.ts'
 
@@ -45,11 +45,7 @@ const times = <T>(count: number, call: () => Promise<T>): Promise<T[]> =>
 const RUN_ECHO = '/v1/agents/echo/executions'
 const TEXT = { body: { text: 'x' } }
 
-const databaseError = (code: string): Fault => ({
-  status: 400,
-  code: `com.amazonaws.dynamodb.v20120810#${code}`,
-})
-const queueError = (code: string): Fault => ({ status: 400, code: `com.amazonaws.sqs#${code}` })
+const queueError = (code: string) => awsError(400, `com.amazonaws.sqs#${code}`)
 
 const countStatuses = ({ responses }: Observation) => {
   const counts: Record<number, number> = {}
@@ -98,12 +94,12 @@ describe('the alarms', () => {
 
   it.each<[string, Fault]>([
     ['is unreachable', 'drop'],
-    ['throttles every request', databaseError('ProvisionedThroughputExceededException')],
+    ['throttles every request', 'throttle'],
   ])('report a table that %s', async (_, fault) => {
     const { call, createClient, observe, table } = service
     const stranger = createClient('aes_unknown')
     const scenario = async () => {
-      table.setRule(() => fault)
+      table.use(inject(() => fault))
       await times(5, () => call('GET', '/v1/healthcheck'))
       await times(5, () => stranger('GET', '/v1/agents'))
     }
@@ -114,13 +110,15 @@ describe('the alarms', () => {
 
   it.each<[string, number, Fault]>([
     ['Unavailable', 503, 'drop'],
-    ['InternalError', 500, databaseError('ValidationException')],
+    ['InternalError', 500, tableError('ValidationException')],
   ])('report functions that respond with %s', async (_, status, fault) => {
     const { call, observe, table, organizationId } = service
     const observation = await observe(async () => {
       // The authorizer does not query.
-      table.setRule((operation, body) =>
-        operation === 'Query' && body.includes(organizationId) ? fault : undefined,
+      table.use(
+        inject(({ operation, body }) =>
+          operation === 'Query' && body.includes(organizationId) ? fault : null,
+        ),
       )
       await times(5, () => call('GET', '/v1/agents'))
     })
@@ -134,7 +132,7 @@ describe('the alarms', () => {
     const { pk } = tokenKey(hashToken(token))
     const call = createClient(token)
     const observation = await observe(async () => {
-      table.setRule((_, body) => (body.includes(pk) ? 'drop' : undefined))
+      table.use(inject(({ body }) => (body.includes(pk) ? 'drop' : null)))
       await times(5, () => call('GET', '/v1/agents'))
     })
     expect(countStatuses(observation)).toEqual({ 503: 5 })
@@ -144,7 +142,7 @@ describe('the alarms', () => {
   it('report slow reads', async () => {
     const { call, observe, table } = service
     const observation = await observe(async () => {
-      table.setRule((operation) => (READS.includes(operation) ? { delayMs: SLOW_MS } : undefined))
+      table.use(inject(({ operation }) => (READS.includes(operation) ? delay(SLOW_MS) : null)))
       await times(10, () => call('GET', '/v1/agents'))
     })
     expect(countStatuses(observation)).toEqual({ 200: 10 })
@@ -160,7 +158,7 @@ describe('the alarms', () => {
   ])('report messages that SQS rejects because %s', async (_, code) => {
     const { call, observe, queue } = service
     const observation = await observe(async () => {
-      queue.setRule((operation) => (operation === 'SendMessage' ? queueError(code) : undefined))
+      queue.use(inject(({ operation }) => (operation === 'SendMessage' ? queueError(code) : null)))
       await call('POST', `${RUN_ECHO}?execMode=async`, TEXT)
     })
     expect(countStatuses(observation)).toEqual({ 202: 1 })
@@ -177,9 +175,8 @@ describe('the alarms, with a short lease', () => {
   it('report a sweep that cannot send', async () => {
     const { call, observe, queue } = service
     const scenario = async () => {
-      queue.setRule((operation) =>
-        operation === 'SendMessage' ? queueError('AccessDeniedException') : undefined,
-      )
+      const denied = queueError('AccessDeniedException')
+      queue.use(inject(({ operation }) => (operation === 'SendMessage' ? denied : null)))
       await call('POST', `${RUN_ECHO}?execMode=async`, TEXT)
     }
     const observation = await observe(scenario, { untilSweepFails: true })
@@ -190,10 +187,10 @@ describe('the alarms, with a short lease', () => {
     const { call, observe, table } = service
     const path = '/v1/agents/three-steps/executions?execMode=async'
     const observation = await observe(async () => {
-      table.setRule((operation, body) =>
-        operation === 'PutItem' && body.includes('"STEP#')
-          ? databaseError('ProvisionedThroughputExceededException')
-          : undefined,
+      table.use(
+        inject(({ operation, body }) =>
+          operation === 'PutItem' && body.includes('"STEP#') ? 'throttle' : null,
+        ),
       )
       const log = join(folders[0] ?? '', 'steps')
       const execution = getExecutionId(await call('POST', path, { body: { log } }))

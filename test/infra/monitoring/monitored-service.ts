@@ -4,17 +4,17 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
 import { waitUntil } from '../../support/processes/wait-until.ts'
+import { startProxy } from '../../support/proxy/start-proxy.ts'
 import { type ApiClient, type ApiResponse, createClient } from '../../support/service/client.ts'
 import { startDynamoDB, startSqs } from '../../support/service/port-emulators.ts'
 import { startService } from '../../support/service/start-service.ts'
 import { STACK_NAME } from './evaluate-alarms.ts'
-import { startFaultyRelay } from './faulty-relay.ts'
 import type { Observation } from './observed-metrics.ts'
 
 const AGENTS = ['echo', 'failing', 'three-steps', 'wait']
 const MAX_LOG_DELAY_MS = 20_000
 
-/** A local service with metrics on, between it and its emulators a relay each, and clients of one organization. */
+/** A local service with metrics on, between it and its emulators a proxy each, and clients of one organization. */
 export async function startMonitoredService(dataDir: string, environment: Record<string, string> = {}) {
   const [dynamodb, sqs] = await Promise.all([startDynamoDB(null), startSqs()])
   await provisionTable(dynamodb.endpoint, LOCAL_TABLE)
@@ -22,8 +22,8 @@ export async function startMonitoredService(dataDir: string, environment: Record
     openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint }),
   )
   for (const slug of AGENTS) await organization.publish(slug)
-  const table = await startFaultyRelay(dynamodb.endpoint)
-  const queue = await startFaultyRelay(sqs.endpoint)
+  const table = await startProxy(dynamodb.endpoint)
+  const queue = await startProxy(sqs.endpoint)
   const service = await startService({
     dataDir,
     environment: {
@@ -63,7 +63,7 @@ export async function startMonitoredService(dataDir: string, environment: Record
     call: createRecordedClient(organization.token),
     createClient: createRecordedClient,
 
-    /** Runs the scenario, and returns what happened meanwhile. Afterwards the relays forward everything again. */
+    /** Runs the scenario, and returns what happened meanwhile. Afterwards the proxies forward everything again. */
     async observe(scenario: () => Promise<unknown>, { untilSweepFails = false } = {}): Promise<Observation> {
       responses.length = 0
       const [stdout, stderr] = [service.stdout().length, service.stderr().length]
@@ -73,7 +73,7 @@ export async function startMonitoredService(dataDir: string, environment: Record
           what: 'a sweep that fails',
           limitMs: MAX_LOG_DELAY_MS,
         })
-      for (const relay of [table, queue]) relay.setRule(() => undefined)
+      for (const proxy of [table, queue]) proxy.use()
       // Another sweep that the fault has hit fails when its last request has ended: now, not in the next scenario.
       await waitUntil(table.isIdle, {
         what: 'the end of all requests to the table',
@@ -100,7 +100,7 @@ export async function startMonitoredService(dataDir: string, environment: Record
 
     async stop(): Promise<void> {
       await service.kill()
-      for (const relay of [table, queue]) relay.stop()
+      await Promise.all([table, queue].map(({ stop }) => stop()))
       await Promise.all([dynamodb.stop(), sqs.stop()])
     },
   }

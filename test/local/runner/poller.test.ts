@@ -10,15 +10,15 @@ import { openRunQueue, parseRunMessage } from '../../../lib/sqs/run-queue.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues } from '../../../local/emulators/provision.ts'
 import { startPoller } from '../../../local/runner/poller.ts'
-import { type FaultProxy, startFaultProxy } from '../../faults/fault-proxy.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 import { startSqs } from '../../support/service/port-emulators.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
 
 let sqs: Awaited<ReturnType<typeof startSqs>>
-let proxy: FaultProxy
+let proxy: HttpProxy
 beforeAll(async () => {
   sqs = await startSqs()
-  proxy = await startFaultProxy({ target: sqs.endpoint, kind: 'sqs', seed: 0, rate: 0 })
+  proxy = await startProxy(sqs.endpoint)
 })
 afterAll(async () => {
   await proxy.stop()

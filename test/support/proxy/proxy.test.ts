@@ -3,21 +3,16 @@ import type { AddressInfo } from 'node:net'
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { openRunQueue } from '../../lib/sqs/run-queue.ts'
-import { system } from '../../lib/system.ts'
-import { LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'
-import { sharedTable } from '../support/engine/organization.ts'
-import { startSqs } from '../support/service/port-emulators.ts'
-import { sdkConfig } from '../support/tables/sdk.ts'
-import {
-  type Fault,
-  type FaultProxy,
-  faultSchedule,
-  type Injection,
-  type ProxyRequest,
-  startFaultProxy,
-} from './fault-proxy.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { openRunQueue } from '../../../lib/sqs/run-queue.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE, provisionQueues } from '../../../local/emulators/provision.ts'
+import { sharedTable } from '../engine/organization.ts'
+import { startSqs } from '../service/port-emulators.ts'
+import { sdkConfig } from '../tables/sdk.ts'
+import { faultSchedule, type ScheduledFault, scheduledFaults } from './fault-schedule.ts'
+import { delay, type FaultName, inject as injectFault } from './faults.ts'
+import { type Behavior, type HttpProxy, type ProxyRequest, startProxy } from './start-proxy.ts'
 
 type Kind = 'dynamodb' | 'sqs'
 
@@ -32,7 +27,7 @@ afterAll(async () => {
 })
 
 /** A proxy that injects this fault into its first request and none into its second. */
-async function proxyWith(kind: Kind, fault: Fault): Promise<FaultProxy> {
+async function proxyWith(kind: Kind, fault: ScheduledFault) {
   const rate = 0.5
   const isWanted = (seed: number) => {
     const next = faultSchedule(seed, kind)
@@ -40,8 +35,12 @@ async function proxyWith(kind: Kind, fault: Fault): Promise<FaultProxy> {
   }
   let seed = 0
   while (!isWanted(seed)) seed++
-  const target = kind === 'dynamodb' ? inject('dynamodb') : sqs.endpoint
-  const proxy = await startFaultProxy({ target, kind, seed, rate })
+  const scheduled = scheduledFaults({ target: kind, seed, rate })
+  return { proxy: await proxyOf(kind, scheduled.behavior), faults: scheduled.counts }
+}
+
+async function proxyOf(kind: Kind, ...behaviors: Behavior[]): Promise<HttpProxy> {
+  const proxy = await startProxy(kind === 'dynamodb' ? inject('dynamodb') : sqs.endpoint, ...behaviors)
   stops.push(proxy.stop)
   return proxy
 }
@@ -49,7 +48,7 @@ async function proxyWith(kind: Kind, fault: Fault): Promise<FaultProxy> {
 const newQueue = () => provisionQueues(sqs.endpoint, `faults-${system.newId()}`, 60).then(({ runs }) => runs)
 
 /** Increments a counter through the proxy, without retries. `applied` is the value stored in the end. */
-async function increment(proxy: FaultProxy) {
+async function increment(proxy: HttpProxy) {
   const id = system.newId()
   const client = new DynamoDBClient({ ...sdkConfig(proxy.url), maxAttempts: 1 })
   const response = client.send(
@@ -70,7 +69,7 @@ async function increment(proxy: FaultProxy) {
 }
 
 /** Sends a message through the proxy, without retries. `applied` is the number of messages in the queue. */
-async function sendMessage(proxy: FaultProxy) {
+async function sendMessage(proxy: HttpProxy) {
   const QueueUrl = await newQueue()
   const client = new SQSClient({ ...sdkConfig(proxy.url), maxAttempts: 1 })
   const returned = await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one' })).then(
@@ -88,30 +87,25 @@ const THROTTLING = { dynamodb: 'ProvisionedThroughputExceededException', sqs: 'S
 describe.each([
   ['dynamodb', increment, [1, 2]],
   ['sqs', sendMessage, ['sent', 'sent']],
-] as const)('startFaultProxy for %s', (kind, request, [once, twice]) => {
-  it.each<[Fault, { returned: unknown; applied: number }]>([
+] as const)('scheduledFaults of %s', (kind, request, [once, twice]) => {
+  it.each<[ScheduledFault, { returned: unknown; applied: number }]>([
     ['delay', { returned: once, applied: 1 }],
     ['drop', { returned: 'ECONNRESET', applied: 0 }],
     ['duplicate', { returned: twice, applied: 2 }],
     ['throttle', { returned: THROTTLING[kind], applied: 0 }],
     ['cut', { returned: 'ECONNRESET', applied: 1 }],
   ])('injects the fault "%s"', async (fault, outcome) => {
-    const proxy = await proxyWith(kind, fault)
+    const { proxy, faults } = await proxyWith(kind, fault)
     expect(await request(proxy)).toEqual(outcome)
     const none = { delay: 0, drop: 0, duplicate: 0, throttle: 0, cut: 0 }
-    expect(proxy.counts).toMatchObject({ requests: 1, faults: { ...none, [fault]: 1 }, failed: 0 })
+    expect(faults).toEqual({ ...none, [fault]: 1 })
+    expect(proxy.counts).toMatchObject({ requests: 1, failed: 0 })
   })
 
   it('delays every request by the latency', async () => {
-    const proxy = await startFaultProxy({
-      target: kind === 'dynamodb' ? inject('dynamodb') : sqs.endpoint,
-      kind,
-      seed: 0,
-      rate: 0,
-    })
-    stops.push(proxy.stop)
+    const proxy = await proxyOf(kind)
     const latencyMs = 200
-    proxy.setLatency(latencyMs)
+    proxy.use(delay(latencyMs))
     const startedAt = performance.now()
     expect(await request(proxy)).toEqual({ returned: once, applied: 1 })
     // A timer may fire up to a millisecond early.
@@ -122,7 +116,7 @@ describe.each([
   it.each(['drop', 'throttle', 'cut'] as const)(
     'injects "%s" so that the service’s own client retries',
     async (fault) => {
-      const proxy = await proxyWith(kind, fault)
+      const { proxy } = await proxyWith(kind, fault)
       if (kind === 'dynamodb') {
         await openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url }).ping()
       } else {
@@ -134,27 +128,16 @@ describe.each([
   )
 })
 
-describe('startFaultProxy with rules', () => {
+describe('inject', () => {
   const onItem = (request: ProxyRequest) => request.operation === 'UpdateItem'
-  const proxyFor = async (options: Partial<Parameters<typeof startFaultProxy>[0]>) => {
-    const proxy = await startFaultProxy({
-      target: inject('dynamodb'),
-      kind: 'dynamodb',
-      seed: 0,
-      rate: 0,
-      ...options,
-    })
-    stops.push(proxy.stop)
-    return proxy
-  }
-
-  it.each<[Injection, unknown, number]>([
+  it.each<[FaultName, unknown, number]>([
     ['throttle', 'ProvisionedThroughputExceededException', 0],
     ['reject', 'ValidationException', 0],
     ['drop', 'ECONNRESET', 0],
     ['cut', 'ECONNRESET', 1],
-  ])('injects "%s" into the requests that a rule selects', async (injection, returned, applied) => {
-    const proxy = await proxyFor({ inject: (request) => (onItem(request) ? injection : null) })
+  ])('injects "%s" into the requests that a rule selects', async (fault, returned, applied) => {
+    const behavior = injectFault((request) => (onItem(request) ? fault : null))
+    const proxy = await proxyOf('dynamodb', behavior)
     expect(await increment(proxy)).toEqual({ returned, applied })
     await openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url }).ping()
     expect(proxy.counts).toMatchObject({ requests: 2, failed: 0 })
@@ -162,12 +145,11 @@ describe('startFaultProxy with rules', () => {
 
   it('leaves a request without a response until its client gives up', async () => {
     const received = Promise.withResolvers<void>()
-    const proxy = await proxyFor({
-      inject: () => {
-        received.resolve()
-        return 'hang'
-      },
+    const hang = injectFault(() => {
+      received.resolve()
+      return 'hang'
     })
+    const proxy = await proxyOf('dynamodb', hang)
     const giveUp = new AbortController()
     const response = fetch(proxy.url, { method: 'POST', body: '{}', signal: giveUp.signal })
     await received.promise
@@ -175,14 +157,14 @@ describe('startFaultProxy with rules', () => {
     await expect(response).rejects.toThrow('aborted')
     expect(proxy.counts).toMatchObject({ requests: 1, failed: 0 })
   })
+})
 
+describe('startProxy', () => {
   it('tells clients apart by their URL', async () => {
     const clients: string[] = []
-    const proxy = await proxyFor({
-      inject: ({ client }) => {
-        clients.push(client)
-        return null
-      },
+    const proxy = await proxyOf('dynamodb', (request, next) => {
+      clients.push(request.client)
+      return next(request)
     })
     for (const url of [await proxy.urlFor('runner-a'), proxy.url])
       await openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: url }).ping()
@@ -190,16 +172,17 @@ describe('startFaultProxy with rules', () => {
   })
 
   it('changes the body of a request, whatever its length', async () => {
-    const proxy = await proxyFor({
-      rewrite: ({ body }) => Buffer.from(body.toString().replace('"N":"1"', '"N":"10000"')),
+    const proxy = await proxyOf('dynamodb', (request, next) => {
+      const body = Buffer.from(request.body.toString().replace('"N":"1"', '"N":"10000"'))
+      return next({ ...request, body })
     })
     expect(await increment(proxy)).toEqual({ returned: 10_000, applied: 10_000 })
   })
 })
 
-describe('startFaultProxy for the service', () => {
+describe('scheduledFaults of the service', () => {
   /** So many different outcomes (statuses, or why there is no response), and the requests that the service received. */
-  async function send(fault: Fault, different = 1) {
+  async function send(fault: ScheduledFault, different = 1) {
     let applied = 0
     const server = createServer((_, response) => {
       applied++
@@ -211,7 +194,7 @@ describe('startFaultProxy for the service', () => {
     const outcomes = new Set<unknown>()
     for (let seed = 0; outcomes.size < different; seed++) {
       if (faultSchedule(seed, 'service')(1).fault !== fault) continue
-      const proxy = await startFaultProxy({ target, kind: 'service', seed, rate: 1 })
+      const proxy = await startProxy(target, scheduledFaults({ target: 'service', seed, rate: 1 }).behavior)
       stops.push(proxy.stop)
       const text = fetch(proxy.url).then(async (response) => [response.status, await response.text()])
       outcomes.add(
@@ -225,7 +208,7 @@ describe('startFaultProxy for the service', () => {
     return { outcomes: [...outcomes].sort(), applied }
   }
 
-  it.each<[Fault, number, unknown[]]>([
+  it.each<[ScheduledFault, number, unknown[]]>([
     ['delay', 1, [200]],
     ['drop', 0, ['fetch failed']],
     ['duplicate', 2, [200]],
