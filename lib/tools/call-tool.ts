@@ -4,10 +4,11 @@ import type { ToolCall, ToolResult } from '../core/model.ts'
 import { compileValidator, type Validator } from '../schema/validate/validate.ts'
 import { type CallOptions, failed, type Tool, ToolError } from './tool.ts'
 
-export type CallableTool = Tool & { validate: Validator }
+export type CallableTool = Tool & { maxResultBytes: number | undefined; validate: Validator }
 
-export const toCallable = (tool: Tool): CallableTool => ({
+export const toCallable = (tool: Tool, maxResultBytes: number | undefined): CallableTool => ({
   ...tool,
+  maxResultBytes,
   validate: toValidator(tool.declaration.inputSchema),
 })
 

@@ -1,12 +1,10 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { isWithinDepth, type Json, MAX_JSON_DEPTH } from '../core/json/json.ts'
+import { MAX_RESULT_BYTES } from '../core/limits.ts'
 import type { ToolResult } from '../core/model.ts'
 import type { Secrets } from './secrets.ts'
 import { failed, succeeded } from './tool.ts'
-
-/** Bytes of a result's JSON that the model receives. */
-export const MAX_RESULT_BYTES = 256_000
 
 /** Compressed bytes of a result with its images: it is stored in one partition, and read by every worker of the run. */
 export const MAX_STORED_BYTES = 6_000_000
@@ -20,13 +18,15 @@ const NOTE_BYTES = 200
  * Masks secrets in a result and truncates it; images stay as they are, or the call fails. A value that is too large
  * becomes the start of its JSON text with a note. Masking comes first, because a truncated secret would not be
  * recognized.
+ * @param maxBytes of the JSON of the value
  */
 export async function limitResult(
   result: ToolResult,
   secrets: Pick<Secrets, 'mask' | 'maskText'>,
+  maxBytes: number = MAX_RESULT_BYTES.default,
 ): Promise<ToolResult> {
   const { executionId } = result
-  const limited = await limitStored(limitContent(result, secrets))
+  const limited = await limitStored(limitContent(result, secrets, maxBytes))
   return { ...limited, ...(executionId !== undefined && { executionId }) }
 }
 
@@ -46,22 +46,31 @@ async function limitStored(result: ToolResult): Promise<ToolResult> {
   )
 }
 
-function limitContent(result: ToolResult, secrets: Pick<Secrets, 'mask' | 'maskText'>): ToolResult {
+function limitContent(
+  result: ToolResult,
+  secrets: Pick<Secrets, 'mask' | 'maskText'>,
+  maxBytes: number,
+): ToolResult {
   if (!result.ok) return failed(truncateError(secrets.maskText(result.error)))
   if (!isWithinDepth(result.value))
     return failed(`The result exceeds the maximum nesting depth of ${MAX_JSON_DEPTH}.`)
   const value = secrets.mask(result.value)
   const json = JSON.stringify(value)
   const { images } = result
-  if (Buffer.byteLength(json) <= MAX_RESULT_BYTES) return succeeded(value, images)
-  return succeeded(truncateText(typeof value === 'string' ? value : json, { isComplete: true }), images)
+  if (Buffer.byteLength(json) <= maxBytes) return succeeded(value, images)
+  const text = typeof value === 'string' ? value : json
+  return succeeded(truncateText(text, { maxBytes, isComplete: true }), images)
 }
 
 /** Truncates a text so that it fits a result with its note. `isComplete`: whether the text was read to its end. */
-export function truncateText(text: string, { isComplete }: { isComplete: boolean }): string {
+export function truncateText(
+  text: string,
+  { isComplete, maxBytes = MAX_RESULT_BYTES.default }: { isComplete: boolean; maxBytes?: number | undefined },
+): string {
+  const maxSize = maxBytes - NOTE_BYTES
   let kept = text
-  for (let size = sizeOf(kept); size > MAX_RESULT_BYTES - NOTE_BYTES; size = sizeOf(kept)) {
-    kept = kept.slice(0, Math.floor((kept.length * (MAX_RESULT_BYTES - NOTE_BYTES)) / size))
+  for (let size = sizeOf(kept); size > maxSize; size = sizeOf(kept)) {
+    kept = kept.slice(0, Math.floor((kept.length * maxSize) / size))
   }
   if (/[\ud800-\udbff]$/.test(kept)) kept = kept.slice(0, -1)
   const omitted = `${text.length - kept.length} of ${text.length} characters omitted`

@@ -46,7 +46,11 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
       }),
     ),
   )
-  const groups = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const groups = results.flatMap((result, index) =>
+    result.status === 'fulfilled'
+      ? [{ ...result.value, maxResultBytes: documents[index]?.maxResultBytes }]
+      : [],
+  )
   const close = async () => void (await Promise.allSettled(groups.map((group) => group.close())))
   const failure = results.find((result) => result.status === 'rejected')
   if (failure) {
@@ -56,16 +60,18 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
 
   await loadPatterns(...groups.flatMap((group) => group.tools.map((tool) => tool.declaration.inputSchema)))
   const tools = new Map<string, CallableTool>()
-  for (const tool of groups.flatMap((group) => group.tools)) {
-    const { name } = tool.declaration
-    if (!tools.has(name)) tools.set(name, toCallable(tool))
+  for (const { tools: opened, maxResultBytes } of groups) {
+    for (const tool of opened) {
+      const { name } = tool.declaration
+      if (!tools.has(name)) tools.set(name, toCallable(tool, maxResultBytes))
+    }
   }
 
   return {
     declarations: [...tools.values()].map(({ declaration }) => declaration),
     close,
     async call(call, options) {
-      return limitResult(await callTool(tools, call, options), secrets)
+      return limitResult(await callTool(tools, call, options), secrets, tools.get(call.name)?.maxResultBytes)
     },
   }
 }

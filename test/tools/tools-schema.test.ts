@@ -74,6 +74,8 @@ describe('toolsSchema', () => {
     [{ name: 'a', agent: 'b', timeoutSeconds: 0 }, '0.timeoutSeconds: must be at least 1'],
     [{ name: 'a', agent: 'b', timeoutSeconds: 901 }, '0.timeoutSeconds: must be at most 900'],
     [{ name: 'a', agent: 'b', timeoutSeconds: 1.5 }, /^0.timeoutSeconds: must be an integer/],
+    [{ name: 'a', agent: 'b', maxResultBytes: 999 }, '0.maxResultBytes: must be at least 1000'],
+    [{ name: 'a', agent: 'b', maxResultBytes: 256_001 }, '0.maxResultBytes: must be at most 256000'],
     [
       { name: 'a', lambda: { function: 'f' }, input: {} },
       '0.description: is required for tools of kind lambda',

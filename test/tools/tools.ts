@@ -30,12 +30,13 @@ export function call(
 
 /** An HTTP tool named `get` for a loopback server. */
 export function httpTool(host: string, overrides: Record<string, unknown> = {}) {
-  const { input = {}, timeoutSeconds = 20, ...http } = overrides
+  const { input = {}, timeoutSeconds = 20, maxResultBytes, ...http } = overrides
   return {
     name: 'get',
     description: 'Gets.',
     input,
     timeoutSeconds,
+    ...(maxResultBytes !== undefined && { maxResultBytes }),
     http: { method: 'GET', url: `http://${host}/`, allowedHosts: [host], ...http },
   }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isSlug } from '../../core/ids.ts'
+import { MAX_RESULT_BYTES } from '../../core/limits.ts'
 import { FINAL_ANSWER } from '../../core/model.ts'
 import { fieldMapSchema } from '../../schema/check-declared-schema.ts'
 
@@ -89,6 +90,7 @@ export const toolFields = z.strictObject({
   description: z.string().min(1).max(2_000).optional(),
   input: fieldMapSchema.optional(),
   timeoutSeconds: z.int().min(TIMEOUT_SECONDS.min).max(TIMEOUT_SECONDS.max).default(TIMEOUT_SECONDS.default),
+  maxResultBytes: z.int().min(MAX_RESULT_BYTES.min).max(MAX_RESULT_BYTES.max).optional(),
   ...kindFields.partial().shape,
 })
 

@@ -37,7 +37,8 @@ export function openHttpTool({ document, http, secrets, lookup }: Params): ToolG
         'idempotency-key': idempotencyKey,
       }
       const request = { method: http.method, url, headers, body, signal }
-      return send(request, { allowedHosts: http.allowedHosts, lookup }, secrets)
+      const policy = { allowedHosts: http.allowedHosts, lookup }
+      return send(request, policy, { secrets, maxBytes: document.maxResultBytes })
     },
   })
 }
@@ -58,7 +59,11 @@ function toUrlAndBody(http: HttpDocument, input: JsonObject): { url: URL; body: 
   return { url, body: body.length > 0 ? JSON.stringify(Object.fromEntries(body)) : null }
 }
 
-async function send(request: OutgoingRequest, policy: EgressPolicy, secrets: Secrets): Promise<ToolResult> {
+async function send(
+  request: OutgoingRequest,
+  policy: EgressPolicy,
+  { secrets, maxBytes }: { secrets: Secrets; maxBytes: number | undefined },
+): Promise<ToolResult> {
   const response = await sendRequest(request, policy)
   const status = response.statusCode ?? 0
   if (status >= 400) {
@@ -75,7 +80,9 @@ async function send(request: OutgoingRequest, policy: EgressPolicy, secrets: Sec
   const body = toText(content)
   // Masked here as well: a secret at the end of the text that was read may be cut.
   if (!body.isComplete)
-    return succeeded(truncateText(secrets.maskText(body.text, { end: true }), { isComplete: false }))
+    return succeeded(
+      truncateText(secrets.maskText(body.text, { end: true }), { maxBytes, isComplete: false }),
+    )
   return parseBody(body)
 }
 

@@ -1,8 +1,8 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { MAX_RESULT_BYTES } from '../../../lib/core/limits.ts'
 import { MAX_READ_BYTES } from '../../../lib/tools/egress/read-text.ts'
 import { fillPath } from '../../../lib/tools/kinds/url-template.ts'
-import { MAX_RESULT_BYTES } from '../../../lib/tools/limit-result.ts'
 import { PIXEL, PIXEL_BYTES } from '../../support/data/pixel.ts'
 import { json, serve } from '../serve.ts'
 import { serveTls } from '../serve-tls.ts'
@@ -217,12 +217,16 @@ describe('openHttpTool, response', () => {
     expect(result).toMatchObject({ ok: false, error: expect.stringMatching(error) })
   })
 
-  it('truncates 2 MB and states how much is omitted', async () => {
+  it.each([
+    ['32 kB', {}, MAX_RESULT_BYTES.default],
+    ['maxResultBytes', { maxResultBytes: 256_000 }, 256_000],
+    ['a small maxResultBytes', { maxResultBytes: 1_000 }, 1_000],
+  ])('truncates 2 MB at %s and states how much is omitted', async (_, options, maxBytes) => {
     const whole = { text: 'é"\n😀'.repeat(250_000) }
-    const { result } = await callTool((response) => json(response, whole))
+    const { result } = await callTool((response) => json(response, whole), options)
     const value = result.ok ? String(result.value) : ''
-    expect(Buffer.byteLength(JSON.stringify(value))).toBeLessThanOrEqual(MAX_RESULT_BYTES)
-    expect(Buffer.byteLength(value)).toBeGreaterThan(MAX_RESULT_BYTES / 2)
+    expect(Buffer.byteLength(JSON.stringify(value))).toBeLessThanOrEqual(maxBytes)
+    expect(Buffer.byteLength(value)).toBeGreaterThan(maxBytes / 2)
     const [, kept = '', left, total] =
       /^(.*)\n\[Truncated: (\d+) of (\d+) characters omitted\.\]$/s.exec(value) ?? []
     expect(JSON.stringify(whole).startsWith(kept)).toBe(true)
