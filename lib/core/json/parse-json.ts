@@ -32,13 +32,16 @@ export function parseJson(text: string): Json {
   return contents.isExact ? value : parseExactNumbers(text)
 }
 
+/** A string, which is kept even if it has no end, or a trailing comma. */
+const TRAILING_COMMA = /("[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$))|,(?=\s*[}\]])/g
+
 /**
- * Parses a JSON text that a model wrote. A model can write it again, so that a number that a double would change is an
- * error.
+ * Parses a JSON text that a model wrote; trailing commas are ignored. A model can write it again, so that a number that
+ * a double would change is an error.
  * @throws JsonError as `parseJson`, and for such a number
  */
 export function parseModelJson(text: string): Json {
-  const value = parseJson(text)
+  const value = parseJson(text.replace(TRAILING_COMMA, '$1'))
   if (!containsExactNumber(value)) return value
   throw new JsonError(
     `contains a number with more digits than a double holds; use at most ${SAFE_CHARACTERS}, or text`,

@@ -1,5 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import { JsonError, parseModelJson } from '../../core/json/parse-json.ts'
+import { isJsonObject, type JsonObject } from '../../core/json/json.ts'
 import {
   type AnswerMode,
   FINAL_ANSWER,
@@ -13,6 +12,7 @@ import {
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
+import { parseText } from './answer-text.ts'
 
 /** The tool through which a model returns its output; its input schema is the agent's output schema. */
 export function finalAnswerTool(outputSchema: JsonObject): ToolDeclaration {
@@ -60,7 +60,7 @@ export function outputOf(recorded: RecordedModelStep, check: Validator): JsonObj
   return failedCalls(recorded).length === 0 ? answerOf(recorded.step, check) : null
 }
 
-/** The answer of a step: from the final-answer tool, or from a text that is valid JSON and nothing else. */
+/** The answer of a step: from the final-answer tool, or from a text whose JSON value is valid. */
 function answerOf(step: ModelStep, check: Validator): JsonObject | null {
   if (isTruncated(step.stopReason) || isRefused(step.stopReason)) return null
   const isValid = (value: unknown): value is JsonObject => isJsonObject(value) && check(value).length === 0
@@ -80,18 +80,6 @@ export function isInvalidAnswer(step: ModelStep, check: Validator): boolean {
 
 /** Whether a step has nothing but text. */
 export const isText = (step: ModelStep): boolean => step.calls.length === 0
-
-const FENCE = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/
-
-/** The JSON value of a text that contains nothing else, or a predicate that says why there is none. */
-export function parseText(text: string): { value: Json } | { problem: string } {
-  try {
-    return { value: parseModelJson(FENCE.exec(text.trim())?.[1] ?? text) }
-  } catch (error) {
-    if (error instanceof JsonError) return { problem: error.message }
-    throw error
-  }
-}
 
 /** Responses in a row with nothing but text, after which no tool is offered. */
 const MAX_TEXTS = 2

@@ -6,7 +6,8 @@ import { truncate } from '../../schema/message-text.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
-import { isFinalAnswer, isText, parseText } from './final-answer.ts'
+import { parseText } from './answer-text.ts'
+import { isFinalAnswer, isText } from './final-answer.ts'
 import type { History } from './history.ts'
 
 /** Additional steps in which a model may correct an invalid answer. */
