@@ -33,6 +33,11 @@ export function parseModelName(text: string): ModelName {
   return { provider, model, reasoning: reasoning ?? 'default' }
 }
 
+const BEDROCK_ARN = /^arn:[\w-]+:bedrock:[\w-]*:\d*:(inference-profile|foundation-model)\//
+
+/** The id of a model, without the rest of its ARN at Bedrock. The id of an application's own profile names no model. */
+export const toModelId = (model: string): string => model.replace(BEDROCK_ARN, '')
+
 /** The name in execution records. Omits the level `default`. */
 export function formatModelName({ provider, model, reasoning }: ModelName): string {
   return reasoning === 'default' ? `${provider}/${model}` : `${provider}/${model}:${reasoning}`

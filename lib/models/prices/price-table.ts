@@ -2,7 +2,7 @@ import { roundDollars, type Usage } from '../../core/execution.ts'
 import { isJsonObject, tryParseJson } from '../../core/json/json.ts'
 import { type Model, ModelConfigurationError } from '../../core/model.ts'
 import { type Environment, MODEL_PRICES } from '../../environment.ts'
-import { type ModelName, parseModelName } from '../model-name.ts'
+import { type ModelName, parseModelName, toModelId } from '../model-name.ts'
 
 /** US dollars per million tokens. Without its own rate, a cached token costs as much as any other input token. */
 export type Rates = {
@@ -41,7 +41,7 @@ export async function findPrice(name: string, environment: Environment): Promise
   if (own) return own
   const { default: table } = await import('./prices.json', { with: { type: 'json' } })
   const entries = (table as PriceTable).providers[provider] ?? []
-  return entries.find(({ models }) => new RegExp(models, 'i').test(model)) ?? null
+  return entries.find(({ models }) => new RegExp(models, 'i').test(toModelId(model))) ?? null
 }
 
 /** The exact name, else the longest matching prefix. */

@@ -77,12 +77,18 @@ const toRates = (prices: ModelPrice, amountOf: (price: Amount) => number): Rates
 function toPattern(match: MatchLogic): string {
   if ('or' in match) return match.or.map(toPattern).join('|')
   if ('equals' in match) return `^${escapePattern(match.equals)}$`
-  if ('starts_with' in match) return `^${escapePattern(match.starts_with)}`
+  if ('starts_with' in match) return `^${toBeginning(match.starts_with)}`
   if ('ends_with' in match) return `${escapePattern(match.ends_with)}$`
-  if ('contains' in match) return escapePattern(match.contains)
+  if ('contains' in match) return toBeginning(match.contains)
   if ('regex' in match) return match.regex
   throw new Error(`${PACKAGE} has an unknown rule: ${JSON.stringify(match)}`)
 }
+
+/** After a version, another number is part of a newer one, unless it is a date: `claude-sonnet-5-5`. */
+const NO_NEWER_VERSION = '(?![-.]?\\d{1,2}(?!\\d))'
+
+const toBeginning = (text: string): string =>
+  /\d$/.test(text) ? escapePattern(text) + NO_NEWER_VERSION : escapePattern(text)
 
 const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 

@@ -1,11 +1,11 @@
 import type { AnswerMode } from '../../core/model.ts'
-import type { ModelName } from '../model-name.ts'
+import { type ModelName, toModelId } from '../model-name.ts'
 import type { Reasoning } from '../providers/provider-traits.ts'
 import type { CallOptions, Capability } from './provider-traits.ts'
 import { traitsOf } from './providers.ts'
 
 export const supports = ({ provider, model }: ModelName, capability: Capability): boolean =>
-  traitsOf(provider).models[capability]?.test(model) ?? false
+  traitsOf(provider).models[capability]?.test(toModelId(model)) ?? false
 
 /** How a model can be asked for its output. Claude rejects a forced tool while it reasons. */
 export function getAnswerModes(name: ModelName): AnswerMode[] {
@@ -18,7 +18,7 @@ export function getAnswerModes(name: ModelName): AnswerMode[] {
 }
 
 const findFamily = ({ provider, model }: ModelName) =>
-  traitsOf(provider).reasoning.find(({ models }) => models.test(model))
+  traitsOf(provider).reasoning.find(({ models }) => models.test(toModelId(model)))
 
 /** Always includes `default`. */
 export function getSupportedLevels(name: ModelName): Reasoning[] {

@@ -52,9 +52,14 @@ function beginningOf(prompt: LanguageModelV4Message[]): string[] {
   return first?.role === 'system' ? [first.content, ...texts] : texts
 }
 
-/** The same for all requests of a run, also after a crash. Each run has its own, which spreads runs over servers. */
-const toCacheKey = (prompt: LanguageModelV4Message[]): string =>
-  createHash('sha256').update(beginningOf(prompt).join('\0')).digest('hex').slice(0, KEY_CHARACTERS)
+/**
+ * The same for all runs of a version: they have the beginning of their prompts in common, the instructions. The hash
+ * contains nothing of the input.
+ */
+function toCacheKey([first]: LanguageModelV4Message[]): string {
+  const instructions = first?.role === 'system' ? first.content : ''
+  return createHash('sha256').update(instructions).digest('hex').slice(0, KEY_CHARACTERS)
+}
 
 /**
  * Marks the system prompt and the last message, which the next request reads from the cache, and the last message of

@@ -65,6 +65,13 @@ describe('findPrice', () => {
     ['openai/gpt-4.1-mini:high', 0.4],
     ['bedrock/amazon.nova-lite-v1:0', 0.06],
     ['bedrock/eu.amazon.nova-lite-v1:0', 0.06],
+    ['anthropic/claude-sonnet-5', 2],
+    ['anthropic/claude-sonnet-5-20260401', 2],
+    ['anthropic/claude-sonnet-5@20260401', 2],
+    ['bedrock/eu.anthropic.claude-sonnet-5-v1:0', 2.2],
+    ['bedrock/arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.anthropic.claude-opus-5', 5.5],
+    ['bedrock/arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-5-5', 4.4],
+    ['bedrock/arn:aws:bedrock:us-east-1:123456789012:inference-profile/global.anthropic.claude-sonnet-5', 2],
   ])('knows %s', async (name, input) => {
     expect(await findPrice(name, {})).toMatchObject({ input })
   })
@@ -74,6 +81,11 @@ describe('findPrice', () => {
     'openai-compatible/gpt-4.1-mini',
     'bedrock/arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc',
     'openai/gpt-4o-mini-tts-x',
+    'anthropic/claude-sonnet-5-5',
+    'anthropic/claude-sonnet-5.5-20270101',
+    'anthropic/claude-haiku-4-50',
+    'bedrock/eu.anthropic.claude-sonnet-5-5-v1:0',
+    'bedrock/arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.anthropic.claude-sonnet-5-5',
   ])('knows no price of %s', async (name) => {
     expect(await findPrice(name, {})).toBeNull()
   })

@@ -15,12 +15,12 @@ const FINAL = { ...ADD, name: 'final_answer' }
 async function bodiesOf(
   format: Provider,
   family: string,
-  { instructions = 'Be brief.', tools = [ADD] } = {},
+  { instructions = 'Be brief.', input = 'What is 1 + 2?', tools = [ADD] } = {},
 ) {
   const id = `${family}-${system.newId()}`
   scripted.server.script(id, () => call)
   const model = await openModel(scripted.server.modelFor(format, id), scripted.server.environmentFor(format))
-  const messages: Json[] = [model.userMessage('What is 1 + 2?')]
+  const messages: Json[] = [model.userMessage(input)]
   for (let step = 0; step < 3; step++) {
     const response = await model.respond(requestOf(model, { instructions, tools, messages }))
     const results = response.toolCalls.map((each) => ({
@@ -66,12 +66,13 @@ describe('prompt caching', () => {
     ])
   })
 
-  it('sends OpenAI a key that all requests of a run have in common', async () => {
-    const [run, other] = [
+  it('sends OpenAI a key that all runs with the same instructions have in common', async () => {
+    const [run, otherInput, other] = [
       await bodiesOf('openai', 'gpt-5'),
+      await bodiesOf('openai', 'gpt-5', { input: 'What is 3 + 4?' }),
       await bodiesOf('openai', 'gpt-5', { instructions: 'x' }),
     ]
-    const keys = run.map((body) => body.prompt_cache_key)
+    const keys = [...run, ...otherInput].map((body) => body.prompt_cache_key)
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/)
     expect(new Set(keys).size).toBe(1)
     expect(other[0]?.prompt_cache_key).not.toBe(keys[0])
