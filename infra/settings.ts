@@ -2,7 +2,9 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Node } from 'constructs'
 import * as z from 'zod'
 import { LARGE_BODY_MB_PER_MINUTE, MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
+import { type Environment, MODEL_ENDPOINTS } from '../lib/environment.ts'
 import { parseCorsOrigins } from '../lib/http/cors.ts'
+import { parseModelEndpoints } from '../lib/models/endpoints/model-endpoints.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import { type KeySetting, STACK_KEYS } from '../lib/models/providers/provider-settings.ts'
@@ -38,7 +40,8 @@ const KEY_SETTINGS = Object.fromEntries(
 /** The name of the stack unless `stackName` is set. */
 export const DEFAULT_STACK_NAME = 'AgentExecutionService'
 
-export const SETTINGS = {
+/** @param environment which checks of models read */
+const settingsOf = (environment: Environment) => ({
   // CloudFormation allows 128 characters; names that contain the name of the stack must fit as well.
   stackName: setting(z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,99}$/), {
     default: DEFAULT_STACK_NAME,
@@ -65,16 +68,31 @@ export const SETTINGS = {
     allowed: '`*`, or origins separated by commas, such as `https://app.example.com`',
     description: 'Origins of web pages that may call the API. If unset, browsers block cross-origin calls.',
   }),
-  defaultModel: optional(checked(parseModelName), {
-    allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
-    description:
-      'The model of agents that do not name one. If unset, Amazon Nova Lite as the [region](#default-model) of the stack offers it.',
-  }),
-  modelPrices: optional(z.string().max(2_000).pipe(checked(parseModelPrices)), {
+  defaultModel: optional(
+    checked((text) => parseModelName(text, environment)),
+    {
+      allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
+      description:
+        'The model of agents that do not name one. If unset, Amazon Nova Lite as the [region](#default-model) of the stack offers it.',
+    },
+  ),
+  modelPrices: optional(
+    z
+      .string()
+      .max(2_000)
+      .pipe(checked((text) => parseModelPrices(text, environment))),
+    {
+      allowed:
+        'a JSON object such as `{"bedrock/my-model": {"input": 0.5, "output": 1.5}}`, optionally with `cachedInput` and `cacheWrite`, at most 2,000 characters',
+      description:
+        'Prices of models in US dollars per million tokens, for `costUsd` and budgets. They replace or complete the [price table](models.md#budgets). A name that ends in `*` applies to every model with that beginning.',
+    },
+  ),
+  modelEndpoints: optional(z.string().max(2_500).pipe(checked(parseModelEndpoints)), {
     allowed:
-      'a JSON object such as `{"bedrock/my-model": {"input": 0.5, "output": 1.5}}`, optionally with `cachedInput` and `cacheWrite`, at most 2,000 characters',
+      'a JSON object such as `{"groq": {"baseUrl": "https://api.groq.com/openai/v1"}}`, at most 2,500 characters',
     description:
-      'Prices of models in US dollars per million tokens, for `costUsd` and budgets. They replace or complete the [price table](models.md#budgets). A name that ends in `*` applies to every model with that beginning.',
+      'Other servers of models, by name: [endpoints](endpoints.md). Their secrets are those of the stack, `/aes/<stackName>/secrets/NAME`.',
   }),
   maxOpenExecutions: integer({
     default: MAX_OPEN_EXECUTIONS,
@@ -182,9 +200,13 @@ export const SETTINGS = {
       'Protects the table from deletion by anyone. Turn it on after the first successful deployment: during it, the protection would prevent CloudFormation from cleaning up after a failure.',
   }),
   ...KEY_SETTINGS,
-}
+})
+
+export const SETTINGS = settingsOf({})
 
 export type Settings = z.output<z.ZodObject<typeof SETTINGS>>
+
+const MAX_MODEL_SETTINGS = 2_500
 
 /** Keys of the CDK itself without `@` or `:`. `cdk acknowledge` writes the second one. */
 const CDK_KEYS = ['cli-telemetry', 'acknowledged-issue-numbers']
@@ -196,11 +218,15 @@ const CDK_KEYS = ['cli-telemetry', 'acknowledged-issue-numbers']
  */
 export function readSettings(node: Node): Settings {
   rejectUnknownKeys(Object.keys(node.getAllContext()))
+  const textOf = (name: string) => String(node.tryGetContext(name) ?? '')
   const settings = parseSettings(
-    SETTINGS,
-    (name) => String(node.tryGetContext(name) ?? ''),
-    ({ name, value, allowed, reason }) =>
-      `Invalid context value ${name}: "${value}". Allowed: ${allowed}.${reason ? ` ${reason}` : ''}`,
+    settingsOf({ [MODEL_ENDPOINTS]: textOf('modelEndpoints') }),
+    textOf,
+    ({ name, value, allowed, reason }) => {
+      // Someone may have written a key where a reference belongs.
+      const shown = name === 'modelEndpoints' ? '' : `: "${value}"`
+      return `Invalid context value ${name}${shown}. Allowed: ${allowed}.${reason ? ` ${reason}` : ''}`
+    },
   )
   rejectCombinations(settings)
   return settings
@@ -222,11 +248,15 @@ function rejectUnknownKeys(keys: string[]): void {
 function rejectCombinations(settings: Settings): void {
   const { domainName, certificateArn, domainBasePath, disableExecuteApiEndpoint, monitoring, alarmEmail } =
     settings
+  const { modelPrices, modelEndpoints } = settings
   const reject = (reason: string) => {
     throw new Error(`Invalid context: ${reason}`)
   }
   if ((domainName === null) !== (certificateArn === null))
     reject('set both domainName and certificateArn, or neither.')
+  // Lambda allows 4 KB for all variables of a function.
+  if ((modelPrices?.length ?? 0) + (modelEndpoints?.length ?? 0) > MAX_MODEL_SETTINGS)
+    reject(`modelPrices and modelEndpoints may have ${MAX_MODEL_SETTINGS} characters together.`)
   if (domainBasePath && !domainName) reject('domainBasePath requires domainName.')
   if (disableExecuteApiEndpoint && !domainName)
     reject('disableExecuteApiEndpoint=true requires domainName; clients could not reach the API.')

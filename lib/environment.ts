@@ -45,7 +45,9 @@ export const AGENT_MEMORY_MB = 'AGENT_MEMORY_MB'
 export const DEFAULT_MODEL = 'DEFAULT_MODEL'
 /** JSON: prices that replace or complete those of `lib/models/prices/prices.json`. */
 export const MODEL_PRICES = 'MODEL_PRICES'
-/** SSM path of the secrets of tools: the secret NAME is the parameter `<prefix>/NAME`. */
+/** JSON: servers of models by name, as `lib/models/endpoints` reads them. It contains no secret, only references. */
+export const MODEL_ENDPOINTS = 'MODEL_ENDPOINTS'
+/** SSM path of the secrets of tools and endpoints: the secret NAME is the parameter `<prefix>/NAME`. */
 export const SECRETS_PREFIX = 'SECRETS_PREFIX'
 
 export type Environment = Record<string, string | undefined>

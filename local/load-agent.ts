@@ -12,7 +12,7 @@ import { ModelConfigurationError } from '../lib/core/model.ts'
 import { findLoadProblem } from '../lib/engine/code-agent/load-code.ts'
 import { DEFAULT_MODEL, type Environment } from '../lib/environment.ts'
 import { checkModel } from '../lib/models/check-model.ts'
-import { SECRET_REFERENCE } from '../lib/tools/secrets.ts'
+import { getSecretNames } from '../lib/secret-store.ts'
 
 /** `warnings`: what keeps the agent from running in this environment, but may be different in another one. */
 export type LoadedFolder = LoadResult & { warnings: FolderProblem[] }
@@ -52,7 +52,7 @@ function findUnset(folder: string, { document, text }: LoadedAgent, environment:
     return { file, line: Math.max(index, 0) + 1, column: 1, field, message }
   }
   const references = document.tools.flatMap((tool) =>
-    [...JSON.stringify(tool).matchAll(SECRET_REFERENCE)].map(([, secret = '']) => ({ tool, secret })),
+    getSecretNames(JSON.stringify(tool)).map((secret) => ({ tool, secret })),
   )
   const secrets = Map.groupBy(references, ({ secret }) => secret)
   const modelProblem = document.code ? null : findUnusable(document.model, environment)

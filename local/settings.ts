@@ -6,6 +6,11 @@ import * as variables from '../lib/environment.ts'
 import { parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
+import {
+  endpointsOf,
+  findMissingSecret,
+  parseModelEndpoints,
+} from '../lib/models/endpoints/model-endpoints.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import { PROVIDERS, traitsOf } from '../lib/models/providers/providers.ts'
 import { checked, integer, optional, parseSettings, setting } from '../lib/settings.ts'
@@ -27,7 +32,7 @@ const endpoint = (name: string, service: string) =>
 
 const TOKEN_FORMAT = 'letters, digits and ._~+/=-, at most 200 characters'
 
-/** The rows of the table in `docs/configuration.md`. @param environment which a check of the default model reads */
+/** The rows of the table in `docs/configuration.md`. @param environment which checks of models read */
 export const localSettings = (environment: variables.Environment) => ({
   PORT: integer({
     default: 3000,
@@ -75,9 +80,16 @@ export const localSettings = (environment: variables.Environment) => ({
       description: 'The model of agents that name none.',
     },
   ),
-  [variables.MODEL_PRICES]: optional(checked(parseModelPrices), {
-    allowed: 'JSON such as `{"openai-compatible/my-model": {"input": 0.5, "output": 1.5}}`',
-    description: '[Prices](models.md#budgets) of models in US dollars per million tokens.',
+  [variables.MODEL_PRICES]: optional(
+    checked((text) => parseModelPrices(text, environment)),
+    {
+      allowed: 'JSON such as `{"openai-compatible/my-model": {"input": 0.5, "output": 1.5}}`',
+      description: '[Prices](models.md#budgets) of models in US dollars per million tokens.',
+    },
+  ),
+  [variables.MODEL_ENDPOINTS]: optional(checked(parseModelEndpoints), {
+    allowed: 'JSON such as `{"groq": {"baseUrl": "https://api.groq.com/openai/v1"}}`',
+    description: 'Other servers of models, by name: [endpoints](endpoints.md).',
   }),
   [variables.MAX_OPEN_EXECUTIONS]: integer({
     default: limits.MAX_OPEN_EXECUTIONS,
@@ -154,7 +166,7 @@ export function readLocalSettings(given: variables.Environment) {
     corsOrigins: readCorsOrigins(environment),
     times: readTimes(environment),
     logLevel: values[POWERTOOLS_LOG_LEVEL] as Parameters<typeof logger.setLogLevel>[0],
-    warnings: findWarnings(HOST, DEV_TOKEN),
+    warnings: [...findWarnings(HOST, DEV_TOKEN), ...findUnusableEndpoints(environment)],
     defaults,
   }
 }
@@ -185,3 +197,13 @@ const isWeak = (token: string): boolean =>
   new Set(token).size < MIN_DISTINCT_CHARACTERS ||
   !/\d/.test(token) ||
   !/[a-z]/i.test(token)
+
+const findUnusableEndpoints = (environment: variables.Environment): string[] =>
+  Object.values(endpointsOf(environment)).flatMap((endpoint) => {
+    const secret = findMissingSecret(endpoint, environment)
+    return secret
+      ? [
+          `${variables.MODEL_ENDPOINTS}: the models of ${endpoint.name} cannot be used: the secret ${secret} is not set.`,
+        ]
+      : []
+  })

@@ -1,6 +1,7 @@
 import { ModelError, type ModelResponse, type ToolResult } from '../../lib/core/model.ts'
 import { positionOfCall } from '../../lib/engine/model-agent/call-key.ts'
 import type { Environment } from '../../lib/environment.ts'
+import { endpointsOf, getEndpointSecrets } from '../../lib/models/endpoints/model-endpoints.ts'
 import { openModel } from '../../lib/models/open-model.ts'
 import { getSecrets } from '../../lib/models/providers/provider-settings.ts'
 import { PROVIDERS } from '../../lib/models/providers/providers.ts'
@@ -94,7 +95,12 @@ function memoize<Key, Value>() {
 
 /** Replaces API keys, which a server may repeat. `lib/tools` masks the secrets of tools. */
 function maskOf(environment: Environment): <T>(value: T) => T {
-  const secrets = PROVIDERS.flatMap((provider) => getSecrets(provider, environment))
+  const secrets = [
+    ...PROVIDERS.flatMap((provider) => getSecrets(provider, environment)),
+    ...Object.values(endpointsOf(environment)).flatMap((endpoint) =>
+      getEndpointSecrets(endpoint, environment),
+    ),
+  ]
   return <T>(value: T): T => {
     const text = JSON.stringify(value)
     const masked = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)

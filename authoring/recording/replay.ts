@@ -47,8 +47,8 @@ export function replaySources(recording: Recording, onMiss: (message: string) =>
   }
 
   return {
-    async openModel(text) {
-      const name = parseModelName(text)
+    async openModel(text, environment) {
+      const name = parseModelName(text, environment)
       const model = formatModelName(name)
       return {
         name: model,

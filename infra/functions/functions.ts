@@ -109,6 +109,7 @@ function createEnvironment(
     ...(MODEL_FUNCTIONS.includes(name) && {
       [variables.DEFAULT_MODEL]: defaultModel,
       ...(settings.modelPrices && { [variables.MODEL_PRICES]: settings.modelPrices }),
+      ...(settings.modelEndpoints && { [variables.MODEL_ENDPOINTS]: settings.modelEndpoints }),
     }),
     ...(AGENT_FUNCTIONS.includes(name) && {
       [variables.SECRETS_PREFIX]: getSecretsPath(settings),

@@ -1,5 +1,6 @@
 import { ModelConfigurationError } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
+import { findMissingSecret } from './endpoints/model-endpoints.ts'
 import { formatModelName, type ModelName, parseModelName } from './model-name.ts'
 import { getSupportedLevels } from './providers/model-traits.ts'
 import { toParameterVariable } from './providers/provider-settings.ts'
@@ -12,15 +13,11 @@ import { traitsOf } from './providers/providers.ts'
  * @throws ModelConfigurationError
  */
 export function checkModel(text: string, environment: Environment): ModelName {
-  const name = parseModelName(text)
-  for (const findProblem of [
-    checkVariables,
-    checkBaseUrl,
-    checkSecrets,
-    checkOutputLimit,
-    checkColon,
-    checkLevel,
-  ]) {
+  const name = parseModelName(text, environment)
+  const checks = name.endpoint
+    ? [checkEndpointSecrets, checkLevel]
+    : [checkVariables, checkBaseUrl, checkSecrets, checkOutputLimit, checkColon, checkLevel]
+  for (const findProblem of checks) {
     const problem = findProblem(name, environment)
     if (problem)
       throw new ModelConfigurationError(`Cannot use the model ${formatModelName(name)}: ${problem}`)
@@ -29,6 +26,11 @@ export function checkModel(text: string, environment: Environment): ModelName {
 }
 
 type Problem = string | undefined
+
+function checkEndpointSecrets({ endpoint }: ModelName, environment: Environment): Problem {
+  const missing = endpoint && findMissingSecret(endpoint, environment)
+  return missing && `the secret ${missing} of the endpoint ${endpoint.name} is not set.`
+}
 
 function checkVariables({ provider }: ModelName, environment: Environment): Problem {
   const { variables, findProblem } = traitsOf(provider)

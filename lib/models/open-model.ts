@@ -3,10 +3,9 @@ import type { ModelSettings } from '../core/agent.ts'
 import { FINAL_ANSWER, type Model, type ModelRequest } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { checkModel } from './check-model.ts'
-import { formatModelName } from './model-name.ts'
+import { connect } from './endpoints/connection.ts'
+import { formatModelName, type ModelName, prefixOf } from './model-name.ts'
 import { getAnswerModes, toReasoningOptions } from './providers/model-traits.ts'
-import { getSecrets, withProviderKey } from './providers/provider-settings.ts'
-import type { ProviderTraits } from './providers/provider-traits.ts'
 import { traitsOf } from './providers/providers.ts'
 import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './requests/to-prompt.ts'
 import { withWireRules } from './requests/wire-model.ts'
@@ -16,7 +15,6 @@ import {
   TOKEN_TIMEOUTS,
   type TokenTimeouts,
 } from './responses/collect-stream.ts'
-import { streamingFetch } from './responses/streaming-fetch.ts'
 import { rejectsResponseFormat, toModelError } from './responses/to-model-error.ts'
 import { toResponse } from './responses/to-response.ts'
 
@@ -34,17 +32,18 @@ export async function openModel(
   baseEnvironment: Environment,
   { settings = {}, timeouts = TOKEN_TIMEOUTS }: Options = {},
 ): Promise<Model> {
-  const { provider } = checkModel(text, baseEnvironment)
-  const environment = await withProviderKey(provider, baseEnvironment)
+  const connection = await connect(checkModel(text, baseEnvironment), baseEnvironment)
+  const { environment, secrets, fetch } = connection
   const name = checkModel(text, environment)
-  const traits = traitsOf(provider)
+  const provider = prefixOf(name)
+  const traits = traitsOf(name.provider)
   const variable = (variableName: string) => environment[variableName] ?? ''
   const baseURL = variable(traits.variables.baseUrl)
-  const opened = await traits.open(name.model, { baseURL, variable, fetch: streamingFetch })
+  const opened = await traits.open(name.model, { baseURL, variable, fetch })
   const model = withWireRules(opened, name)
   const { options, maxOutputTokens, ...rest } = { ...toReasoningOptions(name), ...settings }
   const fixed = { ...rest, providerOptions: { [traits.optionsKey]: { ...options, ...traits.options } } }
-  const limit = maxOutputTokens ?? readOutputLimit(traits, environment)
+  const limit = maxOutputTokens ?? readOutputLimit(name, environment)
   let rejectsFormat = false
 
   async function send(request: ModelRequest, isJson: boolean) {
@@ -67,7 +66,6 @@ export async function openModel(
     } catch (error) {
       if (timeout.signal.aborted) throw timeout.signal.reason
       rejectsFormat ||= isJson && rejectsResponseFormat(error)
-      const secrets = getSecrets(provider, environment)
       throw toModelError(error, { provider, secrets, request, hasBegun, now: Date.now() })
     } finally {
       timeout.stop()
@@ -102,8 +100,9 @@ function toResponseFormat({ tools }: ModelRequest): Partial<LanguageModelV4CallO
 }
 
 /** The output limit of models whose document and reasoning level set none. Undefined: the provider's own limit. */
-function readOutputLimit({ variables }: ProviderTraits, environment: Environment): number | undefined {
-  const { outputLimit } = variables
+function readOutputLimit({ provider, endpoint }: ModelName, environment: Environment): number | undefined {
+  if (endpoint) return endpoint.traits.maxOutputTokens
+  const { outputLimit } = traitsOf(provider).variables
   return outputLimit && readInteger(outputLimit.name, outputLimit.default, environment)
 }
 

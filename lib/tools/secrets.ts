@@ -1,13 +1,9 @@
 import { isJsonObject, type Json } from '../core/json/json.ts'
-import { type Environment, SECRETS_PREFIX } from '../environment.ts'
-import { ParameterReadError, readManagedSecret, readParameter } from '../parameter-store.ts'
+import type { Environment } from '../environment.ts'
+import { ParameterReadError } from '../parameter-store.ts'
+import { getSecretNames, readSecret, SECRET_REFERENCE } from '../secret-store.ts'
 import { type Cut, SecretMask } from './secret-mask.ts'
 import { ToolError } from './tool.ts'
-
-/** `${secret:NAME}` in a header value. */
-export const SECRET_REFERENCE = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g
-
-const DEFAULT_PREFIX = '/aes/secrets'
 
 export type Secrets = {
   /**
@@ -32,7 +28,11 @@ export function openSecrets(environment: Environment): Secrets {
   const values = new Set<string>()
 
   async function find(name: string): Promise<string | null> {
-    const value = (await readSecret(name, environment))?.trim()
+    const value = await readSecret(name, environment).catch((error: unknown) => {
+      if (!(error instanceof ParameterReadError)) throw error
+      const message = `Could not read the secret ${name} (${error.reason}).`
+      throw new ToolError(message, { isTransient: true, cause: error })
+    })
     if (!value) return null
     if (!values.has(value)) texts.add(name, value)
     values.add(value)
@@ -46,9 +46,8 @@ export function openSecrets(environment: Environment): Secrets {
   }
 
   async function fill(text: string): Promise<string> {
-    const references = [...text.matchAll(SECRET_REFERENCE)].map(([, name]) => name ?? '')
     const values = new Map<string, string>()
-    for (const name of references) values.set(name, await read(name))
+    for (const name of getSecretNames(text)) values.set(name, await read(name))
     return text.replace(SECRET_REFERENCE, (_, name: string) => values.get(name) ?? '')
   }
 
@@ -75,26 +74,5 @@ export function openSecrets(environment: Environment): Secrets {
       ])
       return Object.fromEntries(await Promise.all(entries))
     },
-  }
-}
-
-/**
- * Reads a secret; null if it does not exist. On AWS (where `SECRETS_PREFIX` is set or a Lambda function runs), the name
- * `<prefix>/NAME` is looked up in SSM Parameter Store, then in Secrets Manager. The environment of a function is never
- * read, because it contains the credentials of its role. Elsewhere, reads the environment variable NAME.
- * @throws ToolError if the secret cannot be read
- */
-async function readSecret(name: string, environment: Environment): Promise<string | null> {
-  const prefix = environment[SECRETS_PREFIX]
-  if (!prefix && !environment.AWS_LAMBDA_FUNCTION_NAME) return environment[name] || null
-  const path = `${(prefix || DEFAULT_PREFIX).replace(/\/+$/, '')}/${name}`
-  try {
-    return (await readParameter(path)) ?? (await readManagedSecret(path))
-  } catch (error) {
-    if (!(error instanceof ParameterReadError)) throw error
-    throw new ToolError(`Could not read the secret ${name} (${error.reason}).`, {
-      isTransient: true,
-      cause: error,
-    })
   }
 }

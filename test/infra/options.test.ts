@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { AGENT_FUNCTIONS, FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
+import {
+  AGENT_FUNCTIONS,
+  FUNCTION_NAMES,
+  type FunctionName,
+  MODEL_FUNCTIONS,
+} from '../../infra/functions/function-settings.ts'
 import { findFunctionResource, findResource, findResources, synthesize } from './synthesize.ts'
 
 const CERTIFICATE = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
@@ -85,6 +90,20 @@ describe('agentMemoryMb', () => {
       (name) => findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.MemorySize === 640,
     )
     expect(changed.toSorted()).toEqual(AGENT_FUNCTIONS.toSorted())
+  })
+})
+
+describe('modelEndpoints', () => {
+  it('is a variable of the functions that know models, and of no others', () => {
+    const modelEndpoints = `{"groq":{"baseUrl":"https://a/v1","apiKey":"\${secret:GROQ}"}}`
+    const template = synthesize({ modelEndpoints })
+    const variablesOf = (name: FunctionName) =>
+      findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment.Variables
+    const set = FUNCTION_NAMES.filter((name) => variablesOf(name).MODEL_ENDPOINTS === modelEndpoints)
+    expect(set.toSorted()).toEqual(MODEL_FUNCTIONS.toSorted())
+    // `functions.test.ts` checks that their roles may read everything below this path.
+    for (const name of AGENT_FUNCTIONS)
+      expect(variablesOf(name).SECRETS_PREFIX).toBe('/aes/AgentExecutionService/secrets')
   })
 })
 

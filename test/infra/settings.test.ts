@@ -37,6 +37,7 @@ describe('readSettings', () => {
     ['corsOrigins', 'https://a.example, http://b:5173', 'https://a.example, http://b:5173'],
     ['defaultModel', 'openai/gpt-5:high', 'openai/gpt-5:high'],
     ['modelPrices', '{"openai/*":{"input":1,"output":2}}', '{"openai/*":{"input":1,"output":2}}'],
+    ['modelEndpoints', '{"groq":{"baseUrl":"https://a/v1"}}', '{"groq":{"baseUrl":"https://a/v1"}}'],
     ['maxOpenExecutions', '7', 7],
     ['largeBodyMbPerMinute', '6', 6],
     ['throttlingRate', 1, 1],
@@ -56,6 +57,23 @@ describe('readSettings', () => {
     ['anthropicKeyParameter', 'anthropic.key', 'anthropic.key'],
   ] as const)('accepts %s %j', (name, value, expected) => {
     expect(read({ [name]: value })[name]).toBe(expected)
+  })
+
+  it('accepts the names of endpoints in other settings', () => {
+    const modelEndpoints = '{"groq":{"baseUrl":"https://a/v1"}}'
+    const modelPrices = '{"groq/*":{"input":1,"output":2}}'
+    const context = { defaultModel: 'groq/llama:low', modelPrices }
+    expect(read({ ...context, modelEndpoints })).toMatchObject(context)
+    expect(() => read(context)).toThrow(/modelPrices: .*"groq\/\*" has no known provider/)
+    expect(() => read(context)).toThrow(/defaultModel: "groq\/llama:low"\. .*with one of bedrock, /)
+  })
+
+  it('rejects endpoints without showing them', () => {
+    const modelEndpoints = '{"groq":{"baseUrl":"https://a/v1","apiKey":"sk-hidden"}}'
+    const message =
+      /^Invalid context value modelEndpoints\. Allowed: .*"groq\.apiKey" must be a secret reference/
+    expect(() => read({ modelEndpoints })).toThrow(message)
+    expect(() => read({ modelEndpoints })).not.toThrow('hidden')
   })
 
   it('accepts an email address for alarms', () => {
@@ -136,6 +154,13 @@ describe('rejected combinations', () => {
   it.each([
     [{ alarmEmail: 'ops@example.com', monitoring: 'false' }, 'alarmEmail requires monitoring=true'],
     [{ alarmEmail: 'ops@example.com' }, 'alarmEmail requires monitoring=true'],
+    [
+      {
+        modelPrices: JSON.stringify({ [`openai/${'x'.repeat(180)}`]: { input: 1, output: 1 } }),
+        modelEndpoints: JSON.stringify({ a: { baseUrl: `https://a/${'x'.repeat(2_400)}` } }),
+      },
+      'modelPrices and modelEndpoints may have 2500 characters together',
+    ],
     [{ domainBasePath: 'agents' }, 'domainBasePath requires domainName'],
     [{ disableExecuteApiEndpoint: true }, 'disableExecuteApiEndpoint=true requires domainName'],
   ])('%j', (context, message) => {

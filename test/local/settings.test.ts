@@ -35,6 +35,16 @@ describe('readLocalSettings', () => {
       expect(warningsOf({ DEV_TOKEN: token })).toEqual([])
   })
 
+  it('warns of endpoints whose secret is missing', () => {
+    const MODEL_ENDPOINTS = `{"groq":{"baseUrl":"https://a/v1","apiKey":"\${secret:GROQ_KEY}"}}`
+    const warning = 'MODEL_ENDPOINTS: the models of groq cannot be used: the secret GROQ_KEY is not set.'
+    expect(warningsOf({ MODEL_ENDPOINTS })).toEqual([warning])
+    expect(warningsOf({ MODEL_ENDPOINTS, GROQ_KEY: 'k', DEFAULT_MODEL: 'groq/llama' })).toEqual([])
+    expect(() => warningsOf({ MODEL_ENDPOINTS, DEFAULT_MODEL: 'groq/llama' })).toThrow(
+      'DEFAULT_MODEL: Cannot use the model groq/llama: the secret GROQ_KEY of the endpoint groq is not set.',
+    )
+  })
+
   it('has the defaults of an empty environment, also for empty variables', () => {
     const settings = { host: '127.0.0.1', port: 3000, devToken: undefined, corsOrigins: [], logLevel: 'WARN' }
     expect(readLocalSettings({})).toMatchObject(settings)
@@ -53,6 +63,7 @@ describe('readLocalSettings', () => {
     ['RETRY_BACKOFF_MS', '0', 'RETRY_BACKOFF_MS is "0"; it must be an integer from 1 to 9,999,999.'],
     ['HTTP_PUBLISHING', 'of', 'HTTP_PUBLISHING is "of"; it must be on or off.'],
     ['MODEL_PRICES', '{"openai/x":1}', /^Invalid MODEL_PRICES: "openai\/x" must have a price: /],
+    ['MODEL_ENDPOINTS', '{"groq":{"apiKey":"sk-1"}}', /^Invalid MODEL_ENDPOINTS: "groq\.baseUrl" must be/],
     [
       'POWERTOOLS_LOG_LEVEL',
       'loud',

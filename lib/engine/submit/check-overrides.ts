@@ -57,25 +57,24 @@ async function checkAllowed({ slug, model, execution: { models } }: Version, tex
   const given = model ?? process.env[DEFAULT_MODEL]
   const own = given ? parseModelName(given) : null
   if (own && isSameModel(own, requested) && own.reasoning === requested.reasoning) return
-  if (
-    models ? models.some((each) => includes(parseModelName(each), requested)) : isOfProvider(own, requested)
-  )
-    return
-  const allowed = models ? models.join(', ') || 'none but its own' : `those of the provider ${own?.provider}`
+  if (models?.some((each) => includes(parseModelName(each), requested))) return
+  if (!models && (own === null || isSameSource(own, requested))) return
+  const source = own?.endpoint ? `endpoint ${own.endpoint.name}` : `provider ${own?.provider}`
+  const allowed = models ? models.join(', ') || 'none but its own' : `those of the ${source}`
   throw new InvalidModelOverride(
     `The agent ${slug} does not allow the model ${JSON.stringify(text)}. Allowed models: ${allowed}.`,
   )
 }
 
-const isSameModel = (a: ModelName, b: ModelName) => a.provider === b.provider && a.model === b.model
+const isSameSource = (a: ModelName, b: ModelName) =>
+  a.provider === b.provider && a.endpoint?.name === b.endpoint?.name
+
+const isSameModel = (a: ModelName, b: ModelName) => isSameSource(a, b) && a.model === b.model
 
 /** A listed model without a reasoning level allows every level. */
 const includes = (listed: ModelName, requested: ModelName) =>
   isSameModel(listed, requested) &&
   (listed.reasoning === 'default' || listed.reasoning === requested.reasoning)
-
-const isOfProvider = (own: ModelName | null, { provider }: ModelName) =>
-  own === null || own.provider === provider
 
 /** The service sees only the spending of models that it calls itself and whose price it knows. */
 async function checkBudget(version: Version, overrides: RunOverrides, budget: Budget): Promise<void> {

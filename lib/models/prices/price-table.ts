@@ -2,17 +2,8 @@ import { roundDollars, type Usage } from '../../core/execution.ts'
 import { isJsonObject, tryParseJson } from '../../core/json/json.ts'
 import { type Model, ModelConfigurationError } from '../../core/model.ts'
 import { type Environment, MODEL_PRICES } from '../../environment.ts'
-import { type ModelName, parseModelName, toModelId } from '../model-name.ts'
-
-/** US dollars per million tokens. Without its own rate, a cached token costs as much as any other input token. */
-export type Rates = {
-  input: number
-  output: number
-  /** Input tokens read from the provider's prompt cache. */
-  cachedInput?: number
-  /** Input tokens written to the provider's prompt cache. */
-  cacheWrite?: number
-}
+import { type ModelName, parseModelName, prefixOf, toModelId } from '../model-name.ts'
+import { findRates, findRatesProblem, type Rates } from './rates.ts'
 
 /** `above`: the rates of all tokens of a response whose input has more than `tokens` tokens. */
 export type Price = Rates & { above?: Rates & { tokens: number } }
@@ -31,59 +22,49 @@ export type PriceTable = {
 type OwnPrices = Record<string, Rates>
 
 /**
- * The price of a model, from the setting `MODEL_PRICES` or from the price table, which is loaded on first use; null if
- * it has none. The reasoning level is irrelevant.
+ * The price of a model, from the setting `MODEL_PRICES`, its endpoint or the price table, which is loaded on first use;
+ * null if it has none. The reasoning level is irrelevant.
  * @throws ModelConfigurationError if the name or the setting is invalid
  */
 export async function findPrice(name: string, environment: Environment): Promise<Price | null> {
-  const { provider, model } = parseModelName(name)
-  const own = findOwnPrice(`${provider}/${model}`, parseModelPrices(environment[MODEL_PRICES] ?? ''))
+  const parsed = parseModelName(name, environment)
+  const { provider, endpoint, model } = parsed
+  const own = findRates(
+    `${prefixOf(parsed)}/${model}`,
+    parseModelPrices(environment[MODEL_PRICES] ?? '', environment),
+  )
   if (own) return own
+  // An endpoint has its own prices, whatever the provider of its format charges.
+  if (endpoint) return findRates(model, endpoint.prices) ?? null
   const { default: table } = await import('./prices.json', { with: { type: 'json' } })
   const entries = (table as PriceTable).providers[provider] ?? []
   return entries.find(({ models }) => new RegExp(models, 'i').test(toModelId(model))) ?? null
 }
 
-/** The exact name, else the longest matching prefix. */
-function findOwnPrice(name: string, prices: OwnPrices): Rates | undefined {
-  const matches = Object.keys(prices)
-    .filter((key) => key === name || (key.endsWith('*') && name.startsWith(key.slice(0, -1))))
-    .sort((a, b) => Number(b === name) - Number(a === name) || b.length - a.length)
-  return prices[matches[0] ?? '']
-}
-
 const FORMAT =
   'a JSON object such as {"openai-compatible/my-model": {"input": 0.5, "output": 1.5}}, in US dollars per million tokens, optionally with "cachedInput" and "cacheWrite"'
-const RATE_NAMES = ['input', 'output', 'cachedInput', 'cacheWrite']
 
 /**
  * Parses the value of `MODEL_PRICES`; an empty one has no prices.
+ * @param environment has the names of endpoints
  * @throws ModelConfigurationError
  */
-export function parseModelPrices(text: string): OwnPrices {
+export function parseModelPrices(text: string, environment: Environment = process.env): OwnPrices {
   if (text === '') return {}
   const prices = tryParseJson(text)
   if (!isJsonObject(prices)) return fail(`it must be ${FORMAT}.`)
   for (const [name, rates] of Object.entries(prices)) {
-    const { provider, model } = parseName(name)
-    if (`${provider}/${model}` !== name) fail(`"${name}" must not contain a reasoning level.`)
-    if (!isJsonObject(rates)) return fail(`"${name}" must have a price: ${FORMAT}.`)
-    const unknown = Object.keys(rates).find((rate) => !RATE_NAMES.includes(rate))
-    if (unknown) fail(`"${name}" has the unknown rate "${unknown}"; allowed: ${RATE_NAMES.join(', ')}.`)
-    for (const rate of RATE_NAMES) {
-      const value = rates[rate]
-      const isOptional = rate.startsWith('cache')
-      const isValid = typeof value === 'number' && Number.isFinite(value) && value >= 0
-      if (!isValid && !(isOptional && value === undefined))
-        fail(`"${name}" must have a rate "${rate}" of 0 or more US dollars per million tokens.`)
-    }
+    const parsed = parseName(name, environment)
+    if (`${prefixOf(parsed)}/${parsed.model}` !== name) fail(`"${name}" must not contain a reasoning level.`)
+    const problem = findRatesProblem(rates)
+    if (problem) fail(`"${name}" ${problem}`)
   }
   return prices as OwnPrices
 }
 
-function parseName(name: string): ModelName {
+function parseName(name: string, environment: Environment): ModelName {
   try {
-    return parseModelName(name)
+    return parseModelName(name, environment)
   } catch (error) {
     return fail((error as Error).message)
   }

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 import { PROVIDERS, traitsOf } from '../providers/providers.ts'
-import type { Price, PriceTable, Rates } from './price-table.ts'
+import type { Price, PriceTable } from './price-table.ts'
+import type { Rates } from './rates.ts'
 
 const PACKAGE = '@pydantic/genai-prices'
 const FILE = new URL('prices.json', import.meta.url)

@@ -1,11 +1,11 @@
 import type { AnswerMode } from '../../core/model.ts'
 import { type ModelName, toModelId } from '../model-name.ts'
 import type { Reasoning } from '../providers/provider-traits.ts'
-import type { CallOptions, Capability } from './provider-traits.ts'
+import type { CallOptions, Capability, ReasoningFamily } from './provider-traits.ts'
 import { traitsOf } from './providers.ts'
 
-export const supports = ({ provider, model }: ModelName, capability: Capability): boolean =>
-  traitsOf(provider).models[capability]?.test(toModelId(model)) ?? false
+export const supports = ({ provider, endpoint, model }: ModelName, capability: Capability): boolean =>
+  endpoint?.traits[capability] ?? traitsOf(provider).models[capability]?.test(toModelId(model)) ?? false
 
 /** How a model can be asked for its output. Claude rejects a forced tool while it reasons. */
 export function getAnswerModes(name: ModelName): AnswerMode[] {
@@ -17,8 +17,15 @@ export function getAnswerModes(name: ModelName): AnswerMode[] {
   ]
 }
 
-const findFamily = ({ provider, model }: ModelName) =>
-  traitsOf(provider).reasoning.find(({ models }) => models.test(toModelId(model)))
+/** With levels of an endpoint, a family that has options: the name of the model may say nothing about it. */
+function findFamily({ provider, endpoint, model }: ModelName): ReasoningFamily | undefined {
+  const { reasoning } = traitsOf(provider)
+  const id = toModelId(model)
+  const levels = endpoint?.traits.reasoningLevels
+  if (!levels) return reasoning.find(({ models }) => models.test(id))
+  const family = reasoning.find(({ models, toOptions }) => toOptions && models.test(id))
+  return family && { ...family, levels }
+}
 
 /** Always includes `default`. */
 export function getSupportedLevels(name: ModelName): Reasoning[] {

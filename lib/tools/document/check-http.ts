@@ -1,7 +1,7 @@
 import type { FieldMap } from '../../schema/field-map.ts'
+import { SECRET_REFERENCE } from '../../secret-store.ts'
 import { findUrlProblem } from '../egress/egress-policy.ts'
 import { getPlaceholders } from '../kinds/url-template.ts'
-import { SECRET_REFERENCE } from '../secrets.ts'
 import type { HttpDocument } from './tool-fields.ts'
 
 /** Reports a problem. The message continues a sentence that starts with the field's name. */

@@ -3,6 +3,7 @@ import { isSlug } from '../../core/ids.ts'
 import { MAX_RESULT_BYTES } from '../../core/limits.ts'
 import { FINAL_ANSWER } from '../../core/model.ts'
 import { fieldMapSchema } from '../../schema/check-declared-schema.ts'
+import { ONLY_SECRET_REFERENCE } from '../../secret-store.ts'
 
 const TIMEOUT_SECONDS = { min: 1, max: 900, default: 60 }
 
@@ -42,10 +43,7 @@ const oauthFields = z.strictObject({
   clientId: parameter,
   clientSecret: z
     .string()
-    .regex(
-      /^\$\{secret:[A-Za-z_][A-Za-z0-9_]*\}$/,
-      `must be a secret reference such as \${secret:CRM_SECRET}`,
-    ),
+    .regex(ONLY_SECRET_REFERENCE, `must be a secret reference such as \${secret:CRM_SECRET}`),
   /** Where the client authenticates: in the header `Authorization`, or in the body. */
   authentication: z.enum(['basic', 'body']).default('basic'),
   scope: parameter.optional(),
