@@ -6,9 +6,9 @@ import { toRecordResponse } from '../lib/http/responses.ts'
 
 const { agents, executions, rates } = openStores()
 
-async function getExecution({ access, executionId, query, headers }: Request<'get-execution'>) {
+async function getExecution({ access, executionId, query, headers, signal }: Request<'get-execution'>) {
   const waitSeconds = headers.Prefer
-  const execution = await readExecution({ executions }, { access, executionId, waitSeconds })
+  const execution = await readExecution({ executions }, { access, executionId, waitSeconds, signal })
   const added = query.adaptedInput ? await adaptedInputOf(agents, execution) : {}
   const response = toRecordResponse(execution, added)
   if (waitSeconds === 0) return response

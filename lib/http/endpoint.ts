@@ -1,6 +1,6 @@
 import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse'
-import type { APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyResult, Context } from 'aws-lambda'
 import type * as z from 'zod/mini'
 import type { parameterSchemas } from '../api/parameters.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
@@ -62,6 +62,8 @@ export type Request<Name extends OperationName = OperationName> = {
   basePath: string
   /** The requested path, with the base path. */
   path: string
+  /** Aborts when the client hangs up. On Lambda, where that is not known, there is none. */
+  signal: AbortSignal | undefined
   /** The request as it arrived, for a protocol of its own. */
   event: ServiceEvent
 }
@@ -78,7 +80,7 @@ export function endpoint<Name extends OperationName>(
   const operation = getOperation(name)
   const { rates, suggest, query, headers }: AnyOptions = options ?? {}
   const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
-  const handler = middy<ServiceEvent, APIGatewayProxyResult>(
+  const handler = middy<ServiceEvent, APIGatewayProxyResult, Error, CallContext>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
   )
     .use(responseHeaders(readCorsOrigins()))
@@ -94,8 +96,13 @@ export function endpoint<Name extends OperationName>(
   if (!operation.public) handler.use(restrictParameters(query !== undefined && 'tenantId' in query.shape))
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body && !operation.rawBody) handler.use(jsonBody(operation))
-  return handler.handler(async (event: ServiceEvent) => toProxyResult(await handle(toRequest<Name>(event))))
+  return handler.handler(async (event, { signal }) =>
+    toProxyResult(await handle(toRequest<Name>(event, signal))),
+  )
 }
+
+/** The local gateway adds the signal. */
+type CallContext = Context & { signal?: AbortSignal }
 
 type Handler = (event: ServiceEvent, context: never) => Promise<unknown>
 
@@ -113,7 +120,10 @@ export function family(handlers: Partial<Record<OperationName, Handler>>): Handl
   }
 }
 
-function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Name> {
+function toRequest<Name extends OperationName>(
+  event: ServiceEvent,
+  signal: AbortSignal | undefined,
+): Request<Name> {
   return {
     requestId: event.requestContext.requestId,
     access: event.access ?? ANONYMOUS,
@@ -127,6 +137,7 @@ function toRequest<Name extends OperationName>(event: ServiceEvent): Request<Nam
     accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
+    signal,
     event,
   }
 }

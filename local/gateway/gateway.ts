@@ -59,6 +59,8 @@ export function createGateway(params: GatewayOptions): Server {
 
   // Longer than clients keep idle connections, so that the server closes none while a request is on its way.
   server.keepAliveTimeout = 65_000
+  // A client can send any number of requests without waiting for the responses: each listens for the end.
+  server.on('connection', (socket) => socket.setMaxListeners(0))
   server.on('clientError', rejectMalformed)
   return server
 }
@@ -70,6 +72,9 @@ async function handleRequest(
   { handlers, authorizer, corsOrigins }: Pick<GatewayOptions, 'handlers' | 'authorizer' | 'corsOrigins'>,
 ): Promise<APIGatewayProxyResult> {
   const body = readBody(request)
+  const hungUp = new AbortController()
+  const hangUp = () => hungUp.abort(new ServiceError('BadRequest', 'The client closed the connection.'))
+  request.socket.once('close', hangUp)
   try {
     const { pattern, match } = findPath(request)
     if (corsOrigins.length > 0 && request.method === 'OPTIONS') return preflightResult(methodsOf(pattern))
@@ -79,9 +84,11 @@ async function handleRequest(
     const authorizerContext = isPublic ? {} : await authorize(authorizer, authorization, route)
     if (!match) throw new MethodNotAllowed(methodsOf(pattern))
     const event = toProxyEvent({ request, requestId, match, authorizerContext, body: await receive(body) })
-    const context = { awsRequestId: requestId, functionName: functionOf(match.route.operation) }
+    const functionName = functionOf(match.route.operation)
+    const context = { awsRequestId: requestId, functionName, signal: hungUp.signal }
     return (await handlers[match.route.operation](event, context)) as APIGatewayProxyResult
   } finally {
+    request.socket.off('close', hangUp)
     await body
   }
 }

@@ -124,6 +124,21 @@ describe('a token', () => {
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(MAX_WAITS - 1)
     expect((await wait()).status).toBe(200)
   })
+
+  it('is not charged for waits whose client has hung up', async () => {
+    const { org, path, cancel } = await setUp()
+    const hangUp = new AbortController()
+    const url = `${inject('service')}${path}`
+    const headers = { Authorization: `Bearer ${org.token}`, Prefer: 'wait=25' }
+    const waits = Array.from({ length: MAX_WAITS }, () => fetch(url, { headers, signal: hangUp.signal }))
+    const ended = Promise.allSettled(waits)
+    const wait = () => org.call('GET', path, { headers: { Prefer: 'wait=1' } })
+    await vi.waitFor(async () => expect((await wait()).status).toBe(429), { timeout: 10_000, interval: 10 })
+    hangUp.abort()
+    await vi.waitFor(async () => expect((await wait()).status).toBe(200), { timeout: 5_000, interval: 10 })
+    await ended
+    await cancel()
+  })
 })
 
 describe('holdRequest', () => {

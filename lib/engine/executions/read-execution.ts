@@ -13,7 +13,7 @@ type Params = ExecutionReference & {
   /** How long to wait until the execution is final. */
   waitSeconds: number
   /** Ends the wait. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**

@@ -24,11 +24,11 @@ afterEach(async () => {
 
 /** A gateway whose `GET /v1/me` calls this handler, without a token. */
 async function serve(
-  handle: (event: APIGatewayProxyEvent) => unknown,
+  handle: (event: APIGatewayProxyEvent, context: { signal?: AbortSignal }) => unknown,
   options: Partial<GatewayOptions> = {},
 ) {
   const handlers = {
-    'get-me': async (event) => handle(event),
+    'get-me': async (event, context) => handle(event, context),
     'check-health': async () => toProxyResult({ status: 200, body: { success: true } }),
   } as Partial<Handlers> as Handlers
   const policyDocument = { Version: '2012-10-17', Statement: [] }
@@ -122,6 +122,26 @@ describe('createGateway', () => {
     await expect.poll(() => unused.length).toBe(0)
     socket.destroy()
     await expect.poll(() => streams.map(({ destroyed }) => destroyed)).toEqual([true, true, true])
+  })
+
+  it('tells the functions of all requests of a connection that the client has hung up', async () => {
+    const calls = 20
+    const reasons: unknown[] = []
+    const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    let begun = 0
+    const { port, isHealthy } = await serve(async (_, { signal }) => {
+      begun++
+      if (signal) await once(signal, 'abort')
+      reasons.push(signal?.reason)
+      throw signal?.reason
+    })
+    const socket = await open(port, request().repeat(calls))
+    await expect.poll(() => begun).toBe(calls)
+    socket.destroy()
+    await expect.poll(() => reasons.length).toBe(calls)
+    expect(reasons).toEqual(Array(calls).fill(expect.objectContaining({ code: 'BadRequest' })))
+    expect(await isHealthy()).toBe(true)
+    expect(warnings).not.toHaveBeenCalled()
   })
 
   it('survives a stream that fails, also while it is destroyed', async () => {
