@@ -91,10 +91,10 @@ await loadPatternEngine()
 function checkPatterns(schema: JsonObject): SchemaProblem[] {
   return listPatterns(schema)
     .filter(({ isSupported }) => !isSupported())
-    .map(({ pattern, path }) => {
-      const reason = path.at(-2) === 'patternProperties' ? COMPLEX_KEY : UNSUPPORTED_PATTERN
-      return { path, message: `pattern ${truncate(pattern, 100)} ${reason}` }
-    })
+    .map(({ pattern, path, isKey }) => ({
+      path,
+      message: `pattern ${truncate(pattern, 100)} ${isKey ? COMPLEX_KEY : UNSUPPORTED_PATTERN}`,
+    }))
 }
 
 const UNSUPPORTED_PATTERN =

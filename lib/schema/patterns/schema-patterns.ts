@@ -5,16 +5,16 @@ import { compilePattern, isSimplePattern, type Matcher } from './compile-pattern
 
 /** The patterns of a declared schema. Whether one is certain to take linear time can be told after `loadPatterns`. */
 export function listPatterns(declared: JsonObject) {
-  const patterns: { pattern: string; path: string[]; isSupported: () => boolean }[] = []
+  const patterns: { pattern: string; path: string[]; isKey: boolean; isSupported: () => boolean }[] = []
   mapSubschemas(toJsonSchema(declared), (schema, path) => {
     const { pattern, patternProperties } = schema
     if (typeof pattern === 'string') {
       const isSupported = () => compilePattern(pattern) !== undefined
-      patterns.push({ pattern, path: [...path, 'pattern'], isSupported })
+      patterns.push({ pattern, path: [...path, 'pattern'], isKey: false, isSupported })
     }
     for (const name of namesOf(patternProperties)) {
       const isSupported = () => isSimplePattern(name)
-      patterns.push({ pattern: name, path: [...path, 'patternProperties', name], isSupported })
+      patterns.push({ pattern: name, path: [...path, 'patternProperties', name], isKey: true, isSupported })
     }
     return schema
   })

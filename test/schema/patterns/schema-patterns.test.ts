@@ -73,6 +73,11 @@ describe('checkDeclaredSchema, patterns', () => {
     ['properties.a.pattern', object({ a: { type: 'string', pattern: '^(?=a)b' } }), 'is not supported: RE2'],
     ['properties.a.pattern', object({ a: { type: 'string', pattern: '(a)\\1' } }), 'is not supported: RE2'],
     [
+      'properties.patternProperties.pattern',
+      object({ patternProperties: { type: 'string', pattern: '(?=a)b' } }),
+      'is not supported: RE2',
+    ],
+    [
       'patternProperties.^(a+)+$',
       object({}, { patternProperties: { '^(a+)+$': true } }),
       'may take more than linear time',
