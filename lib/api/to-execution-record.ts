@@ -31,7 +31,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     attempts: execution.attempts,
     steps: execution.steps,
     ...toUsageRecord(execution.usage),
-    ...(execution.steps === 0 && { costUsd: 0 }),
+    ...(execution.steps === 0 && isUnused(execution.usage) && { costUsd: 0 }),
     model: execution.model,
     learnedFrom: execution.learnedFrom ?? [],
     ...(execution.warnings.length > 0 && { warnings: execution.warnings }),
@@ -90,12 +90,22 @@ function toOutcome(recorded: CallResult | undefined) {
 const getDurationMs = ({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }) =>
   Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
 
+/** Nothing costs nothing, whatever the price of the model. */
+const isUnused = ({ inputTokens, outputTokens }: Usage): boolean => inputTokens + outputTokens === 0
+
 /** The tokens and the cost, which a record has next to each other. */
 export function toUsageRecord(usage: Usage): { usage: UsageRecord; costUsd: number | null } {
-  const { inputTokens, outputTokens, costUsd = null } = usage
+  const { inputTokens, outputTokens, costUsd = null, estimated } = usage
   const { cachedInputTokens = null, cacheWriteTokens = null, reasoningTokens = null } = usage
   return {
-    usage: { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens },
+    usage: {
+      inputTokens,
+      outputTokens,
+      cachedInputTokens,
+      cacheWriteTokens,
+      reasoningTokens,
+      ...(estimated && { estimated }),
+    },
     costUsd,
   }
 }

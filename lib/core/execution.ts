@@ -37,6 +37,8 @@ export type Usage = {
   reasoningTokens?: number
   /** The price in US dollars when the responses were received; absent if the model has no price. */
   costUsd?: number
+  /** A part of it is estimated: the provider did not report it. Absent if nothing is. */
+  estimated?: true
 }
 
 /** A worker's exclusive right to write an execution. Times are milliseconds since the epoch. */
@@ -88,7 +90,7 @@ export type Execution = {
   startedAt: string | null
   finishedAt: string | null
   steps: number
-  /** What its steps have used, with those that could not be stored. */
+  /** What its steps have used, with those that could not be stored, and with responses that could not be used. */
   usage: Usage
   model: string | null
   options: RunOptions
@@ -104,6 +106,8 @@ export type Execution = {
   /** Claims since the last checkpoint that an outage of the database ended, and that lost no step. */
   outages: number
   lostSteps: LostStep[]
+  /** What responses have used that ended early or were invalid, so that they are in no step; null without any. */
+  lostUsage: Usage | null
   /** The retryable error that made the last worker release it. */
   lastError: ExecutionError | null
   lease: Lease | null
@@ -134,7 +138,12 @@ export type LeasedExecution = Execution & { lease: Lease }
  * How a run ended. `cached`, `cachedExecutionId`: present when the output was reused from another execution. An error
  * without `steps`, `usage` and `model` keeps those recorded so far.
  */
-export type Outcome = { logs?: string | null; lostSteps?: LostStep[]; warnings?: string[] } & (
+export type Outcome = {
+  logs?: string | null
+  lostSteps?: LostStep[]
+  lostUsage?: Usage
+  warnings?: string[]
+} & (
   | ({ status: 'SUCCESS'; output: JsonObject; cached?: true; cachedExecutionId?: string } & Progress)
   | ({ status: 'ERROR'; error: ExecutionError } & Partial<Progress>)
 )
@@ -196,6 +205,7 @@ export function newExecution(params: NewExecution): Execution {
     attemptsSinceProgress: lease ? 1 : 0,
     outages: 0,
     lostSteps: [],
+    lostUsage: null,
     lastError: null,
     lease,
     openUntil: now + graceMs,
@@ -229,12 +239,17 @@ export function addUsage(a: Usage, b: Usage): Usage {
   }
   const [first, second] = [a.costUsd, b.costUsd]
   if (first !== undefined && second !== undefined) sum.costUsd = roundDollars(first + second)
+  if (a.estimated || b.estimated) sum.estimated = true
   return sum
 }
 
-/** What a run has used: its stored steps, and those that could not be stored. */
-export function totalUsage({ steps, usage }: Pick<Progress, 'steps' | 'usage'>, lost: LostStep[]): Usage {
-  const used = [...(steps > 0 ? [usage] : []), ...lost.flatMap((step) => step.usage ?? [])]
+type Used = Pick<Execution, 'steps' | 'usage' | 'lostSteps' | 'lostUsage'>
+
+/** What a run has used: its stored steps, those that could not be stored, and responses that could not be used. */
+export function totalUsage({ steps, usage, lostSteps, lostUsage }: Used): Usage {
+  const used = [steps > 0 && usage, ...lostSteps.map((step) => step.usage), lostUsage].filter(
+    (each) => !!each,
+  )
   return used.length > 0 ? used.reduce(addUsage) : usage
 }
 

@@ -71,6 +71,8 @@ export type ModelRequest = {
   answerMode?: AnswerMode
   /** Output tokens of the last response to this request, if it was truncated: this one gets twice the output limit. */
   truncatedAfter?: number
+  /** What the budget of the run allows; the output limit is not higher. */
+  maxOutputTokens?: number
   signal: AbortSignal
 }
 
@@ -80,6 +82,8 @@ export interface Model {
   name: string
   /** `tool`, and the others that the model supports. */
   answerModes: readonly AnswerMode[]
+  /** The price in US dollars of what a response used; absent if the model has none. */
+  costOf?(usage: Usage): number
   /** @throws ModelError */
   respond(request: ModelRequest): Promise<ModelResponse>
   userMessage(text: string): Json
@@ -99,16 +103,25 @@ export class ModelError extends Error {
   readonly isRefusal: boolean
   /** The provider's Retry-After in milliseconds; null if it sent none. */
   readonly retryAfterMs: number | null
+  /** What the response used that arrived and cannot be used; absent if none arrived. */
+  usage?: Usage
 
   constructor(
     message: string,
-    options: { isTransient: boolean; isRefusal?: boolean; retryAfterMs?: number | null; cause?: unknown },
+    options: {
+      isTransient: boolean
+      isRefusal?: boolean
+      retryAfterMs?: number | null
+      usage?: Usage
+      cause?: unknown
+    },
   ) {
     super(message, { cause: options.cause })
     this.name = 'ModelError'
     this.isTransient = options.isTransient
     this.isRefusal = options.isRefusal ?? false
     this.retryAfterMs = options.retryAfterMs ?? null
+    if (options.usage) this.usage = options.usage
   }
 }
 

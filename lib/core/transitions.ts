@@ -1,4 +1,4 @@
-import type { Execution, ExecutionError, Lease, LostStep, Outcome, Progress } from './execution.ts'
+import type { Execution, ExecutionError, Lease, LostStep, Outcome, Progress, Usage } from './execution.ts'
 import { MAX_ATTEMPTS } from './limits.ts'
 
 /** Preconditions of a write, in addition to the execution being open. All that are present must hold. */
@@ -44,13 +44,15 @@ export type Renewal = {
   /** The progress was made before this attempt, which therefore counts. */
   isEarlier?: boolean
   learnedFrom?: string[]
+  /** All of the run so far. */
+  lostUsage?: Usage
   /** When the run began after it had waited for another one. */
   startedAt?: string
 }
 
 /** Extends the lease. */
 export function renew(renewal: Renewal): Transition {
-  const { lease, openUntil, progress, isEarlier, learnedFrom, startedAt } = renewal
+  const { lease, openUntil, progress, isEarlier, learnedFrom, lostUsage, startedAt } = renewal
   const set = {
     ...(startedAt && { startedAt }),
     lease,
@@ -58,6 +60,7 @@ export function renew(renewal: Renewal): Transition {
     ...(progress && { ...progress, ...PROGRESSED, lastError: null }),
     ...(progress && isEarlier && { attemptsSinceProgress: 1 }),
     ...(learnedFrom && { learnedFrom }),
+    ...(lostUsage && { lostUsage }),
   }
   return { guard: { owner: lease.owner }, set }
 }
@@ -74,6 +77,7 @@ export type Release = {
   progress?: Progress | null
   /** All of the run so far. */
   lostSteps?: LostStep[]
+  lostUsage?: Usage
   /** False if the attempt is not the run's own failure: it waits for another execution, or an outage ended it. */
   isCounted?: boolean
   /** It waits for another execution: its time begins with the next claim. */
@@ -84,12 +88,22 @@ export type Release = {
 
 /** Releases the lease so that another worker can continue. */
 export function release(owner: string, params: Release): Transition {
-  const { until, error, progress, lostSteps, isCounted = true, isWaiting, isOutage = false } = params
+  const {
+    until,
+    error,
+    progress,
+    lostSteps,
+    lostUsage,
+    isCounted = true,
+    isWaiting,
+    isOutage = false,
+  } = params
   const set = {
     lease: null,
     openUntil: until,
     ...(error && { lastError: limitError(error) }),
     ...(lostSteps && { lostSteps }),
+    ...(lostUsage && { lostUsage }),
     ...(isWaiting && { startedAt: null }),
     ...(progress && { ...progress, ...PROGRESSED }),
   }

@@ -1,9 +1,10 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ModelSettings } from '../core/agent.ts'
-import { FINAL_ANSWER, type Model, type ModelRequest } from '../core/model.ts'
+import { FINAL_ANSWER, type Model, ModelError, type ModelRequest } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { checkModel } from './check-model.ts'
 import { connect } from './endpoints/connection.ts'
+import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
 import { formatModelName, type ModelName, prefixOf } from './model-name.ts'
 import { getAnswerModes, toReasoningOptions } from './providers/model-traits.ts'
 import { traitsOf } from './providers/providers.ts'
@@ -49,6 +50,11 @@ export async function openModel(
   async function send(request: ModelRequest, isJson: boolean) {
     const { signal, tools } = request
     const timeout = startTokenTimeout(provider, timeouts, signal)
+    const received = { text: '', isRejected: false }
+    const estimate = () => ({
+      inputTokens: estimateInputTokens(request),
+      outputTokens: estimateTokens(received.text),
+    })
     let hasBegun = false
     try {
       const outputLimit = outputLimitOf(request, limit)
@@ -61,12 +67,16 @@ export async function openModel(
         includeRawChunks: traits.stream?.readRefusal !== undefined,
       })
       hasBegun = true
-      const result = await collectStream(stream, timeout, traits.stream)
-      return toResponse(result, { provider, tools })
+      const result = await collectStream(stream, timeout, traits.stream, received)
+      return toResponse(result, { provider, tools, estimate })
     } catch (error) {
-      if (timeout.signal.aborted) throw timeout.signal.reason
       rejectsFormat ||= isJson && rejectsResponseFormat(error)
-      throw toModelError(error, { provider, secrets, request, hasBegun, now: Date.now() })
+      const failure = timeout.signal.aborted
+        ? timeout.signal.reason
+        : toModelError(error, { provider, secrets, request, hasBegun, now: Date.now() })
+      const isLost = hasBegun && !received.isRejected && failure instanceof ModelError
+      if (isLost) failure.usage ??= { ...estimate(), estimated: true }
+      throw failure
     } finally {
       timeout.stop()
     }

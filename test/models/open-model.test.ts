@@ -57,9 +57,12 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
     expect({ stopReason, text }).toEqual({ stopReason: expected, text: 'I cannot help with that.' })
   })
 
-  it('returns no usage if the provider returns none', async () => {
+  it('estimates the usage if the provider returns none', async () => {
     const { model } = await openScripted(scripted.server, format, [{ text: 'Three.', usage: null }])
-    expect((await model.respond(requestOf(model))).usage).toEqual({ inputTokens: 0, outputTokens: 0 })
+    const { usage } = await model.respond(requestOf(model))
+    expect(usage).toMatchObject({ estimated: true, outputTokens: 2 })
+    expect(usage.inputTokens).toBeGreaterThan(20)
+    expect(usage.inputTokens).toBeLessThan(200)
   })
 
   it('returns an empty response without text and messages', async () => {

@@ -281,6 +281,8 @@ export type Usage = {
   cacheWriteTokens: number | null
   /** Null if the provider does not report them. */
   reasoningTokens: number | null
+  /** A part is estimated because a provider did not report it. Absent if nothing is. */
+  estimated?: true
 }
 
 export type Version = {

@@ -22,6 +22,10 @@ export const usageRecord = z
       "Written to the provider's prompt cache. Null if the provider does not report them.",
     ),
     reasoningTokens: nullableInt.describe('Null if the provider does not report them.'),
+    estimated: z
+      .literal(true)
+      .optional()
+      .describe('A part is estimated because a provider did not report it. Absent if nothing is.'),
   })
   .meta({ id: 'Usage' })
 

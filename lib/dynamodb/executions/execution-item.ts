@@ -58,6 +58,7 @@ const PLAIN_FIELDS = {
   attemptsSinceProgress: undefined,
   outages: 0,
   lostSteps: [],
+  lostUsage: null,
   openUntil: null,
   deadlineAt: undefined,
   idempotencyId: null,
@@ -113,7 +114,7 @@ export function toSummary(item: ExecutionItem): ExecutionSummary {
   ) as Pick<ExecutionSummary, PlainField>
   return {
     ...plain,
-    usage: totalUsage(item, plain.lostSteps),
+    usage: totalUsage(plain),
     error: error ? (JSON.parse(error) as ExecutionError) : null,
     lastError: lastError ? (JSON.parse(lastError) as ExecutionError) : null,
     lease: leaseOwner && leaseExpiresAt ? { owner: leaseOwner, expiresAt: leaseExpiresAt } : null,

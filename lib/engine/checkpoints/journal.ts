@@ -6,6 +6,8 @@ import {
   NO_USAGE,
   type Outcome,
   type Progress,
+  totalUsage,
+  type Usage,
 } from '../../core/execution.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
 import type { LeaseHeartbeat } from './lease-heartbeat.ts'
@@ -43,6 +45,8 @@ export class Journal {
   private totals = { steps: 0, usage: NO_USAGE }
   /** Steps that earlier attempts could not store. */
   private readonly lostBefore: LostStep[]
+  /** What responses of all attempts have used that could not be used. */
+  private lostUsage: Usage | null
   /** The step that this worker is storing, or could not store. */
   lostStep: LostStep | null = null
   private readonly params: Params
@@ -55,7 +59,8 @@ export class Journal {
     this.params = params
     this.recorded = recorded
     for (const { step } of recorded) this.totals = this.totalsWith(step)
-    const { lostSteps } = params.execution
+    const { lostSteps, lostUsage } = params.execution
+    this.lostUsage = lostUsage
     // A write can arrive after its worker has given it up.
     this.lostBefore = lostSteps.filter(({ number, attempt }) => {
       const stored = recorded[number - 1]?.step
@@ -86,10 +91,28 @@ export class Journal {
     return this.lostStep ? [...this.lostBefore, this.lostStep] : this.lostBefore
   }
 
-  /** The same for the record, unless it shows them already: none, for most runs. */
-  get losses(): { lostSteps?: LostStep[] } {
-    const { lostSteps } = this
-    return lostSteps.length + this.params.execution.lostSteps.length > 0 ? { lostSteps } : {}
+  /** What is lost, for the record: nothing, for most runs. */
+  get losses(): { lostSteps?: LostStep[]; lostUsage?: Usage } {
+    const { lostSteps, lostUsage } = this
+    const hasLostSteps = lostSteps.length + this.params.execution.lostSteps.length > 0
+    return { ...(hasLostSteps && { lostSteps }), ...(lostUsage && { lostUsage }) }
+  }
+
+  /** What the run has used so far, also for what is lost. */
+  get usage(): Usage {
+    return totalUsage({ ...this.totals, lostSteps: this.lostSteps, lostUsage: this.lostUsage })
+  }
+
+  /**
+   * Counts a response that could not be used. It is in the record before the next request, so that no worker forgets
+   * more than one.
+   * @throws AttemptStopped `LeaseLost`
+   */
+  async addLostResponse(usage: Usage): Promise<void> {
+    this.assertMayWrite()
+    this.lostUsage = this.lostUsage ? addUsage(this.lostUsage, usage) : usage
+    const { lostUsage } = this
+    if (!(await this.params.heartbeat.renew({ lostUsage }).catch(ifUnavailable))) throw leaseLost()
   }
 
   /** Adds what the journal knows of the run, however it ended. */

@@ -3,6 +3,7 @@ import pRetry from 'p-retry'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
+import type { Journal } from '../checkpoints/journal.ts'
 
 export type RetryLimits = {
   system: System
@@ -11,6 +12,7 @@ export type RetryLimits = {
   endsAt: number
   /** Whether another model, or a later attempt from the queue, continues if this model does not respond. */
   hasAlternative: boolean
+  journal: Pick<Journal, 'addLostResponse'>
 }
 
 /** With an alternative. Without one, only the time is limited. */
@@ -22,12 +24,14 @@ const MAX_DELAY_SHARE = 1 / 6
 /**
  * One model response. Transient errors are retried with exponential backoff, or after the provider's Retry-After,
  * within 60 s and half of the time that is left. With an alternative, the model is not worth waiting for that long.
+ * Responses that arrived and cannot be used are counted.
  * @throws ModelError if it is permanent, persists, or asks for a longer wait
+ * @throws AttemptStopped `LeaseLost`
  */
 export function respondWithRetry(
   model: Model,
   request: ModelRequest,
-  { system, times, endsAt, hasAlternative }: RetryLimits,
+  { system, times, endsAt, hasAlternative, journal }: RetryLimits,
 ): Promise<ModelResponse> {
   const { signal } = request
   const { retryDelayMs, retryWindowMs, backoffMs } = times
@@ -40,6 +44,9 @@ export function respondWithRetry(
     factor: 2,
     randomize: true,
     signal,
+    onFailedAttempt: async ({ error }) => {
+      if (error instanceof ModelError && error.usage) await journal.addLostResponse(error.usage)
+    },
     shouldRetry: async ({ error, retryDelay }) => {
       if (!(error instanceof ModelError) || !error.isTransient) return false
       const now = system.now()

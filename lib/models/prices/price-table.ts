@@ -1,6 +1,6 @@
 import { roundDollars, type Usage } from '../../core/execution.ts'
 import { isJsonObject, tryParseJson } from '../../core/json/json.ts'
-import { type Model, ModelConfigurationError } from '../../core/model.ts'
+import { type Model, ModelConfigurationError, ModelError } from '../../core/model.ts'
 import { type Environment, MODEL_PRICES } from '../../environment.ts'
 import { type ModelName, parseModelName, prefixOf, toModelId } from '../model-name.ts'
 import { findRates, findRatesProblem, type Rates } from './rates.ts'
@@ -79,13 +79,20 @@ export function withCost(model: Model, price: Price | null): Model {
   if (!price) return model
   return {
     ...model,
+    costOf: (usage) => costOf(price, usage),
     async respond(request) {
-      const response = await model.respond(request)
-      const { usage } = response
-      return { ...response, usage: { ...usage, costUsd: costOf(price, usage) } }
+      try {
+        const response = await model.respond(request)
+        return { ...response, usage: withPrice(price, response.usage) }
+      } catch (error) {
+        if (error instanceof ModelError && error.usage) error.usage = withPrice(price, error.usage)
+        throw error
+      }
     },
   }
 }
+
+const withPrice = (price: Price, usage: Usage): Usage => ({ ...usage, costUsd: costOf(price, usage) })
 
 /** The price of one model response in US dollars. `inputTokens` includes those read from and written to the cache. */
 export function costOf({ above, ...base }: Price, usage: Omit<Usage, 'costUsd'>): number {

@@ -19,6 +19,14 @@ export type CollectedResponse = {
   refusal: string
 }
 
+/** What has arrived of a response, also if it ends early. */
+export type Received = {
+  /** Text, reasoning and inputs of calls. */
+  text: string
+  /** The provider reported an error before anything else. */
+  isRejected: boolean
+}
+
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>
 
 /** A stream that ended before its response did. */
@@ -34,6 +42,7 @@ export async function collectStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   timeout: Pick<TokenTimeout, 'expectFirst' | 'expectNext'>,
   { readRefusal, endsWithUsage = false, buffersInputs }: StreamTraits = {},
+  received: Received = { text: '', isRejected: false },
 ): Promise<CollectedResponse> {
   const content: LanguageModelV4Content[] = []
   const open = new Map<string, LanguageModelV4Text | LanguageModelV4Reasoning>()
@@ -42,6 +51,7 @@ export async function collectStream(
   for await (const part of stream) {
     switch (part.type) {
       case 'error':
+        received.isRejected = received.text === ''
         throw part.error
       case 'raw':
         refusal += textOf(readRefusal?.(part.rawValue ?? {}))
@@ -62,6 +72,7 @@ export async function collectStream(
       case 'reasoning-delta': {
         const started = open.get(part.id)
         if (started) Object.assign(started, { text: started.text + part.delta }, metadataOf(part))
+        received.text += part.delta
         timeout.expectNext()
         break
       }
@@ -76,6 +87,7 @@ export async function collectStream(
         break
       case 'tool-input-start':
       case 'tool-input-delta':
+        received.text += part.type === 'tool-input-delta' ? part.delta : part.toolName
         if (buffersInputs) timeout.expectFirst()
         else timeout.expectNext()
     }

@@ -21,18 +21,23 @@ import type { CollectedResponse } from './collect-stream.ts'
 
 const NOT_EXECUTED = 'The call was not executed because the response is incomplete or was refused.'
 
-type Context = { provider: string; tools: ToolDeclaration[] }
+type Estimate = () => Pick<Usage, 'inputTokens' | 'outputTokens'>
+
+/** `estimate`: what the response used, if the provider does not report it. */
+type Context = { provider: string; tools: ToolDeclaration[]; estimate: Estimate }
 
 /** @throws ModelError if two calls have the same id, which makes their results ambiguous */
-export function toResponse(result: CollectedResponse, { provider, tools }: Context): ModelResponse {
-  const { content, usage, refusal } = result
+export function toResponse(result: CollectedResponse, { provider, tools, estimate }: Context): ModelResponse {
+  const { content, refusal } = result
+  const usage = toUsage(result.usage, estimate)
   const stopReason = toStopReason(result.finishReason, refusal)
   const isUsable = !isTruncated(stopReason) && !isRefused(stopReason)
   const calls = new Map<string, ToolCall>()
   for (const part of content) {
     if (part.type !== 'tool-call') continue
     if (calls.has(part.toolCallId)) {
-      throw new ModelError(`${provider} returned two tool calls with the same id.`, { isTransient: true })
+      const message = `${provider} returned two tool calls with the same id.`
+      throw new ModelError(message, { isTransient: true, usage })
     }
     const call = parseToolCall(part, tools)
     calls.set(part.toolCallId, isUsable ? call : { ...call, error: NOT_EXECUTED })
@@ -42,7 +47,7 @@ export function toResponse(result: CollectedResponse, { provider, tools }: Conte
     messages: toJson([...toAssistantMessages(content, calls), ...toErrorMessages(toolCalls)]),
     text: refusal || content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls,
-    usage: toUsage(usage),
+    usage,
     stopReason,
   }
 }
@@ -139,18 +144,25 @@ const PATHS = COUNTS.map((count) => ({
   paths: PROVIDERS.flatMap((provider) => traitsOf(provider).usage[count] ?? []),
 }))
 
-/** What a response used, without its cost. Counts that the provider does not report are absent, or 0 where required. */
-function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage {
+/**
+ * What a response used, without its cost. Counts that the provider does not report are absent, or taken from the
+ * estimate where required. No request has 0 input tokens, so that a report without any token is none.
+ */
+function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage, estimate: Estimate): Usage {
   const reported = PATHS.flatMap(({ count, paths }) => {
     const tokens = paths.map((path) => valueAt(raw, path)).find((value) => typeof value === 'number')
     return tokens === undefined ? [] : [[count, toCount(tokens)]]
   })
-  return {
-    inputTokens: toCount(inputTokens.total),
-    outputTokens: toCount(outputTokens.total),
-    ...Object.fromEntries(reported),
-  }
+  const [input, output] = [toCount(inputTokens.total), toCount(outputTokens.total)]
+  const isReported = inputTokens.total !== undefined && outputTokens.total !== undefined && input + output > 0
+  const counts = isReported ? { inputTokens: input, outputTokens: output } : fill([input, output], estimate())
+  return { ...counts, ...Object.fromEntries(reported), ...(!isReported && { estimated: true }) }
 }
+
+const fill = ([input, output]: [number, number], estimate: ReturnType<Estimate>) => ({
+  inputTokens: input || estimate.inputTokens,
+  outputTokens: output || estimate.outputTokens,
+})
 
 const valueAt = (value: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((parent, name) => (isJsonObject(parent) ? parent[name] : undefined), value)
