@@ -23,7 +23,7 @@ beforeAll(async () => {
 }
 `
   cli.write(inFolder('agents/hello', { ...greeter('x'), 'agent.ts': code, 'cases.yaml': COMMENT }))
-  await cli.json(['publish', 'agents/hello'])
+  await cli.json(['publish', 'agents/hello', '--no-types'])
 })
 
 /** Runs the agent. Returns the id of the execution. */

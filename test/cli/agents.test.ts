@@ -50,7 +50,9 @@ describe('publish, list, show, versions', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^Published bye\.\n {2}version {2}[0-9a-f-]{36}\n/)
     expect(stdout).toContain('npm run agents -- run bye --input input.json')
-    expect((await cli.run(['publish', 'a folder/bye', '--draft'])).stdout).toContain("publish 'a folder/bye'")
+    expect((await cli.run(['publish', 'a folder/bye', '--draft', '--no-types'])).stdout).toContain(
+      "publish 'a folder/bye'",
+    )
 
     const list = (await cli.run(['list'])).stdout.trimEnd().split('\n')
     expect(list[0]).toMatch(/^SLUG +TITLE +CURRENT VERSION +DRAFT +UPDATED$/)

@@ -68,9 +68,9 @@ describe('an error of the command line', () => {
   })
 
   it('names the command that restores an archived agent', async () => {
-    await cli.json(['publish', 'hello'])
+    await cli.json(['publish', 'hello', '--no-types'])
     await cli.json(['archive', 'hello'])
-    const { stderr } = await cli.run(['publish', 'hello'])
+    const { stderr } = await cli.run(['publish', 'hello', '--no-types'])
     expect(stderr).toBe('Agent hello is archived. Restore it: npm run agents -- restore hello\n')
   })
 

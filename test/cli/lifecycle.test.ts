@@ -136,14 +136,17 @@ describe('publish --url', () => {
     const first = await cli.json(['publish', 'remote', ...target, '--message', 'First'])
     expect(first).toMatchObject({ slug: 'remote', status: 'PUBLISHED' })
     expect((await org.run('remote', { name: 'Ada' })).json).toEqual({ said: 'Remote Ada' })
-    const { stdout } = await cli.run(['publish', 'remote', '--url', `${inject('service')}/v1`], {
-      environment: { AGENTS_TOKEN: org.token },
-    })
+    const { stdout } = await cli.run(
+      ['publish', 'remote', '--no-types', '--url', `${inject('service')}/v1`],
+      {
+        environment: { AGENTS_TOKEN: org.token },
+      },
+    )
     expect(stdout).toContain('nothing new was created')
     const [version, ...others] = (await org.call('GET', '/v1/agents/remote/versions')).json
     expect([version.id, version.message, others]).toEqual([first.versionId, 'First', []])
     // The same content has the same hash wherever it is published.
-    const local = await cli.json(['publish', 'remote'])
+    const local = await cli.json(['publish', 'remote', '--no-types'])
     const [{ contentHash }] = await cli.json(['versions', 'remote'])
     expect([contentHash, local.slug]).toEqual([version.contentHash, 'remote'])
   })
@@ -167,7 +170,7 @@ describe('publish --url', () => {
     ],
   ])('fails %s', async (_, options, message) => {
     cli.write(inFolder('remote', greeter('Remote')))
-    const { error } = await cli.json(['publish', 'remote', ...options], { code: 1 })
+    const { error } = await cli.json(['publish', 'remote', '--no-types', ...options], { code: 1 })
     expect(error.message).toContain(message)
   })
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   cli.write(inFolder('random', { ...greeter('x'), 'agent.ts': random }))
   cli.write(inFolder('exits', { ...greeter('x'), 'agent.ts': 'export default () => process.exit(0)\n' }))
   cli.write(MODEL_AGENT)
-  for (const folder of ['random', 'exits', 'asks']) await cli.json(['publish', folder])
+  for (const folder of ['random', 'exits', 'asks']) await cli.json(['publish', folder, '--no-types'])
 })
 afterAll(async () => {
   await scripted.stop()
@@ -124,7 +124,7 @@ describe('--version', () => {
   })
 
   it('of run is the version of the agent', async () => {
-    const { versionId } = await cli.json(['publish', 'random'])
+    const { versionId } = await cli.json(['publish', 'random', '--no-types'])
     const outcome = await cli.run(['run', 'random', '--input', '-', '--version', versionId], { stdin: '{}' })
     expect(outcome.stderr).toContain(`version ${versionId}`)
   })

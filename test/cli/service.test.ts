@@ -15,7 +15,7 @@ let service: Service
 
 beforeAll(async () => {
   cli.write(inFolder('hello', greeter('Hello')))
-  await cli.json(['publish', 'hello'])
+  await cli.json(['publish', 'hello', '--no-types'])
   service = await startService({ dataDir: cli.dataDir })
 })
 afterAll(async () => {
@@ -38,7 +38,7 @@ describe('the CLI while the service runs', () => {
     const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
     const call = createClient(service.url, token)
     cli.write(inFolder('hello', greeter('Salut')))
-    const { versionId } = await cli.json(['publish', 'hello'])
+    const { versionId } = await cli.json(['publish', 'hello', '--no-types'])
     // The service caches the current version for a second.
     await vi.waitFor(
       async () => {

@@ -27,7 +27,7 @@ describe('orgs', () => {
 
   it('isolates the agents of each organization', async () => {
     cli.write(inFolder('hello', greeter('Hello')))
-    await cli.json(['publish', 'hello', '--org', org.id])
+    await cli.json(['publish', 'hello', '--no-types', '--org', org.id])
     expect(await cli.json(['list', '--org', org.id.toUpperCase()])).toHaveLength(1)
     expect(await cli.json(['list'])).toEqual([])
     expect((await cli.run(['list'])).stdout).toBe(

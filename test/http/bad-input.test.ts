@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parameterSchemas } from '../../lib/api/parameters.ts'
 import { apiRoutes, getOperation } from '../../lib/api/routes.ts'
 import { problemRecord } from '../../lib/api/schemas/records.ts'
@@ -23,7 +23,9 @@ beforeAll(async () => {
   await org.publish('echo')
 })
 
-afterEach(async () => {
+/** After each test in a full run, which names the one that broke the service; otherwise at the end. */
+const afterTests = inject('isFullRun') ? afterEach : afterAll
+afterTests(async () => {
   expect((await org.call('POST', RUN, { body: { text: 'alive' } })).json).toEqual({ text: 'alive' })
 })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiResponse, getExecutionId, waitForExecution } from '../support/service/client.ts'
 
@@ -58,11 +59,12 @@ describe.concurrent('a run with useCache', () => {
     expect(second.json).toMatchObject({ cached: true, cachedDocumentExecutionId: getExecutionId(first) })
   })
 
+  const concurrent = propertyRuns(50)
   it.each(['useCache=true&execMode=sync', 'useCache=true&execMode=async'])(
-    'executes once for 50 concurrent requests; the other 49 are hits (%s)',
+    `executes once for ${concurrent} concurrent requests; the others are hits (%s)`,
     async (query) => {
       const input = createInput({ ms: 1_500 })
-      const responses = await Promise.all(Array.from({ length: 50 }, () => run(input, query)))
+      const responses = await Promise.all(Array.from({ length: concurrent }, () => run(input, query)))
       const records = await Promise.all(
         responses.map((response) => waitForExecution(org.call, getExecutionId(response), 60_000)),
       )

@@ -10,16 +10,28 @@ import { findFunctionResource, findResource, findResources, synthesize } from '.
 const CERTIFICATE = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
 const defaults = synthesize()
 
+/** One template for all settings, none of which affects another: to create one takes long. */
+const template = synthesize({
+  stageName: 'blue',
+  throttlingRate: 7,
+  throttlingBurst: 9,
+  logRetentionDays: 365,
+  domainName: 'agents.example.com',
+  certificateArn: CERTIFICATE,
+  runnerConcurrency: 3,
+  streamConcurrency: 100,
+  runnerBatch: 4,
+  agentMemoryMb: 640,
+  httpPublishing: 'true',
+  executionRetentionDays: 90,
+  webAcl: true,
+  kms: true,
+  openaiKeyParameter: '/team/openai',
+  anthropicKeyParameter: 'anthropic.key',
+})
+
 describe('the API settings', () => {
   it('configure the stage, the domain and the logs', () => {
-    const template = synthesize({
-      stageName: 'blue',
-      throttlingRate: 7,
-      throttlingBurst: 9,
-      logRetentionDays: 365,
-      domainName: 'agents.example.com',
-      certificateArn: CERTIFICATE,
-    })
     const { StageName, MethodSettings } = findResource(template, 'AWS::ApiGateway::Stage').Properties
     expect(StageName).toBe('blue')
     expect(MethodSettings).toMatchObject([{ ThrottlingRateLimit: 7, ThrottlingBurstLimit: 9 }])
@@ -46,9 +58,7 @@ describe('the API settings', () => {
 
 describe('runnerConcurrency', () => {
   it('limits concurrent runners', () => {
-    const mappings = Object.values(
-      findResources(synthesize({ runnerConcurrency: 3 }), 'AWS::Lambda::EventSourceMapping'),
-    )
+    const mappings = Object.values(findResources(template, 'AWS::Lambda::EventSourceMapping'))
     expect(mappings.map(({ Properties }) => Properties.ScalingConfig).filter(Boolean)).toEqual([
       { MaximumConcurrency: 3 },
     ])
@@ -56,10 +66,10 @@ describe('runnerConcurrency', () => {
 })
 
 describe('streamConcurrency', () => {
-  const concurrencyOf = (template: ReturnType<typeof synthesize>) =>
+  const concurrencyOf = (of: typeof template) =>
     FUNCTION_NAMES.flatMap((name) => {
       const { ReservedConcurrentExecutions: reserved } = findFunctionResource(
-        template,
+        of,
         'AWS::Lambda::Function',
         name,
       ).Properties
@@ -67,17 +77,17 @@ describe('streamConcurrency', () => {
     })
 
   it('limits event streams, and reserves nothing by default', () => {
-    expect(concurrencyOf(synthesize({ streamConcurrency: 100 }))).toEqual([['stream-events', 100]])
+    expect(concurrencyOf(template)).toEqual([['stream-events', 100]])
     expect(concurrencyOf(defaults)).toEqual([])
   })
 })
 
 describe('runnerBatch', () => {
   it.each([
-    [{}, 1],
-    [{ runnerBatch: 4 }, 4],
-  ])('with %j sets the batch size to %j', (context, size) => {
-    const mappings = Object.values(findResources(synthesize(context), 'AWS::Lambda::EventSourceMapping'))
+    [{}, 1, defaults],
+    [{ runnerBatch: 4 }, 4, template],
+  ])('with %j sets the batch size to %j', (_, size, of) => {
+    const mappings = Object.values(findResources(of, 'AWS::Lambda::EventSourceMapping'))
     const [runner] = mappings.filter(({ Properties }) => Properties.ScalingConfig)
     expect(runner?.Properties.BatchSize).toBe(size)
   })
@@ -85,7 +95,6 @@ describe('runnerBatch', () => {
 
 describe('agentMemoryMb', () => {
   it('is the memory of the functions that run agents, and of no others', () => {
-    const template = synthesize({ agentMemoryMb: 640 })
     const changed = FUNCTION_NAMES.filter(
       (name) => findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.MemorySize === 640,
     )
@@ -109,13 +118,12 @@ describe('modelEndpoints', () => {
 
 describe('httpPublishing', () => {
   it.each([
-    [{}, ['publish-agent']],
-    [{ httpPublishing: 'true' }, []],
-  ])('turns off the function that publishes, and no other, unless it is true: %j', (context, expected) => {
-    const template = synthesize(context)
+    [{}, ['publish-agent'], defaults],
+    [{ httpPublishing: 'true' }, [], template],
+  ])('turns off the function that publishes, and no other, unless it is true: %j', (_, expected, of) => {
     const off = FUNCTION_NAMES.filter(
       (name) =>
-        findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment.Variables
+        findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables
           .HTTP_PUBLISHING === 'off',
     )
     expect(off).toEqual(expected)
@@ -129,14 +137,13 @@ describe('executionRetentionDays', () => {
     )
 
   it('is set on every function', () => {
-    expect(new Set(readVariables(synthesize({ executionRetentionDays: 90 })))).toEqual(new Set(['90']))
+    expect(new Set(readVariables(template))).toEqual(new Set(['90']))
     expect(new Set(readVariables(defaults))).toEqual(new Set([undefined]))
   })
 })
 
 describe('webAcl', () => {
   it('protects the stage and only counts the rules on bodies', () => {
-    const template = synthesize({ webAcl: true })
     const { Rules, Scope, DefaultAction } = findResource(template, 'AWS::WAFv2::WebACL').Properties
     expect([Scope, DefaultAction]).toEqual(['REGIONAL', { Allow: {} }])
     const [rate, common] = Rules
@@ -157,7 +164,6 @@ describe('webAcl', () => {
 })
 
 describe('kms', () => {
-  const template = synthesize({ kms: true })
   const [[keyId = '', key] = []] = Object.entries(findResources(template, 'AWS::KMS::Key'))
   const arn = { 'Fn::GetAtt': [keyId, 'Arn'] }
 
@@ -192,7 +198,6 @@ describe('kms', () => {
 })
 
 describe('the API key parameters', () => {
-  const template = synthesize({ openaiKeyParameter: '/team/openai', anthropicKeyParameter: 'anthropic.key' })
   const readPermissions = (of: typeof template, name: string) =>
     JSON.stringify(findFunctionResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument)
 

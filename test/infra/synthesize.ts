@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { DISABLE_ASSET_STAGING_CONTEXT } from 'aws-cdk-lib/cx-api'
+import { RootConstruct } from 'constructs'
 import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
 import { readSettings } from '../../infra/settings.ts'
 import { ServiceStack } from '../../infra/stack.ts'
@@ -18,9 +19,11 @@ export type Resource = {
 
 const templates = new Map<string, Template>()
 
-/** The template of the stack, as `cdk synth` creates it: once for each context, because that takes long. */
+/** The template of the stack, as `cdk synth` creates it: once for the same settings, because that takes long. */
 export function synthesize(context: Record<string, unknown> = {}): Template {
-  const key = JSON.stringify(context)
+  const { node } = new RootConstruct()
+  for (const [name, value] of Object.entries({ ...CONTEXT, ...context })) node.setContext(name, value)
+  const key = JSON.stringify(readSettings(node))
   const template = templates.get(key) ?? withStack(context, (stack) => Template.fromStack(stack))
   templates.set(key, template)
   return template
@@ -39,6 +42,8 @@ export function withStack<T>(context: Record<string, unknown>, use: (stack: Serv
       outdir: join(folder, 'out'),
       // Takes seconds; `npm run synth` includes it.
       builtinCloudFormationValidation: false,
+      // Not part of the template.
+      treeMetadata: false,
     })
     const settings = readSettings(app.node)
     const stack = new ServiceStack(app, settings.stackName, { bundles: join(folder, 'bundles'), settings })

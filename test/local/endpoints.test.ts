@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs'
 import { describe, expect, inject, it } from 'vitest'
 import { createLocalClient, waitForExecution } from '../support/service/client.ts'
 import { startSqs } from '../support/service/port-emulators.ts'
-import { startService } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 
 const services = temporaryServices()
@@ -29,12 +28,5 @@ describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
     expect(readdirSync(folder).sort()).toEqual(['dev-token', 'model-settings.json', 'published.json'])
     await service.stop()
     await queue.stop()
-  })
-
-  it.each(['DYNAMODB_ENDPOINT', 'SQS_ENDPOINT'])('must be reachable at the start: %s', async (name) => {
-    const environment = { DYNAMODB_ENDPOINT: inject('dynamodb'), [name]: 'http://127.0.0.1:1' }
-    await expect(startService({ dataDir: folder, environment })).rejects.toThrow(
-      new RegExp(`responds at http://127.0.0.1:1 \\(${name}\\)`),
-    )
   })
 })

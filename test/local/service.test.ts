@@ -1,14 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { hashToken } from '../../lib/access/tokens.ts'
-import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
-import { system } from '../../lib/system.ts'
-import { sharedTable } from '../support/engine/organization.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createClient, createLocalClient, readDevToken } from '../support/service/client.ts'
 import { type Service, startService } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
@@ -71,48 +65,6 @@ describe('npm start', () => {
     await second.stop()
   })
 
-  it('stops when npm is stopped, and the next start waits for it', async () => {
-    const folder = newFolder()
-    const npm = spawn('npm', ['start'], {
-      env: { ...process.env, NODE_COMPILE_CACHE: '', PORT: '0', DATA_DIR: folder },
-      stdio: 'pipe',
-    })
-    let printed = ''
-    npm.stdout.on('data', (chunk) => {
-      printed += chunk
-    })
-    await vi.waitUntil(() => printed.includes('\nready '), { timeout: 30_000 })
-    const exited = once(npm, 'exit')
-    npm.kill('SIGTERM')
-    await exited
-    const next = await start(folder)
-    expect(readdirSync(join(folder, 'compile-cache'))).not.toEqual([])
-    const url = /^ready (.*)$/m.exec(printed)?.[1] ?? ''
-    await expect(fetch(`${url}/v1/healthcheck`)).rejects.toThrow()
-    await next.stop()
-  })
-
-  // Neither Node's recursive mkdir nor its compile cache returns there.
-  it.runIf(process.platform === 'linux')('names a data folder that cannot be created', async () => {
-    const env = { DATA_DIR: '/proc/none/data', PORT: '0', NODE_COMPILE_CACHE: '' }
-    const starting = run(process.execPath, ['local/start.mjs'], { env, timeout: 30_000 })
-    await expect(starting).rejects.toThrow('Cannot write the data folder /proc/none/data (DATA_DIR): ENOENT')
-  })
-
-  it('deletes the compile cache when it has grown large', async () => {
-    const folder = newFolder()
-    const cache = join(folder, 'compile-cache')
-    const begin = () =>
-      run(process.execPath, ['local/start.mjs'], { env: { DATA_DIR: folder, PORT: 'http' } })
-    mkdirSync(cache)
-    writeFileSync(join(cache, 'kept'), '')
-    await expect(begin()).rejects.toThrow(/PORT is "http"/)
-    expect(existsSync(join(cache, 'kept'))).toBe(true)
-    for (let number = 0; number < 3_000; number++) writeFileSync(join(cache, `${number}.cache`), '')
-    await expect(begin()).rejects.toThrow(/PORT is "http"/)
-    expect(existsSync(join(cache, 'kept'))).toBe(false)
-  })
-
   it('accepts the token in DEV_TOKEN, and logs with the level in POWERTOOLS_LOG_LEVEL', async () => {
     const environment = { DEV_TOKEN: 'my-own-token', POWERTOOLS_LOG_LEVEL: 'info' }
     const service = await start(newFolder(), environment)
@@ -120,17 +72,6 @@ describe('npm start', () => {
     expect(service.output()).toMatch(/"level":"INFO","message":"request completed"/)
     expect(service.output()).toMatch(/^warning: DEV_TOKEN can be guessed/m)
     await service.stop()
-  })
-
-  it('rejects a DEV_TOKEN that was revoked', async () => {
-    const dataDir = newFolder()
-    const environment = { DEV_TOKEN: `my-own-${system.newId()}`, DYNAMODB_ENDPOINT: inject('dynamodb') }
-    await (await start(dataDir, environment)).stop()
-    const tokens = tokenStore(sharedTable())
-    const token = await tokens.getByHash({ hash: hashToken(environment.DEV_TOKEN) })
-    const revokedAt = new Date().toISOString()
-    expect(await tokens.revoke({ organizationId: null, id: token?.id ?? '', revokedAt })).toBe(true)
-    await expect(startService({ dataDir, environment })).rejects.toThrow(/DEV_TOKEN is revoked/)
   })
 
   const rejected: [string, Record<string, string>, RegExp][] = [
@@ -146,15 +87,5 @@ describe('npm start', () => {
     const start = startService({ dataDir: folder, environment })
     await expect(start).rejects.toThrow(message)
     await expect(start).rejects.not.toThrow(/at .*\.ts:\d+/)
-  })
-
-  it('names the port that is in use', async () => {
-    const blocker = createServer()
-    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
-    const { port } = blocker.address() as { port: number }
-    await expect(startService({ dataDir: newFolder(), environment: { PORT: String(port) } })).rejects.toThrow(
-      `Port ${port} on 127.0.0.1 is in use. Set PORT to another port.`,
-    )
-    blocker.close()
   })
 })

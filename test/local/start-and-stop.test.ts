@@ -50,16 +50,6 @@ describe('npm start', () => {
       new RegExp(`Cannot write the data folder ${dataDir} \\(DATA_DIR\\): ENOTDIR`),
     )
   })
-
-  it('stops on SIGTERM when its data folder was deleted', async () => {
-    const dataDir = newFolder()
-    const service = await startService({ dataDir })
-    rmSync(dataDir, { recursive: true })
-    const startedAt = performance.now()
-    expect(await service.stop()).toBe(1)
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
-    expect(service.output()).toMatch(/Could not stop cleanly: ENOENT.*store\.lock/)
-  })
 })
 
 describe('a corrupt database', () => {

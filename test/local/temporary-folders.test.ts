@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { removeStaleFolders } from '../../local/temporary-folders.ts'
-import { temporaryServices } from '../support/service/temporary-services.ts'
 
-const { newFolder, start } = temporaryServices()
 const parent = mkdtempSync(join(tmpdir(), 'aes-stale-'))
 afterAll(() => rmSync(parent, { recursive: true, force: true }))
 
@@ -35,17 +33,4 @@ it('the temporary folders of ended processes are removed, and no others', async 
   await removeStaleFolders(parent)
   expect(readdirSync(parent).sort()).toEqual(kept)
   server.close()
-})
-
-it('npm start removes those of a service that was killed', async () => {
-  const TMPDIR = newFolder()
-  const folders = () => readdirSync(TMPDIR).filter((name) => name.startsWith('aes-'))
-  const first = await start(newFolder(), { TMPDIR })
-  const stale = folders()
-  expect(stale).not.toEqual([])
-  await first.kill()
-  const second = await start(newFolder(), { TMPDIR })
-  await expect.poll(folders).not.toEqual(expect.arrayContaining(stale.slice(0, 1)))
-  expect(folders()).not.toEqual([])
-  await second.stop()
 })

@@ -1,7 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
+
+/** A thread has fewer than ten before it is replaced. */
+const RUNS = inject('isFullRun') ? 20 : 12
 
 const EXCEEDED = 'The agent exceeded its memory limit of 64 MB.'
 
@@ -33,7 +36,7 @@ describe('the memory limit of a code agent', () => {
     ['buffers that are kept', '8'],
   ])('is not reached by many runs that each leave a little: %s', async (how, text) => {
     const runsOfThread: number[] = []
-    for (let run = 0; run < 20; run++) {
+    for (let run = 0; run < RUNS; run++) {
       const { error, output } = await runHostile(version, how, { text, tenantId: how })
       expect(error).toBeNull()
       runsOfThread.push(Number(output?.result))

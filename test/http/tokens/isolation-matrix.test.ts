@@ -67,6 +67,7 @@ const REQUESTS: Partial<
 let org: TestOrganization
 let agentId: string
 let versionId: string
+let executionId: string
 let clients: Record<Column, ApiClient>
 
 beforeAll(async () => {
@@ -79,6 +80,7 @@ beforeAll(async () => {
   for (const { call } of [org, other])
     expect((await call('POST', '/v1/agents', { body: { document: DOCUMENT } })).status).toBe(201)
   clients = await openColumns(org, other)
+  executionId = await newExecution()
 })
 
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
@@ -94,8 +96,17 @@ const CHANGES: OperationName[] = [
 ]
 let agents = 0
 
+/** Those that change an execution get their own one, too, and those that list it: it has to be a recent one. */
+const EXECUTIONS: OperationName[] = [
+  'cancel-execution',
+  'delete-execution',
+  'give-feedback',
+  'list-agent-executions',
+  'list-executions',
+]
+
 async function newIds({ operation: name }: Route): Promise<Ids> {
-  const executionId = await newExecution()
+  if (EXECUTIONS.includes(name)) return { agentId, executionId: await newExecution(), versionId }
   if (!CHANGES.includes(name)) return { agentId, executionId, versionId }
   const document = DOCUMENT.replace('slug: published', `slug: changed-${++agents}`)
   const published = await org.call('POST', '/v1/agents', { body: { document, draft: true } })

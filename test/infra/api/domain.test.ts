@@ -6,12 +6,15 @@ const DOMAIN = {
   certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a',
 }
 
+/** The endpoint does not affect the base path: one template less to create. */
+const ONE_SEGMENT = { ...DOMAIN, domainBasePath: 'v1', disableExecuteApiEndpoint: 'true' }
+
 describe('domainBasePath', () => {
   const findBaseUrl = (template: ReturnType<typeof synthesize>) =>
     template.findOutputs('BaseUrl').BaseUrl?.Value
 
   it('maps a path of one segment to the stage', () => {
-    const template = synthesize({ ...DOMAIN, domainBasePath: 'v1' })
+    const template = synthesize(ONE_SEGMENT)
     const { BasePath } = findResource(template, 'AWS::ApiGateway::BasePathMapping').Properties
     expect([BasePath, findBaseUrl(template)]).toEqual(['v1', 'https://agents.example.com/v1'])
   })
@@ -37,7 +40,7 @@ describe('disableExecuteApiEndpoint', () => {
     ['off without a custom domain', {}, false],
     ['on with one', DOMAIN, true],
     ['off with one, if it is false', { ...DOMAIN, disableExecuteApiEndpoint: 'false' }, false],
-    ['on with one, if it is true', { ...DOMAIN, disableExecuteApiEndpoint: 'true' }, true],
+    ['on with one, if it is true', ONE_SEGMENT, true],
   ])('is %s', (_, context, expected) => {
     const { DisableExecuteApiEndpoint } = findResource(
       synthesize(context),
