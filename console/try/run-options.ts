@@ -28,7 +28,7 @@ export const NO_OPTIONS: RunOptions = {
   maxCostUsd: '',
 }
 
-export const REASONING_LEVELS = ['none', 'default', 'minimal', 'low', 'medium', 'high']
+export const REASONING_LEVELS = ['none', 'default', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 export type Parameters = Record<string, string | number | boolean>
 

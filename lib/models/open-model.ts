@@ -6,7 +6,7 @@ import { checkModel } from './check-model.ts'
 import { connect } from './endpoints/connection.ts'
 import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
 import { formatModelName, type ModelName, prefixOf } from './model-name.ts'
-import { getAnswerModes, toReasoningOptions } from './providers/model-traits.ts'
+import { getAnswerModes, getOutputLimit, toReasoningOptions } from './providers/model-traits.ts'
 import { traitsOf } from './providers/providers.ts'
 import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './requests/to-prompt.ts'
 import { withWireRules } from './requests/wire-model.ts'
@@ -57,7 +57,7 @@ export async function openModel(
     })
     let hasBegun = false
     try {
-      const outputLimit = outputLimitOf(request, limit)
+      const outputLimit = outputLimitOf(request, name, limit)
       const { stream } = await model.doStream({
         ...fixed,
         ...(outputLimit !== undefined && { maxOutputTokens: outputLimit }),
@@ -116,7 +116,15 @@ function readOutputLimit({ provider, endpoint }: ModelName, environment: Environ
   return outputLimit && readInteger(outputLimit.name, outputLimit.default, environment)
 }
 
-/** Twice the limit after a truncated response. A limit of the provider is known from the tokens of that response. */
-function outputLimitOf({ truncatedAfter }: ModelRequest, limit: number | undefined): number | undefined {
-  return truncatedAfter === undefined ? limit : 2 * (limit ?? truncatedAfter) || undefined
+/**
+ * Twice the limit after a truncated response, if the model can return more. An unknown limit of the provider is that
+ * response's number of tokens.
+ * @throws ModelError if the model cannot
+ */
+function outputLimitOf({ truncatedAfter }: ModelRequest, name: ModelName, limit: number | undefined) {
+  if (truncatedAfter === undefined) return limit
+  const max = getOutputLimit(name)
+  if (max === undefined) return 2 * (limit ?? truncatedAfter) || undefined
+  if (limit !== undefined && limit < max && truncatedAfter < max) return Math.min(2 * limit, max)
+  throw new ModelError(`${name.model} returns at most ${max} tokens.`, { isTransient: false })
 }

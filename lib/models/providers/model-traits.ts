@@ -32,6 +32,12 @@ export function getSupportedLevels(name: ModelName): Reasoning[] {
   return ['default', ...(findFamily(name)?.levels ?? [])]
 }
 
+/** The most output tokens of one response; undefined if it is not known. */
+export function getOutputLimit({ provider, endpoint, model }: ModelName): number | undefined {
+  const limits = endpoint ? [] : traitsOf(provider).outputLimits
+  return limits?.find(({ models }) => models.test(toModelId(model)))?.tokens
+}
+
 /** The options for a supported level; empty for `default`. */
 export function toReasoningOptions(name: ModelName): CallOptions {
   const { reasoning } = name

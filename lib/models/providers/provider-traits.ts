@@ -4,13 +4,24 @@ import type { ModelStopReason } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
 
 /** `default` sends no level: the provider decides. */
-export const REASONING_LEVELS = ['none', 'default', 'minimal', 'low', 'medium', 'high'] as const
+export const REASONING_LEVELS = [
+  'none',
+  'default',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+] as const
 export type Reasoning = (typeof REASONING_LEVELS)[number]
 
 export type Level = Exclude<Reasoning, 'default'>
 export const EFFORTS: Level[] = ['low', 'medium', 'high']
-export const NONE_AND_EFFORTS: Level[] = ['none', 'low', 'medium', 'high']
-export const ALL_LEVELS: Level[] = ['none', 'minimal', 'low', 'medium', 'high']
+export const BUDGET_LEVELS: Level[] = ['none', 'minimal', 'low', 'medium', 'high']
+export const LOW_TO_MAX: Level[] = ['low', 'medium', 'high', 'xhigh', 'max']
+export const NONE_TO_MAX: Level[] = ['none', 'low', 'medium', 'high', 'xhigh', 'max']
+export const ALL_LEVELS: Level[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 /** Models with the same levels of reasoning. Without `toOptions`, no level needs an option. */
 export type ReasoningFamily = { models: RegExp; levels: Level[]; toOptions?: (level: Level) => CallOptions }
@@ -69,6 +80,9 @@ export type ProviderTraits = {
   reasoning: ReasoningFamily[]
   /** The models with a capability; none if it is absent. */
   models: Partial<Record<Capability, RegExp>>
+
+  /** The most output tokens of a response, also of a request without a limit. The first matching row applies. */
+  outputLimits?: { models: RegExp; tokens: number }[]
 
   /** The option that asks to cache what precedes a message. */
   cachePoint?: JsonObject

@@ -11,8 +11,10 @@ import {
 import {
   CLAUDE,
   CLAUDE_ALWAYS_THINKING,
+  CLAUDE_OUTPUT_LIMITS,
   CLAUDE_WITH_BUDGET,
   CLAUDE_WITHOUT_THINKING,
+  CLAUDE_WITHOUT_XHIGH,
   toBedrockBudget,
   toBedrockEffort,
   toBudget,
@@ -20,10 +22,12 @@ import {
 } from './claude.ts'
 import {
   ALL_LEVELS,
+  BUDGET_LEVELS,
   type CallOptions,
   EFFORTS,
   type Level,
-  NONE_AND_EFFORTS,
+  LOW_TO_MAX,
+  NONE_TO_MAX,
   type ProviderTraits,
 } from './provider-traits.ts'
 
@@ -36,6 +40,10 @@ export const traitsOf = (provider: Provider): ProviderTraits => TRAITS[provider]
 /** `forceReasoning`: the SDK omits the effort for models that it does not know. Summaries need a verified account. */
 const toOpenaiEffort = (level: Level): CallOptions => ({
   options: { reasoningEffort: level, reasoningSummary: null, forceReasoning: true },
+})
+
+const toBedrockOpenaiEffort = (level: Level): CallOptions => ({
+  options: { reasoningConfig: { maxReasoningEffort: level } },
 })
 
 /**
@@ -57,27 +65,35 @@ export const TRAITS = {
     optionsKey: 'amazonBedrock',
     reasoning: [
       { models: CLAUDE_WITHOUT_THINKING, levels: ['none'] },
-      { models: CLAUDE_WITH_BUDGET, levels: ALL_LEVELS, toOptions: toBedrockBudget },
-      { models: CLAUDE_ALWAYS_THINKING, levels: EFFORTS, toOptions: toBedrockEffort },
-      { models: CLAUDE, levels: NONE_AND_EFFORTS, toOptions: toBedrockEffort },
+      { models: CLAUDE_WITH_BUDGET, levels: BUDGET_LEVELS, toOptions: toBedrockBudget },
+      { models: CLAUDE_ALWAYS_THINKING, levels: LOW_TO_MAX, toOptions: toBedrockEffort },
+      {
+        models: CLAUDE_WITHOUT_XHIGH,
+        levels: ['none', 'low', 'medium', 'high', 'max'],
+        toOptions: toBedrockEffort,
+      },
+      { models: CLAUDE, levels: NONE_TO_MAX, toOptions: toBedrockEffort },
       {
         models: /amazon\.nova-2-/,
-        levels: NONE_AND_EFFORTS,
+        levels: ['none', 'low', 'medium', 'high'],
         toOptions: (level) =>
           level === 'none'
             ? {}
             : { options: { reasoningConfig: { type: 'enabled', maxReasoningEffort: level } } },
       },
+      { models: /openai\.gpt-oss/, levels: EFFORTS, toOptions: toBedrockOpenaiEffort },
       {
-        models: /openai\./,
-        levels: EFFORTS,
-        toOptions: (level) => ({ options: { reasoningConfig: { maxReasoningEffort: level } } }),
+        models: /openai\.gpt-5\.[2-5]/,
+        levels: ['low', 'medium', 'high', 'xhigh'],
+        toOptions: toBedrockOpenaiEffort,
       },
+      { models: /openai\./, levels: LOW_TO_MAX, toOptions: toBedrockOpenaiEffort },
       {
         models: /amazon\.(titan|nova-(micro|lite|pro|premier))|meta\.llama3|cohere\.|ai21\./,
         levels: ['none'],
       },
     ],
+    outputLimits: CLAUDE_OUTPUT_LIMITS,
     models: {
       // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_SpecificToolChoice.html
       forcedTool: /claude-|amazon\.nova-/,
@@ -115,12 +131,14 @@ export const TRAITS = {
     optionsKey: 'anthropic',
     reasoning: [
       { models: CLAUDE_WITHOUT_THINKING, levels: ['none'] },
-      { models: CLAUDE_WITH_BUDGET, levels: ALL_LEVELS, toOptions: toBudget },
-      { models: CLAUDE_ALWAYS_THINKING, levels: EFFORTS, toOptions: toEffort },
-      { models: CLAUDE, levels: NONE_AND_EFFORTS, toOptions: toEffort },
+      { models: CLAUDE_WITH_BUDGET, levels: BUDGET_LEVELS, toOptions: toBudget },
+      { models: CLAUDE_ALWAYS_THINKING, levels: LOW_TO_MAX, toOptions: toEffort },
+      { models: CLAUDE_WITHOUT_XHIGH, levels: ['none', 'low', 'medium', 'high', 'max'], toOptions: toEffort },
+      { models: CLAUDE, levels: NONE_TO_MAX, toOptions: toEffort },
       // Another vendor's model behind an Anthropic-compatible API.
-      { models: /./, levels: ALL_LEVELS, toOptions: toBudget },
+      { models: /./, levels: BUDGET_LEVELS, toOptions: toBudget },
     ],
+    outputLimits: CLAUDE_OUTPUT_LIMITS,
     models: {
       forcedTool: /./,
       images: /claude-(?!instant|v?[12](?!\d))/,
@@ -160,11 +178,22 @@ export const TRAITS = {
     reasoning: [
       { models: /^(gpt-3|gpt-4|chatgpt-|gpt-5(\.\d+)?-chat)/, levels: ['none'] },
       { models: /^gpt-5-pro/, levels: ['high'], toOptions: toOpenaiEffort },
-      { models: /^gpt-5\.\d+-pro/, levels: ['medium', 'high'], toOptions: toOpenaiEffort },
-      { models: /^(o\d|gpt-5(\.\d+)?-codex)/, levels: EFFORTS, toOptions: toOpenaiEffort },
+      { models: /^gpt-5\.\d+-pro/, levels: ['medium', 'high', 'xhigh'], toOptions: toOpenaiEffort },
+      { models: /^(o\d|gpt-5(\.1)?-codex(?!-max))/, levels: EFFORTS, toOptions: toOpenaiEffort },
+      { models: /^gpt-5\.\d+-codex/, levels: ['low', 'medium', 'high', 'xhigh'], toOptions: toOpenaiEffort },
       { models: /^gpt-5(?!\.)/, levels: ['minimal', 'low', 'medium', 'high'], toOptions: toOpenaiEffort },
-      { models: /^(gpt-5\.|gpt-6-(sol|luna))/, levels: NONE_AND_EFFORTS, toOptions: toOpenaiEffort },
-      { models: /^gpt-6/, levels: EFFORTS, toOptions: toOpenaiEffort },
+      { models: /^gpt-5\.1/, levels: ['none', 'low', 'medium', 'high'], toOptions: toOpenaiEffort },
+      {
+        models: /^gpt-5\.[2-5]/,
+        levels: ['none', 'low', 'medium', 'high', 'xhigh'],
+        toOptions: toOpenaiEffort,
+      },
+      {
+        models: /^(gpt-5\.|gpt-6-(sol|luna))/,
+        levels: NONE_TO_MAX,
+        toOptions: toOpenaiEffort,
+      },
+      { models: /^gpt-6/, levels: LOW_TO_MAX, toOptions: toOpenaiEffort },
       { models: /./, levels: ALL_LEVELS, toOptions: toOpenaiEffort },
     ],
     models: {

@@ -83,6 +83,31 @@ describe.each(SCRIPTED_PROVIDERS)('a truncated response of %s', (provider) => {
   })
 })
 
+describe.each<[Provider, string]>([
+  ['anthropic', 'claude-sonnet-4-5'],
+  ['bedrock', 'eu.anthropic.claude-sonnet-4-5-20250929'],
+])('a truncated response of %s/%s, which returns at most 64,000 tokens,', (provider, family) => {
+  const run = async (maxOutputTokens?: number) => {
+    const version = await aToolAgent({ ...(maxOutputTokens && { modelSettings: { maxOutputTokens } }) })
+    return runScript([cutAnswer, cutAnswer], { version, provider, family })
+  }
+
+  it.each([[undefined], [64_000], [100_000]])('ends the run at once with the limit %j', async (limit) => {
+    const { execution, requests } = await run(limit)
+    expect(requests).toHaveLength(1)
+    expect(execution.error).toMatchObject({
+      code: 'ModelTruncated',
+      message: expect.stringMatching(`${family}-.* returns at most 64000 tokens.`),
+    })
+  })
+
+  it('is requested again with no more than that', async () => {
+    const { requests, done } = await run(40_000)
+    done()
+    expect(requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([40_000, 64_000])
+  })
+})
+
 describe.each(SCRIPTED_PROVIDERS)('a refusal of %s', (provider) => {
   it('ends the run at once in ERROR ModelRefused with its text', async () => {
     const refusal = 'I cannot help with that.'

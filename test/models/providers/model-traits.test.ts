@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseModelName } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
-import { getAnswerModes } from '../../../lib/models/providers/model-traits.ts'
+import { getAnswerModes, getOutputLimit } from '../../../lib/models/providers/model-traits.ts'
 import type { Reasoning } from '../../../lib/models/providers/provider-traits.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { requestOf, useScriptedModel } from '../support.ts'
@@ -31,6 +31,10 @@ const REQUESTS: Row[] = [
   ['openai', 'gpt-5.1', 'none', effort('none'), null],
   ['openai', 'o4-mini', 'high', effort('high'), null],
   ['openai', 'gpt-4.1', 'none', {}, null],
+  ['openai', 'gpt-5.1-codex-max', 'xhigh', effort('xhigh'), null],
+  ['openai', 'gpt-5.4', 'xhigh', effort('xhigh'), null],
+  ['openai', 'gpt-5.6-sol', 'max', effort('max'), null],
+  ['openai', 'gpt-6-astra', 'max', effort('max'), null],
   ['openai', 'unknown', 'none', effort('none'), null],
   ['openai', 'unknown', 'high', effort('high'), null],
 
@@ -40,6 +44,8 @@ const REQUESTS: Row[] = [
   ['openai-compatible', 'qwen3:8b', 'low', { reasoning_effort: 'low' }, 2_000],
   ['openai-compatible', 'qwen3:8b', 'medium', { reasoning_effort: 'medium' }, 2_000],
   ['openai-compatible', 'qwen3:8b', 'high', { reasoning_effort: 'high' }, 2_000],
+
+  ['openai-compatible', 'qwen3:8b', 'xhigh', { reasoning_effort: 'xhigh' }, 2_000],
 
   ['anthropic', SONNET, 'default', {}, 64_000],
   ['anthropic', SONNET, 'none', OFF, 64_000],
@@ -55,6 +61,9 @@ const REQUESTS: Row[] = [
   ['anthropic', OPUS, 'low', adaptive('low'), 128_000],
   ['anthropic', OPUS, 'medium', adaptive('medium'), 128_000],
   ['anthropic', OPUS, 'high', adaptive('high'), 128_000],
+  ['anthropic', OPUS, 'max', adaptive('max'), 128_000],
+  ['anthropic', 'claude-opus-4-7', 'xhigh', adaptive('xhigh'), 128_000],
+  ['anthropic', 'claude-sonnet-5', 'max', adaptive('max'), 128_000],
   ['anthropic', 'claude-opus-5-5', 'low', adaptive('low'), 128_000],
   ['anthropic', 'not-a-claude', 'high', budget(16_000), 32_000],
 
@@ -67,6 +76,9 @@ const REQUESTS: Row[] = [
   ['bedrock', BEDROCK_OPUS, 'none', OFF, null],
   ['bedrock', BEDROCK_OPUS, 'low', adaptive('low'), null],
   ['bedrock', BEDROCK_OPUS, 'high', adaptive('high'), null],
+  ['bedrock', BEDROCK_OPUS, 'max', adaptive('max'), null],
+  ['bedrock', 'eu.anthropic.claude-opus-5-v1:0', 'xhigh', adaptive('xhigh'), null],
+  ['bedrock', 'openai.gpt-5.4', 'xhigh', { reasoning: { effort: 'xhigh' } }, null],
   ['bedrock', NOVA, 'none', {}, null],
   ['bedrock', NOVA, 'low', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } }, null],
   ['bedrock', NOVA, 'high', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } }, null],
@@ -87,6 +99,27 @@ describe('openModel with a reasoning level', () => {
     expect(server.requests(id)[0]).toMatchObject({ format, reasoning: wire, maxOutputTokens })
     expect(server.requests(id)[0]?.reasoning).toEqual(wire)
     server.assertDone(id)
+  })
+})
+
+describe('getOutputLimit', () => {
+  it.each([
+    'claude-3-haiku-20240307',
+    'claude-opus-4-20250514',
+    'claude-sonnet-4-20250514',
+    'claude-opus-4-1-20250805',
+    'claude-haiku-4-5',
+    'claude-sonnet-4-5-20250929',
+    'claude-opus-4-6',
+    'claude-sonnet-5',
+    'claude-opus-5-5',
+    'claude-fable-5-1',
+  ])('knows what the SDK sends for %s without a limit', async (id) => {
+    const { server } = scripted
+    server.script(id, [{ text: 'Three.' }])
+    const model = await openModel(`anthropic/${id}`, server.environmentFor('anthropic'))
+    await model.respond(requestOf(model))
+    expect(getOutputLimit(parseModelName(`anthropic/${id}`))).toBe(server.requests(id)[0]?.maxOutputTokens)
   })
 })
 

@@ -34,6 +34,8 @@ export function aMessage(receiveCount = 1) {
 type Run = Partial<RunOptions> & {
   version: Version
   provider?: Provider
+  /** The beginning of the model's id. */
+  family?: string
   reasoning?: Reasoning
   /** The engine to run on instead of the file's own. */
   on?: Engine
@@ -59,8 +61,12 @@ export async function startScriptedEngine() {
   } satisfies Engine
 
   /** A new model that follows the script, in the provider's format. */
-  function scriptModel(script: Script, provider: Provider = 'openai-compatible', reasoning?: Reasoning) {
-    const name = system.newId()
+  function scriptModel(
+    script: Script,
+    provider: Provider = 'openai-compatible',
+    { family, reasoning }: { family?: string | undefined; reasoning?: Reasoning | undefined } = {},
+  ) {
+    const name = [family, system.newId()].filter(Boolean).join('-')
     scripted.script(name, script)
     return {
       model: scripted.modelFor(provider, name, reasoning),
@@ -80,8 +86,8 @@ export async function startScriptedEngine() {
       aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')], ...overrides }),
 
     /** Runs an agent in this process on a new script, in the provider's format. */
-    async runScript(script: Script, { version, provider, reasoning, on = engine, ...given }: Run) {
-      const { model, ...scriptedModel } = scriptModel(script, provider, reasoning)
+    async runScript(script: Script, { version, provider, family, reasoning, on = engine, ...given }: Run) {
+      const { model, ...scriptedModel } = scriptModel(script, provider, { family, reasoning })
       const request = { version, input, tenantId: null, options: runOptions({ model, ...given }) }
       const execution = await runInProcess(on, request)
       const steps = await engine.steps.read({ executionId: execution.id })
