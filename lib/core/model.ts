@@ -1,5 +1,6 @@
 import type { Usage } from './execution.ts'
 import type { Json, JsonObject } from './json/json.ts'
+import type { Media } from './media.ts'
 
 /** The tool through which a model returns its output; reserved, so no tool of an agent may use this name. */
 export const FINAL_ANSWER = 'final_answer'
@@ -10,14 +11,11 @@ export type ToolDeclaration = { name: string; description: string; inputSchema: 
 /** A tool call requested by a model. `error` is set if the call could not be parsed; it is then not executed. */
 export type ToolCall = { id: string; name: string; input: Json; error: string | null }
 
-/** An image in the result of a tool; `data` is base64. */
-export type ToolImage = { mediaType: string; data: string }
-
 /**
  * The outcome of a tool call: its result, or the error message for the model. `value` describes each image.
  * `executionId`: the execution of the agent that was called.
  */
-export type ToolResult = ({ ok: true; value: Json; images?: ToolImage[] } | { ok: false; error: string }) & {
+export type ToolResult = ({ ok: true; value: Json; images?: Media[] } | { ok: false; error: string }) & {
   executionId?: string
 }
 
@@ -62,6 +60,9 @@ export type ModelResponse = {
  */
 export type AnswerMode = 'tool' | 'forced-tool' | 'json'
 
+/** A file of an input; `path` is a JSON Pointer into it. */
+export type InputFile = Media & { path: string }
+
 export type ModelRequest = {
   instructions: string
   /** The history: results of `userMessage`, `ModelResponse.messages` and `toolMessage`. */
@@ -86,7 +87,8 @@ export interface Model {
   costOf?(usage: Usage): number
   /** @throws ModelError */
   respond(request: ModelRequest): Promise<ModelResponse>
-  userMessage(text: string): Json
+  /** @throws ModelConfigurationError if the model does not accept one of the files */
+  userMessage(text: string, files?: readonly InputFile[]): Json
   /**
    * The tool results of one response. Calls with an `error` are omitted: the response's own messages already answer
    * them. Null if none is left; `respond` ignores null messages.

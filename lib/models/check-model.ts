@@ -2,7 +2,7 @@ import { ModelConfigurationError } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { findMissingSecret } from './endpoints/model-endpoints.ts'
 import { formatModelName, type ModelName, parseModelName } from './model-name.ts'
-import { getSupportedLevels } from './providers/model-traits.ts'
+import { acceptsMedia, getSupportedLevels } from './providers/model-traits.ts'
 import { toParameterVariable } from './providers/provider-settings.ts'
 import { REASONING_LEVELS } from './providers/provider-traits.ts'
 import { traitsOf } from './providers/providers.ts'
@@ -23,6 +23,12 @@ export function checkModel(text: string, environment: Environment): ModelName {
       throw new ModelConfigurationError(`Cannot use the model ${formatModelName(name)}: ${problem}`)
   }
   return name
+}
+
+/** Why a model cannot read files of these types; undefined if it can. */
+export function findMediaProblem(name: ModelName, mediaTypes: readonly string[]): string | undefined {
+  const refused = mediaTypes.find((mediaType) => !acceptsMedia(name, mediaType))
+  return refused && `The model ${formatModelName(name)} does not accept files of type ${refused}.`
 }
 
 type Problem = string | undefined

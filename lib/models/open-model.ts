@@ -1,8 +1,14 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ModelSettings } from '../core/agent.ts'
-import { FINAL_ANSWER, type Model, ModelError, type ModelRequest } from '../core/model.ts'
+import {
+  FINAL_ANSWER,
+  type Model,
+  ModelConfigurationError,
+  ModelError,
+  type ModelRequest,
+} from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
-import { checkModel } from './check-model.ts'
+import { checkModel, findMediaProblem } from './check-model.ts'
 import { connect } from './endpoints/connection.ts'
 import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
 import { formatModelName, type ModelName, prefixOf } from './model-name.ts'
@@ -85,7 +91,12 @@ export async function openModel(
   return {
     name: formatModelName(name),
     answerModes: getAnswerModes(name),
-    userMessage: toUserMessage,
+    userMessage(content, files = []) {
+      const mediaTypes = files.map(({ mediaType }) => mediaType)
+      const problem = findMediaProblem(name, mediaTypes)
+      if (problem) throw new ModelConfigurationError(problem)
+      return toUserMessage(content, files)
+    },
     toolMessage: toToolMessage,
     respond(request) {
       if (request.answerMode !== 'json' || rejectsFormat) return send(request, false)

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../core/json/json.ts'
+import { MEDIA_TYPES } from '../core/media.ts'
 import {
   BOUNDS,
   FIELD_TYPES,
@@ -11,6 +12,8 @@ import {
   isJsonSchema,
   toJsonSchema,
 } from './field-map.ts'
+import { checkFileSchemas } from './files/check-file-schemas.ts'
+import { MAX_FILE_BYTES } from './files/file-schema.ts'
 import { joinWithOr, parseJsonPointer, truncate } from './message-text.ts'
 import { loadPatternEngine } from './patterns/load-pattern-engine.ts'
 import { listPatterns } from './patterns/schema-patterns.ts'
@@ -40,6 +43,8 @@ export const fieldSchema: z.ZodType<Field> = z.lazy(() =>
     maximum: limit,
     minItems: count,
     maxItems: count,
+    mediaTypes: z.array(z.enum(MEDIA_TYPES)).min(1).optional(),
+    maxBytes: z.int().min(1).max(MAX_FILE_BYTES).optional(),
   }),
 )
 
@@ -51,15 +56,22 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
  * Checks a declared schema when its agent is published. The validator that runs with each request is small and does not
  * check schemas.
  * @param strictTypes whether keywords such as `pattern` need a `type`
+ * @param allowsFiles whether fields may have the type `file`, as in the input of an agent
  */
-export function checkDeclaredSchema(declared: JsonObject, { strictTypes = true } = {}): SchemaProblem[] {
-  if (isJsonSchema(declared)) return checkJsonSchema(declared, strictTypes)
+export function checkDeclaredSchema(
+  declared: JsonObject,
+  { strictTypes = true, allowsFiles = false } = {},
+): SchemaProblem[] {
+  if (isJsonSchema(declared)) {
+    const problems = checkJsonSchema(declared, strictTypes)
+    return problems.length === 0 && allowsFiles ? checkFileSchemas(declared) : problems
+  }
   // In the JSON Schema, the fields are in `properties`.
   const patterns = checkPatterns(toJsonSchema(declared)).map(({ path, ...problem }) => ({
     ...problem,
     path: path.slice(1),
   }))
-  return [...checkFieldMap(declared as unknown as FieldMap), ...patterns]
+  return [...checkFieldMap(declared as unknown as FieldMap, allowsFiles), ...patterns]
 }
 
 function checkJsonSchema(schema: JsonObject, strictTypes: boolean): SchemaProblem[] {
@@ -73,6 +85,7 @@ function checkJsonSchema(schema: JsonObject, strictTypes: boolean): SchemaProble
     logger: false,
   })
   addFormats.default(ajv)
+  ajv.addKeyword({ keyword: 'maxBytes', schemaType: 'number' })
   if (!ajv.validateSchema(schema)) return toProblems(ajv.errors ?? [])
   try {
     ajv.compile(schema)
@@ -127,11 +140,14 @@ function findPathOfKey(value: unknown, key: string): string[] | undefined {
   return undefined
 }
 
-function checkFieldMap(fields: FieldMap): SchemaProblem[] {
-  return Object.entries(fields).flatMap(([name, field]) => withPrefix([name], checkField(field)))
+function checkFieldMap(fields: FieldMap, allowsFiles: boolean): SchemaProblem[] {
+  return Object.entries(fields).flatMap(([name, field]) => withPrefix([name], checkField(field, allowsFiles)))
 }
 
-function checkField(field: Field): SchemaProblem[] {
+const ONLY_INPUT = '"file" is possible only in the input of an agent'
+
+function checkField(field: Field, allowsFiles: boolean): SchemaProblem[] {
+  if (field.type === 'file' && !allowsFiles) return [{ path: ['type'], message: ONLY_INPUT }]
   const { default: defaultValue, enum: choices = [], ...unrestricted } = field
   const { type, items, properties } = field
   const matchesType = matcherOf(unrestricted)
@@ -147,13 +163,16 @@ function checkField(field: Field): SchemaProblem[] {
     if (mismatches.length === 0 && !matcherOf(field)(defaultValue))
       problems.push({ path: ['default'], message: `${format(defaultValue)} is not one of the enum values` })
   }
-  if (items) problems.push(...withPrefix(['items'], checkField(items)))
-  if (properties) problems.push(...withPrefix(['properties'], checkFieldMap(properties)))
+  if (items) problems.push(...withPrefix(['items'], checkField(items, allowsFiles)))
+  if (properties) problems.push(...withPrefix(['properties'], checkFieldMap(properties, allowsFiles)))
   return problems
 }
 
 /** The types of field that may have a keyword. */
-const TYPES_OF_KEYWORD = { properties: ['object'], items: ['array'], ...BOUNDS } as const
+const TYPES_OF_KEYWORD = {
+  ...({ properties: ['object'], items: ['array'], mediaTypes: ['file'], maxBytes: ['file'] } as const),
+  ...BOUNDS,
+}
 
 const RANGES = [
   ['minLength', 'maxLength'],
@@ -165,9 +184,13 @@ function checkKeywords(field: Field): SchemaProblem[] {
   const misplaced = keywordsOf(field, TYPES_OF_KEYWORD)
     .map((name) => ({ name, types: TYPES_OF_KEYWORD[name] }))
     .filter(({ types }) => !types.some((type) => type === field.type))
+  const unusable = (['enum', 'default'] as const).filter(
+    (name) => field.type === 'file' && field[name] !== undefined,
+  )
   const empty = RANGES.filter(([min, max]) => (field[min] ?? 0) > (field[max] ?? Number.POSITIVE_INFINITY))
   return [
     ...misplaced.map(({ name, types }) => ({ path: [name], message: `requires type: ${joinWithOr(types)}` })),
+    ...unusable.map((name) => ({ path: [name], message: 'must be omitted for type: file' })),
     ...empty.map(([min, max]) => ({ path: [max], message: `must not be less than ${min}` })),
   ]
 }

@@ -1,6 +1,12 @@
 import type { JsonObject } from '../core/json/json.ts'
+import type { MediaType } from '../core/media.ts'
+import { toFileSchema } from './files/file-schema.ts'
 
-export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
+export const FIELD_TYPES = [
+  ...(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const),
+  /** An image or a PDF, in an input: an object with `mediaType` and `data`. */
+  'file',
+] as const
 
 /** A field of a field map, or the items of an array: JSON Schema keywords, with `required` on the field itself. */
 export type Field = {
@@ -11,6 +17,8 @@ export type Field = {
   items?: Field | undefined
   properties?: Record<string, Field> | undefined
   default?: unknown
+  mediaTypes?: MediaType[] | undefined
+  maxBytes?: number | undefined
 } & Bounds
 
 /** Bounds of a value, and the types of field that may have them. */
@@ -61,6 +69,7 @@ function toObjectSchema(fields: FieldMap): JsonObject {
 }
 
 function toFieldSchema(field: Field): JsonObject {
+  if (field.type === 'file') return toFileSchema(field)
   const { required: _, items, properties, ...keywords } = field
   const nested = properties ? toObjectSchema(properties) : {}
   return { ...(keywords as JsonObject), ...(items && { items: toFieldSchema(items) }), ...nested }

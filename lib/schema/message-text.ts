@@ -1,4 +1,4 @@
-import { InvalidJson } from '../core/errors.ts'
+import { InvalidJson, type Violation } from '../core/errors.ts'
 import { ExactNumber } from '../core/json/exact-number.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
 
@@ -40,6 +40,12 @@ export function parseJsonPointer(pointer: string): string[] {
 /** A name as it is written in a JSON Pointer. */
 export const escapeName = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 const unescapeName = (name: string) => name.replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** `message` is a predicate. */
+export function toViolation(names: readonly string[], message: string): Violation {
+  const path = toJsonPointer(names)
+  return { path, message: `${path === '' ? 'The value' : truncate(path, 100)} ${message}` }
+}
 
 /** A request body that must be a JSON object. @throws InvalidJson */
 export function assertObject(body: Json): JsonObject {

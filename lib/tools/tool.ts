@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../core/json/json.ts'
-import type { ToolDeclaration, ToolImage, ToolResult } from '../core/model.ts'
+import type { Media } from '../core/media.ts'
+import type { ToolDeclaration, ToolResult } from '../core/model.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import type { ToolDocument } from './document/tool-fields.ts'
 
@@ -31,7 +32,7 @@ export class ToolError extends Error {
   }
 }
 
-export const succeeded = (value: Json, images: ToolImage[] = []): ToolResult => ({
+export const succeeded = (value: Json, images: Media[] = []): ToolResult => ({
   ok: true,
   value,
   ...(images.length > 0 && { images }),

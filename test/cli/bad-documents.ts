@@ -55,6 +55,28 @@ export const badFolders: BadFolder[] = [
     expected: ['foo/agent.md:5:1: requireTools: must be omitted: the agent has no tools'],
   },
   {
+    name: 'files in the wrong places',
+    files: withLines(
+      'input: { a: { type: file, mediaTypes: [image/tiff] }, b: { type: file, maxBytes: 5000000 }, c: { type: string, mediaTypes: [image/png] } }',
+      'tools: [{ name: t, description: D, input: { d: { type: file } }, lambda: { function: f } }]',
+    ),
+    expected: [
+      'foo/agent.md:5:40: input.a.mediaTypes.0: must be one of application/pdf, image/png, image/jpeg, image/gif, image/webp, not "image/tiff"; did you mean "image/gif"?',
+      'foo/agent.md:5:72: input.b.maxBytes: must be at most 4500000',
+      'foo/agent.md:6:50: tools.0.input.d.type: "file" is possible only in the input of an agent',
+    ],
+  },
+  {
+    name: 'a file that the model cannot read',
+    files: {
+      'agent.md':
+        '---\ntitle: T\ninput: { a: { type: file } }\noutput: {}\nmodel: openai/gpt-3.5-turbo\n---\nRead it.\n',
+    },
+    expected: [
+      'foo/agent.md:3:1: input: has a file that the model cannot read. The model openai/gpt-3.5-turbo does not accept files of type application/pdf. Restrict mediaTypes',
+    ],
+  },
+  {
     name: 'a code agent with a model, a tool and a budget',
     files: withLines(
       'model: openai/gpt-5',
@@ -313,11 +335,11 @@ export const badFolders: BadFolder[] = [
     ),
     expected: [
       'foo/agent.md:6:3: input.name: must be an object such as { type: string, description: … }, not "string"',
-      'foo/agent.md:7:3: input.total.type: is required and must be one of string, number, integer, boolean, object, array, null',
-      'foo/agent.md:15:11: input.order.properties.lines.items.type: must be one of string, number, integer, boolean, object, array, null, not "strng"; did you mean "string"?',
+      'foo/agent.md:7:3: input.total.type: is required and must be one of string, number, integer, boolean, object, array, null, file',
+      'foo/agent.md:15:11: input.order.properties.lines.items.type: must be one of string, number, integer, boolean, object, array, null, file, not "strng"; did you mean "string"?',
       'foo/agent.md:16:11: input.order.properties.lines.items.descripton: unknown field; did you mean "description"?',
       'foo/agent.md:17:25: input.code.required: must be a boolean, not "yes"',
-      'foo/agent.md:17:40: input.code.multipleOf: unknown field; allowed fields: type, description, required, enum, items, properties, default, minLength, maxLength, pattern, format, minimum, maximum, minItems, maxItems',
+      'foo/agent.md:17:40: input.code.multipleOf: unknown field; allowed fields: type, description, required, enum, items, properties, default, mediaTypes, maxBytes, minLength, maxLength, pattern, format, minimum, maximum, minItems, maxItems',
     ],
   },
   {

@@ -1,7 +1,9 @@
 import { isSlug } from '../../core/ids.ts'
 import { hasUnpairedSurrogate } from '../../core/json/json.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
+import { parseModelName } from '../../models/model-name.ts'
 import { findPrice } from '../../models/prices/price-table.ts'
+import { listMediaTypes } from '../../schema/files/check-file-schemas.ts'
 import { type AgentDocument, documentSchema } from './document.ts'
 import { explainIssue } from './explain-issue.ts'
 import { type GetPosition, type Position, parseYaml, START } from './yaml-file.ts'
@@ -77,9 +79,12 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
   const parsed = parseDocument(text, source.defaultSlug)
   if (!parsed.document) return parsed
   const { document, getPosition } = parsed
-  const problems = [...findConflicts(document, source), ...(await findBudgetProblems(document))].map(
-    (problem) => ({ ...getPosition(problem.field.split('.')), ...problem }),
-  )
+  const found = [
+    ...findConflicts(document, source),
+    ...(await findFileProblems(document)),
+    ...(await findBudgetProblems(document)),
+  ]
+  const problems = found.map((problem) => ({ ...getPosition(problem.field.split('.')), ...problem }))
   if (problems.length > 0) return { document: null, problems }
   const json = JSON.stringify(document)
   if (hasUnpairedSurrogate(json)) return invalid('contains half of a surrogate pair, which is not text')
@@ -120,6 +125,22 @@ function findConflicts(
   return problems
 }
 
+/** Files that the model cannot read. Without a model, the model may be known only where the agent runs. */
+async function findFileProblems({ code, model, input }: AgentDocument): Promise<FieldProblem[]> {
+  const name = nameOfModel(model)
+  const mediaTypes = listMediaTypes(input)
+  if (code || !name || mediaTypes.length === 0) return []
+  const { findMediaProblem } = await import('../../models/check-model.ts')
+  const problem = findMediaProblem(parseModelName(name), mediaTypes)
+  if (!problem) return []
+  return [
+    { field: 'input', message: `has a file that the model cannot read. ${problem} Restrict mediaTypes` },
+  ]
+}
+
+const nameOfModel = (model: AgentDocument['model']): string | undefined =>
+  (typeof model === 'string' ? model : model?.name) ?? process.env[DEFAULT_MODEL]
+
 /**
  * A budget that the service cannot enforce: it sees only the spending of models that it calls itself and whose price it
  * knows. Without a model, the model may be known only where the agent runs.
@@ -130,7 +151,7 @@ async function findBudgetProblems({ code, model, execution }: AgentDocument): Pr
     const message = 'must be omitted: the service does not see what the code of an agent spends'
     return [{ field: `execution.${limit}`, message }]
   }
-  const name = (typeof model === 'string' ? model : model?.name) ?? process.env[DEFAULT_MODEL]
+  const name = nameOfModel(model)
   if ((execution.maxCostUsd ?? null) === null || !name || (await findPrice(name, process.env))) return []
   const message = `must be omitted: the model ${name} has no price. Use maxTokens, or set its price in MODEL_PRICES`
   return [{ field: 'execution.maxCostUsd', message }]

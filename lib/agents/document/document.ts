@@ -26,24 +26,25 @@ const MAX_DESCRIPTION_CHARACTERS = 2_000
 const DAY_SECONDS = 24 * 60 * 60
 const YEAR_SECONDS = 365 * DAY_SECONDS
 
-const declaredSchema = z
-  .custom<JsonObject>(isJsonObject, 'must be an object that maps field names to { type, description }')
-  .check((context) => {
-    const { value, issues } = context
-    const add = (...found: object[]) => void issues.push(...(found as z.core.$ZodRawIssue[]))
-    if (isJsonSchema(value)) {
-      if (value.type !== 'object') {
-        const message = 'must be "object" at the top level of a JSON Schema'
-        return add({ code: 'custom', input: value.type, path: ['type'], message })
+const declaredSchema = (options: { allowsFiles?: boolean } = {}) =>
+  z
+    .custom<JsonObject>(isJsonObject, 'must be an object that maps field names to { type, description }')
+    .check((context) => {
+      const { value, issues } = context
+      const add = (...found: object[]) => void issues.push(...(found as z.core.$ZodRawIssue[]))
+      if (isJsonSchema(value)) {
+        if (value.type !== 'object') {
+          const message = 'must be "object" at the top level of a JSON Schema'
+          return add({ code: 'custom', input: value.type, path: ['type'], message })
+        }
+      } else {
+        const { error } = fieldMapSchema.safeParse(value, { reportInput: true })
+        if (error) return add(...error.issues)
       }
-    } else {
-      const { error } = fieldMapSchema.safeParse(value, { reportInput: true })
-      if (error) return add(...error.issues)
-    }
-    const problems = checkDeclaredSchema(value)
-    if (problems.length === 0) problems.push(...checkWireSchema(value))
-    add(...problems.map((problem) => ({ code: 'custom', input: value, ...problem })))
-  })
+      const problems = checkDeclaredSchema(value, options)
+      if (problems.length === 0) problems.push(...checkWireSchema(value))
+      add(...problems.map((problem) => ({ code: 'custom', input: value, ...problem })))
+    })
 
 const modelNameSchema = z.string().superRefine((text, context) => {
   try {
@@ -101,8 +102,8 @@ export const documentSchema = z.strictObject({
   title: z.string().trim().min(1).max(200),
   description: z.string().max(MAX_DESCRIPTION_CHARACTERS).nullable().default(null),
   slug: z.string().refine(isSlug, SLUG_ERROR).optional(),
-  input: declaredSchema,
-  output: declaredSchema,
+  input: declaredSchema({ allowsFiles: true }),
+  output: declaredSchema(),
   model: modelSchema.nullable().default(null),
   tools: toolsSchema.default([]),
   requireTools: z.boolean().optional(),

@@ -8,7 +8,7 @@ import { getKnownToolFields } from '../../tools/document/tool-fields.ts'
 import { documentSchema, learningSchema, modelObjectSchema, settingsSchema } from './document.ts'
 
 const FIELD_KEYS = [
-  ...'type description required enum items properties default'.split(' '),
+  ...'type description required enum items properties default mediaTypes maxBytes'.split(' '),
   ...Object.keys(BOUNDS),
 ]
 

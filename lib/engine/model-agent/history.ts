@@ -1,5 +1,12 @@
 import type { Json } from '../../core/json/json.ts'
-import { type AnswerMode, isTruncated, type Model, type ToolCall, type ToolResult } from '../../core/model.ts'
+import {
+  type AnswerMode,
+  type InputFile,
+  isTruncated,
+  type Model,
+  type ToolCall,
+  type ToolResult,
+} from '../../core/model.ts'
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import { answerReminder, chooseAnswerMode, isInvalidAnswer, isText, usesTools } from './final-answer.ts'
@@ -7,8 +14,9 @@ import { answerReminder, chooseAnswerMode, isInvalidAnswer, isText, usesTools } 
 type Params = {
   model: Model
   checkOutput: Validator
-  /** The text of the first message. */
+  /** The text of the first message, which the files follow. */
   input: string
+  files: readonly InputFile[]
   /** Whether the agent has tools. */
   hasTools: boolean
   maxAgentSteps: number
@@ -32,7 +40,7 @@ export class History {
 
   constructor(params: Params) {
     this.params = params
-    this.messages = [params.model.userMessage(params.input)]
+    this.messages = [params.model.userMessage(params.input, params.files)]
   }
 
   /** How the next response is asked for the output. */

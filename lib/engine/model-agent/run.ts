@@ -4,12 +4,14 @@ import type { Example } from '../../core/learning.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { openModel } from '../../models/open-model.ts'
 import { findPrice, withCost } from '../../models/prices/price-table.ts'
+import type { Adapter } from '../../schema/adapt/adapt-input.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { openTools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
+import { takeFiles } from './input-files.ts'
 import { RunBudget } from './run-budget.ts'
 import type { RunAttempt } from './run-child.ts'
 import { runStepLoop } from './step-loop.ts'
@@ -32,7 +34,9 @@ type Params = {
  * @throws ModelConfigurationError, ModelError, ToolError, AttemptStopped, Unavailable
  */
 export async function runModelVersion(params: Params): Promise<Outcome> {
-  const { engine, execution, version, journal, signal, endsAt, retry, attempt } = params
+  const { engine, version, journal, signal, endsAt, retry, attempt } = params
+  const { input, files } = await takeFiles(version, params.execution.input)
+  const execution = { ...params.execution, input }
   const { environment = process.env } = engine
   const open = { model: engine.openModel ?? openModel, tools: engine.openTools ?? openTools }
   const name = execution.options.model ?? version.model ?? environment[DEFAULT_MODEL]
@@ -49,17 +53,18 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   const model = withCost(await open.model(name, environment, { settings: version.modelSettings }), price)
   const tools = await open.tools(version.tools as ToolDocument[], {
     environment,
-    ...subAgents(engine, execution, { attempt, budget, endsAt, version, journal }),
+    ...subAgents(engine, execution, { attempt, budget, endsAt, version, journal, files }),
   })
   try {
     return await runStepLoop({
       execution,
+      files,
       version,
       model,
       tools,
       journal,
       budget,
-      examples: await examplesOf(params),
+      examples: await examplesOf({ ...params, execution }),
       checkOutput: outputValidatorOf(version),
       system: engine.system,
       signal,
@@ -75,12 +80,17 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
 /** The example search is imported only for a run with dynamic learning. */
 async function examplesOf({ engine, execution, version, journal }: Params): Promise<Example[]> {
   if (!execution.options.useDynamicLearning) return []
-  const [{ recallExamples }, { adapterOf }] = await Promise.all([
+  const [{ recallExamples }, { adapterOf, fileMapperOf }, { describeFile }] = await Promise.all([
     import('../learning/recall.ts'),
     import('../compiled-adapter.ts'),
+    import('../../schema/files/map-files.ts'),
   ])
   const { executions } = engine
-  const [checkOutput, adapt] = [outputValidatorOf(version), adapterOf(version)]
+  const checkOutput = outputValidatorOf(version)
+  const adapt: Adapter = (sent) => {
+    const adapted = adapterOf(version)(sent)
+    return { ...adapted, input: fileMapperOf(version)(adapted.input, ({ value }) => describeFile(value)) }
+  }
   const teachers = version.learning?.feedback === 'all' ? 'all' : 'reviewers'
   return recallExamples({ executions, execution, journal, checkOutput, adapt, teachers })
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
-import { type Model, ModelError, type ModelRequest, type ToolCall } from '../../core/model.ts'
+import { type InputFile, type Model, ModelError, type ModelRequest, type ToolCall } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
@@ -29,7 +29,9 @@ import { respondWithRetry } from './respond-with-retry.ts'
 import type { RunBudget } from './run-budget.ts'
 
 type Params = {
+  /** Its input describes the files. */
   execution: Execution
+  files: readonly InputFile[]
   version: Version
   model: Model
   tools: Pick<Tools, 'declarations' | 'call'>
@@ -61,7 +63,14 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
   const isEquipped = tools.declarations.length > 0
   const hasTools = isEquipped || !model.answerModes.includes('json')
   const input = inputMessage(execution.input, params.examples)
-  const history = new History({ model, checkOutput, input, hasTools: isEquipped, maxAgentSteps })
+  const history = new History({
+    model,
+    checkOutput,
+    input,
+    files: params.files,
+    hasTools: isEquipped,
+    maxAgentSteps,
+  })
   const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
   for (const recorded of steps.slice(0, -1)) history.add(recorded)
   for (;;) {

@@ -4,11 +4,12 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { MAX_CHILDREN } from '../../core/limits.ts'
-import type { ToolResult } from '../../core/model.ts'
+import type { InputFile, ToolResult } from '../../core/model.ts'
 import type { RecordedStep } from '../../core/step.ts'
 import { failed, ToolError } from '../../tools/tool.ts'
 import type { Engine } from '../engine.ts'
 import { callKeyOf, childId } from './call-key.ts'
+import { passFiles, withFileNames } from './input-files.ts'
 import { agentCallsOf, type RunBudget } from './run-budget.ts'
 import { type RunAttempt, runChild } from './run-child.ts'
 
@@ -26,13 +27,15 @@ type Deps = {
   /** Of the parent. */
   version: Version
   journal: { readonly recorded: RecordedStep[] }
+  /** Of the parent's input: its model passes them by their path. */
+  files: readonly InputFile[]
 }
 
 /** The organization's other agents, as tools of one execution. Each gets a share of its budget, if it has one. */
 export function subAgents(
   engine: Engine,
   parent: Execution,
-  { attempt, budget, endsAt, version: parentVersion, journal }: Deps,
+  { attempt, budget, endsAt, version: parentVersion, journal, files }: Deps,
 ) {
   const { organizationId } = parent
   const { maxChildren = MAX_CHILDREN.default } = parentVersion.execution
@@ -48,7 +51,7 @@ export function subAgents(
       // An archived agent is described, too: a call of it is what fails, not a run in progress that resumes.
       if (!resolved) return null
       const { description, inputSchema } = resolved.version
-      return { description, inputSchema }
+      return { description, inputSchema: withFileNames(inputSchema, files) }
     },
 
     async runAgent({ slug, input, idempotencyKey, signal }: AgentCall): Promise<ToolResult> {
@@ -68,11 +71,13 @@ export function subAgents(
       // A call that began before continues.
       if (isArchived && (await engine.executions.getStatus({ organizationId, id })) === null)
         return failed(`The agent ${slug} is archived.`)
+      const passed = await passFiles(version, input, files)
+      if ('problem' in passed) return failed(passed.problem)
       const ended = await runChild(engine, parent, attempt, {
         id,
         version,
         callers,
-        input,
+        input: passed.input,
         signal,
         endsAt,
         share: (await budget?.share()) ?? null,

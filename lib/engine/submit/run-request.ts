@@ -10,15 +10,18 @@ import {
   InputSchemaMismatch,
   type ServiceError,
   VersionRetired,
+  type Violation,
 } from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { AgentStore } from '../../core/ports.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
+import { checkFiles } from '../../schema/files/check-files.ts'
+import { findFiles } from '../../schema/files/map-files.ts'
 import { assertObject } from '../../schema/message-text.ts'
-import { adapterOf } from '../compiled-adapter.ts'
-import { checkOverrides, type RunOverrides } from './check-overrides.ts'
+import { adapterOf, fileMapperOf } from '../compiled-adapter.ts'
+import { checkFileOverride, checkOverrides, type RunOverrides } from './check-overrides.ts'
 
 /** A validated request to run a version. */
 export type RunRequest = {
@@ -77,9 +80,9 @@ function assertMayRunDraft(access: Access): void {
 /**
  * Combines a call's overrides with the version's settings, before anything is recorded.
  * @param body the input; unless in strict mode, also a list or a text that contains it
- * @throws InvalidJson if the body contains no input, InputSchemaMismatch in strict mode, InvalidModelOverride for a
- * model that the version does not allow or that is unusable, InvalidQueryParameter for too many steps and for a budget
- * that cannot be enforced
+ * @throws InvalidJson if the body contains no input, InputSchemaMismatch in strict mode and for files that are not
+ * valid, InvalidModelOverride for a model that the version does not allow, that is unusable or that does not accept the
+ * files, InvalidQueryParameter for too many steps and for a budget that cannot be enforced
  */
 export async function buildRunRequest(
   version: Version,
@@ -94,6 +97,9 @@ export async function buildRunRequest(
   const input = opened?.input ?? assertObject(body)
   if (overrides.enforceInputSchema) await checkInput(version, input)
   const { input: adaptedInput, adaptations } = adapterOf(version)(input)
+  const files = findFiles(fileMapperOf(version), adaptedInput)
+  assertNoViolations(checkFiles(files))
+  if (files.length > 0) await checkFileOverride(overrides.model, files)
   const tenantId = overrides.tenantId ?? null
   const options = {
     maxAgentSteps: overrides.maxAgentSteps ?? stepLimitsOf(version.execution).default,
@@ -123,7 +129,12 @@ export async function buildRunRequest(
  */
 async function checkInput(version: Version, input: JsonObject): Promise<void> {
   const { inputValidatorOf } = await import('../compiled-schemas.ts')
-  const violations = inputValidatorOf(version)(input)
+  assertNoViolations(inputValidatorOf(version)(input))
+  assertNoViolations(checkFiles(findFiles(fileMapperOf(version), input)))
+}
+
+/** @throws InputSchemaMismatch */
+function assertNoViolations(violations: Violation[]): void {
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
 }
 

@@ -42,6 +42,8 @@ const CAPABILITIES: { [capability in Capability]: true } = {
   forcedTool: true,
   json: true,
   images: true,
+  inputImages: true,
+  inputPdfs: true,
   cachePoints: true,
   strictTools: true,
   reasoning: true,

@@ -1,3 +1,4 @@
+import { isImageType } from '../../core/media.ts'
 import type { AnswerMode } from '../../core/model.ts'
 import { type ModelName, toModelId } from '../model-name.ts'
 import type { Reasoning } from '../providers/provider-traits.ts'
@@ -6,6 +7,10 @@ import { traitsOf } from './providers.ts'
 
 export const supports = ({ provider, endpoint, model }: ModelName, capability: Capability): boolean =>
   endpoint?.traits[capability] ?? traitsOf(provider).models[capability]?.test(toModelId(model)) ?? false
+
+/** Whether a model reads files of a type in the message of a user. */
+export const acceptsMedia = (name: ModelName, mediaType: string): boolean =>
+  supports(name, isImageType(mediaType) ? 'inputImages' : 'inputPdfs')
 
 /** How a model can be asked for its output. Claude rejects a forced tool while it reasons. */
 export function getAnswerModes(name: ModelName): AnswerMode[] {

@@ -31,10 +31,19 @@ export type CallOptions = { options?: JsonObject; maxOutputTokens?: number }
 
 /**
  * What only some models of a provider can do. `forcedTool`: be forced to call a tool. `json`: constrain a text by a
- * schema. `images`: read images in tool results. `cachePoints`: accept marks for prompt caching. `strictTools`:
- * `strict` for tools. `reasoning`: get their reasoning back.
+ * schema. `images`: read images in tool results; `inputImages`, `inputPdfs`: files in the message of a user.
+ * `cachePoints`: accept marks for prompt caching. `strictTools`: `strict` for tools. `reasoning`: get their reasoning
+ * back.
  */
-export type Capability = 'forcedTool' | 'json' | 'images' | 'cachePoints' | 'strictTools' | 'reasoning'
+export type Capability =
+  | 'forcedTool'
+  | 'json'
+  | 'images'
+  | 'inputImages'
+  | 'inputPdfs'
+  | 'cachePoints'
+  | 'strictTools'
+  | 'reasoning'
 
 /** How the streams of a provider, as the SDK reads them, differ from those of others. */
 export type StreamTraits = {

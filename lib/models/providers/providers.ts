@@ -98,6 +98,10 @@ export const TRAITS = {
       // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_SpecificToolChoice.html
       forcedTool: /claude-|amazon\.nova-/,
       images: /claude-(?!instant|v?[12](?!\d))|amazon\.nova-(?!micro|sonic)/,
+      // https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html
+      inputImages:
+        /claude-(?!instant|v?[12](?!\d))|amazon\.nova-(?!micro|sonic)|llama3-2-(11|90)b|llama4|pixtral/,
+      inputPdfs: /claude-(?!instant|v?[12](?!\d))|amazon\.nova-(?!micro|sonic)/,
       // Bedrock rejects them for other models.
       // https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
       cachePoints: /claude-(3-7|3-5-(haiku|sonnet-20241022)|[a-z]+-\d)|amazon\.nova-(?!sonic)/,
@@ -142,6 +146,8 @@ export const TRAITS = {
     models: {
       forcedTool: /./,
       images: /claude-(?!instant|v?[12](?!\d))/,
+      inputImages: /claude-(?!instant|v?[12](?!\d))/,
+      inputPdfs: /claude-(?!instant|v?[12](?!\d)|3-(haiku|opus|sonnet))/,
       cachePoints: /./,
       // The package has its own list.
       strictTools: /./,
@@ -200,6 +206,8 @@ export const TRAITS = {
       forcedTool: /./,
       // Since GPT-4o.
       images: /^(ft:)?(gpt-4o|gpt-4\.1|chatgpt-4o|gpt-[5-9]|o1(?!-(mini|preview))|o3(?!-mini)|o4)/,
+      inputImages: /^(ft:)?(gpt-4o|gpt-4\.1|chatgpt-4o|gpt-[5-9]|o1(?!-(mini|preview))|o3(?!-mini)|o4)/,
+      inputPdfs: /^(ft:)?(gpt-4o|gpt-4\.1|chatgpt-4o|gpt-[5-9]|o1(?!-(mini|preview))|o3(?!-mini)|o4)/,
       strictTools: /./,
       reasoning: /./,
     },
@@ -248,6 +256,9 @@ export const TRAITS = {
       // These servers constrain text by a schema more often than they support tools; for those that do not, see
       // `open-model.ts`.
       json: /./,
+      // A server with a model that cannot read them rejects the request.
+      inputImages: /./,
+      inputPdfs: /./,
       // DeepSeek and Kimi reject a history with tool calls unless their reasoning is sent back as `reasoning_content`.
       // Other servers ignore this member, or reject it like Groq and Mistral.
       reasoning: /deepseek|kimi/i,

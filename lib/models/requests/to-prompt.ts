@@ -1,11 +1,24 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from '@ai-sdk/provider'
 import type { Json } from '../../core/json/json.ts'
+import type { Media } from '../../core/media.ts'
 import type { Model, ModelRequest, ToolDeclaration, ToolResult } from '../../core/model.ts'
 
 type Message = Exclude<LanguageModelV4Message, { role: 'system' }>
 
-export const toUserMessage: Model['userMessage'] = (text) =>
-  toJson({ role: 'user', content: [{ type: 'text', text }] })
+/** Each file follows its path, under which the text mentions it. */
+export const toUserMessage: Model['userMessage'] = (text, files = []) => {
+  const parts = files.flatMap((file) => [
+    { type: 'text' as const, text: `File ${file.path}:` },
+    toFilePart(file),
+  ])
+  return toJson({ role: 'user', content: [{ type: 'text', text }, ...parts] })
+}
+
+const toFilePart = ({ mediaType, data }: Media) => ({
+  type: 'file' as const,
+  mediaType,
+  data: { type: 'data' as const, data },
+})
 
 /** Omits the calls that could not be parsed: the messages of the response already contain their errors. */
 export const toToolMessage: Model['toolMessage'] = (results) => {
@@ -23,12 +36,7 @@ function toOutput(result: ToolResult) {
   const { value, images = [] } = result
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (images.length === 0) return { type: 'text' as const, value: text }
-  const files = images.map(({ mediaType, data }) => ({
-    type: 'file' as const,
-    mediaType,
-    data: { type: 'data' as const, data },
-  }))
-  return { type: 'content' as const, value: [{ type: 'text' as const, text }, ...files] }
+  return { type: 'content' as const, value: [{ type: 'text' as const, text }, ...images.map(toFilePart)] }
 }
 
 /** Messages are stored in the format of the provider packages, so a long history is not converted for each request. */

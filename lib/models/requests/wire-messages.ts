@@ -1,4 +1,5 @@
 import type {
+  LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
@@ -89,16 +90,22 @@ function convertOutput(
 const MAX_IMAGES = 20
 const MAX_IMAGE_CHARACTERS = 15_000_000
 
-/** Keeps the latest images of a history. In place of older ones, the model has their descriptions. */
+/**
+ * Keeps the files of the input and the latest images of a history. In place of others, the model has their
+ * descriptions.
+ */
 export function limitImages(prompt: LanguageModelV4Message[]): LanguageModelV4Message[] {
-  let images = 0
-  let characters = 0
+  const files = prompt
+    .flatMap(({ role, content }) => (role === 'user' ? content : []))
+    .filter((part) => part.type === 'file')
+  let images = files.length
+  let characters = files.map(sizeOf).reduce((sum, size) => sum + size, 0)
   const limitResult = (part: LanguageModelV4ToolResultPart): LanguageModelV4ToolResultPart => {
     if (part.output.type !== 'content') return part
     for (const item of part.output.value) {
-      if (item.type !== 'file' || item.data.type !== 'data') continue
+      if (item.type !== 'file') continue
       images++
-      characters += item.data.data.length
+      characters += sizeOf(item)
     }
     if (images <= MAX_IMAGES && characters <= MAX_IMAGE_CHARACTERS) return part
     return { ...part, output: withoutImages(part.output) }
@@ -110,6 +117,9 @@ export function limitImages(prompt: LanguageModelV4Message[]): LanguageModelV4Me
   })
   return limited.reverse()
 }
+
+/** The characters of a file in base64. */
+const sizeOf = ({ data }: LanguageModelV4FilePart): number => (data.type === 'data' ? data.data.length : 0)
 
 /** The text of a result, which describes its images. */
 const withoutImages = (

@@ -8,6 +8,7 @@ import {
   MAX_JSON_DEPTH,
   mapExactNumbers,
 } from '../../core/json/json.ts'
+import { normalizeFile } from '../files/read-file.ts'
 import {
   childOf,
   converted,
@@ -17,6 +18,7 @@ import {
   partOf,
   removed,
   renamed,
+  typed,
   unwrapped,
 } from './adaptation.ts'
 import { nameFields } from './names/name-fields.ts'
@@ -63,7 +65,20 @@ function keepOrAdaptParts(shape: Shape, value: Json, location: Location, context
   if (shape.choices) return roundNumbers(value, location, context)
   if (location.depth >= MAX_JSON_DEPTH) return value
   if (Array.isArray(value)) return adaptItems(shape, value, location, context)
-  return isJsonObject(value) ? adaptObject(shape, value, location, context) : value
+  if (!isJsonObject(value)) return value
+  const adapted = adaptObject(shape, value, location, context)
+  return shape.file ? adaptFile(adapted, location, context) : adapted
+}
+
+function adaptFile(sent: JsonObject, location: Location, context: Context): JsonObject {
+  const file = normalizeFile(sent)
+  for (const name of ['mediaType', 'data']) {
+    const [before, after = null] = [sent[name], file[name]]
+    if (before === after) continue
+    const part = childOf(location, name, name)
+    record(context, () => (before === undefined ? typed(part) : converted(part, before, after)))
+  }
+  return file
 }
 
 function adaptItems(shape: Shape, items: Json[], location: Location, context: Context): Json[] {

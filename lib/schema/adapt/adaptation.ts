@@ -76,6 +76,12 @@ export function defaulted(location: Location): InputAdaptation {
   return { path, kind: 'defaulted', message: `Set ${format(path)} to its default.` }
 }
 
+/** The type of a file, which was sent without. */
+export function typed(location: Location): InputAdaptation {
+  const path = toPointer(location.path)
+  return { path, kind: 'defaulted', message: `Set ${format(path)} to the type of the data.` }
+}
+
 export function removed(location: Location, sent: Json): InputAdaptation {
   const { path, from } = pointersOf(location)
   const value = sent === null ? 'null' : 'an empty text'

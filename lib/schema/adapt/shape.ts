@@ -1,6 +1,7 @@
 import { dereference, format, type Schema, validate } from '@cfworker/json-schema'
 import { ExactNumber } from '../../core/json/exact-number.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { type FileLimits, readFileLimits } from '../files/file-schema.ts'
 import { jsonTypeOf } from '../message-text.ts'
 import { compilePattern, type Matcher } from '../patterns/compile-pattern.ts'
 import { toLinearSchema } from '../patterns/schema-patterns.ts'
@@ -28,6 +29,8 @@ export type Shape = {
   /** `prefixItems`. */
   firstItems: Shape[]
   items: Shape | undefined
+  /** Only of a file. */
+  file: FileLimits | undefined
   /** Whether the schema accepts a value of one of its types. */
   accepts: ValueCheck
   /** Whether a scalar of the right type can be invalid, other than by `choices`: for example by a format. */
@@ -95,6 +98,7 @@ function emptyShape(schema: JsonObject, accepts: ValueCheck): Shape {
     others: undefined,
     firstItems: [],
     items: undefined,
+    file: readFileLimits(schema),
     accepts,
     restrictsScalars: Object.keys(schema).some((keyword) => !isPlain(keyword)),
   }

@@ -2,7 +2,7 @@ import type { OutputUnit } from '@cfworker/json-schema'
 import type { Violation } from '../../core/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
-import { joinWithOr, parseJsonPointer, toJsonPointer, truncate } from '../message-text.ts'
+import { joinWithOr, parseJsonPointer, toViolation } from '../message-text.ts'
 import { findSimilarName } from '../similar-names.ts'
 import { getRefTarget, type Lookup } from '../subschemas.ts'
 import { describeActualType, describeExpected, errorMessage } from './error-message.ts'
@@ -67,11 +67,6 @@ export function explainErrors(errors: OutputUnit[], schema: JsonObject, lookup: 
     }
     return part
   }
-}
-
-export function toViolation(names: readonly string[], message: string): Violation {
-  const path = toJsonPointer(names)
-  return { path, message: `${path === '' ? 'The value' : truncate(path, 100)} ${message}` }
 }
 
 /** Errors with the same subject concern the same value and schema; only those of the highest priority are reported. */

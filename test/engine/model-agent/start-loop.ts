@@ -33,6 +33,7 @@ export async function startLoop(setup: LoopSetup) {
   const call = setup.call ?? (async () => ({ ok: true, value: 'found' }) as const)
   const running = runStepLoop({
     execution,
+    files: [],
     version,
     model: {
       name: 'stub/model',

@@ -51,6 +51,7 @@ async function openAgents(
     endsAt: Number.POSITIVE_INFINITY,
     version: version ?? (await aModelAgent({ organizationId })),
     journal: { recorded },
+    files: [],
   })
   const run = (idempotencyKey: string) => agents.runAgent({ slug: SLUG, input, idempotencyKey, signal })
   return { parent, agents, run, attempts }

@@ -98,6 +98,9 @@ function toItem(part: Wire, role: 'user' | 'assistant'): HistoryItem {
   switch (part.type) {
     case 'text':
       return { type: 'text', role, text: part.text }
+    case 'image':
+    case 'document':
+      return { type: 'file', role: 'user', part }
     case 'thinking':
       return { type: 'reasoning', text: part.thinking, signature: part.signature }
     case 'tool_use':

@@ -114,6 +114,7 @@ function toItem(part: Wire, role: 'user' | 'assistant'): HistoryItem {
     const output = content.map((block: Wire) => block.text ?? asText(block.json)).join('')
     return { type: 'result', id, output, isError: status === undefined ? null : status === 'error' }
   }
+  if (part.image || part.document) return { type: 'file', role: 'user', part }
   const reasoning = part.reasoningContent?.reasoningText
   if (!reasoning) throw new Error(`Unknown content block: ${Object.keys(part).join(', ')}`)
   return { type: 'reasoning', text: reasoning.text, signature: reasoning.signature ?? null }

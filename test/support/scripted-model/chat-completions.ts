@@ -92,10 +92,13 @@ function toItems(message: Wire): HistoryItem[] {
     return [{ type: 'result', id: message.tool_call_id, output: asText(message.content), isError: null }]
   }
   const { content, reasoning_content: reasoning } = message
-  const text = typeof content === 'string' ? content : (content ?? []).map((part: Wire) => part.text).join('')
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
+  const text = parts.map((part: Wire) => part.text ?? '').join('')
+  const files = parts.filter((part: Wire) => part.type !== 'text')
   return [
     ...(reasoning ? [{ type: 'reasoning' as const, text: reasoning, signature: null }] : []),
     ...(text ? [{ type: 'text' as const, role: message.role, text }] : []),
+    ...files.map((part: Wire) => ({ type: 'file', role: 'user', part })),
     ...(message.tool_calls ?? []).map((call: Wire) => ({
       type: 'call',
       id: call.id,

@@ -25,7 +25,7 @@ export const openaiResponses: Format = {
         .filter(isSystem)
         .map((item: Wire) => asText(item.content))
         .join('\n'),
-      history: body.input.filter((item: Wire) => !isSystem(item)).map(toItem),
+      history: body.input.filter((item: Wire) => !isSystem(item)).flatMap(toItem),
       tools: (body.tools ?? []).map((tool: Wire) => ({
         name: tool.name,
         description: tool.description,
@@ -136,7 +136,7 @@ function callItem({ id, name, text }: CompleteResponse['calls'][number]): Stream
   }
 }
 
-function toItem(item: Wire): HistoryItem {
+function toItem(item: Wire): HistoryItem | HistoryItem[] {
   switch (item.type) {
     case 'function_call':
       return { type: 'call', id: item.call_id, name: item.name, input: parsedOrText(item.arguments) }
@@ -149,8 +149,13 @@ function toItem(item: Wire): HistoryItem {
     case undefined:
     case 'message': {
       const { content } = item
-      const text = typeof content === 'string' ? content : content.map((part: Wire) => part.text).join('')
-      return { type: 'text', role: item.role, text }
+      const parts = typeof content === 'string' ? [{ text: content }] : content
+      const text = parts.map((part: Wire) => part.text ?? '').join('')
+      const files = parts.filter((part: Wire) => /^input_(image|file)$/.test(part.type))
+      return [
+        { type: 'text', role: item.role, text },
+        ...files.map((part: Wire) => ({ type: 'file', role: 'user', part })),
+      ]
     }
     default:
       throw new Error(`Unknown item type: ${item.type}`)

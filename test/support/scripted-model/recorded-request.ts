@@ -7,6 +7,8 @@ export type ScriptedProvider = 'openai' | 'openai-compatible' | 'anthropic' | 'b
 /** An item of the conversation, in any format. `isError` is null where the format has no such flag. */
 export type HistoryItem =
   | { type: 'text'; role: 'user' | 'assistant'; text: string }
+  /** As sent. */
+  | { type: 'file'; role: 'user'; part: JsonObject }
   | { type: 'reasoning'; text: string; signature: string | null }
   | { type: 'call'; id: string; name: string; input: Json }
   | { type: 'result'; id: string; output: string; isError: boolean | null }

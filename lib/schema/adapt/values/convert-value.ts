@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { readFile } from '../../files/read-file.ts'
 import { findField } from '../names/find-field.ts'
 import { fits, hasOnlyType, hasRequired, isValidScalar, type Shape } from '../shape.ts'
 import { convertScalar } from './convert-scalar.ts'
@@ -24,6 +25,8 @@ export function convertValue(shape: Shape, value: Json): Json | undefined {
 }
 
 function toObject(shape: Shape, text: string): Json | undefined {
+  const file = shape.file && readFile(text, shape.file)
+  if (file) return file
   const parsed = fits(shape, text) ? undefined : parseJsonText(text)
   return isJsonObject(parsed) ? parsed : undefined
 }
@@ -53,6 +56,8 @@ const DIGIT_GROUPS = /^\s*-?[1-9]\d{0,2}(?:([,\s])\d{3})(?:\1\d{3})*\s*$/
 function toList(shape: Shape, value: Json): Json[] | undefined {
   if (value === null || Array.isArray(value) || typeof value === 'boolean') return undefined
   const { items, firstItems } = shape
+  const file = items?.file && typeof value === 'string' ? readFile(value, items.file) : undefined
+  if (file) return [file]
   if (typeof value !== 'string') return firstItems.length === 0 && isItem(items, value) ? [value] : undefined
   const parsed = parseJsonText(value)
   if (Array.isArray(parsed)) return parsed

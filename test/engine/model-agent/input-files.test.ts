@@ -1,0 +1,226 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
+import { NEVER } from '../../../lib/engine/checkpoints/deadline.ts'
+import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
+import { runInProcess } from '../../../lib/engine/submit/submit.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { IMAGE, PDF, pdfOf } from '../../support/data/files.ts'
+import { anExecution } from '../../support/engine/executions.ts'
+import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
+import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import type { Script } from '../../support/scripted-model/turn.ts'
+
+const { engine, scripted, aToolAgent } = await startScriptedEngine()
+
+const INPUT = { question: { type: 'string' }, document: { type: 'file' } } as unknown as JsonObject
+const sent = { question: 'Why?', document: PDF }
+const FAMILY = {
+  anthropic: 'claude-sonnet-4-5',
+  bedrock: 'claude-sonnet-4-5',
+  openai: 'gpt-5',
+  'openai-compatible': 'qwen',
+}
+
+/** A name of a script that begins with that of a model that reads files. */
+const named = (provider: (typeof SCRIPTED_PROVIDERS)[number], script: Script) => {
+  const name = `${FAMILY[provider]}-${system.newId()}`
+  scripted.script(name, script)
+  return { name, model: scripted.modelFor(provider, name) }
+}
+
+async function run(version: Version, input: JsonObject, overrides = {}) {
+  return runInProcess(engine, await buildRunRequest(version, input, overrides))
+}
+
+describe('a run with a file', () => {
+  it.each(SCRIPTED_PROVIDERS)(
+    'sends it to a model of %s in each request, and stores it once',
+    async (provider) => {
+      const { name, model } = named(provider, [lookup, answer])
+      const version = await aToolAgent({ model, inputSchema: INPUT })
+      const execution = await run(version, sent)
+      expect(execution).toMatchObject({ status: 'SUCCESS', input: sent, inputAdaptations: [] })
+      const requests = scripted.requests(name).map(({ body }) => JSON.stringify(body))
+      expect(requests.map((request) => request.split(PDF.data).length - 1)).toEqual([1, 1])
+      expect(requests[0]).toContain(
+        String.raw`{\"question\":\"Why?\",\"document\":{\"mediaType\":\"application/pdf\",\"bytes\":40`,
+      )
+      const steps = await engine.steps.read({ executionId: execution.id })
+      expect(JSON.stringify(steps)).not.toContain(PDF.data)
+    },
+  )
+
+  it('receives it as adapted, and the record has it as sent', async () => {
+    const { name, model } = named('anthropic', [answer])
+    const version = await aModelAgent({ model, inputSchema: INPUT })
+    const document = `data:application/pdf;base64,${PDF.data}`
+    const execution = await run(version, { question: 'Why?', document })
+    expect(execution).toMatchObject({ status: 'SUCCESS', input: { document } })
+    expect(scripted.requests(name)[0]?.history).toContainEqual({
+      type: 'file',
+      role: 'user',
+      part: expect.objectContaining({ source: expect.objectContaining({ data: PDF.data }) }),
+    })
+  })
+
+  it('sends the same requests after another worker has taken over', async () => {
+    const drain = new AbortController()
+    const { name, model } = named('bedrock', (_, index) => {
+      if (index === 0) drain.abort()
+      return index === 0 ? lookup : answer
+    })
+    const version = await aToolAgent({ model, inputSchema: INPUT })
+    const { organizationId, agentId, id: versionId } = version
+    const execution = anExecution({ organizationId, agentId, versionId, input: sent })
+    await engine.executions.create({ execution })
+    await processMessage(engine, execution.id, { deadline: { drain: drain.signal, stop: NEVER } })
+    expect(scripted.requests(name)).toHaveLength(1)
+    await processMessage(engine, execution.id)
+    const [first, second] = scripted.requests(name).map(({ body }) => body as { messages: unknown[] })
+    expect(second?.messages[0]).toEqual(first?.messages[0])
+    expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
+  })
+
+  it('ends in ModelNotConfigured if the model does not read it', async () => {
+    const version = await aModelAgent({ model: 'openai/gpt-3.5-turbo', inputSchema: INPUT })
+    const { error } = await run(version, sent)
+    expect(error).toEqual({
+      code: 'ModelNotConfigured',
+      message: 'The model openai/gpt-3.5-turbo does not accept files of type application/pdf.',
+    })
+  })
+})
+
+describe('buildRunRequest, for a file', () => {
+  it.each([{ enforceInputSchema: true }, {}])('rejects an invalid one: %j', async (overrides) => {
+    const version = await aModelAgent({ inputSchema: INPUT })
+    for (const document of [
+      { ...PDF, mediaType: 'image/png' },
+      { ...PDF, data: '' },
+      { ...PDF, data: 'x' },
+    ])
+      await expect(buildRunRequest(version, { ...sent, document }, overrides)).rejects.toMatchObject({
+        code: 'InputSchemaMismatch',
+        errors: [{ path: '/document/data' }],
+      })
+  })
+
+  it('rejects base64 in lines in strict mode only', async () => {
+    const version = await aModelAgent({ inputSchema: INPUT })
+    const input = { ...sent, document: { ...PDF, data: `${PDF.data}\n` } }
+    expect(await buildRunRequest(version, input, {})).toMatchObject({ adaptedInput: sent })
+    await expect(buildRunRequest(version, input, { enforceInputSchema: true })).rejects.toMatchObject({
+      errors: [{ message: '/document/data must be valid base64.' }],
+    })
+  })
+
+  it('rejects a model that does not read it, but not for an input without one', async () => {
+    vi.stubEnv('OPENAI_API_KEY', 'sk-test')
+    try {
+      const inputSchema = { ...INPUT, document: { type: 'file', required: false } } as JsonObject
+      const version = await aModelAgent({ inputSchema, model: 'openai/gpt-5' })
+      const overrides = { model: 'openai/gpt-3.5-turbo' }
+      await expect(buildRunRequest(version, sent, overrides)).rejects.toMatchObject({
+        code: 'InvalidModelOverride',
+        message: 'The model openai/gpt-3.5-turbo does not accept files of type application/pdf.',
+      })
+      expect(await buildRunRequest(version, { question: 'Why?' }, overrides)).toMatchObject({ input: {} })
+      expect(await buildRunRequest(version, sent, { model: 'openai/gpt-4.1' })).toMatchObject({ input: sent })
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  it('has a cache key that depends on its bytes, not on how they were written', async () => {
+    const version = await aModelAgent({ inputSchema: INPUT })
+    const keyOf = async (document: unknown) =>
+      (await buildRunRequest(version, { ...sent, document } as JsonObject, { useCache: true })).cache?.key
+    const key = await keyOf(PDF)
+    expect(key).toMatch(/^[0-9a-f]{64}$/)
+    expect(await keyOf(`data:application/pdf;base64,${PDF.data}`)).toBe(key)
+    expect(await keyOf({ ...PDF, data: pdfOf(41) })).not.toBe(key)
+  })
+})
+
+describe('an agent that is called as a tool', () => {
+  const tools = [{ name: 'read', agent: 'reader' }]
+
+  async function family(readerInput: object) {
+    const child = named('openai-compatible', [{ calls: [finalAnswer({ answer: 'A total of 5.' })] }])
+    const reader = await aModelAgent({
+      slug: 'reader',
+      model: child.model,
+      inputSchema: readerInput as JsonObject,
+    })
+    return { child, reader }
+  }
+
+  it('is passed a file of the run by its path', async () => {
+    const { child, reader } = await family({
+      page: { type: 'file', description: 'A page.', mediaTypes: ['image/png'] },
+    })
+    const parent = named('openai-compatible', [
+      { calls: [{ name: 'read', input: { page: '/pages/1' } }] },
+      answer,
+    ])
+    const { organizationId } = reader
+    const inputSchema = { pages: { type: 'array', items: { type: 'file' } } } as unknown as JsonObject
+    const version = await aModelAgent({ organizationId, model: parent.model, inputSchema, tools })
+    const execution = await run(version, { pages: [PDF, IMAGE] })
+    expect(execution.status).toBe('SUCCESS')
+    const declared = scripted.requests(parent.name)[0]?.tools.find(({ name }) => name === 'read')
+    expect(declared?.inputSchema.properties).toEqual({
+      page: {
+        type: 'string',
+        description: 'A page. The path of a file of the input, such as /document.',
+        enum: ['/pages/1'],
+      },
+    })
+    expect(JSON.stringify(scripted.requests(child.name)[0]?.body)).toContain(IMAGE.data)
+    const [step] = await engine.steps.read({ executionId: execution.id })
+    expect(JSON.stringify(step)).not.toContain(IMAGE.data)
+    const { executionId = '' } = [...(step?.results.values() ?? [])][0]?.result ?? {}
+    expect(await engine.executions.get({ organizationId, id: executionId })).toMatchObject({
+      input: { page: IMAGE },
+    })
+  })
+
+  it('is not passed what is no file of the run', async () => {
+    const { child, reader } = await family({ page: { type: 'file', maxBytes: 10 } })
+    const parent = named('openai-compatible', [
+      { calls: [{ name: 'read', input: { page: '/other' } }] },
+      { calls: [{ name: 'read', input: { page: '/document' } }] },
+      answer,
+    ])
+    const { organizationId } = reader
+    const version = await aModelAgent({ organizationId, model: parent.model, inputSchema: INPUT, tools })
+    const { id } = await run(version, sent)
+    const steps = await engine.steps.read({ executionId: id })
+    const errors = steps.flatMap(({ results }) =>
+      [...results.values()].map(({ result }) => 'error' in result && result.error),
+    )
+    expect(errors.slice(0, 2)).toEqual([
+      expect.stringContaining('/page must be'),
+      'The input is not valid. /page/data must be a file of at most 10 bytes, but has 40.',
+    ])
+    expect(scripted.requests(child.name)).toHaveLength(0)
+  })
+})
+
+describe('a run that learns', () => {
+  it('sees a description of the files of its examples', async () => {
+    const { name, model } = named('anthropic', [answer, answer])
+    const version = await aModelAgent({ model, inputSchema: INPUT, learning: { feedback: 'all' } })
+    const past = { question: 'Why is the sky blue?', document: { ...PDF, data: pdfOf(50) } }
+    await run(version, past)
+    await run(version, { question: 'Why is the sky so blue?', document: PDF }, { useDynamicLearning: true })
+    const last = JSON.stringify(scripted.requests(name)[1]?.body)
+    expect(last).toContain('Why is the sky blue?')
+    expect(last).toContain(String.raw`\"bytes\":50`)
+    expect(last).not.toContain(past.document.data)
+    expect(last.split(PDF.data)).toHaveLength(1 + 1)
+  })
+})
