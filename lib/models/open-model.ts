@@ -1,4 +1,4 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { ModelSettings } from '../core/agent.ts'
 import {
   FINAL_ANSWER,
@@ -15,13 +15,14 @@ import { formatModelName, type ModelName, prefixOf } from './model-name.ts'
 import { getAnswerModes, getOutputLimit, toReasoningOptions } from './providers/model-traits.ts'
 import { traitsOf } from './providers/providers.ts'
 import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './requests/to-prompt.ts'
-import { withWireRules } from './requests/wire-model.ts'
+import { wireRules } from './requests/wire-model.ts'
 import {
   collectStream,
   startTokenTimeout,
   TOKEN_TIMEOUTS,
   type TokenTimeouts,
 } from './responses/collect-stream.ts'
+import { receive } from './responses/receive.ts'
 import { rejectsResponseFormat, toModelError } from './responses/to-model-error.ts'
 import { toResponse } from './responses/to-response.ts'
 
@@ -46,8 +47,9 @@ export async function openModel(
   const traits = traitsOf(name.provider)
   const variable = (variableName: string) => environment[variableName] ?? ''
   const baseURL = variable(traits.variables.baseUrl)
-  const opened = await traits.open(name.model, { baseURL, variable, fetch })
-  const model = withWireRules(opened, name)
+  const open = (send: typeof fetch) => traits.open(name.model, { baseURL, variable, fetch: send })
+  const model = await open(fetch)
+  const toWireRequest = wireRules(name)
   const { options, maxOutputTokens, ...rest } = { ...toReasoningOptions(name), ...settings }
   const fixed = { ...rest, providerOptions: { [traits.optionsKey]: { ...options, ...traits.options } } }
   const limit = maxOutputTokens ?? readOutputLimit(name, environment)
@@ -64,7 +66,7 @@ export async function openModel(
     let hasBegun = false
     try {
       const outputLimit = outputLimitOf(request, name, limit)
-      const { stream } = await model.doStream({
+      const wire = toWireRequest({
         ...fixed,
         ...(outputLimit !== undefined && { maxOutputTokens: outputLimit }),
         ...(isJson ? toResponseFormat(request) : toTools(request)),
@@ -72,9 +74,12 @@ export async function openModel(
         abortSignal: timeout.signal,
         includeRawChunks: traits.stream?.readRefusal !== undefined,
       })
-      hasBegun = true
-      const result = await collectStream(stream, timeout, traits.stream, received)
-      return toResponse(result, { provider, tools, estimate })
+      const collect = (stream: ReadableStream<LanguageModelV4StreamPart>) => {
+        hasBegun = true
+        return collectStream(stream, timeout, traits.stream, received)
+      }
+      const result = await receive(wire.options, { model, open, collect })
+      return toResponse({ ...result, content: wire.decode(result.content) }, { provider, tools, estimate })
     } catch (error) {
       rejectsFormat ||= isJson && rejectsResponseFormat(error)
       const failure = timeout.signal.aborted

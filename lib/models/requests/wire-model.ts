@@ -1,9 +1,8 @@
 import type {
-  LanguageModelV4,
   LanguageModelV4CallOptions,
+  LanguageModelV4Content,
   LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
-  LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseModelJson } from '../../core/json/parse-json.ts'
@@ -15,21 +14,26 @@ import { isStrictSchema } from './strict-schema.ts'
 import { limitImages, wireMessages } from './wire-messages.ts'
 import { toWireSchema, type WireSchema } from './wire-schema.ts'
 
-type StreamingModel = Pick<LanguageModelV4, 'doStream'>
 type Schemas = ReadonlyMap<string, WireSchema>
 
 /** Anthropic rejects requests with more. */
 const MAX_STRICT_TOOLS = 20
 
+/** What is sent, and what the content of its response means. */
+export type WireRequest = {
+  options: LanguageModelV4CallOptions
+  decode: (content: LanguageModelV4Content[]) => LanguageModelV4Content[]
+}
+
 /**
- * A model whose requests keep the rules of its provider, which the AI SDK does not know: schemas, property keys, blank
- * texts, echoed reasoning, images, prompt caching. The inputs of tool calls are converted in requests and back in
- * responses; callers see only the declared schemas.
+ * Converts requests to those that keep the rules of a model's provider, which the AI SDK does not know: schemas,
+ * property keys, blank texts, echoed reasoning, images, prompt caching. The inputs of tool calls are converted in
+ * requests and back in responses; callers see only the declared schemas.
  */
-export function withWireRules(model: StreamingModel, name: ModelName): StreamingModel {
+export function wireRules(name: ModelName) {
   const toMessage = wireMessages(name)
 
-  function prepare(options: LanguageModelV4CallOptions) {
+  return (options: LanguageModelV4CallOptions): WireRequest => {
     const tools = (options.tools ?? []).filter((tool) => tool.type === 'function')
     const schemas: Schemas = new Map(
       tools.map((tool) => [tool.name, toWireSchema(tool.inputSchema as JsonObject)]),
@@ -40,19 +44,10 @@ export function withWireRules(model: StreamingModel, name: ModelName): Streaming
       prompt: withAllReasoning(prompt, name),
       ...(options.tools && { tools: toWireTools(tools, schemas, name) }),
     }
-    return { wireOptions: withPromptCaching(wireOptions, name), schemas }
-  }
-
-  return {
-    async doStream(options) {
-      const { wireOptions, schemas } = prepare(options)
-      const result = await model.doStream(wireOptions)
-      if (![...schemas.values()].some(({ convertsInputs }) => convertsInputs)) return result
-      const decode = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
-        transform: (part, controller) => controller.enqueue(decodeCall(part, schemas)),
-      })
-      return { ...result, stream: result.stream.pipeThrough(decode) }
-    },
+    return {
+      options: withPromptCaching(wireOptions, name),
+      decode: (content) => content.map((part) => decodeCall(part, schemas)),
+    }
   }
 }
 
@@ -78,7 +73,7 @@ function toWireTools(
 }
 
 /** Leaves invalid JSON unchanged: the engine explains the error to the model. */
-function decodeCall(part: LanguageModelV4StreamPart, schemas: Schemas): LanguageModelV4StreamPart {
+function decodeCall(part: LanguageModelV4Content, schemas: Schemas): LanguageModelV4Content {
   if (part.type !== 'tool-call') return part
   const schema = schemas.get(part.toolName)
   if (!schema?.convertsInputs) return part

@@ -4,8 +4,11 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { ReadableStream } from 'node:stream/web'
 
-/** A successful response that is not a stream. Has the members of the SDK's `APICallError` that explain it. */
-class NoStreamError extends Error {
+/**
+ * A successful response that is not a stream: some servers ignore that one is requested. Has the members of the SDK's
+ * `APICallError` that explain it.
+ */
+export class NoStreamError extends Error {
   override readonly name = 'NoStreamError'
   readonly statusCode: number
   readonly responseHeaders: Record<string, string>
@@ -16,6 +19,10 @@ class NoStreamError extends Error {
     this.statusCode = statusCode
     this.responseHeaders = Object.fromEntries(headers)
     this.responseBody = responseBody
+  }
+
+  toResponse(): Response {
+    return new Response(this.responseBody, { status: this.statusCode, headers: this.responseHeaders })
   }
 }
 
