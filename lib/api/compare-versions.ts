@@ -33,6 +33,7 @@ const toDocument = (version: VersionDetails) => ({
   // By name, because a list without items is compared as a whole.
   tools: Object.fromEntries(version.tools.map((tool) => [String(tool.name), tool])),
   requireTools: version.requireTools ?? false,
+  context: version.context ?? {},
   env: version.env,
   execution: version.execution,
   code: version.code ? version.codeHash : false,

@@ -72,6 +72,7 @@ export function toVersionDetails(version: Version, states: States): VersionDetai
     modelSettings: version.modelSettings ?? null,
     tools: version.tools as VersionDetails['tools'],
     ...(version.requireTools && { requireTools: true }),
+    ...(version.context && { context: version.context }),
     env: version.env,
   }
 }

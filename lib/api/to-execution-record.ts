@@ -69,8 +69,16 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...(error !== null && { error }),
     ...toOutcome(results.get(id)),
   }))
-  const { text, usage, stopReason } = step
-  return { number, text, toolCalls, ...(stopReason && { stopReason }), ...toUsageRecord(usage), ...times }
+  const { text, usage, stopReason, clearedResults } = step
+  return {
+    number,
+    text,
+    toolCalls,
+    ...(stopReason && { stopReason }),
+    ...(clearedResults && { clearedResults }),
+    ...toUsageRecord(usage),
+    ...times,
+  }
 }
 
 function toOutcome(recorded: CallResult | undefined) {

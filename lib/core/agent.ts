@@ -33,6 +33,9 @@ export const stepLimitsOf = ({ maxAgentSteps }: ExecutionSettings): { default: n
 /** Limits and parameters of each model response; those that are absent are the provider's. */
 export type ModelSettings = { maxOutputTokens?: number; temperature?: number }
 
+/** Absent members: the window that is known for the model, and `KEPT_RESULTS`. */
+export type ContextSettings = { window?: number | undefined; keep?: number | undefined }
+
 /**
  * One published document. Nothing in it changes, except that a draft becomes PUBLISHED when it is promoted. Schemas are
  * stored as the document declares them.
@@ -57,6 +60,8 @@ export type Version = {
   learning?: { feedback: 'all' }
   /** A run without a call of a tool ends in ERROR. Absent where tools are optional. */
   requireTools?: true
+  /** Tokens of the model's context window, and how many of the latest tool results are never cleared. */
+  context?: ContextSettings
   /** As declared in the document. */
   tools: Json[]
   code: boolean

@@ -6,6 +6,12 @@ export const MAX_AGENT_STEPS = { min: 1, max: 500, default: 100 } as const
 /** Tool calls of one response that are in progress at the same time; the others wait. */
 export const MAX_PARALLEL_TOOL_CALLS = { min: 1, max: 100, default: 20 } as const
 
+/** The context window of a model, in tokens. */
+export const CONTEXT_WINDOW = { min: 1_000, max: 100_000_000 } as const
+
+/** Of the latest tool results of a run, how many stay when the context window fills. */
+export const KEPT_RESULTS = { min: 0, max: 100, default: 3 } as const
+
 /** Bytes of the JSON of a tool result, without its images. */
 export const MAX_RESULT_BYTES = { min: 1_000, max: 256_000, default: 32_000 } as const
 

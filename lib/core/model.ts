@@ -98,11 +98,12 @@ export interface Model {
 
 /**
  * The provider returned no usable response. `isTransient`: the same request may succeed later. `isRefusal`: a content
- * filter rejected the request.
+ * filter rejected the request. `isOverflow`: the request exceeds the context window.
  */
 export class ModelError extends Error {
   readonly isTransient: boolean
   readonly isRefusal: boolean
+  readonly isOverflow: boolean
   /** The provider's Retry-After in milliseconds; null if it sent none. */
   readonly retryAfterMs: number | null
   /** What the response used that arrived and cannot be used; absent if none arrived. */
@@ -113,6 +114,7 @@ export class ModelError extends Error {
     options: {
       isTransient: boolean
       isRefusal?: boolean
+      isOverflow?: boolean
       retryAfterMs?: number | null
       usage?: Usage
       cause?: unknown
@@ -122,6 +124,7 @@ export class ModelError extends Error {
     this.name = 'ModelError'
     this.isTransient = options.isTransient
     this.isRefusal = options.isRefusal ?? false
+    this.isOverflow = options.isOverflow ?? false
     this.retryAfterMs = options.retryAfterMs ?? null
     if (options.usage) this.usage = options.usage
   }

@@ -19,6 +19,8 @@ export type Step = {
       messages: Json[]
       usage: Usage
       stopReason: ModelStopReason
+      /** How many of the oldest tool results its request had cleared. Absent for none. */
+      clearedResults?: number
     }
   | { kind: 'CODE'; name: string; value: Json }
 )

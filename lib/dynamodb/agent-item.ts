@@ -38,6 +38,7 @@ const JSON_FIELDS = [
   'tools',
   'modelSettings',
   'learning',
+  'context',
 ] as const
 
 export const versionToItem = (version: Version): Item => ({
@@ -55,7 +56,7 @@ export function versionFromItem(item: Item): Version {
     ...pick(version, ['createdAt', 'createdBy']),
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
-    ...parse(version, ['learning', 'modelSettings', 'tools']),
+    ...parse(version, ['learning', 'context', 'modelSettings', 'tools']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions']),
     ...parse(version, ['execution']),
     ...pick(version, ['digest', 'documentHash', 'codeHash', 'message']),

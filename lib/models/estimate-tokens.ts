@@ -50,7 +50,10 @@ const FILE_CHARACTERS = 50
 
 const estimates = new WeakMap<object, number>()
 
-/** An estimate of the input tokens of a request. Each message is read once, however many requests contain it. */
+/**
+ * An estimate of the input tokens of a request. Each message and tool is read once, however many requests
+ * contain it.
+ */
 export function estimateInputTokens({
   instructions,
   messages,
@@ -60,15 +63,17 @@ export function estimateInputTokens({
   return parts.reduce((sum, tokens) => sum + tokens, 0)
 }
 
-const estimateTool = (tool: ToolDeclaration): number => estimateTokens(JSON.stringify(tool))
+const estimateTool = (tool: ToolDeclaration): number => once(tool, () => estimateTokens(JSON.stringify(tool)))
 
 /** Of one message of the history, which does not change. */
-export function estimateMessage(message: Json): number {
-  if (typeof message !== 'object' || message === null) return estimateValue(message)
-  const known = estimates.get(message)
-  if (known !== undefined) return known
-  const tokens = estimateValue(message)
-  estimates.set(message, tokens)
+export const estimateMessage = (message: Json): number =>
+  typeof message === 'object' && message !== null
+    ? once(message, () => estimateValue(message))
+    : estimateValue(message)
+
+function once(value: object, estimate: () => number): number {
+  const tokens = estimates.get(value) ?? estimate()
+  estimates.set(value, tokens)
   return tokens
 }
 

@@ -83,6 +83,7 @@ describe('compareVersions', () => {
         { path: '/execution/useCache', before: false, after: true },
       ],
     ],
+    ['a context', {}, { context: { keep: 5 } }, [{ path: '/context/keep', after: 5 }]],
     ['required tools', {}, { requireTools: true }, [{ path: '/requireTools', before: false, after: true }]],
     [
       'code by its hash, which old versions lack',

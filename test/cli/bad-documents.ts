@@ -202,6 +202,15 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
+    name: 'an invalid context',
+    files: withLines('input: {}', 'context: { window: 900, keep: -1, kep: 1 }'),
+    expected: [
+      'foo/agent.md:6:12: context.window: must be at least 1000',
+      'foo/agent.md:6:25: context.keep: must be at least 0',
+      'foo/agent.md:6:35: context.kep: unknown field; did you mean "keep"?',
+    ],
+  },
+  {
     name: 'invalid learning',
     files: withLines('input: {}', 'learning: { feedback: mine, feedbak: all }'),
     expected: [
@@ -313,7 +322,7 @@ export const badFolders: BadFolder[] = [
     expected: [
       'foo/agent.md:5:1: inputs: unknown field; did you mean "input"?',
       'foo/agent.md:7:14: execution.useCach: unknown field; did you mean "useCache"?',
-      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, code, env, execution, learning',
+      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, context, code, env, execution, learning',
     ],
   },
   {

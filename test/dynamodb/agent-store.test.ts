@@ -78,6 +78,7 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       ['a version', {}],
       ['model settings', { modelSettings: { maxOutputTokens: 500, temperature: 0.5 } }],
       ['required tools', { requireTools: true }],
+      ['a context', { context: { window: 200_000, keep: 5 } }],
       ['a version without description and model', { description: null, model: null, tools: [] }],
       ['a draft', { status: 'DRAFT' }],
     ] as const)('of %s creates the agent', async (_, overrides) => {

@@ -260,6 +260,8 @@ export type Step = {
   }[]
   /** Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed. */
   stopReason?: 'stop' | 'tool-calls' | 'length' | 'context-window' | 'refusal' | 'content-filter' | 'other'
+  /** How many of the oldest tool results of the run its request had cleared, because the context window filled. Absent for none. */
+  clearedResults?: number
   usage?: Usage
   /** The price of the model response in US dollars. Null if the model has no price. */
   costUsd?: number | null
@@ -390,6 +392,13 @@ export type VersionDetails = {
   tools: { [key: string]: unknown }[]
   /** Whether a run that calls none of the tools ends in ERROR. Absent if not. */
   requireTools?: boolean
+  /** As the document declares it. */
+  context?: {
+    /** Tokens of the context window of the model. */
+    window?: number
+    /** Of the latest tool results, how many are never cleared. */
+    keep?: number
+  }
   /** The environment variables that a code agent may read. */
   env: string[]
 }

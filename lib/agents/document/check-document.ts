@@ -98,7 +98,7 @@ type FieldProblem = { field: string; message: string }
 
 /** A code agent has code and no model settings; a model agent has instructions and no code. */
 function findConflicts(
-  { code, model, tools, requireTools, instructions, execution, learning }: AgentDocument,
+  { code, model, tools, requireTools, context, instructions, execution, learning }: AgentDocument,
   { hasCode, withCode, withoutCode }: DocumentSource,
 ): FieldProblem[] {
   if (!code && hasCode) return [{ field: 'code', message: `must be true because ${withCode}` }]
@@ -118,6 +118,7 @@ function findConflicts(
   omit(model, 'model', 'has no model')
   omit(tools.length > 0, 'tools', noTools)
   omit(requireTools !== undefined, 'requireTools', noTools)
+  omit(context, 'context', 'has no model')
   omit(execution.models, 'execution.models', 'has no model that a call could override')
   omit(learning, 'learning', 'does not learn')
   omit(execution.maxParallelToolCalls !== undefined, 'execution.maxParallelToolCalls', noTools)

@@ -2,6 +2,8 @@ import * as z from 'zod'
 import { isSlug } from '../../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../../core/json/json.ts'
 import {
+  CONTEXT_WINDOW,
+  KEPT_RESULTS,
   MAX_AGENT_STEPS,
   MAX_CHILDREN,
   MAX_COST_USD,
@@ -95,6 +97,11 @@ export const settingsSchema = z.strictObject({
   maxChildren: z.int().min(MAX_CHILDREN.min).max(MAX_CHILDREN.max).optional(),
 })
 
+export const contextSchema = z.strictObject({
+  window: z.int().min(CONTEXT_WINDOW.min).max(CONTEXT_WINDOW.max).optional(),
+  keep: z.int().min(KEPT_RESULTS.min).max(KEPT_RESULTS.max).optional(),
+})
+
 export const learningSchema = z.strictObject({ feedback: z.enum(['reviewed', 'all']).optional() })
 
 /** The front matter of an `agent.md`. */
@@ -107,6 +114,7 @@ export const documentSchema = z.strictObject({
   model: modelSchema.nullable().default(null),
   tools: toolsSchema.default([]),
   requireTools: z.boolean().optional(),
+  context: contextSchema.optional(),
   code: z.boolean().default(false),
   env: z.array(z.string().regex(ENV_NAME, ENV_NAME_ERROR)).max(MAX_ENV_NAMES).default([]),
   execution: settingsSchema.prefault({}),

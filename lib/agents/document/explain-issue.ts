@@ -5,7 +5,13 @@ import { BOUNDS } from '../../schema/field-map.ts'
 import { withArticle } from '../../schema/message-text.ts'
 import { findSimilarName } from '../../schema/similar-names.ts'
 import { getKnownToolFields } from '../../tools/document/tool-fields.ts'
-import { documentSchema, learningSchema, modelObjectSchema, settingsSchema } from './document.ts'
+import {
+  contextSchema,
+  documentSchema,
+  learningSchema,
+  modelObjectSchema,
+  settingsSchema,
+} from './document.ts'
 
 const FIELD_KEYS = [
   ...'type description required enum items properties default mediaTypes maxBytes'.split(' '),
@@ -80,6 +86,7 @@ function describeLimit(bound: 'at least' | 'at most', origin: string, limit: num
 function getKnownFields(path: PropertyKey[]): string[] {
   if (path.length === 0) return Object.keys(documentSchema.shape)
   if (path[0] === 'tools') return getKnownToolFields(path.slice(2)) ?? FIELD_KEYS
+  if (path[0] === 'context') return Object.keys(contextSchema.shape)
   if (path[0] === 'learning') return Object.keys(learningSchema.shape)
   if (path[0] === 'model') return Object.keys(modelObjectSchema.shape)
   return path[0] === 'execution' ? Object.keys(settingsSchema.shape) : FIELD_KEYS

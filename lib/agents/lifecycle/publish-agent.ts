@@ -97,6 +97,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     ...toModel(document.model),
     ...(document.learning?.feedback === 'all' && { learning: { feedback: 'all' } }),
     ...(document.requireTools && { requireTools: true }),
+    ...(document.context && { context: document.context }),
     tools: document.tools as unknown as Json[],
     code: document.code,
     env: document.env,

@@ -89,6 +89,13 @@ export const versionDetails = versionFields
       .boolean()
       .optional()
       .describe('Whether a run that calls none of the tools ends in ERROR. Absent if not.'),
+    context: z
+      .object({
+        window: z.int().optional().describe('Tokens of the context window of the model.'),
+        keep: z.int().optional().describe('Of the latest tool results, how many are never cleared.'),
+      })
+      .optional()
+      .describe('As the document declares it.'),
     env: z.array(z.string()).describe('The environment variables that a code agent may read.'),
   })
   .meta({ id: 'VersionDetails' })

@@ -142,6 +142,9 @@ export const stepRecord = z
       .describe(
         'Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed.',
       ),
+    clearedResults: optionalInt.describe(
+      'How many of the oldest tool results of the run its request had cleared, because the context window filled. Absent for none.',
+    ),
     usage: usageRecord.optional(),
     costUsd: nullableNumber
       .optional()

@@ -34,7 +34,7 @@ export function findFailure({ history, steps, maxAgentSteps, ...params }: Params
   if (last && isRefused(last.step.stopReason)) return refused(last.step)
   const { truncated, invalidAnswers } = history
   const isExhausted = steps.length >= maxAgentSteps
-  const isHopeless = truncated.length > MAX_TRUNCATION_RETRIES || last?.step.stopReason === 'context-window'
+  const isHopeless = truncated.length > MAX_TRUNCATION_RETRIES || history.isFull
   if (isHopeless || (isExhausted && truncated.length > 0)) return truncatedError(truncated, steps.length)
   if (invalidAnswers.length > MAX_REPAIRS) return schemaMismatch(history, params)
   if (!isExhausted) return null
@@ -54,11 +54,14 @@ export const toolsNeverCalled = (step: number): ExecutionError => ({
 export function toRequestFailure(error: ModelError, { truncated }: History, step: number): ExecutionError {
   const { message } = error
   if (error.isTransient) return { code: 'ModelUnavailable', message, step }
+  if (error.isOverflow) return { code: 'ContextExceeded', message: `${EXCEEDED} ${message}`, step }
   if (error.isRefusal) return { code: 'ModelRefused', message, step }
   if (truncated.length === 0) return { code: 'ModelFailed', message, step }
   const reason = `${AT_LIMIT}, and twice the limit was rejected: ${message}`
   return { code: 'ModelTruncated', message: reason, step }
 }
+
+const EXCEEDED = 'The conversation exceeds the context window of the model, and no more of it can be cleared.'
 
 /**
  * The outcome of a run whose model, tools or secrets cannot be configured, opened or read.

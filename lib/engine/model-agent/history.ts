@@ -1,4 +1,3 @@
-import type { Json } from '../../core/json/json.ts'
 import {
   type AnswerMode,
   type InputFile,
@@ -9,6 +8,7 @@ import {
 } from '../../core/model.ts'
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
+import { Context } from './context.ts'
 import { answerReminder, chooseAnswerMode, isInvalidAnswer, isText, usesTools } from './final-answer.ts'
 
 type Params = {
@@ -20,11 +20,13 @@ type Params = {
   /** Whether the agent has tools. */
   hasTools: boolean
   maxAgentSteps: number
+  /** Of the latest tool results, how many are never cleared. */
+  keptResults?: number | undefined
 }
 
 /** What the steps of a run mean for its next request. Each step is added once, after its tool results are recorded. */
 export class History {
-  readonly messages: Json[]
+  readonly context: Context
   readonly invalidAnswers: RecordedModelStep[] = []
   /** Truncated responses since the last complete one. Messages do not contain them: the request is sent again. */
   truncated: ModelStep[] = []
@@ -32,6 +34,8 @@ export class History {
   hasCalled = false
   /** Whether the model has called a tool of the agent. */
   hasUsedTools = false
+  /** Whether the conversation fills the context window, and nothing of it can be cleared. */
+  isFull = false
   /** Of the last responses, how many had nothing but text. */
   private texts = 0
   private steps = 0
@@ -40,7 +44,8 @@ export class History {
 
   constructor(params: Params) {
     this.params = params
-    this.messages = [params.model.userMessage(params.input, params.files)]
+    this.context = new Context(params.model, params.keptResults)
+    this.context.push(params.model.userMessage(params.input, params.files))
   }
 
   /** How the next response is asked for the output. */
@@ -54,8 +59,11 @@ export class History {
     const { step } = recorded
     const hasUsed = usesTools(step)
     this.steps++
+    this.context.clearTo(step.clearedResults ?? 0)
+    this.context.count(step.usage.inputTokens)
     if (isTruncated(step.stopReason)) {
       this.truncated.push(step)
+      if (step.stopReason === 'context-window') this.isFull = !this.context.clearAll()
       return
     }
     this.truncated = []
@@ -63,19 +71,23 @@ export class History {
     this.hasCalled ||= this.texts === 0
     this.hasUsedTools ||= hasUsed
     if (isInvalidAnswer(step, this.params.checkOutput)) this.invalidAnswers.push(recorded)
-    this.messages.push(...step.messages, this.replyTo(recorded))
+    this.context.push(...step.messages)
+    this.reply(recorded)
   }
 
-  /** The tool results of a response, or a reminder. */
-  private replyTo({ step, results }: RecordedModelStep): Json {
+  /** With the tool results of a response, or a reminder. */
+  private reply({ step, results }: RecordedModelStep): void {
     const { model, checkOutput: check, hasTools } = this.params
-    if (isText(step))
-      return model.userMessage(answerReminder(this.answerMode, step.text, { hasTools, check }))
+    if (isText(step)) {
+      const reminder = answerReminder(this.answerMode, step.text, { hasTools, check })
+      this.context.push(model.userMessage(reminder))
+      return
+    }
     const answered = step.calls.flatMap((call) => {
       const result = results.get(call.id)?.result
       return result ? [{ call, result: this.noteRepetition(call, result) }] : []
     })
-    return model.toolMessage(answered)
+    this.context.pushResults(answered)
   }
 }
 

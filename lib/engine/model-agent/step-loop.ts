@@ -7,6 +7,8 @@ import { MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
 import { type InputFile, type Model, ModelError, type ModelRequest, type ToolCall } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
+import { contextWindowOf } from '../../models/context-window.ts'
+import { estimateInputTokens } from '../../models/estimate-tokens.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
@@ -56,7 +58,7 @@ type Params = {
  * @throws AttemptStopped
  */
 export async function runStepLoop(params: Params): Promise<Outcome> {
-  const { journal, checkOutput, execution, model, tools, retry } = params
+  const { journal, checkOutput, execution, version, model, tools, retry } = params
   journal.model = model.name
   const steps = journal.recorded as RecordedModelStep[]
   const { maxAgentSteps } = execution.options
@@ -70,6 +72,7 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
     files: params.files,
     hasTools: isEquipped,
     maxAgentSteps,
+    keptResults: version.context?.keep,
   })
   const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
   for (const recorded of steps.slice(0, -1)) history.add(recorded)
@@ -84,12 +87,12 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
     const error = findFailure({ history, steps, maxAgentSteps, hasTools, checkOutput })
     if (error) return fail(error)
     const givesUpTools = isEquipped && history.answerMode === 'json' && !history.hasUsedTools
-    if (givesUpTools && params.version.requireTools) return fail(toolsNeverCalled(steps.length))
+    if (givesUpTools && version.requireTools) return fail(toolsNeverCalled(steps.length))
     const excess = await params.budget?.findExcess()
     if (excess) return fail({ ...excess, step: steps.length })
     journal.assertMayBegin()
     try {
-      await journal.append(await nextStep(params, toRequest(params, history)))
+      await journal.append(await nextStep(params, history))
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       const executionError = toRequestFailure(error, history, steps.length + 1)
@@ -112,29 +115,35 @@ function succeed({ journal, tools, version }: Params, history: History, { step, 
 }
 
 function toRequest(params: Params, history: History): ModelRequest {
-  const { version, tools, signal } = params
-  const { messages, answerMode, truncated } = history
+  const { version, model, tools, signal } = params
+  const { context, answerMode, truncated } = history
   const declarations = answerMode === 'json' ? [] : tools.declarations
-  const truncatedAfter = truncated.at(-1)?.usage.outputTokens
-  return {
-    instructions: [version.instructions, answerInstructions(answerMode, version.outputSchema)].join('\n\n'),
-    messages,
+  const last = truncated.at(-1)
+  const instructions = answerInstructions(answerMode, version.outputSchema)
+  const request = {
+    instructions: [version.instructions, instructions].join('\n\n'),
     tools: [...declarations, finalAnswerTool(version.outputSchema)],
     answerMode,
-    ...(truncatedAfter !== undefined && { truncatedAfter }),
+    ...(last?.stopReason === 'length' && { truncatedAfter: last.usage.outputTokens }),
     signal,
   }
+  const window = version.context?.window ?? contextWindowOf(model.name)
+  context.fit(window, estimateInputTokens({ ...request, messages: [] }))
+  return { ...request, messages: context.messages }
 }
 
-async function nextStep(params: Params, request: ModelRequest) {
+async function nextStep(params: Params, history: History) {
   const startedAt = isoNow(params.system)
-  const hasAlternative = params.retry.mode === 'requeue'
-  const { toolCalls, ...response } = await respondWithRetry(params.model, request, {
-    ...params,
-    hasAlternative,
+  const limits = { ...params, hasAlternative: params.retry.mode === 'requeue' }
+  const respond = () => respondWithRetry(params.model, toRequest(params, history), limits)
+  const { toolCalls, ...response } = await respond().catch((error: unknown) => {
+    if (error instanceof ModelError && error.isOverflow && history.context.clearAll()) return respond()
+    throw error
   })
+  const { cleared } = history.context
   return {
     ...response,
+    ...(cleared > 0 && { clearedResults: cleared }),
     kind: 'MODEL' as const,
     calls: toolCalls,
     startedAt,

@@ -38,6 +38,11 @@ const INCOMPLETE_RESPONSE = new Set(['IncompleteStreamError', 'AI_InvalidRespons
 const REFUSAL_CODES = new Set(['content_filter', 'content_policy_violation'])
 /** In the code or type of a permanent error that a stream reports. */
 const PERMANENT = /invalid|not_found|authentication|permission|bad_request|context_length|unsupported/i
+/** In the errors of providers and servers for a request that exceeds the context window. */
+const OVERFLOW =
+  /context.?(length|window|size)|(prompt|input|request|sequence).{0,40}(too (long|large)|exceed)|(maximum|max).{0,20}(context|prompt|input|model).?length|too large for model|number of tokens to keep/i
+/** A limit of tokens per minute, not of a request. */
+const RATE = /per minute|per day|TPM|rate.?limit|quota/i
 /** In the error of a server that rejects a request for its `response_format`. */
 const RESPONSE_FORMAT = /response.?format|json.?schema|grammar|structured|guided/i
 /** Errors of Node.js sockets and llhttp. Certificate errors, which are permanent, have other codes. */
@@ -114,16 +119,19 @@ function toStatusError(failure: ApiCallError, context: Context): ModelError {
   const reported = getReportedError(failure)
   const code = getCode(reported, failure)
   const status = typeof reported?.code === 'number' && statusCode < 300 ? reported.code : statusCode
+  const detail = typeof reported?.message === 'string' ? reported.message : failure.message
+  const isOverflow = status !== 429 && OVERFLOW.test(`${code} ${detail}`) && !RATE.test(`${code} ${detail}`)
   const isTransient =
+    !isOverflow &&
     (TRANSIENT_STATUSES.has(status) || status >= 500 || TRANSIENT_CODES.has(code)) &&
     !PERMANENT_CODES.has(code)
-  const detail = typeof reported?.message === 'string' ? reported.message : failure.message
   const id = getRequestId(failure)
   const parts = [context.provider, 'returned HTTP', status, redact(code, context.secrets)]
   const summary = parts.filter((part) => part !== '').join(' ')
   return new ModelError(`${summary}${formatDetail(detail, context)}${id && ` (request ${id})`}`, {
     isTransient,
     isRefusal: REFUSAL_CODES.has(code),
+    isOverflow,
     retryAfterMs: isTransient ? parseRetryAfter(responseHeaders, context.now) : null,
   })
 }

@@ -108,7 +108,7 @@ export async function startScriptedEngine() {
         if (!found) throw new Error('The execution does not exist.')
         return found
       }
-      return { execution, stored, modelRequests: () => requests.length }
+      return { execution, stored, requests, modelRequests: () => requests.length }
     },
 
     /** Processes the execution's dead-lettered message. */

@@ -58,3 +58,31 @@ function toBlocks({ format, body }: RecordedRequest): Block[] {
 }
 
 const toList = (value: Wire): Wire[] => (Array.isArray(value) ? value : [])
+
+/** The share of the input of requests that begins like a request before: what a provider's cache can hold at best. */
+export function computeCacheableShare(requests: RecordedRequest[]): number {
+  let [total, cacheable] = [0, 0]
+  let previous = ''
+  for (const request of requests) {
+    const prompt = toPromptText(request)
+    total += prompt.length
+    cacheable += commonPrefix(previous, prompt)
+    previous = prompt
+  }
+  return cacheable / total
+}
+
+/** Tools, system prompt and messages, in the order in which providers cache them, without marks. */
+function toPromptText({ body }: RecordedRequest): string {
+  const { tools, toolConfig, system, instructions, messages, input } = body
+  return JSON.stringify([tools ?? toolConfig, system ?? instructions, messages ?? input], (key, value) => {
+    if (key === 'cache_control') return undefined
+    return Array.isArray(value) ? value.filter((item) => !item?.cachePoint) : value
+  })
+}
+
+function commonPrefix(a: string, b: string): number {
+  let length = 0
+  while (length < a.length && a[length] === b[length]) length++
+  return length
+}

@@ -1,0 +1,147 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
+import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { computeCacheableShare } from '../../support/scripted-model/prompt-cache.ts'
+import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import type { Reply } from '../../support/scripted-model/turn.ts'
+
+const { engine, queued, runScript } = await startScriptedEngine()
+
+/** Returns 2 kB for each path. */
+const server = await startToolServer((path, response) => void response.end(`${path} `.padEnd(2_000, 'data ')))
+afterAll(() => server.stop())
+
+const aReader = (context: object = {}) =>
+  aModelAgent({ tools: [httpTool(server, 'read', '/pages/{id}')], context })
+
+const answer = { calls: [finalAnswer({ answer: 'Read.' })] }
+const read = (...ids: (number | string)[]) => ({
+  calls: ids.map((id) => ({ name: 'read', input: { id: String(id) } })),
+})
+const resultsOf = (request: RecordedRequest | undefined) =>
+  request?.history.flatMap((item) => (item.type === 'result' ? [item.output] : [])) ?? []
+const isCleared = (output: string) => output.includes('[cleared, ')
+const clearedIn = (request: RecordedRequest | undefined) => resultsOf(request).filter(isCleared).length
+
+/** Reads a page with each of the steps, then answers. */
+const readPages = (steps: number) => (_: unknown, index: number) => (index < steps ? read(index) : answer)
+
+describe.each(SCRIPTED_PROVIDERS)('the context of a long run on %s', (provider) => {
+  it('loses its oldest results above 70 % of the window, many at a time, and keeps the latest', async () => {
+    const version = await aReader({ window: 20_000, keep: 4 })
+    const { execution, steps, requests } = await runScript(readPages(60), { version, provider })
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 61 })
+    const counts = requests.map(clearedIn)
+    const changes = counts.filter((count, index) => count !== counts[index - 1])
+    expect(changes.length).toBeGreaterThan(2)
+    expect(changes.length).toBeLessThan(8)
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b))
+    for (const request of requests) {
+      const results = resultsOf(request)
+      const firstKept = results.findIndex((output) => !isCleared(output))
+      expect(results.slice(Math.max(firstKept, 0)).some(isCleared)).toBe(false)
+      expect(results.slice(-4).some(isCleared)).toBe(false)
+    }
+    expect(computeCacheableShare(requests)).toBeGreaterThan(0.9)
+    expect(resultsOf(requests.at(-1))[0]).toContain('[cleared, 2000 bytes; call again if needed]')
+    expect(steps.map(({ step }) => (step.kind === 'MODEL' && step.clearedResults) || 0)).toEqual(counts)
+  })
+
+  it('is cleared and sent once more when the provider rejects it as too long', async () => {
+    const script = (request: RecordedRequest): Reply => {
+      if (resultsOf(request).filter((output) => !isCleared(output)).length > 4) return OVERFLOWS[provider]
+      return resultsOf(request).length < 6 ? read(resultsOf(request).length) : answer
+    }
+    const { execution, requests } = await runScript(script, { version: await aReader(), provider })
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 7 })
+    expect(requests.map(clearedIn)).toEqual([0, 0, 0, 0, 0, 0, 2, 2])
+  })
+
+  it.each([
+    ['nothing can be cleared', 0, 1],
+    ['it is still too long without the results', 5, 7],
+  ])('ends the run in ERROR ContextExceeded if %s', async (_, pages, sent) => {
+    const script = (_request: RecordedRequest, index: number) =>
+      index < pages ? read(index) : OVERFLOWS[provider]
+    const { execution, requests } = await runScript(script, { version: await aReader(), provider })
+    expect(execution).toMatchObject({ status: 'ERROR', steps: pages, error: { code: 'ContextExceeded' } })
+    expect(requests).toHaveLength(sent)
+  })
+})
+
+const OVERFLOWS: Record<(typeof SCRIPTED_PROVIDERS)[number], Reply> = {
+  openai: {
+    status: 400,
+    code: 'context_length_exceeded',
+    message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  },
+  'openai-compatible': {
+    status: 400,
+    code: 'exceed_context_size_error',
+    message: 'the request exceeds the available context size, try increasing it',
+  },
+  anthropic: {
+    status: 400,
+    code: 'invalid_request_error',
+    message: 'prompt is too long: 210000 tokens > 200000 maximum',
+  },
+  bedrock: {
+    status: 400,
+    code: 'ValidationException',
+    message: 'Input is too long for requested model.',
+  },
+}
+
+describe('the results of the last response', () => {
+  it('are cleared only where they do not fit the window', async () => {
+    const many = Array.from({ length: 12 }, (_, index) => index)
+    const fitting = await runScript([read(...many), answer], { version: await aReader({ window: 10_000 }) })
+    expect(fitting.requests.map(clearedIn)).toEqual([0, 0])
+    const tooMany = await runScript([read(...many), answer], { version: await aReader({ window: 4_000 }) })
+    const results = resultsOf(tooMany.requests[1])
+    expect(results.slice(-3).some(isCleared)).toBe(false)
+    expect(results.slice(0, 3).every(isCleared)).toBe(true)
+  })
+})
+
+describe('a response that fills the context window', () => {
+  const full = { text: 'Well,', stopReason: 'model_context_window_exceeded' }
+
+  it('is requested once more when results can be cleared', async () => {
+    const { execution, requests, done } = await runScript([read(1, 2, 3, 4), full, answer], {
+      version: await aReader(),
+      provider: 'anthropic',
+    })
+    done()
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 3 })
+    expect(requests.map(clearedIn)).toEqual([0, 0, 1])
+    expect(requests[2]?.maxOutputTokens).toBe(requests[1]?.maxOutputTokens)
+  })
+})
+
+describe('a worker that continues a run whose context was cleared', () => {
+  it.each([8, 20, 33])('sends the same requests after an outage at request %i', async (outage) => {
+    const version = await aReader({ window: 10_000 })
+    const script = readPages(40)
+    const whole = await runScript(script, { version })
+    let isDown = true
+    const { execution, stored, requests } = await queued((request) => {
+      const index = resultsOf(request).length
+      return index === outage && isDown ? { status: 503 } : script(request, index)
+    }, version)
+    await processMessage(engine, execution.id, aMessage())
+    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', steps: outage })
+    isDown = false
+    await processMessage(engine, execution.id, aMessage())
+    expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: 41 })
+    const answered = requests.filter((_, index) => index < outage || index >= requests.length - (41 - outage))
+    const bodies = (list: RecordedRequest[]) => list.map(({ history }) => withoutIds(history))
+    expect(bodies(answered)).toEqual(bodies(whole.requests))
+  })
+})
+
+/** The IDs of calls differ from run to run. */
+const withoutIds = (history: RecordedRequest['history']) =>
+  history.map((item) => ('id' in item ? { ...item, id: '' } : item))
