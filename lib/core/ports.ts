@@ -8,6 +8,7 @@ import type {
   ExecutionSummary,
   Lease,
   LeasedExecution,
+  LostStep,
   Outcome,
   Progress,
 } from './execution.ts'
@@ -152,7 +153,7 @@ export interface ExecutionStore extends LearningStore {
     error: ExecutionError
     finishedAt: string
     /** The progress recorded with its last step; null keeps what the record has. */
-    progress?: Progress | null
+    progress?: (Progress & { lostSteps?: LostStep[] }) | null
     /** Only if no lease was live at this time. */
     unleasedAt?: number
   }): Promise<Execution | null>

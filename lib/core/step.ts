@@ -1,4 +1,4 @@
-import type { Execution, ExecutionStatus, Progress, Usage } from './execution.ts'
+import type { Execution, ExecutionStatus, LostStep, Progress, Usage } from './execution.ts'
 import type { Json } from './json/json.ts'
 import type { ModelStopReason, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports.ts'
@@ -41,6 +41,16 @@ export type CallResult = {
 export type RecordedStep = { step: Step; results: Map<string, CallResult> }
 
 export type RecordedModelStep = RecordedStep & { step: ModelStep }
+
+/** The first attempt is not stored: most runs have no other. */
+export const attemptOf = ({ attempt = 1 }: Pick<Step, 'attempt'>): number => attempt
+
+/** Without the steps that are stored: a write can arrive after its worker has given it up. */
+export const stillLost = (lostSteps: LostStep[], recorded: RecordedStep[]): LostStep[] =>
+  lostSteps.filter(({ number, attempt }) => {
+    const stored = recorded[number - 1]?.step
+    return !stored || attemptOf(stored) !== attempt
+  })
 
 /** The last step that is known, 0 if none is, and its calls whose results are not. */
 export type JournalEnd = { number: number; pendingCalls: string[] }

@@ -117,10 +117,16 @@ export function finish(owner: string, outcome: Outcome, finishedAt: string): Tra
   return { guard: { owner }, set: { output: null, ...outcome, error, finishedAt, ...recovered, ...CLOSED } }
 }
 
+type Ending = {
+  error: ExecutionError
+  finishedAt: string
+  progress?: (Progress & { lostSteps?: LostStep[] }) | null
+}
+
 /** Ends an execution in ERROR, regardless of its lease; with `unleasedAt`, only if no lease is live. */
 export function end(
   guard: Pick<Guard, 'organizationId' | 'unleasedAt'>,
-  { error, finishedAt, progress }: { error: ExecutionError; finishedAt: string; progress?: Progress | null },
+  { error, finishedAt, progress }: Ending,
 ): Transition {
   return { guard, set: { status: 'ERROR', error: limitError(error), finishedAt, ...progress, ...CLOSED } }
 }

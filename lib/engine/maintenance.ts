@@ -3,10 +3,11 @@ import { type LeaseTimes, nextSweep } from '../core/lease-times.ts'
 import type { ExecutionStore, RunQueue, StaleExecution, System } from '../core/ports.ts'
 import type { StepStore } from '../core/step.ts'
 import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../core/transitions.ts'
+import { withLosses } from './end-execution.ts'
 
 type Stores = {
-  executions: Pick<ExecutionStore, 'end'>
-  steps: Pick<StepStore, 'getProgress'>
+  executions: Pick<ExecutionStore, 'end' | 'getSummary'>
+  steps: Pick<StepStore, 'getProgress' | 'read'>
   queue: RunQueue
   system: System
 }
@@ -123,7 +124,8 @@ type Ending = Pick<Execution, 'organizationId' | 'id'> & { error: ExecutionError
 /** Ends an open execution in ERROR with what its steps have used, unless a lease is live. */
 async function endAbandoned({ executions, steps, system }: Stores, ending: Ending): Promise<Result> {
   const { organizationId, id, error } = ending
-  const progress = await steps.getProgress({ executionId: id })
+  const recorded = await steps.getProgress({ executionId: id })
+  const progress = await withLosses({ executions, steps }, ending, recorded)
   const now = system.now()
   const finishedAt = new Date(now).toISOString()
   const ended = await executions.end({ organizationId, id, error, progress, finishedAt, unleasedAt: now })

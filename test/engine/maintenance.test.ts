@@ -25,8 +25,13 @@ describe('sweep', () => {
       if (executionId === rejected) throw new Error('Access denied.')
       sent.push(executionId)
     }
-    const executions = { listStale: async () => stale, postpone: async () => true, end: async () => null }
-    const steps = { getProgress: async () => null }
+    const executions = {
+      listStale: async () => stale,
+      postpone: async () => true,
+      end: async () => null,
+      getSummary: async () => null,
+    }
+    const steps = { getProgress: async () => null, read: async () => [] }
     await expect(sweep({ executions, steps, queue: { send }, system, times: leaseTimes() })).rejects.toThrow(
       '1 of 3 stale executions could not be swept. First error: Access denied.',
     )

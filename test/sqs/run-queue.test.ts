@@ -104,9 +104,14 @@ describe('a message of the run queue', () => {
       openUntil: now - 1,
       deadlineAt: now + DEADLINE_MS,
     }
-    const executions = { listStale: async () => [stale], postpone: async () => true, end: async () => null }
+    const executions = {
+      listStale: async () => [stale],
+      postpone: async () => true,
+      end: async () => null,
+      getSummary: async () => null,
+    }
     const queue = openRunQueue(environment)
-    const steps = { getProgress: async () => null }
+    const steps = { getProgress: async () => null, read: async () => [] }
     const result = await sweep({ executions, steps, queue, system, times: leaseTimes() })
     expect(result).toEqual({ ended: 0, enqueued: 1 })
     expect(requests.at(-1)?.body.MessageGroupId).toBe(group)

@@ -9,7 +9,14 @@ import {
   totalUsage,
   type Usage,
 } from '../../core/execution.ts'
-import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
+import {
+  attemptOf,
+  type CallResult,
+  type RecordedStep,
+  type Step,
+  type StepStore,
+  stillLost,
+} from '../../core/step.ts'
 import type { LeaseHeartbeat } from './lease-heartbeat.ts'
 import { AttemptStopped, leaseLost } from './stop-reason.ts'
 
@@ -61,11 +68,7 @@ export class Journal {
     for (const { step } of recorded) this.totals = this.totalsWith(step)
     const { lostSteps, lostUsage } = params.execution
     this.lostUsage = lostUsage
-    // A write can arrive after its worker has given it up.
-    this.lostBefore = lostSteps.filter(({ number, attempt }) => {
-      const stored = recorded[number - 1]?.step
-      return !stored || attemptOf(stored) !== attempt
-    })
+    this.lostBefore = stillLost(lostSteps, recorded)
   }
 
   /** Reads the steps of earlier attempts; the first attempt has none to read. */
@@ -213,9 +216,6 @@ export class Journal {
     return recorded
   }
 }
-
-/** The first attempt is not stored: most runs have no other. */
-const attemptOf = ({ attempt = 1 }: Pick<Step, 'attempt'>): number => attempt
 
 const lastAttemptOf = ({ step, results }: RecordedStep): number =>
   Math.max(...[step, ...results.values()].map(attemptOf))

@@ -12,7 +12,7 @@ import {
 } from '../../core/budget.ts'
 import type { Execution, ExecutionError, LostStep } from '../../core/execution.ts'
 import type { ToolCall } from '../../core/model.ts'
-import type { RecordedStep, Step } from '../../core/step.ts'
+import { type RecordedStep, type Step, stillLost } from '../../core/step.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import type { Engine } from '../engine.ts'
 import { callKeyOf, childId } from './call-key.ts'
@@ -103,7 +103,7 @@ async function readSpending(engine: Engine, key: { organizationId: string; id: s
     engine.steps.read({ executionId: key.id }),
   ])
   const spent = await spendingOf(engine, execution, version, recorded)
-  return addSpending(spent, lostSpending(execution.lostSteps))
+  return addSpending(spent, lostSpending(stillLost(execution.lostSteps, recorded)))
 }
 
 const lostSpending = (lost: LostStep[]): Spending =>

@@ -31,6 +31,7 @@ import {
   uncounted,
   unexpectedError,
 } from '../checkpoints/stop-reason.ts'
+import { withLosses } from '../end-execution.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { onceCompleted } from '../wait-for-completion.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
@@ -108,8 +109,8 @@ async function checkAndRun(current: Attempt): Promise<Outcome> {
   const { engine, execution } = current
   const checked = await check(current)
   if ('error' in checked) {
-    const progress = await engine.steps.getProgress({ executionId: execution.id })
-    return { ...failure(checked.error), ...progress }
+    const recorded = await engine.steps.getProgress({ executionId: execution.id })
+    return { ...failure(checked.error), ...(await withLosses(engine, execution, recorded)) }
   }
   current.version = checked.version
   return (await reuse(current)) ?? runUntilDeadline(current, checked.version)

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
-import { isFinal, type RunOptions } from '../../../lib/core/execution.ts'
+import { CANCELLED, isFinal, type RunOptions } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import type { ExecutionStore } from '../../../lib/core/ports.ts'
 import type { StepStore } from '../../../lib/core/step.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { NEVER } from '../../../lib/engine/checkpoints/deadline.ts'
+import { endExecution } from '../../../lib/engine/end-execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { sweep } from '../../../lib/engine/maintenance.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
@@ -19,7 +20,7 @@ import { awsError, inject as injectFault, tableError } from '../../support/proxy
 import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
-const { engine: shared, aToolAgent, scripted, queued: queuedRun } = await startScriptedEngine()
+const { engine: shared, aToolAgent, scripted, queued: queuedRun, deadLetter } = await startScriptedEngine()
 let proxy: HttpProxy
 /** Its database is behind the proxy. */
 let proxied: Engine
@@ -67,7 +68,7 @@ async function queued(script: Script, options: Partial<RunOptions> = {}, version
     const { queue } = aMessage().message
     await sweep({ executions: listed, steps, queue, system: { ...system, now }, times: TIMES })
   }
-  return { execution, stored, deliver, requests: modelRequests }
+  return { execution, stored, deliver, sweep: sweepAlone, requests: modelRequests }
 }
 
 type Write = keyof Pick<ExecutionStore, 'claim' | 'renew' | 'release' | 'finish'> | keyof StepStore
@@ -152,6 +153,53 @@ describe('a run whose steps are not stored', () => {
     })
     expect(requests()).toBe(steps)
     expect(usage.inputTokens).toBe(10 * steps)
+  })
+
+  const endings: [string, (run: Awaited<ReturnType<typeof queued>>) => Promise<unknown>][] = [
+    ['cancelled', ({ execution }) => endExecution(shared, { ...execution, error: CANCELLED })],
+    ['dead-lettered', ({ execution }) => deadLetter(execution, () => Date.now() + DEADLINE_MS)],
+    ['swept', ({ sweep }) => sweep(shared, () => Date.now() + DEADLINE_MS)],
+    [
+      'claimed by workers that die',
+      async ({ execution: { id } }) => {
+        for (let n = 0; n < MAX_ATTEMPTS; n++) {
+          const now = Date.now() - 1_000 + n * 10
+          await shared.executions.claim({ id, lease: { owner: `${n}`, expiresAt: now + 1 }, now })
+        }
+        await processMessage(shared, id, { message: aMessage().message })
+      },
+    ],
+  ]
+  it.each(endings)(
+    'does not count such a step either when the run is %s before it resumes',
+    async (_, end) => {
+      const run = await queued(() => wrongAnswer)
+      const engine = failing(['append'], always, true)
+      await processMessage(engine, run.execution.id, { message: aMessage().message })
+      expect(await run.stored()).toMatchObject({ status: 'IN_PROGRESS', lostSteps: [{ number: 1 }] })
+      await end(run)
+      const { status, steps, usage, lostSteps } = await run.stored()
+      expect({ status, steps, lostSteps }).toEqual({ status: 'ERROR', steps: 1, lostSteps: [] })
+      expect(usage.inputTokens).toBe(TOKENS)
+    },
+  )
+
+  it('counts what is lost when the run is cancelled', async () => {
+    const { execution, stored } = await queued(
+      (_, index) => (index === 0 ? lookup : wrongAnswer),
+      {},
+      aToolAgent(),
+    )
+    const engine = failing(['append'], (call) => call === 1)
+    await processMessage(engine, execution.id, { message: aMessage().message })
+    await endExecution(shared, { ...execution, error: CANCELLED })
+    const { status, steps, usage, lostSteps } = await stored()
+    expect({ status, steps, usage }).toMatchObject({
+      status: 'ERROR',
+      steps: 1,
+      usage: { inputTokens: 10 + TOKENS },
+    })
+    expect(lostSteps).toMatchObject([{ number: 2, attempt: 1 }])
   })
 
   it('ends if not even the releases are stored', async () => {

@@ -6,6 +6,7 @@ import * as transitions from '../../../lib/core/transitions.ts'
 const METHODS = [
   'get',
   'getStatus',
+  'getSummary',
   'claim',
   'renew',
   'release',
@@ -90,6 +91,11 @@ const OPERATIONS: Operations = {
   getStatus(state, { organizationId }) {
     const isVisible = state.execution?.organizationId === organizationId
     return [state, isVisible ? (state.execution?.status ?? null) : null]
+  },
+  getSummary(state, { organizationId }) {
+    if (state.execution?.organizationId !== organizationId) return [state, null]
+    const { input, inputAdaptations, output, feedback, logs, ...summary } = state.execution
+    return [state, summary]
   },
   renew(state, renewal) {
     return toBoolean(state, applyIfPermitted(state, transitions.renew(renewal)))
