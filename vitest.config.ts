@@ -8,7 +8,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/no
 
 /**
  * `npm test` leaves out `*.slow.test.ts`, runs each property a few times, and the suites of the stores on one emulator.
- * `npm run test:all` (mode `all`) runs every file, each property five times as often, and the stores on both emulators.
+ * `npm run test:all` (mode `all`) runs every file, each property ten times as often, and the stores on both emulators.
  * `npm run test:aws` and `npm run test:models` run the files of `test/aws` and `test/model-servers`.
  */
 export default defineConfig(({ mode }) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { createClient } from '../support/service/client.ts'
 import { type Service, startService } from '../support/service/start-service.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
@@ -84,12 +84,12 @@ describe('concurrent commands', () => {
   it('wait for each other on the same data folder', async () => {
     const other = newCli()
     try {
-      const names = ['one', 'two', 'three']
+      const names = inject('isFullRun') ? ['one', 'two', 'three'] : ['one', 'two']
       for (const name of names) other.write(inFolder(name, greeter(name)))
       const outcomes = await Promise.all(
         names.map((name) => other.start(['publish', name, '--no-types']).ended),
       )
-      expect(outcomes.map(({ code }) => code)).toEqual([0, 0, 0])
+      expect(outcomes.map(({ code }) => code)).toEqual(names.map(() => 0))
       const slugs = (await other.json(['list'])).map(({ slug }: { slug: string }) => slug)
       expect(slugs.sort()).toEqual([...names].sort())
     } finally {

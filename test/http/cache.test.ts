@@ -1,10 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
-import { propertyRuns } from '../support/data/property-runs.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiResponse, getExecutionId, waitForExecution } from '../support/service/client.ts'
 
@@ -59,7 +58,7 @@ describe.concurrent('a run with useCache', () => {
     expect(second.json).toMatchObject({ cached: true, cachedDocumentExecutionId: getExecutionId(first) })
   })
 
-  const concurrent = propertyRuns(50)
+  const concurrent = inject('isFullRun') ? 50 : 10
   it.each(['useCache=true&execMode=sync', 'useCache=true&execMode=async'])(
     `executes once for ${concurrent} concurrent requests; the others are hits (%s)`,
     async (query) => {

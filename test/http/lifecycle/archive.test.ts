@@ -94,7 +94,7 @@ describe.concurrent('an archived agent', () => {
   })
 
   it('accepts no versions, and keeps those that it has', async () => {
-    const [a, b] = [await org.publishSaying('frozen', 'A'), await org.publishSaying('frozen', 'B')]
+    const [a, b] = [await org.publishText('frozen', 'A'), await org.publishText('frozen', 'B')]
     await archive('frozen')
     const body = { document: documentOf('frozen'), code: codeOf('C') }
     const responses = [
@@ -109,7 +109,7 @@ describe.concurrent('an archived agent', () => {
   })
 
   it('stays archived from the first time on, however often it is archived; restoring twice changes nothing', async () => {
-    await org.publishSaying('again', 'A')
+    await org.publishText('again', 'A')
     const first = (await archive('again')).json
     expect((await archive('again')).json).toEqual(first)
     const restored = (await restore('again')).json
@@ -117,7 +117,7 @@ describe.concurrent('an archived agent', () => {
   })
 
   it('is no tool of MCP, and a call of it is an error that the model sees', async () => {
-    await org.publishSaying('tool', 'A')
+    await org.publishText('tool', 'A')
     const send = async (method: string, params: Record<string, unknown> = {}) =>
       parseMessages((await org.call('POST', '/v1/mcp', modernRequest(method, params))).text).at(-1).result
     const names = async () => (await send('tools/list')).tools.map(({ name }: { name: string }) => name)

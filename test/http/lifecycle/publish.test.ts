@@ -68,11 +68,11 @@ describe.concurrent('POST /v1/agents', () => {
   })
 
   it('publishes a draft, which is unchanged by the same content and promoted by publishing it', async () => {
-    const draft = await org.publishSaying('sketch', 'A', { draft: true })
+    const draft = await org.publishText('sketch', 'A', { draft: true })
     expect(draft.status).toBe('DRAFT')
-    expect(await org.publishSaying('sketch', 'A', { draft: true })).toEqual(draft)
+    expect(await org.publishText('sketch', 'A', { draft: true })).toEqual(draft)
     const published = { ...draft, status: 'PUBLISHED', message: 'Done.' }
-    expect(await org.publishSaying('sketch', 'A', { message: 'Done.' })).toEqual(published)
+    expect(await org.publishText('sketch', 'A', { message: 'Done.' })).toEqual(published)
     expect(await org.versions('sketch')).toEqual([published])
     expect(await org.agent('sketch')).toMatchObject({ currentVersionId: draft.id, draftVersionId: null })
   })
