@@ -121,7 +121,8 @@ export async function readInput(source: string): Promise<JsonObject> {
   return value
 }
 
-async function readBytes(source: string, name: string): Promise<Buffer> {
+/** @throws UserError */
+export async function readBytes(source: string, name: string): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   try {

@@ -1,8 +1,9 @@
 import { archiveAgent } from '../../lib/agents/lifecycle/change-agent.ts'
 import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent } from '../../lib/core/agent.ts'
-import type { JsonObject } from '../../lib/core/json/json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/core/json/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'
+import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
 import { readAllPages } from '../find.ts'
@@ -80,11 +81,21 @@ function describeFields(heading: string, declared: JsonObject): string[] {
   const { properties = {}, required = [] } = toJsonSchema(declared)
   const rows = Object.entries(properties as Record<string, JsonObject>).map(([name, field]) => [
     `- ${name}`,
-    String(field.type ?? 'any'),
+    typeName(field),
     (required as string[]).includes(name) ? 'required' : 'optional',
     String(field.description ?? ''),
   ])
   return [`${heading}${rows.length === 0 ? ': no fields' : ''}`, ...alignColumns(rows)]
+}
+
+/** Such as `string`, `array` and `file (image/png, image/jpeg)`. */
+function typeName(field: JsonObject): string {
+  const file = readFileLimits(field)
+  if (file) return `file (${file.mediaTypes.join(', ')})`
+  const { items } = field
+  return isJsonObject(items) && readFileLimits(items)
+    ? `array of ${typeName(items)}`
+    : String(field.type ?? 'any')
 }
 
 /** The commands `archive` and `restore`. */

@@ -12,12 +12,14 @@ import { applyModelSettings } from '../../local/data-folder.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { folderError, UserError } from '../errors.ts'
 import { findVersion, withOrganization } from '../find.ts'
-import { modelOption, orgOption, parseAs, parseUuid, readInput, type SharedOptions } from '../options.ts'
+import { parseFile, readInputWithFiles } from '../input-files.ts'
+import { modelOption, orgOption, parseAs, parseUuid, type SharedOptions } from '../options.ts'
 import { withWorkbench } from '../stores.ts'
 import { onInterrupt, withProgress, write } from '../terminal.ts'
 
 type Options = {
-  input: string
+  input?: string
+  file?: [field: string, path: string][]
   version?: string
   tenant?: string
   model?: string
@@ -29,13 +31,15 @@ type Options = {
 }
 
 export function addRunCommand(program: CliCommand): void {
-  program
-    .command('run')
+  const command: CliCommand = program.command('run')
+  command
     .description('Run an agent in this process, record the execution, and print the output.')
     .argument('<slug>', "the agent's slug or ID, or a folder to run without publishing it")
-    .requiredOption(
-      '--input <file>',
-      'file that contains the input as a JSON object, or - for standard input',
+    .option('--input <file>', 'file that contains the input as a JSON object, or - for standard input')
+    .option(
+      '--file <field=path>',
+      'image or PDF as a field of the input; again for a list of them',
+      parseFile,
     )
     .option('--version <id>', 'version to run, for example a draft, instead of the current one', parseUuid)
     .option('--tenant <id>', 'tenant that the execution belongs to', parseAs('tenantId'))
@@ -54,10 +58,13 @@ export function addRunCommand(program: CliCommand): void {
     .examples(
       'run redact-pii --input input.json',
       'run agents/redact-pii --input input.json',
+      'run read-invoice --file invoice=invoice.pdf',
       `run redact-pii --input - <<< '{"content": "ada@example.com"}'`,
     )
     .run<Options>(async (options, [idOrSlug = '']) => {
-      const input = await readInput(options.input)
+      if (!options.input && !options.file)
+        command.error("error: required option '--input <file>' not specified")
+      const input = await readInputWithFiles(options)
       if (!options.stack) await applyModelSettings()
       if (isFolder(idOrSlug)) return runFolder(idOrSlug, input, options)
       return withOrganization(options, async (stores, organization) => {
