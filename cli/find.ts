@@ -4,7 +4,7 @@ import type { Agent, Organization, Version } from '../lib/core/agent.ts'
 import {
   AgentArchived,
   AgentNotFound,
-  type ServiceError,
+  ServiceError,
   VersionNotFound,
   VersionRetired,
 } from '../lib/core/errors.ts'
@@ -82,16 +82,19 @@ export async function findAgent({ stores, organization, idOrSlug, options }: Age
  * @throws UserError that tells how to list the versions, run the draft or restore an archived agent
  */
 export async function findVersion(params: AgentParams & { versionId: string | undefined }): Promise<Version> {
-  const { stores, organization, versionId, options } = params
-  const agent = await findAgent(params)
-  assertNotArchived(agent, options)
-  const { slug, draftVersionId } = agent
+  const { stores, organization, idOrSlug, versionId, options } = params
   try {
-    const reference = { store: stores.agents, organizationId: organization.id, idOrSlug: agent.id }
-    const { version, isRetired } = await resolveVersion({ ...reference, versionId })
+    const reference = { store: stores.agents, organizationId: organization.id, idOrSlug }
+    const { version, isArchived, isRetired } = await resolveVersion({ ...reference, versionId })
+    if (isArchived) throw new AgentArchived()
     if (isRetired) throw new VersionRetired('run')
     return version
   } catch (error) {
+    if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    // Only an explanation costs a second read of the agent.
+    const agent = await findAgent(params)
+    assertNotArchived(agent, options)
+    const { slug, draftVersionId } = agent
     if (versionId || !(error instanceof VersionNotFound))
       throw explainError(error, { slug, versionId: versionId ?? agent.current?.id ?? '', options })
     throw new UserError(

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { AgentWatcher } from '../../authoring/agent-watcher.ts'
 import { readCases, type TestCase } from '../../authoring/cases/case-file.ts'
 import { runCase } from '../../authoring/cases/run-case.ts'
-import { replaceDraft } from '../../authoring/dev-draft.ts'
 import { trackExecution } from '../../authoring/track-execution.ts'
 import { typeCheck } from '../../authoring/type-check.ts'
+import { deleteDraft } from '../../lib/agents/lifecycle/delete-draft.ts'
+import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import {
   type FolderProblem,
   findCodeFile,
@@ -12,10 +15,13 @@ import {
   type LoadedAgent,
 } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
+import { ServiceError } from '../../lib/core/errors.ts'
 import { CANCELLED } from '../../lib/core/execution.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import { system } from '../../lib/system.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
-import { applyModelSettings } from '../../local/data-folder.ts'
+import { applyModelSettings, dataFolder, readState } from '../../local/data-folder.ts'
+import { operatorId } from '../../local/development.ts'
 import { loadAgent } from '../../local/load-agent.ts'
 import type { CliCommand } from '../command.ts'
 import { formatWarnings, reportError, UserError } from '../errors.ts'
@@ -88,6 +94,34 @@ async function runCycle(
     if (testCase && !signal.aborted) await runSelected(stores, version, testCase, options, signal)
   })
   await checking
+}
+
+/** Publishes a draft, and deletes the one that `dev` published before: drafts of other users stay. */
+async function replaceDraft(
+  { agents, executions }: Pick<Stores, 'agents' | 'executions'>,
+  organizationId: string,
+  agent: LoadedAgent,
+): Promise<{ version: Version; isNew: boolean }> {
+  const createdBy = operatorId()
+  const params = { store: agents, system, organizationId, createdBy, agent, draft: true }
+  const { version, isNew } = await publishAgent(params)
+  const { id, agentId } = version
+  // By agent. Empty if the file is missing or invalid: then the last draft stays.
+  const file = join(dataFolder(), 'dev-drafts.json')
+  const drafts = await readState<string>(file)
+  const previous = drafts[agentId]
+  if (previous === id) return { version, isNew }
+  const { [agentId]: _, ...others } = drafts
+  await mkdir(dataFolder(), { recursive: true, mode: 0o700 })
+  await writeFile(file, JSON.stringify(isNew ? { ...others, [agentId]: id } : others))
+  if (previous !== undefined) {
+    const reference = { store: agents, organizationId, idOrSlug: agentId }
+    // It stays if it was promoted or has runs, and may be deleted already.
+    await deleteDraft({ ...reference, executions, versionId: previous }).catch((error: unknown) => {
+      if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    })
+  }
+  return { version, isNew }
 }
 
 /** In the background: it takes longer than everything else, and a draft may have wrong types. */

@@ -40,7 +40,7 @@ export type MonitoredResources = {
 
 /** Its name is the heading of its runbook entry in `docs/runbooks.md`. */
 type AlarmDefinition = Pick<AlarmProps, 'metric'> &
-  Partial<AlarmProps> & { name: string; description: string }
+  Partial<AlarmProps> & { name: string; description: string | ((threshold: number) => string) }
 
 /** Creates the alarms. Unless its definition says otherwise, an alarm is raised when its metric is above 0. */
 export function createAlarms(
@@ -49,12 +49,12 @@ export function createAlarms(
 ): Alarm[] {
   const { stackName } = Stack.of(scope)
   const action = alarmEmail && new SnsAction(createAlarmTopic(scope, alarmEmail))
-  return listAlarms(resources).map(({ name, description, ...definition }) => {
+  return listAlarms(resources).map(({ name, description, threshold = 0, ...definition }) => {
     const alarm = new Alarm(scope, `${name}Alarm`, {
       alarmName: `${stackName}-${name}`,
-      alarmDescription: `${description} See docs/runbooks.md.`,
+      alarmDescription: `${typeof description === 'string' ? description : description(threshold)} See docs/runbooks.md.`,
       evaluationPeriods: 1,
-      threshold: 0,
+      threshold,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...definition,
@@ -80,13 +80,13 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
   return [
     {
       name: 'ServerErrorRate',
-      description: 'More than 1 % of requests fail because of the service.',
+      description: (percent) => `More than ${percent} % of requests fail because of the service.`,
       metric: serverErrorRate(api),
       threshold: 1,
     },
     {
       name: 'ReadLatency',
-      description: 'One in a hundred reads takes longer than 1 s.',
+      description: (ms) => `One in a hundred reads takes longer than ${ms / 1000} s.`,
       metric: readLatencyMetric(),
       // Most reads take a hundredth of it.
       threshold: 1_000,
@@ -130,14 +130,15 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
     },
     {
       name: 'RepeatedAttempts',
-      description: 'An execution needs more than 3 attempts without progress, which can be paid for.',
+      description: (attempts) =>
+        `An execution needs more than ${attempts} attempts without progress, which can be paid for.`,
       metric: repeatedAttemptsMetric(),
       // One or two are repeated when a worker dies or a model is unavailable for a moment.
       threshold: 3,
     },
     {
       name: 'ExecutionErrorRate',
-      description: 'More than 20 % of executions end in ERROR.',
+      description: (percent) => `More than ${percent} % of executions end in ERROR.`,
       metric: executionErrorRate(),
       threshold: 20,
     },
