@@ -12,6 +12,9 @@ export const CONTEXT_WINDOW = { min: 1_000, max: 100_000_000 } as const
 /** Of the latest tool results of a run, how many stay when the context window fills. */
 export const KEPT_RESULTS = { min: 0, max: 100, default: 3 } as const
 
+/** Tool calls of one response that are executed. */
+export const MAX_CALLS_IN_RESPONSE = 100
+
 /** Bytes of the JSON of a tool result, without its images. */
 export const MAX_RESULT_BYTES = { min: 1_000, max: 256_000, default: 32_000 } as const
 

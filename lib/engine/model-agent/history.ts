@@ -1,15 +1,9 @@
-import {
-  type AnswerMode,
-  type InputFile,
-  isTruncated,
-  type Model,
-  type ToolCall,
-  type ToolResult,
-} from '../../core/model.ts'
+import { type AnswerMode, type InputFile, isTruncated, type Model } from '../../core/model.ts'
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import { Context } from './context.ts'
 import { answerReminder, chooseAnswerMode, isInvalidAnswer, isText, usesTools } from './final-answer.ts'
+import { repetitionNotes } from './repetition.ts'
 
 type Params = {
   model: Model
@@ -88,27 +82,5 @@ export class History {
       return result ? [{ call, result: this.noteRepetition(call, result) }] : []
     })
     this.context.pushResults(answered)
-  }
-}
-
-/** Identical calls in a row after which the model is told. */
-const MAX_IDENTICAL_CALLS = 5
-
-/**
- * Tells a model that it repeats a call, as small ones do. The call is executed all the same: it may be polling.
- * @returns the result of the next call as the model sees it
- */
-function repetitionNotes() {
-  let last = ''
-  let count = 0
-  return ({ name, input }: ToolCall, result: ToolResult): ToolResult => {
-    const key = `${name} ${JSON.stringify(input)}`
-    count = key === last ? count + 1 : 1
-    last = key
-    if (count < MAX_IDENTICAL_CALLS) return result
-    const note = `\n\nThis was call ${count} in a row of ${name} with the same input. Use its result, call another tool or return the final result.`
-    if (!result.ok) return { ok: false, error: result.error + note }
-    const { value } = result
-    return { ok: true, value: (typeof value === 'string' ? value : JSON.stringify(value)) + note }
   }
 }

@@ -7,7 +7,9 @@ import type {
 import type { Usage } from '../../core/execution.ts'
 import { isJsonObject, type Json } from '../../core/json/json.ts'
 import { parseModelJson } from '../../core/json/parse-json.ts'
+import { MAX_CALLS_IN_RESPONSE } from '../../core/limits.ts'
 import {
+  FINAL_ANSWER,
   isRefused,
   isTruncated,
   ModelError,
@@ -20,6 +22,8 @@ import { PROVIDERS, traitsOf } from '../providers/providers.ts'
 import type { CollectedResponse } from './collect-stream.ts'
 
 const NOT_EXECUTED = 'The call was not executed because the response is incomplete or was refused.'
+/** Small models make hundreds. */
+const TOO_MANY = `The call was not executed because ${MAX_CALLS_IN_RESPONSE} calls precede it. Make it again with the next response.`
 
 type Estimate = () => Pick<Usage, 'inputTokens' | 'outputTokens'>
 
@@ -40,7 +44,9 @@ export function toResponse(result: CollectedResponse, { provider, tools, estimat
       throw new ModelError(message, { isTransient: true, usage })
     }
     const call = parseToolCall(part, tools)
-    calls.set(part.toolCallId, isUsable ? call : { ...call, error: NOT_EXECUTED })
+    const isExcessive = calls.size >= MAX_CALLS_IN_RESPONSE && call.name !== FINAL_ANSWER
+    const error = isUsable ? (call.error ?? (isExcessive ? TOO_MANY : null)) : NOT_EXECUTED
+    calls.set(part.toolCallId, { ...call, error })
   }
   const toolCalls = [...calls.values()]
   return {

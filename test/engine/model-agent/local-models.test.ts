@@ -242,6 +242,20 @@ describe('a model that repeats a call', () => {
       expect(resultsOf(request)).toEqual(results.slice(0, index))
   })
 
+  it.each<[string, number, string[], number]>([
+    ['two', 2, ['A', 'B'], 6],
+    ['three', 3, ['A', 'B', 'C'], 9],
+    ['four', 4, ['A', 'B', 'C', 'D'], 12],
+  ])('is told after it has made %s calls three times in turn', async (_, length, cycle, told) => {
+    const calls = Array.from({ length: told + 1 }, (_, index) => ({
+      calls: [{ name: 'look_up', input: { id: cycle[index % length] ?? '' } }],
+    }))
+    const { requests, done } = await runScript([...calls, answer], { version: await aToolAgent() })
+    done()
+    const notes = resultsOf(requests.at(-1)).map((result) => /one of (\d) that were made/.exec(result)?.[1])
+    expect(notes).toEqual([...Array(told - 1).fill(undefined), `${length}`, `${length}`])
+  })
+
   it('is not told if another call is in between', async () => {
     const script = [lookup, lookup, lookup, lookup, other, lookup, answer]
     const { requests, done } = await runScript(script, { version: await aToolAgent() })

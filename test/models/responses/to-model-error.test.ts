@@ -158,6 +158,84 @@ describe.each(SCRIPTED_PROVIDERS)('an error of %s', (format) => {
   })
 })
 
+describe('an overflow of the context window', () => {
+  it.each<[Provider, number, string, string]>([
+    ['openai', 400, 'context_length_exceeded', "This model's maximum context length is 128000 tokens."],
+    ['anthropic', 400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'],
+    [
+      'anthropic',
+      400,
+      'invalid_request_error',
+      'input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000, decrease input length',
+    ],
+    ['anthropic', 413, 'request_too_large', 'Request exceeds the maximum size'],
+    ['bedrock', 400, 'ValidationException', 'Input is too long for requested model.'],
+    [
+      'bedrock',
+      400,
+      'ValidationException',
+      'Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.',
+    ],
+    ['bedrock', 400, 'ValidationException', "This model's maximum context length is 8192 tokens."],
+    ['openai-compatible', 400, 'exceed_context_size_error', 'the request exceeds the available context size'],
+    ['openai-compatible', 500, 'server_error', 'the request exceeds the available context size'],
+    [
+      'openai-compatible',
+      400,
+      'BadRequestError',
+      'The decoder prompt (length 5000) is longer than the maximum model length of 4096.',
+    ],
+    [
+      'openai-compatible',
+      400,
+      'INVALID_ARGUMENT',
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+    ],
+    [
+      'openai-compatible',
+      400,
+      'invalid_request',
+      'Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length',
+    ],
+    [
+      'openai-compatible',
+      400,
+      '',
+      'Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens.',
+    ],
+  ])('is recognized: %s %i %s', async (format, status, code, message) => {
+    expect(await getError(format, { status, code, message })).toMatchObject({
+      isOverflow: true,
+      isTransient: false,
+    })
+  })
+
+  it.each<[string, Turn]>([
+    [
+      'a limit of tokens per minute',
+      {
+        status: 429,
+        code: 'rate_limit_exceeded',
+        message: 'Request too large for gpt-4 on tokens per min (TPM)',
+      },
+    ],
+    [
+      'the same with status 413',
+      { status: 413, code: 'rate_limit_exceeded', message: 'Request too large: tokens per minute (TPM)' },
+    ],
+    ['an output limit that is too high', { status: 400, message: 'max_tokens: 64000 > 8192 output tokens' }],
+    ['an unknown model', { status: 404, message: 'The model does not exist' }],
+  ])('is not %s', async (_, turn) => {
+    expect(await getError('openai', turn)).toMatchObject({ isOverflow: false })
+  })
+
+  it('is recognized in a stream', async () => {
+    const by = { code: 'context_length_exceeded', message: 'Your input exceeds the context window.' }
+    const turn = { cut: { text: '' }, chunks: 0, by }
+    expect(await getError('openai', turn)).toMatchObject({ isOverflow: true, isTransient: false })
+  })
+})
+
 describe('an error of openai', () => {
   it('is permanent if the quota is exhausted', async () => {
     const error = await getError('openai', {
