@@ -1,11 +1,15 @@
 import { ExactNumber } from '../../lib/core/json/exact-number.ts'
+import { MEDIA_TYPES, type Media, sizeOfBase64 } from '../../lib/core/media.ts'
+import { formatBytes } from './format.ts'
 
 /** How a part of a JSON value is shown. Containers show their entries on request, so that large values cost nothing. */
 export type JsonNode =
-  | { kind: 'string' | 'number' | 'literal'; text: string }
+  | { kind: 'string' | 'number' | 'literal' | 'file'; text: string }
   | { kind: 'object' | 'array'; size: number }
 
 export function toNode(value: unknown): JsonNode {
+  const file = describeFile(value)
+  if (file) return { kind: 'file', text: file }
   if (typeof value === 'string') return { kind: 'string', text: value }
   if (typeof value === 'number') return { kind: 'number', text: String(value) }
   if (value instanceof ExactNumber) return { kind: 'number', text: value.text }
@@ -13,6 +17,26 @@ export function toNode(value: unknown): JsonNode {
   if (typeof value === 'object' && value !== null) return { kind: 'object', size: keysOf(value).length }
   return { kind: 'literal', text: String(value) }
 }
+
+const DATA_URL = /^data:([^,;]{1,100})(?:;[^,;]{0,100}){0,5};base64,/
+
+/** The type and the size of a file or a data URL, whose base64 nobody reads; undefined for any other value. */
+export function describeFile(value: unknown): string | undefined {
+  if (typeof value === 'string') {
+    const [prefix, mediaType] = DATA_URL.exec(value.slice(0, 1_000)) ?? []
+    return prefix && `${mediaType}, ${formatBase64(value.slice(prefix.length))}`
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const { mediaType, data } = value as Partial<Media>
+  if (!isMediaType(mediaType) || typeof data !== 'string' || !BASE64.test(data.slice(0, 20))) return undefined
+  return keysOf(value).length === 2 ? `${mediaType}, ${formatBase64(data)}` : undefined
+}
+
+const BASE64 = /^[A-Za-z0-9+/]{20}$/
+
+const isMediaType = (value: unknown) => MEDIA_TYPES.some((mediaType) => mediaType === value)
+
+const formatBase64 = (data: string) => formatBytes(Math.max(Math.floor(sizeOfBase64(data)), 0))
 
 /** The entries of a container from the first on, at most `count`. */
 export function entriesOf(value: unknown, count: number): [string, unknown][] {
@@ -70,9 +94,7 @@ export function initialDepth(value: unknown, maxRows: number): number {
   let level: unknown[] = [value]
   let rows = 1
   for (let depth = 0; depth < 6; depth += 1) {
-    const containers = level.filter(
-      (item) => typeof item === 'object' && item !== null && !(item instanceof ExactNumber),
-    )
+    const containers = level.filter((item) => 'size' in toNode(item))
     if (containers.length === 0) return depth
     const children: unknown[] = []
     for (const container of containers) {

@@ -1,8 +1,10 @@
 import './schema.css'
 import { useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
+import { mayHaveFiles } from '../../lib/schema/files/file-schema.ts'
 import { Segments } from '../components/data.tsx'
 import type { Issue } from './check-text.ts'
+import { withoutFiles } from './form/file-field.tsx'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'
 import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json-edit.ts'
 import { JsonEditor, LargeText } from './json-editor.tsx'
@@ -34,8 +36,10 @@ export function SchemaEditor(props: SchemaEditorProps) {
   const [wanted, setWanted] = useState<'form' | 'json'>('form')
   const view = useMemo(() => openSchema(schema), [schema])
   const isLarge = useMemo(() => !isEditable(text), [text])
-  const root = useMemo(() => (isLarge ? undefined : tryParse(text)), [text, isLarge])
-  const obstacle = useMemo(() => obstacleOf(hasForm(view), isLarge, root), [view, isLarge, root])
+  const hasFiles = useMemo(() => mayHaveFiles(schema), [schema])
+  const root = useMemo(() => (isLarge && !hasFiles ? undefined : tryParse(text)), [text, isLarge, hasFiles])
+  const isTooLarge = isLarge && !(root && isEditable(printJson(withoutFiles(root))))
+  const obstacle = useMemo(() => obstacleOf(hasForm(view), isTooLarge, root), [view, isTooLarge, root])
   const shown = obstacle === null ? wanted : 'json'
 
   function setLongText(path: JsonPath, value: string) {
@@ -54,7 +58,7 @@ export function SchemaEditor(props: SchemaEditorProps) {
         />
         {shown === 'json' && !isReadOnly && (
           <div class="actions">
-            {root && (
+            {root && !isLarge && (
               <button type="button" class="small" onClick={() => onChange(printJson(root))}>
                 Format
               </button>

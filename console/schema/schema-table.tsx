@@ -1,6 +1,7 @@
 import './schema.css'
 import { useMemo } from 'preact/hooks'
 import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
+import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
 import { Table } from '../components/data.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'
@@ -102,7 +103,11 @@ function* partsOf(part: Json, view: SchemaView, position: Position): Generator<S
 /** Items that are simple are part of the type of their list. */
 function* itemRows(items: JsonObject, view: SchemaView, position: Position): Generator<SchemaRow> {
   const { schema } = readPart(items, view) ?? {}
-  const isObject = schema !== undefined && fieldsOf(schema).length > 0 && schema.description === undefined
+  const isObject =
+    schema !== undefined &&
+    fieldsOf(schema).length > 0 &&
+    schema.description === undefined &&
+    !readFileLimits(schema)
   if (isObject && !position.above.includes(schema.properties))
     yield* partsOf(items, view, { ...position, above: [...position.above, schema.properties] })
   else if (schema && (isDetailed(schema) || isObject))
@@ -123,7 +128,7 @@ function* row(part: Json, label: Label, view: SchemaView, position: Position): G
     rules: [...rulesOf(schema), ...(isRecursive ? ['has the same fields as above'] : [])],
     description: typeof schema.description === 'string' ? schema.description : '',
   }
-  if (isRecursive || position.depth >= MAX_DEPTH) return
+  if (isRecursive || position.depth >= MAX_DEPTH || readFileLimits(schema)) return
   yield* partsOf(schema, view, {
     parent: position.parent === '' ? label.name : `${position.parent} › ${label.name}`,
     depth: position.depth + 1,
@@ -133,6 +138,7 @@ function* row(part: Json, label: Label, view: SchemaView, position: Position): G
 
 /** Such as `string`, `array of number` and `object`: the words of JSON Schema. */
 function typeName(schema: JsonObject, view: SchemaView): string {
+  if (readFileLimits(schema)) return 'file'
   const types = [schema.type ?? []].flat()
   if (types.length > 0)
     return types.map((type) => (type === 'array' ? listName(schema, view) : `${type}`)).join(' or ')
@@ -146,7 +152,7 @@ function typeName(schema: JsonObject, view: SchemaView): string {
 function listName(schema: JsonObject, view: SchemaView): string {
   const item = isJsonObject(schema.items) ? readPart(schema.items, view) : undefined
   if (!item || typeof item.schema.type !== 'string') return 'array'
-  return `array of ${item.schema.type}${item.isNullable ? ' or null' : ''}`
+  return `array of ${typeName(item.schema, view)}${item.isNullable ? ' or null' : ''}`
 }
 
 function rulesOf(schema: JsonObject): string[] {

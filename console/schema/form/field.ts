@@ -1,5 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json/json.ts'
+import { type FileLimits, readFileLimits } from '../../../lib/schema/files/file-schema.ts'
 import { isComposed } from '../../../lib/schema/subschemas.ts'
+import { formatBytes } from '../../components/format.ts'
 import { emptyList, emptyObject, textNode, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import { fieldsOf, readPart, type SchemaView, typeOf } from '../schema-view.ts'
@@ -22,6 +24,7 @@ type FieldKind =
   | { kind: 'choice'; choices: Json[] }
   | { kind: 'object'; fields: ReturnType<typeof fieldsOf> }
   | { kind: 'list'; items: Json; minItems: number }
+  | { kind: 'file'; limits: FileLimits }
   | { kind: 'null' }
   | { kind: 'json' }
 
@@ -45,6 +48,8 @@ export function describeField(part: Json | undefined, view: SchemaView): Field {
 
 function kindOf(schema: JsonObject): FieldKind {
   if (isComposed(schema)) return { kind: 'json' }
+  const limits = readFileLimits(schema)
+  if (limits) return { kind: 'file', limits }
   if (Array.isArray(schema.enum)) return { kind: 'choice', choices: schema.enum }
   if (schema.const !== undefined) return { kind: 'choice', choices: [schema.const] }
   switch (typeOf(schema)) {
@@ -83,7 +88,9 @@ function lineOf({ format, maxLength, pattern }: JsonObject) {
 /** The rules of one value besides its type: format, bounds and the like. */
 export function describeBounds(schema: JsonObject): string[] {
   const { format, pattern, multipleOf, uniqueItems } = schema
+  const file = readFileLimits(schema)
   return [
+    ...(file ? [file.mediaTypes.join(', '), `at most ${formatBytes(file.maxBytes)}`] : []),
     ...(typeof format === 'string' ? [FORMATS[format] ?? format] : []),
     range(schema.minLength, schema.maxLength, 'character'),
     rangeOfNumber(schema),

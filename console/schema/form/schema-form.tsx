@@ -14,6 +14,7 @@ import {
   useControl,
   useForm,
 } from './field-frame.tsx'
+import { FileField, fileOf } from './file-field.tsx'
 import { ListField } from './list-field.tsx'
 import { ObjectField, ObjectMembers } from './object-field.tsx'
 import { ChoiceField, JsonField, NumberField, TextField } from './value-fields.tsx'
@@ -123,6 +124,8 @@ function Control(props: FieldProps) {
       return <ObjectField {...props} fields={field.fields} />
     case 'list':
       return <ListField {...props} items={field.items} />
+    case 'file':
+      return <FileField {...props} limits={field.limits} />
     case 'null':
       return <ChoiceField {...props} choices={[null]} />
     case 'json':
@@ -151,6 +154,8 @@ function fits(field: Field, node: JsonNode | undefined): boolean {
       return node.type === 'object'
     case 'list':
       return node.type === 'array'
+    case 'file':
+      return fileOf(node) !== undefined || node.type === 'null'
     default:
       return true
   }

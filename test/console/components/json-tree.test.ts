@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { initialDepth, portionsOf, preview, toNode } from '../../../console/components/json-tree.ts'
 import { parseStoredJson } from '../../../lib/core/json/parse-json.ts'
+import { IMAGE, PDF, pdfOf } from '../../support/data/files.ts'
 
 describe('toNode', () => {
   it('keeps every digit', () => {
@@ -15,6 +16,28 @@ describe('toNode', () => {
     expect(toNode(null)).toEqual({ kind: 'literal', text: 'null' })
     expect(toNode({ a: null })).toEqual({ kind: 'object', size: 1 })
   })
+})
+
+describe('a file', () => {
+  const data = pdfOf(1_500_000)
+
+  it.each<[unknown, string]>([
+    [{ ...PDF, data }, 'application/pdf, 1.5 MB'],
+    [`data:application/pdf;base64,${data}`, 'application/pdf, 1.5 MB'],
+    [`data:image/png;name=a.png;base64,${IMAGE.data}`, 'image/png, 70 B'],
+  ])('is shown by its type and size (%#)', (value, text) => {
+    expect(toNode(value)).toEqual({ kind: 'file', text })
+    expect(preview({ a: 1, value })).toBe(`{"a": 1, "value": ${text}}`)
+    expect(initialDepth({ value }, 60)).toBe(1)
+  })
+
+  it.each<[unknown]>([
+    [{ ...PDF, name: 'May.pdf' }],
+    [{ mediaType: 'text/plain', data }],
+    [{ mediaType: 'image/png', data: 'see attachment' }],
+    [{ mediaType: 'image/png', data: 5 }],
+    ['data:text/plain,Hello'],
+  ])('is not any other value (%#)', (value) => expect(toNode(value).kind).not.toBe('file'))
 })
 
 describe('preview', () => {

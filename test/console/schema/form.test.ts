@@ -3,6 +3,7 @@ import { describeField, initialValue } from '../../../console/schema/form/field.
 import { printJson } from '../../../console/schema/json-edit.ts'
 import { openSchema } from '../../../console/schema/schema-view.ts'
 import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
+import { toFileSchema } from '../../../lib/schema/files/file-schema.ts'
 
 function kindOf(part: Json, defs: JsonObject = {}): string {
   const view = openSchema({ type: 'object', properties: { part }, $defs: defs })
@@ -19,6 +20,8 @@ describe('describeField', () => {
     ['choice', { const: 1 }],
     ['object', { type: 'object', properties: { a: { type: 'string' } } }],
     ['list', { type: 'array', items: { type: 'string' } }],
+    ['file', toFileSchema({})],
+    ['file or null', { anyOf: [toFileSchema({}), { type: 'null' }] }],
     ['text or null', { type: ['string', 'null'] }],
     ['text or null', { anyOf: [{ type: 'string' }, { type: 'null' }] }],
     ['text', { $ref: '#/$defs/name', description: 'A name.' }],

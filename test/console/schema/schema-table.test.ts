@@ -28,6 +28,18 @@ describe('schemaRows', () => {
     ])
   })
 
+  it('lists files without their parts', () => {
+    const schema = {
+      scan: { type: 'file', mediaTypes: ['application/pdf'], maxBytes: 2_000_000 },
+      photos: { type: 'array', maxItems: 2, items: { type: 'file', mediaTypes: ['image/png'] } },
+    }
+    expect(linesOf(schema as unknown as JsonObject)).toEqual([
+      'scan*: file (application/pdf; at most 2.0 MB)',
+      'photos*: array of file (at most 2 items)',
+      '  each item: file (image/png; at most 4.5 MB)',
+    ])
+  })
+
   it('lists nested objects and the fields of items', () => {
     const city = { type: 'object', properties: { name: { type: 'string' } } }
     expect(linesOf({ home: city, stops: { type: 'array', items: city } })).toEqual([

@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks'
+import { findMediaType, type Media } from '../../../lib/core/media.ts'
+import type { FileLimits } from '../../../lib/schema/files/file-schema.ts'
+import { describeFile } from '../../components/json-tree.ts'
+import { emptyObject, getMember, valueNode } from '../json-edit.ts'
+import type { JsonNode } from '../json-node.ts'
+import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
+
+/** A file that is chosen. Its base64 is never in a control. */
+export function FileField({ limits, ...props }: FieldProps & { limits: FileLimits }) {
+  const { node, path, label } = props
+  const { onChange, isReadOnly } = useForm()
+  const control = useControl(props)
+  const [problem, setProblem] = useState<string | null>(null)
+  const file = node && fileOf(node)
+
+  async function choose(chosen: File) {
+    const data = await readBase64(chosen)
+    const mediaType = findMediaType(data)
+    const isAccepted = mediaType !== undefined && limits.mediaTypes.includes(mediaType)
+    setProblem(isAccepted ? null : `${chosen.name} is not one of ${limits.mediaTypes.join(', ')}.`)
+    if (isAccepted) onChange(path, valueNode({ mediaType, data } satisfies Media))
+  }
+
+  return (
+    <FieldFrame {...props}>
+      {file && (
+        <p>
+          {describeFile(file)}{' '}
+          {!isReadOnly && (
+            <button
+              type="button"
+              class="small"
+              aria-label={`Remove the file of ${label}`}
+              onClick={() => onChange(path, typeof path.at(-1) === 'number' ? valueNode(null) : undefined)}
+            >
+              Remove
+            </button>
+          )}
+        </p>
+      )}
+      <input
+        {...control}
+        type="file"
+        accept={limits.mediaTypes.join(',')}
+        disabled={isReadOnly}
+        onChange={({ currentTarget }) => {
+          const [chosen] = currentTarget.files ?? []
+          if (chosen) choose(chosen).catch((error: Error) => setProblem(error.message))
+        }}
+      />
+      {problem !== null && <p class="field-error">{problem}</p>}
+    </FieldFrame>
+  )
+}
+
+/** The file of a node that has a type and data. */
+export function fileOf(node: JsonNode): Media | undefined {
+  const [mediaType, data] = [getMember(node, 'mediaType'), getMember(node, 'data')]
+  if (mediaType?.type !== 'string' || data?.type !== 'string') return undefined
+  return { mediaType: mediaType.value, data: data.value }
+}
+
+/** What a form shows of a value. */
+export function withoutFiles(node: JsonNode): JsonNode {
+  if (node.type === 'array') return { ...node, items: node.items.map(withoutFiles) }
+  if (node.type !== 'object') return node
+  if (fileOf(node)) return emptyObject()
+  return {
+    ...node,
+    members: node.members.map((member) => ({ ...member, value: withoutFiles(member.value) })),
+  }
+}
+
+/** The browser encodes a data URL much faster than a loop over bytes. */
+const readBase64 = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,?/, ''))
+    reader.onerror = () => reject(new Error(`${file.name} cannot be read.`))
+    reader.readAsDataURL(file)
+  })
