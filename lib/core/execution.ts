@@ -35,6 +35,8 @@ export type Usage = {
   cachedInputTokens?: number
   cacheWriteTokens?: number
   reasoningTokens?: number
+  /** Searches of the web that the provider executed. */
+  webSearches?: number
   /** The price in US dollars when the responses were received; absent if the model has no price. */
   costUsd?: number
   /** A part of it is estimated: the provider did not report it. Absent if nothing is. */
@@ -225,7 +227,7 @@ export function cachedExecution(
   return { ...execution, ...times, status: 'SUCCESS', output, cached: true, cachedExecutionId }
 }
 
-const OPTIONAL_COUNTS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
+const OPTIONAL_COUNTS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens', 'webSearches'] as const
 
 /** The sum. A count that only some responses report is the sum of these; a cost is known only if all costs are. */
 export function addUsage(a: Usage, b: Usage): Usage {

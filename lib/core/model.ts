@@ -5,8 +5,22 @@ import type { Media } from './media.ts'
 /** The tool through which a model returns its output; reserved, so no tool of an agent may use this name. */
 export const FINAL_ANSWER = 'final_answer'
 
-/** A tool as declared to the model; `inputSchema` is a JSON Schema of an object. */
-export type ToolDeclaration = { name: string; description: string; inputSchema: JsonObject }
+/** A search of the web that the provider executes within a response. `maxUses`: searches per response. */
+export type WebSearch = { maxUses: number; allowedDomains?: string[]; blockedDomains?: string[] }
+
+/** The name of the tool for it: providers use it for theirs. */
+export const WEB_SEARCH = 'web_search'
+
+/**
+ * A tool as declared to the model; `inputSchema` is a JSON Schema of an object. With `webSearch`, the provider executes
+ * it, and its calls are not calls of the response.
+ */
+export type ToolDeclaration = {
+  name: string
+  description: string
+  inputSchema: JsonObject
+  webSearch?: WebSearch
+}
 
 /** A tool call requested by a model. `error` is set if the call could not be parsed; it is then not executed. */
 export type ToolCall = { id: string; name: string; input: Json; error: string | null }
@@ -52,6 +66,8 @@ export type ModelResponse = {
   toolCalls: ToolCall[]
   usage: Usage
   stopReason: ModelStopReason
+  /** The provider paused it, in a long search: the next request continues it. */
+  isPaused?: true
 }
 
 /**

@@ -21,6 +21,7 @@ export type Step = {
       stopReason: ModelStopReason
       /** How many of the oldest tool results its request had cleared. Absent for none. */
       clearedResults?: number
+      isPaused?: true
     }
   | { kind: 'CODE'; name: string; value: Json }
 )

@@ -15,6 +15,7 @@ import { formatModelName, type ModelName, prefixOf } from './model-name.ts'
 import { getAnswerModes, getOutputLimit, toReasoningOptions } from './providers/model-traits.ts'
 import { traitsOf } from './providers/providers.ts'
 import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './requests/to-prompt.ts'
+import { toSearchTool } from './requests/web-search.ts'
 import { wireRules } from './requests/wire-model.ts'
 import {
   collectStream,
@@ -51,7 +52,7 @@ export async function openModel(
   const model = await open(fetch)
   const toWireRequest = wireRules(name)
   const { options, maxOutputTokens, ...rest } = { ...toReasoningOptions(name), ...settings }
-  const fixed = { ...rest, providerOptions: { [traits.optionsKey]: { ...options, ...traits.options } } }
+  const fixedOptions = { ...options, ...traits.options }
   const limit = maxOutputTokens ?? readOutputLimit(name, environment)
   let rejectsFormat = false
 
@@ -65,11 +66,13 @@ export async function openModel(
     })
     let hasBegun = false
     try {
+      const search = isJson ? null : toSearchTool(tools, name)
       const outputLimit = outputLimitOf(request, name, limit)
       const wire = toWireRequest({
-        ...fixed,
+        ...rest,
         ...(outputLimit !== undefined && { maxOutputTokens: outputLimit }),
-        ...(isJson ? toResponseFormat(request) : toTools(request)),
+        ...(isJson ? toResponseFormat(request) : toTools(request, search)),
+        providerOptions: { [traits.optionsKey]: { ...fixedOptions, ...search?.options } },
         prompt: toPrompt(request),
         abortSignal: timeout.signal,
         includeRawChunks: traits.stream?.readRefusal !== undefined,
@@ -113,11 +116,15 @@ export async function openModel(
   }
 }
 
-function toTools({ tools, answerMode }: ModelRequest): Partial<LanguageModelV4CallOptions> {
+function toTools(
+  { tools, answerMode }: ModelRequest,
+  search: ReturnType<typeof toSearchTool>,
+): Partial<LanguageModelV4CallOptions> {
   if (tools.length === 0) return {}
   const isForced = answerMode === 'forced-tool'
   const toolChoice = isForced ? { type: 'tool' as const, toolName: FINAL_ANSWER } : { type: 'auto' as const }
-  return { tools: tools.map(toFunctionTool), toolChoice }
+  const functions = tools.filter(({ webSearch }) => !webSearch).map(toFunctionTool)
+  return { tools: search ? [...functions, search.tool] : functions, toolChoice }
 }
 
 function toResponseFormat({ tools }: ModelRequest): Partial<LanguageModelV4CallOptions> {

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../core/json/json.ts'
-import type { ToolCall, ToolDeclaration, ToolResult } from '../core/model.ts'
+import { type ToolCall, type ToolDeclaration, type ToolResult, WEB_SEARCH } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import { loadPatterns } from '../schema/patterns/load-pattern-engine.ts'
 import { type CallableTool, callTool, isInterruption, toCallable } from './call-tool.ts'
-import type { ToolDocument } from './document/tool-fields.ts'
+import type { ToolDocument, WebSearchDocument } from './document/tool-fields.ts'
 import type { EgressPolicy } from './egress/egress-policy.ts'
 import { limitResult } from './limit-result.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
-import { type CallOptions, ToolError, type ToolGroup, toGroup } from './tool.ts'
+import { type CallOptions, failed, ToolError, type ToolGroup, toGroup } from './tool.ts'
 
 /** Access to other agents, implemented by the engine. `inputSchema` is a field map or a JSON Schema. */
 export type Agents = {
@@ -78,14 +78,30 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
 
 /** Opens one entry of `tools`. Loads only the module of its kind. */
 async function openTool(document: ToolDocument, secrets: Secrets, deps: ToolDeps): Promise<ToolGroup> {
-  const { http, lambda, mcp, agent } = document
+  const { http, lambda, mcp, agent, webSearch } = document
   const { lookup, environment } = deps
   if (http) return (await import('./kinds/http-tool.ts')).openHttpTool({ document, http, secrets, lookup })
   if (lambda)
     return (await import('./kinds/lambda-tool.ts')).openLambdaTool({ document, lambda, environment })
   if (mcp) return (await import('./kinds/mcp-tool.ts')).openMcpTools({ document, mcp, secrets, lookup })
   if (agent) return openAgentTool(document, agent, deps)
+  if (webSearch) return openWebSearch(webSearch)
   throw new ToolError('Unknown kind of tool.')
+}
+
+/** The provider executes it: models that cannot have it are rejected earlier. */
+function openWebSearch({ maxUses, allowedDomains, blockedDomains }: WebSearchDocument): ToolGroup {
+  const filters = { ...(allowedDomains && { allowedDomains }), ...(blockedDomains && { blockedDomains }) }
+  return toGroup({
+    declaration: {
+      name: WEB_SEARCH,
+      description: 'Searches the web.',
+      inputSchema: { type: 'object' },
+      webSearch: { maxUses, ...filters },
+    },
+    timeoutSeconds: 1,
+    call: async () => failed('The provider executes this tool within its response; a call has no result.'),
+  })
 }
 
 /**

@@ -291,6 +291,16 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
+    name: 'a web search that the provider does not have',
+    files: {
+      'agent.md':
+        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai-compatible/free\ntools:\n  - name: web_search\n    webSearch: {}\n---\nText.\n',
+    },
+    expected: [
+      'foo/agent.md:8:5: tools.0.webSearch: cannot be used. The provider of the model openai-compatible/free does not search the web for it, as the tool web_search requires. Use a model of anthropic or openai that can.',
+    ],
+  },
+  {
     name: 'a schema that cannot be sent to models',
     files: withLines(
       'input:',

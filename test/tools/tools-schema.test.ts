@@ -23,6 +23,7 @@ const EXAMPLE = `
 
 const id = { type: 'string' }
 const mcp = (overrides: object = {}) => ({ name: 'a', mcp: { url: 'https://a.example/', ...overrides } })
+const search = (webSearch: object, name = 'web_search') => ({ name, webSearch })
 const OAUTH = { tokenUrl: 'https://id.example/token', clientId: 'aes', clientSecret: secret('CRM') }
 const oauth = (overrides: object) => mcp({ oauth: { ...OAUTH, ...overrides } })
 const http = (overrides: object = {}, input: object = { id }) => ({
@@ -139,6 +140,17 @@ describe('toolsSchema', () => {
     [http({ redirect: true }), /^0.http.redirect: unknown field/],
     [{ name: 'a', agent: 'b', more: 1 }, /^0.more: unknown field/],
     [mcp({ url: 'http://127.0.0.1/' }), /^0.mcp.url: must start with https/],
+    [search({}, 'find'), '0.name: must be "web_search" for a tool of kind webSearch'],
+    [{ ...search({}), description: 'x' }, '0.description: must be omitted: the provider defines it'],
+    [search({ maxUses: 0 }), '0.webSearch.maxUses: must be at least 1'],
+    [search({ maxUses: 21 }), '0.webSearch.maxUses: must be at most 20'],
+    [search({ allowedDomains: [] }), '0.webSearch.allowedDomains: must not be empty'],
+    [search({ allowedDomains: ['https://a.example'] }), /^0.webSearch.allowedDomains.0: must be a domain/],
+    [
+      search({ allowedDomains: ['a.example'], blockedDomains: ['b.example'] }),
+      '0.webSearch.blockedDomains: must be omitted beside allowedDomains',
+    ],
+    [search({ domains: ['a.example'] }), /^0.webSearch.domains: unknown field/],
     [mcp({ tools: [] }), '0.mcp.tools: must not be empty'],
     [mcp({ tools: 'find' }), /^0.mcp.tools: must be an array/],
     [mcp({ oauth: { ...OAUTH, clientSecret: undefined } }), /^0.mcp.oauth.clientSecret: is required/],

@@ -52,8 +52,9 @@ const otherCalls = ({ calls }: ModelStep): ToolCall[] => calls.filter((call) => 
 const failedCalls = ({ step, results }: RecordedModelStep): ToolCall[] =>
   otherCalls(step).filter(({ id, error }) => error !== null || !results.get(id)?.result.ok)
 
-/** Whether a response calls a tool of the agent. */
-export const usesTools = (step: ModelStep): boolean => otherCalls(step).some(({ error }) => error === null)
+/** Whether a response calls a tool of the agent, or has the provider search the web for it. */
+export const usesTools = (step: ModelStep): boolean =>
+  otherCalls(step).some(({ error }) => error === null) || (step.usage.webSearches ?? 0) > 0
 
 /** The output of a step whose calls were executed: its answer, unless a call beside it failed. */
 export function outputOf(recorded: RecordedModelStep, check: Validator): JsonObject | null {
@@ -62,7 +63,7 @@ export function outputOf(recorded: RecordedModelStep, check: Validator): JsonObj
 
 /** The answer of a step: from the final-answer tool, or from a text whose JSON value is valid. */
 function answerOf(step: ModelStep, check: Validator): JsonObject | null {
-  if (isTruncated(step.stopReason) || isRefused(step.stopReason)) return null
+  if (isTruncated(step.stopReason) || isRefused(step.stopReason) || step.isPaused) return null
   const isValid = (value: unknown): value is JsonObject => isJsonObject(value) && check(value).length === 0
   const answer = step.calls.find((call) => isFinalAnswer(call) && isValid(call.input))
   if (answer) return answer.input as JsonObject
@@ -78,8 +79,8 @@ export function isInvalidAnswer(step: ModelStep, check: Validator): boolean {
   return isAttempt && answerOf(step, check) === null
 }
 
-/** Whether a step has nothing but text. */
-export const isText = (step: ModelStep): boolean => step.calls.length === 0
+/** Whether a step has nothing but text, and is complete. */
+export const isText = (step: ModelStep): boolean => step.calls.length === 0 && !step.isPaused
 
 /** Responses in a row with nothing but text, after which no tool is offered. */
 const MAX_TEXTS = 2

@@ -43,6 +43,8 @@ async function checkModelOverride(version: Version, model: string): Promise<void
     await checkAllowed(version, model)
     const { checkModel } = await import('../../models/check-model.ts')
     checkModel(model, process.env)
+    const { checkWebSearch } = await import('../../models/requests/web-search.ts')
+    checkWebSearch(model, version.tools as object[])
   } catch (error) {
     throw error instanceof ModelConfigurationError ? new InvalidModelOverride(error.message) : error
   }

@@ -47,6 +47,7 @@ const CAPABILITIES: { [capability in Capability]: true } = {
   cachePoints: true,
   strictTools: true,
   reasoning: true,
+  webSearch: true,
 }
 const TRAITS = [...Object.keys(CAPABILITIES), 'reasoningLevels', 'maxOutputTokens']
 const MAX_OUTPUT_TOKENS = 1_000_000

@@ -3,6 +3,7 @@ import { isJsonObject, tryParseJson } from '../../core/json/json.ts'
 import { type Model, ModelConfigurationError, ModelError } from '../../core/model.ts'
 import { type Environment, MODEL_PRICES } from '../../environment.ts'
 import { type ModelName, parseModelName, prefixOf, toModelId } from '../model-name.ts'
+import { traitsOf } from '../providers/providers.ts'
 import { findRates, findRatesProblem, type Rates } from './rates.ts'
 
 /** `above`: the rates of all tokens of a response whose input has more than `tokens` tokens. */
@@ -28,6 +29,12 @@ type OwnPrices = Record<string, Rates>
  */
 export async function findPrice(name: string, environment: Environment): Promise<Price | null> {
   const parsed = parseModelName(name, environment)
+  const price = await findTokenPrice(parsed, environment)
+  const webSearch = traitsOf(parsed.provider).webSearch?.costUsd
+  return price && { ...(webSearch !== undefined && { webSearch }), ...price }
+}
+
+async function findTokenPrice(parsed: ModelName, environment: Environment): Promise<Price | null> {
   const { provider, endpoint, model } = parsed
   const own = findRates(
     `${prefixOf(parsed)}/${model}`,
@@ -96,7 +103,7 @@ const withPrice = (price: Price, usage: Usage): Usage => ({ ...usage, costUsd: c
 
 /** The price of one model response in US dollars. `inputTokens` includes those read from and written to the cache. */
 export function costOf({ above, ...base }: Price, usage: Omit<Usage, 'costUsd'>): number {
-  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage
+  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0, webSearches = 0 } = usage
   const {
     input,
     output,
@@ -110,5 +117,5 @@ export function costOf({ above, ...base }: Price, usage: Omit<Usage, 'costUsd'>)
       cacheWriteTokens * cacheWrite +
       outputTokens * output) /
     1_000_000
-  return roundDollars(dollars)
+  return roundDollars(dollars + webSearches * (base.webSearch ?? 0))
 }

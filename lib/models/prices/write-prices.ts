@@ -40,7 +40,7 @@ function currentPrices(prices: ModelInfo['prices'], date: string): ModelPrice {
   return started.at(-1)?.prices ?? {}
 }
 
-const RATES: Record<keyof Rates, string> = {
+const RATES: Record<Exclude<keyof Rates, 'webSearch'>, string> = {
   input: 'input_mtok',
   output: 'output_mtok',
   cachedInput: 'cache_read_mtok',

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import type { JsonObject } from '../../core/json/json.ts'
-import type { ModelStopReason } from '../../core/model.ts'
+import type { Json, JsonObject } from '../../core/json/json.ts'
+import type { ModelStopReason, WebSearch } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
 
 /** `default` sends no level: the provider decides. */
@@ -33,7 +33,7 @@ export type CallOptions = { options?: JsonObject; maxOutputTokens?: number }
  * What only some models of a provider can do. `forcedTool`: be forced to call a tool. `json`: constrain a text by a
  * schema. `images`: read images in tool results; `inputImages`, `inputPdfs`: files in the message of a user.
  * `cachePoints`: accept marks for prompt caching. `strictTools`: `strict` for tools. `reasoning`: get their reasoning
- * back.
+ * back. `webSearch`: have the provider search the web.
  */
 export type Capability =
   | 'forcedTool'
@@ -44,6 +44,7 @@ export type Capability =
   | 'cachePoints'
   | 'strictTools'
   | 'reasoning'
+  | 'webSearch'
 
 /** How the streams of a provider, as the SDK reads them, differ from those of others. */
 export type StreamTraits = {
@@ -54,6 +55,17 @@ export type StreamTraits = {
   endsWithUsage?: boolean
   /** The input of a call is sent a field at a time: nothing arrives while the model writes a long one. */
   buffersInputs?: boolean
+}
+
+export type WebSearchTraits = {
+  /** The tool of the provider's package, and the options of a request with it. */
+  toTool(search: WebSearch): { id: `${string}.${string}`; args: JsonObject; options?: JsonObject }
+  /** Begins the ids of its calls. */
+  callPrefix: string
+  /** What the provider charges for a search, in US dollars. */
+  costUsd: number
+  /** The text that stands for a search in the history; `open` returns a model that sends the search in its place. */
+  toText?(callId: string, result: Json): string
 }
 
 /** A model provider: everything that the service knows about it. */
@@ -99,6 +111,8 @@ export type ProviderTraits = {
   cacheKey?: string
   /** Tools are strict unless the request says otherwise. */
   isStrictByDefault?: boolean
+  /** Searches of the web that the provider executes. */
+  webSearch?: WebSearchTraits
   /** Precedes the text of a failed tool result; `open` returns a model that removes it. */
   errorMark?: string
   /** The option of a message without reasoning, in a conversation that has some. */

@@ -20,6 +20,7 @@ import {
   toBudget,
   toEffort,
 } from './claude.ts'
+import { toSearchText, withSearches } from './openai-search.ts'
 import {
   ALL_LEVELS,
   BUDGET_LEVELS,
@@ -152,6 +153,14 @@ export const TRAITS = {
       // The package has its own list.
       strictTools: /./,
       reasoning: /./,
+      // https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool#supported-models
+      webSearch: /claude-(3-7|3-5-haiku|[a-z]+-\d)/,
+    },
+    webSearch: {
+      // Of later versions, results are filtered by code that Anthropic executes, which is another tool.
+      toTool: (search) => ({ id: 'anthropic.web_search_20250305', args: search }),
+      callPrefix: 'srvtoolu_',
+      costUsd: 0.01,
     },
 
     cachePoint: { cacheControl: { type: 'ephemeral' } },
@@ -176,7 +185,8 @@ export const TRAITS = {
     async open(model, { baseURL, variable, fetch }) {
       const apiKey = variable('OPENAI_API_KEY')
       const { createOpenAI } = await import('@ai-sdk/openai')
-      return createOpenAI({ apiKey, baseURL: baseURL || 'https://api.openai.com/v1', fetch })(model)
+      const options = { baseURL: baseURL || 'https://api.openai.com/v1', fetch: withSearches(fetch) }
+      return createOpenAI({ apiKey, ...options })(model)
     },
     optionsKey: 'openai',
     // With storage, OpenAI keeps the conversation and later requests only reference it.
@@ -210,6 +220,19 @@ export const TRAITS = {
       inputPdfs: /^(ft:)?(gpt-4o|gpt-4\.1|chatgpt-4o|gpt-[5-9]|o1(?!-(mini|preview))|o3(?!-mini)|o4)/,
       strictTools: /./,
       reasoning: /./,
+      // https://platform.openai.com/docs/guides/tools-web-search#limitations
+      webSearch: /^(gpt-4o(?!-(audio|realtime|transcribe))|gpt-4\.1(?!-nano)|gpt-[5-9]|o3|o4)/,
+    },
+    webSearch: {
+      toTool: ({ maxUses, ...filters }) => ({
+        id: 'openai.web_search',
+        args: { filters },
+        // Of all tools that OpenAI executes: there is no other one.
+        options: { maxToolCalls: maxUses },
+      }),
+      callPrefix: 'ws_',
+      costUsd: 0.01,
+      toText: toSearchText,
     },
 
     // OpenAI caches by itself, and routes requests with the same key to the same cache.

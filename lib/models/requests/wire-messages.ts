@@ -8,6 +8,7 @@ import type { Json } from '../../core/json/json.ts'
 import type { ModelName } from '../model-name.ts'
 import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'
+import { toWireSearch } from './web-search.ts'
 import type { WireSchema } from './wire-schema.ts'
 
 type Message<Role extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: Role }>
@@ -54,7 +55,9 @@ function convertAssistantPart(
 ): AssistantPart[] {
   if (part.type === 'text') return isBlank(part.text) ? [] : [part]
   if (part.type === 'reasoning') return supports(name, 'reasoning') ? [part] : []
+  if (part.type === 'tool-result') return toWireSearch(part, name)
   if (part.type !== 'tool-call') return [part]
+  if (part.providerExecuted) return toWireSearch(part, name)
   const schema = schemas.get(part.toolName)
   return [schema?.convertsInputs ? { ...part, input: schema.encode(part.input as Json) } : part]
 }

@@ -34,7 +34,9 @@ export function wireRules(name: ModelName) {
   const toMessage = wireMessages(name)
 
   return (options: LanguageModelV4CallOptions): WireRequest => {
-    const tools = (options.tools ?? []).filter((tool) => tool.type === 'function')
+    const given = options.tools ?? []
+    const tools = given.filter((tool) => tool.type === 'function')
+    const providerTools = given.filter((tool) => tool.type === 'provider')
     const schemas: Schemas = new Map(
       tools.map((tool) => [tool.name, toWireSchema(tool.inputSchema as JsonObject)]),
     )
@@ -42,7 +44,7 @@ export function wireRules(name: ModelName) {
     const wireOptions = {
       ...options,
       prompt: withAllReasoning(prompt, name),
-      ...(options.tools && { tools: toWireTools(tools, schemas, name) }),
+      ...(options.tools && { tools: [...toWireTools(tools, schemas, name), ...providerTools] }),
     }
     return {
       options: withPromptCaching(wireOptions, name),

@@ -83,7 +83,13 @@ export async function collectStream(
         break
       case 'tool-call':
         content.push(part)
-        timeout.expectNext()
+        // A tool of the provider may take as long as a first token.
+        if (part.providerExecuted) timeout.expectFirst()
+        else timeout.expectNext()
+        break
+      case 'tool-result':
+        content.push(part)
+        timeout.expectFirst()
         break
       case 'tool-input-start':
       case 'tool-input-delta':

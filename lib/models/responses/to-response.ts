@@ -33,12 +33,13 @@ type Context = { provider: string; tools: ToolDeclaration[]; estimate: Estimate 
 /** @throws ModelError if two calls have the same id, which makes their results ambiguous */
 export function toResponse(result: CollectedResponse, { provider, tools, estimate }: Context): ModelResponse {
   const { content, refusal } = result
-  const usage = toUsage(result.usage, estimate)
+  const webSearches = countSearches(content)
+  const usage = { ...toUsage(result.usage, estimate), ...(webSearches > 0 && { webSearches }) }
   const stopReason = toStopReason(result.finishReason, refusal)
   const isUsable = !isTruncated(stopReason) && !isRefused(stopReason)
   const calls = new Map<string, ToolCall>()
   for (const part of content) {
-    if (part.type !== 'tool-call') continue
+    if (part.type !== 'tool-call' || part.providerExecuted) continue
     if (calls.has(part.toolCallId)) {
       const message = `${provider} returned two tool calls with the same id.`
       throw new ModelError(message, { isTransient: true, usage })
@@ -55,7 +56,19 @@ export function toResponse(result: CollectedResponse, { provider, tools, estimat
     toolCalls,
     usage,
     stopReason,
+    ...(result.finishReason.raw === PAUSED && { isPaused: true }),
   }
+}
+
+/** Anthropic's reason to stop in a long turn of tools that it executes. */
+const PAUSED = 'pause_turn'
+
+/** The searches of the web that a provider charges for: not those that failed, nor pages that the model opened. */
+function countSearches(content: LanguageModelV4Content[]): number {
+  const isSearch = (result: unknown) =>
+    !isJsonObject(result) || !isJsonObject(result.action) || result.action.type === 'search'
+  return content.filter((part) => part.type === 'tool-result' && !part.isError && isSearch(part.result))
+    .length
 }
 
 /** Of all providers: a proxy in front of one may use the format of another. */
@@ -84,8 +97,17 @@ function toAssistantMessages(content: LanguageModelV4Content[], calls: Map<strin
         return [{ type: 'reasoning', text: part.text, providerOptions }]
       case 'tool-call': {
         const { type, toolCallId, toolName } = part
+        if (part.providerExecuted) {
+          const { value = {} } = { ...parseInput(part.input) } as { value?: Json }
+          return [{ type, toolCallId, toolName, input: value, providerExecuted: true, providerOptions }]
+        }
         const input = toAcceptedInput(calls.get(toolCallId)?.input)
         return [{ type, toolCallId, toolName, input, providerOptions }]
+      }
+      case 'tool-result': {
+        const { type, toolCallId, toolName, result, isError } = part
+        const output = { type: isError ? 'error-json' : 'json', value: result }
+        return [{ type, toolCallId, toolName, output, providerOptions }]
       }
       default:
         return []

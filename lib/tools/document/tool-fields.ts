@@ -59,12 +59,33 @@ const mcpFields = z.strictObject({
   oauth: oauthFields.optional(),
 })
 
+const domains = z
+  .array(
+    z
+      .string()
+      .regex(
+        /^([a-z0-9-]+\.)+[a-z0-9-]+(\/\S*)?$/i,
+        'must be a domain such as "example.com", without a scheme',
+      ),
+  )
+  .min(1)
+  .max(100)
+  .optional()
+
+const webSearchFields = z.strictObject({
+  /** Searches within one response. */
+  maxUses: z.int().min(1).max(20).default(5),
+  allowedDomains: domains,
+  blockedDomains: domains,
+})
+
 /** The kinds of tools, with the fields of each. */
 const kindFields = z.strictObject({
   http: httpFields,
   lambda: lambdaFields,
   mcp: mcpFields,
   agent: z.string().refine(isSlug, 'must be the slug of an agent'),
+  webSearch: webSearchFields,
 })
 
 export type ToolKind = keyof typeof kindFields.shape
@@ -74,6 +95,7 @@ export const TOOL_KINDS = Object.keys(kindFields.shape) as ToolKind[]
 export const DEFINED_BY: { [kind in ToolKind]?: { source: string; fields: string[] } } = {
   mcp: { source: 'the MCP server', fields: ['description', 'input'] },
   agent: { source: 'the agent', fields: ['input'] },
+  webSearch: { source: 'the provider', fields: ['description', 'input'] },
 }
 
 /** The fields of an entry of `tools` in an `agent.md`. `tools-schema.ts` adds the rules that span several fields. */
@@ -97,6 +119,7 @@ export type HttpDocument = z.infer<typeof httpFields>
 export type LambdaDocument = z.infer<typeof lambdaFields>
 export type McpDocument = z.infer<typeof mcpFields>
 export type OauthDocument = z.infer<typeof oauthFields>
+export type WebSearchDocument = z.infer<typeof webSearchFields>
 
 /** The names of the fields allowed at a path within a tool, for error messages; null within a field map. */
 export function getKnownToolFields(path: PropertyKey[]): string[] | null {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { JsonObject } from '../../core/json/json.ts'
+import { WEB_SEARCH } from '../../core/model.ts'
 import { checkDeclaredSchema } from '../../schema/check-declared-schema.ts'
 import {
   checkHeaders,
@@ -16,6 +17,7 @@ import {
   TOOL_KINDS,
   type ToolDocument,
   toolFields,
+  type WebSearchDocument,
 } from './tool-fields.ts'
 
 const MAX_TOOLS = 64
@@ -57,12 +59,23 @@ function checkTool(tool: ToolDocument, report: Report): void {
   for (const { path, message } of tool.input ? checkDeclaredSchema(tool.input as unknown as JsonObject) : [])
     report(['input', ...path], message)
   checkSecrets(tool, report)
+  if (tool.webSearch) checkWebSearch(tool.name, tool.webSearch, report)
   const endpoint = tool[kind]
   if (typeof endpoint !== 'object' || !('url' in endpoint)) return
   checkHeaders(endpoint.headers, [kind, 'headers'], report)
   const isUrlValid = checkUrl(endpoint, [kind, 'url'], report)
   if (tool.http && isUrlValid) checkInputReferences(tool.http, tool.input ?? {}, report)
   if (tool.mcp?.oauth) checkOauth(tool.mcp, tool.mcp.oauth, report)
+}
+
+function checkWebSearch(
+  name: string,
+  { allowedDomains, blockedDomains }: WebSearchDocument,
+  report: Report,
+): void {
+  if (name !== WEB_SEARCH) report(['name'], `must be "${WEB_SEARCH}" for a tool of kind webSearch`)
+  if (allowedDomains && blockedDomains)
+    report(['webSearch', 'blockedDomains'], 'must be omitted beside allowedDomains')
 }
 
 function checkOauth(

@@ -5,7 +5,13 @@ import { checkOverrides, type RunOverrides } from '../../../lib/engine/submit/ch
 const SETTINGS = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null }
 
 const aVersion = (execution: Partial<ExecutionSettings> = {}, model: string | null = 'openai/gpt-5') =>
-  ({ slug: 'writer', model, code: false, execution: { ...SETTINGS, ...execution } }) as Version
+  ({
+    slug: 'writer',
+    model,
+    code: false,
+    tools: [] as Version['tools'],
+    execution: { ...SETTINGS, ...execution },
+  }) as Version
 
 const check = (version: Version, overrides: RunOverrides) =>
   checkOverrides(version, overrides, null).then(
@@ -70,6 +76,15 @@ describe('checkOverrides', () => {
     vi.stubEnv('DEFAULT_MODEL', undefined)
     vi.stubEnv('OPENAI_API_KEY', 'key')
     expect(await check(aVersion({}, null), { model: 'openai/gpt-5' })).toBe('ok')
+  })
+
+  it('rejects a model that cannot search the web for an agent that has it do so', async () => {
+    vi.stubEnv('OPENAI_API_KEY', 'key')
+    const version = { ...aVersion(), tools: [{ name: 'web_search', webSearch: { maxUses: 5 } }] } as Version
+    expect(await check(version, { model: 'openai/gpt-5-mini' })).toBe('ok')
+    expect(await check(version, { model: 'openai/gpt-4.1-nano' })).toContain(
+      'InvalidModelOverride: The provider of the model openai/gpt-4.1-nano does not search the web for it',
+    )
   })
 
   it('names the setting that an allowed model lacks', async () => {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { asText, EVENT_STREAM, type Format, pick, toDeltas, toEvent, type Wire } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
+import type { ScriptedSearch } from './turn.ts'
 import { toAnthropicUsage } from './usage.ts'
 
 const FINISH = {
@@ -37,10 +38,11 @@ export const anthropicMessages: Format = {
   },
 
   /** This format requires usage. */
-  encode({ id, model, text, refusal, reasoning, calls, usage, finish, stopReason }) {
+  encode({ id, model, text, refusal, reasoning, calls, searches, usage, finish, stopReason }) {
     const { start, delta: total } = toAnthropicUsage(usage ?? { inputTokens: 0, outputTokens: 0 })
     const blocks: [start: JsonObject, deltas: JsonObject[]][] = [
       ...(reasoning ? [thinkingBlock(reasoning)] : []),
+      ...searches.flatMap((search, index) => searchBlocks(search, `srvtoolu_${id}_${index + 1}`)),
       ...(text || refusal ? [textBlock(text || refusal)] : []),
       ...calls.map(({ id, name, text }): [JsonObject, JsonObject[]] => [
         { type: 'tool_use', id, name, input: {} },
@@ -81,6 +83,27 @@ export const anthropicMessages: Format = {
   streamError: (message, code) => event({ type: 'error', error: { type: code, message } }),
 }
 
+function searchBlocks(search: ScriptedSearch, id: string): [JsonObject, JsonObject[]][] {
+  const { query } = search
+  const found = 'urls' in search ? search.urls : []
+  const results = found.map((url) => ({
+    type: 'web_search_result',
+    url,
+    title: `About ${query}`,
+    encrypted_content: `sealed ${url}`,
+    page_age: null,
+  }))
+  const content =
+    'error' in search ? { type: 'web_search_tool_result_error', error_code: search.error } : results
+  return [
+    [
+      { type: 'server_tool_use', id, name: 'web_search', input: {} },
+      toDeltas(JSON.stringify({ query })).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+    ],
+    [{ type: 'web_search_tool_result', tool_use_id: id, content }, []],
+  ]
+}
+
 const textBlock = (text: string): [JsonObject, JsonObject[]] => [
   { type: 'text', text: '' },
   toDeltas(text).map((text) => ({ type: 'text_delta', text })),
@@ -112,6 +135,9 @@ function toItem(part: Wire, role: 'user' | 'assistant'): HistoryItem {
         output: asText(part.content),
         isError: part.is_error ?? false,
       }
+    case 'server_tool_use':
+    case 'web_search_tool_result':
+      return { type: 'search', value: part }
     default:
       throw new Error(`Unknown content block type: ${part.type}`)
   }

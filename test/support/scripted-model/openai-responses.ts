@@ -10,7 +10,7 @@ import {
   type Wire,
 } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
-import type { CompleteResponse } from './turn.ts'
+import type { CompleteResponse, ScriptedSearch } from './turn.ts'
 import { toResponsesUsage } from './usage.ts'
 
 /** OpenAI Responses API, POST /responses. */
@@ -39,11 +39,12 @@ export const openaiResponses: Format = {
     }
   },
 
-  encode({ id, model, text, refusal, reasoning, calls, usage, finish }) {
+  encode({ id, model, text, refusal, reasoning, calls, searches, usage, finish }) {
     const reason = INCOMPLETE[finish] ?? null
     const head = { id: `resp_${id}`, object: 'response', created_at: 1_700_000_000, model }
     const items: StreamedItem[] = [
       ...(reasoning ? [reasoningItem(id, reasoning)] : []),
+      ...searches.map((search, index) => searchItem(search, `ws_${id}_${index + 1}`)),
       ...(text || refusal ? [messageItem(id, text, refusal)] : []),
       ...calls.map(callItem),
     ]
@@ -108,6 +109,23 @@ function reasoningItem(id: string, reasoning: string): StreamedItem {
   }
 }
 
+function searchItem(search: ScriptedSearch, id: string): StreamedItem {
+  const urls = 'urls' in search ? search.urls : []
+  const sources = urls.map((url) => ({ type: 'url', url }))
+  return {
+    item: {
+      type: 'web_search_call',
+      id,
+      status: 'completed',
+      action: { type: 'search', query: search.query, sources },
+    },
+    added: { status: 'in_progress' },
+    events: ['in_progress', 'searching', 'completed'].map((status) => ({
+      type: `response.web_search_call.${status}`,
+    })),
+  }
+}
+
 function messageItem(id: string, text: string, refusal: string): StreamedItem {
   const kind = refusal ? 'refusal' : 'output_text'
   const content = refusal ? { type: kind, refusal } : { type: kind, text, annotations: [] }
@@ -142,6 +160,8 @@ function toItem(item: Wire): HistoryItem | HistoryItem[] {
       return { type: 'call', id: item.call_id, name: item.name, input: parsedOrText(item.arguments) }
     case 'function_call_output':
       return { type: 'result', id: item.call_id, output: asText(item.output), isError: null }
+    case 'web_search_call':
+      return { type: 'search', value: item }
     case 'reasoning': {
       const text = item.summary.map((part: Wire) => part.text).join('')
       return { type: 'reasoning', text, signature: item.encrypted_content ?? null }

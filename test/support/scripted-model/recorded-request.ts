@@ -12,6 +12,8 @@ export type HistoryItem =
   | { type: 'reasoning'; text: string; signature: string | null }
   | { type: 'call'; id: string; name: string; input: Json }
   | { type: 'result'; id: string; output: string; isError: boolean | null }
+  /** A part of a search of the web, as the provider sent it. */
+  | { type: 'search'; value: Json }
 
 /** A request in a form common to all formats. */
 export type DecodedRequest = {

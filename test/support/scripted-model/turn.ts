@@ -5,6 +5,9 @@ import type { ScriptedUsage } from './usage.ts'
 /** `raw` replaces the JSON text of the arguments. */
 export type ScriptedCall = { id?: string; name: string } & ({ input: Json } | { raw: string })
 
+/** `urls`: what was found. Anthropic can report an error instead. */
+export type ScriptedSearch = { query: string; urls: string[] } | { query: string; error: string }
+
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter'
 
 /** A response of the model. `usage: null` omits the usage where the format allows it. */
@@ -13,6 +16,8 @@ export type ScriptedResponse = {
   /** Reasoning text, with a signature or in encrypted form where the format has one. */
   reasoning?: string
   calls?: ScriptedCall[]
+  /** Searches of the web that the provider executes before the text; in the formats of Anthropic and OpenAI. */
+  searches?: ScriptedSearch[]
   usage?: ScriptedUsage | null
   /** Default: `tool-calls` with calls, else `stop`. */
   finish?: FinishReason
@@ -56,6 +61,7 @@ export type CompleteResponse = {
   text: string
   reasoning: string
   calls: { id: string; name: string; text: string }[]
+  searches: ScriptedSearch[]
   usage: ScriptedUsage | null
   finish: FinishReason
   stopReason: string | undefined
@@ -81,6 +87,7 @@ export function completeResponse(response: ScriptedResponse, id: string, model: 
     refusal: response.refusal ?? '',
     stopReason: response.stopReason,
     calls,
+    searches: response.searches ?? [],
     usage: response.usage === undefined ? { inputTokens: 10, outputTokens: 5 } : response.usage,
     finish: response.finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'),
   }
