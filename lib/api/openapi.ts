@@ -5,7 +5,7 @@ import { ERRORS } from '../core/errors.ts'
 import { parameterSchemas } from './parameters.ts'
 import { apiRoutes, getOperation, type Operation, type Route } from './routes.ts'
 import { sentEvent } from './schemas/execution-record.ts'
-import { getSchema, problemRecord } from './schemas/records.ts'
+import { fileInput, getSchema, problemRecord } from './schemas/records.ts'
 
 const PATH_PARAMETERS: Record<string, z.ZodType> = {
   agentId: z.string().meta({ description: 'The ID (a UUID) or slug of the agent.' }),
@@ -39,6 +39,7 @@ export function openApiDocument() {
       { name: 'service', description: 'Operations on the service itself.' },
     ],
     components: {
+      schemas: { FileInput: fileInput },
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An API token.' } },
     },
     paths,

@@ -163,6 +163,13 @@ export type FeedbackBody = {
   note?: string | null
 }
 
+/** An image or a PDF: the value of an input field with `type: file`. */
+export type FileInput = {
+  mediaType: 'application/pdf' | 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+  /** At most 4,500,000 bytes, and 3,750,000 of an image. */
+  data: string
+}
+
 export type Me = {
   organizationId: string
   tokenId: string

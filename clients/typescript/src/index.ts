@@ -1,5 +1,6 @@
 export { Client } from './client.ts'
 export { AgentError } from './errors.ts'
+export { toFile } from './files.ts'
 export type {
   AgentFilters,
   CallOptions,
@@ -20,6 +21,7 @@ export type {
   ExecutionError,
   ExecutionSummary,
   FeedbackBody,
+  FileInput,
   Me,
   PublishBody,
   SlugOf,

@@ -6,6 +6,7 @@ export type {
   Agent,
   ErrorCode,
   ExecutionSummary,
+  FileInput,
   Me,
   Step,
   Usage,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { SCOPES } from '../../core/access.ts'
+import { MEDIA_TYPES } from '../../core/media.ts'
 import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
 import { feedbackBody, publishBody } from './bodies.ts'
 import {
@@ -56,6 +57,21 @@ export type MeRecord = z.infer<typeof meRecord>
 
 const jsonObject = z.record(z.string(), z.unknown())
 
+/** No record has it by name: the schema of an agent decides which fields are files. */
+export const fileInput = z
+  .object({
+    mediaType: z.enum(MEDIA_TYPES),
+    data: z.string().meta({
+      contentEncoding: 'base64',
+      description: 'At most 4,500,000 bytes, and 3,750,000 of an image.',
+    }),
+  })
+  .meta({ id: 'FileInput', description: 'An image or a PDF: the value of an input field with `type: file`.' })
+
+const input = jsonObject.describe(
+  'The fields of the input schema of the agent. A field with `type: file` is a `FileInput`; a data URL is adapted.',
+)
+
 /** Request and response bodies by the names that `routes.ts` uses. Functions do not load this file. */
 const records = {
   Agent: agentRecord,
@@ -63,7 +79,7 @@ const records = {
   Execution: executionRecord,
   FeedbackBody: feedbackBody,
   Health: z.object({ success: z.boolean() }),
-  Input: jsonObject,
+  Input: input,
   ListedExecution: z.union([executionRecord, executionSummaryRecord]),
   McpMessage: jsonObject,
   Me: meRecord,

@@ -6,7 +6,9 @@ import {
   type ErrorCode,
   type Execution,
   type ExecutionError,
+  type FileInput,
   type SucceededExecution,
+  toFile,
   type Violation,
 } from '../../../clients/typescript/src/index.ts'
 import type { ExecutionFilters, RunParameters } from '../../../clients/typescript/src/options.ts'
@@ -51,6 +53,19 @@ describe('types', () => {
       client.run('wait', { seconds: 1 }, { cache: true })
       // @ts-expect-error: an output has no such field
       ;(await client.run('wait', { seconds: 1 })).seconds
+    })
+  })
+
+  it('of files', () => {
+    type Readers = {
+      read: { input: { invoice: { mediaType: 'application/pdf'; data: string } }; output: object }
+    }
+    const readers = new Client<Readers>(options)
+    never(async () => {
+      await readers.run('read', { invoice: await toFile(new Blob([])) })
+      expectTypeOf(await toFile(new Blob([]))).toEqualTypeOf<FileInput>()
+      // @ts-expect-error: a field of another type
+      await readers.run('read', { invoice: new Blob([]) })
     })
   })
 

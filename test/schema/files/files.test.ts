@@ -5,6 +5,7 @@ import { checkDeclaredSchema } from '../../../lib/schema/check-declared-schema.t
 import { toJsonSchema } from '../../../lib/schema/field-map.ts'
 import { checkFiles } from '../../../lib/schema/files/check-files.ts'
 import { compileFileMapper, describeFile, findFiles } from '../../../lib/schema/files/map-files.ts'
+import { writePythonModule, writeTypeScriptModule } from '../../../lib/schema/types/agent-types.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
 import { IMAGE, PDF, pdfOf } from '../../support/data/files.ts'
 
@@ -38,6 +39,17 @@ describe('a field of type file', () => {
       },
     })
     expect(compileStrictValidator(field())({ document: PDF })).toEqual([])
+  })
+
+  it('is an object in the types of an agent', () => {
+    const agent = {
+      slug: 'read',
+      description: null,
+      inputSchema: field({ mediaTypes: ['image/png'] }),
+      outputSchema: {},
+    }
+    expect(writeTypeScriptModule([agent])).toContain("mediaType: 'image/png'\n    data: string")
+    expect(writePythonModule([agent])).toContain('mediaType: Literal["image/png"]\n    data: str')
   })
 
   it('is unchanged if it is valid', () => {
