@@ -29,7 +29,9 @@ export function replaySources(recording: Recording, onMiss: (message: string) =>
     const recorded = responses.get(hash(key))
     if (!recorded) {
       const known = recording.responses.map(({ request }) => request)
-      const message = `No recording for this model request.${explainChange(key, known)} ${RECORD}`
+      const change = explainChange(key, known)
+      const reason = change && 'The request has changed since it was recorded. '
+      const message = `${reason}No recording for this model request.${change} ${RECORD}`
       onMiss(message)
       throw new ModelError(message, { isTransient: false })
     }

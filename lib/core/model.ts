@@ -71,10 +71,14 @@ export type ModelResponse = {
 }
 
 /**
- * How the output is requested. `tool`: the model may call the final-answer tool. `forced-tool`: it has to. `json`: as a
- * text that the server constrains by the input schema of the final-answer tool, which then is the only tool.
+ * How the output is requested. `tool`: the model may call the final-answer tool. `forced-tool`: it has to.
+ * `structured`: as a text that the provider constrains by the input schema of the final-answer tool, which then is the
+ * only tool. `json`: the same by a server that may not show the schema to the model.
  */
-export type AnswerMode = 'tool' | 'forced-tool' | 'json'
+export type AnswerMode = 'tool' | 'forced-tool' | 'structured' | 'json'
+
+/** Whether the output is a text. */
+export const isTextMode = (mode: AnswerMode | undefined): boolean => mode === 'structured' || mode === 'json'
 
 /** A file of an input; `path` is a JSON Pointer into it. */
 export type InputFile = Media & { path: string }

@@ -1,11 +1,14 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { ModelSettings } from '../core/agent.ts'
 import {
+  type AnswerMode,
   FINAL_ANSWER,
+  isTextMode,
   type Model,
   ModelConfigurationError,
   ModelError,
   type ModelRequest,
+  type ModelResponse,
 } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { checkModel, findMediaProblem } from './check-model.ts'
@@ -16,7 +19,7 @@ import { getAnswerModes, getOutputLimit, toReasoningOptions } from './providers/
 import { traitsOf } from './providers/providers.ts'
 import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './requests/to-prompt.ts'
 import { toSearchTool } from './requests/web-search.ts'
-import { wireRules } from './requests/wire-model.ts'
+import { type WireRequest, wireRules } from './requests/wire-model.ts'
 import {
   collectStream,
   startTokenTimeout,
@@ -24,7 +27,7 @@ import {
   type TokenTimeouts,
 } from './responses/collect-stream.ts'
 import { receive } from './responses/receive.ts'
-import { rejectsResponseFormat, toModelError } from './responses/to-model-error.ts'
+import { rejectsResponseFormat, rejectsStrictSchema, toModelError } from './responses/to-model-error.ts'
 import { toResponse } from './responses/to-response.ts'
 
 type Options = { settings?: ModelSettings | undefined; timeouts?: TokenTimeouts }
@@ -54,10 +57,13 @@ export async function openModel(
   const { options, maxOutputTokens, ...rest } = { ...toReasoningOptions(name), ...settings }
   const fixedOptions = { ...options, ...traits.options }
   const limit = maxOutputTokens ?? readOutputLimit(name, environment)
-  let rejectsFormat = false
+  const answerModes = getAnswerModes(name)
+  /** What the server does not accept: the request is sent again without it. */
+  const rejected = new Set<'format' | 'strict'>()
 
-  async function send(request: ModelRequest, isJson: boolean) {
+  async function send(request: ModelRequest): Promise<ModelResponse> {
     const { signal, tools } = request
+    const isText = isTextMode(request.answerMode) && !rejected.has('format')
     const timeout = startTokenTimeout(provider, timeouts, signal)
     const received = { text: '', isRejected: false }
     const estimate = () => ({
@@ -65,18 +71,22 @@ export async function openModel(
       outputTokens: estimateTokens(received.text),
     })
     let hasBegun = false
+    let wire: WireRequest | undefined
     try {
-      const search = isJson ? null : toSearchTool(tools, name)
+      const search = isText ? null : toSearchTool(tools, name)
       const outputLimit = outputLimitOf(request, name, limit)
-      const wire = toWireRequest({
-        ...rest,
-        ...(outputLimit !== undefined && { maxOutputTokens: outputLimit }),
-        ...(isJson ? toResponseFormat(request) : toTools(request, search)),
-        providerOptions: { [traits.optionsKey]: { ...fixedOptions, ...search?.options } },
-        prompt: toPrompt(request),
-        abortSignal: timeout.signal,
-        includeRawChunks: traits.stream?.readRefusal !== undefined,
-      })
+      wire = toWireRequest(
+        {
+          ...rest,
+          ...(outputLimit !== undefined && { maxOutputTokens: outputLimit }),
+          ...(isText ? toResponseFormat(request) : toTools(request, answerModes, search)),
+          providerOptions: { [traits.optionsKey]: { ...fixedOptions, ...search?.options } },
+          prompt: toPrompt(request),
+          abortSignal: timeout.signal,
+          includeRawChunks: traits.stream?.readRefusal !== undefined,
+        },
+        !rejected.has('strict'),
+      )
       const collect = (stream: ReadableStream<LanguageModelV4StreamPart>) => {
         hasBegun = true
         return collectStream(stream, timeout, traits.stream, received)
@@ -84,7 +94,8 @@ export async function openModel(
       const result = await receive(wire.options, { model, open, collect })
       return toResponse({ ...result, content: wire.decode(result.content) }, { provider, tools, estimate })
     } catch (error) {
-      rejectsFormat ||= isJson && rejectsResponseFormat(error)
+      if (isText && rejectsResponseFormat(error)) rejected.add('format')
+      if (wire?.isStrict && rejectsStrictSchema(error)) rejected.add('strict')
       const failure = timeout.signal.aborted
         ? timeout.signal.reason
         : toModelError(error, { provider, secrets, request, hasBegun, now: Date.now() })
@@ -98,7 +109,7 @@ export async function openModel(
 
   return {
     name: formatModelName(name),
-    answerModes: getAnswerModes(name),
+    answerModes,
     userMessage(content, files = []) {
       const mediaTypes = files.map(({ mediaType }) => mediaType)
       const problem = findMediaProblem(name, mediaTypes)
@@ -106,22 +117,27 @@ export async function openModel(
       return toUserMessage(content, files)
     },
     toolMessage: toToolMessage,
-    respond(request) {
-      if (request.answerMode !== 'json' || rejectsFormat) return send(request, false)
-      return send(request, true).catch((error: unknown) => {
-        if (rejectsFormat) return send(request, false)
-        throw error
-      })
+    async respond(request) {
+      for (;;) {
+        const { size } = rejected
+        try {
+          return await send(request)
+        } catch (error) {
+          if (rejected.size === size) throw error
+        }
+      }
     },
   }
 }
 
 function toTools(
   { tools, answerMode }: ModelRequest,
+  answerModes: AnswerMode[],
   search: ReturnType<typeof toSearchTool>,
 ): Partial<LanguageModelV4CallOptions> {
   if (tools.length === 0) return {}
-  const isForced = answerMode === 'forced-tool'
+  const isAlone = answerMode === 'structured' && answerModes.includes('forced-tool')
+  const isForced = answerMode === 'forced-tool' || isAlone
   const toolChoice = isForced ? { type: 'tool' as const, toolName: FINAL_ANSWER } : { type: 'auto' as const }
   const functions = tools.filter(({ webSearch }) => !webSearch).map(toFunctionTool)
   return { tools: search ? [...functions, search.tool] : functions, toolChoice }

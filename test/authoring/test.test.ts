@@ -296,7 +296,9 @@ describe('--record and --replay', () => {
     cli.write({ 'changes/agent.md': changed })
     const { code, stdout } = await cli.run(['test', 'changes', '--replay'], { environment: OFFLINE })
     expect(code).toBe(1)
-    expect(stdout).toContain('No recording for this model request.')
+    expect(stdout).toContain(
+      'The request has changed since it was recorded. No recording for this model request.',
+    )
     expect(stdout).toContain(message)
     expect(stdout).toContain('Run with --record.')
   })

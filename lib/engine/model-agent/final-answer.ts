@@ -3,6 +3,7 @@ import {
   type AnswerMode,
   FINAL_ANSWER,
   isRefused,
+  isTextMode,
   isTruncated,
   type Model,
   type ToolCall,
@@ -102,8 +103,9 @@ export function chooseAnswerMode(
   situation: Situation,
 ): AnswerMode {
   const { hasTools, texts, isLastStep } = situation
+  if (!hasTools && answerModes.includes('structured')) return 'structured'
   if (answerModes.includes('json')) return !hasTools || texts >= MAX_TEXTS || isLastStep ? 'json' : 'tool'
-  return isLastStep && answerModes.includes('forced-tool') ? 'forced-tool' : 'tool'
+  return (isLastStep || !hasTools) && answerModes.includes('forced-tool') ? 'forced-tool' : 'tool'
 }
 
 const USE_TOOL = `Return the result by calling the tool ${FINAL_ANSWER}; a text response is not a result.`
@@ -111,7 +113,8 @@ const USE_JSON = 'Return the result as one JSON object, without any other text'
 
 /** The end of the instructions. */
 export function answerInstructions(mode: AnswerMode, outputSchema: JsonObject): string {
-  if (mode !== 'json') return USE_TOOL
+  if (!isTextMode(mode)) return USE_TOOL
+  if (mode === 'structured') return `${USE_JSON}.`
   return `${USE_JSON}. It must match this JSON Schema:\n${JSON.stringify(toJsonSchema(outputSchema))}`
 }
 
@@ -123,7 +126,7 @@ export function answerReminder(
   text: string,
   { hasTools, check }: { hasTools: boolean; check: Validator },
 ): string {
-  if (mode !== 'json') return hasTools ? CALL_TOOL : USE_TOOL
+  if (!isTextMode(mode)) return hasTools ? CALL_TOOL : USE_TOOL
   const parsed = parseText(text)
   if ('problem' in parsed) return `The text ${parsed.problem}. ${USE_JSON}.`
   const violations = check(parsed.value).map(({ message }) => `- ${message}`)

@@ -4,7 +4,14 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
-import { type InputFile, type Model, ModelError, type ModelRequest, type ToolCall } from '../../core/model.ts'
+import {
+  type InputFile,
+  isTextMode,
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type ToolCall,
+} from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import { contextWindowOf } from '../../models/context-window.ts'
@@ -63,7 +70,6 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
   const steps = journal.recorded as RecordedModelStep[]
   const { maxAgentSteps } = execution.options
   const isEquipped = tools.declarations.length > 0
-  const hasTools = isEquipped || !model.answerModes.includes('json')
   const input = inputMessage(execution.input, params.examples)
   const history = new History({
     model,
@@ -74,6 +80,7 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
     maxAgentSteps,
     keptResults: version.context?.keep,
   })
+  const hasTools = isEquipped || !isTextMode(history.answerMode)
   const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
   for (const recorded of steps.slice(0, -1)) history.add(recorded)
   for (;;) {

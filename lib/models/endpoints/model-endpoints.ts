@@ -46,6 +46,7 @@ const CAPABILITIES: { [capability in Capability]: true } = {
   inputPdfs: true,
   cachePoints: true,
   strictTools: true,
+  structured: true,
   reasoning: true,
   webSearch: true,
 }

@@ -7,6 +7,13 @@ export const CLAUDE_WITHOUT_XHIGH = /claude-(opus|sonnet)-4-6(?!\d)/
 export const CLAUDE_ALWAYS_THINKING = /claude-((sonnet|opus)-5-5|fable-5)/
 export const CLAUDE = /claude-/
 
+/** https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations */
+export const CLAUDE_STRICT = {
+  keywords: [],
+  formats: ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
+  limits: { tools: 20, unions: 16, optional: 24 },
+}
+
 /** https://platform.claude.com/docs/en/about-claude/models/overview */
 export const CLAUDE_OUTPUT_LIMITS = [
   { models: /claude-3-haiku/, tokens: 4_096 },

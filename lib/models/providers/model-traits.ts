@@ -18,6 +18,7 @@ export function getAnswerModes(name: ModelName): AnswerMode[] {
   return [
     'tool',
     ...(supports(name, 'forcedTool') && !isReasoning ? ['forced-tool' as const] : []),
+    ...(supports(name, 'structured') ? ['structured' as const] : []),
     ...(supports(name, 'json') ? ['json' as const] : []),
   ]
 }

@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { ModelStopReason, WebSearch } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
+import type { StrictRules } from '../requests/strict-schema.ts'
 
 /** `default` sends no level: the provider decides. */
 export const REASONING_LEVELS = [
@@ -32,8 +33,9 @@ export type CallOptions = { options?: JsonObject; maxOutputTokens?: number }
 /**
  * What only some models of a provider can do. `forcedTool`: be forced to call a tool. `json`: constrain a text by a
  * schema. `images`: read images in tool results; `inputImages`, `inputPdfs`: files in the message of a user.
- * `cachePoints`: accept marks for prompt caching. `strictTools`: `strict` for tools. `reasoning`: get their reasoning
- * back. `webSearch`: have the provider search the web.
+ * `cachePoints`: accept marks for prompt caching. `strictTools`: `strict` for tools. `structured`: native structured
+ * output. `reasoning`: get their reasoning back. `webSearch`: have the
+ * provider search the web.
  */
 export type Capability =
   | 'forcedTool'
@@ -43,6 +45,7 @@ export type Capability =
   | 'inputPdfs'
   | 'cachePoints'
   | 'strictTools'
+  | 'structured'
   | 'reasoning'
   | 'webSearch'
 
@@ -109,6 +112,8 @@ export type ProviderTraits = {
   cachePoint?: JsonObject
   /** The option for a key that is the same for all requests with the same beginning. */
   cacheKey?: string
+  /** Of schemas that models with `strictTools` or `structured` enforce. */
+  strict?: StrictRules
   /** Tools are strict unless the request says otherwise. */
   isStrictByDefault?: boolean
   /** Searches of the web that the provider executes. */

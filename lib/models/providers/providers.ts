@@ -12,6 +12,7 @@ import {
   CLAUDE,
   CLAUDE_ALWAYS_THINKING,
   CLAUDE_OUTPUT_LIMITS,
+  CLAUDE_STRICT,
   CLAUDE_WITH_BUDGET,
   CLAUDE_WITHOUT_THINKING,
   CLAUDE_WITHOUT_XHIGH,
@@ -46,6 +47,20 @@ const toOpenaiEffort = (level: Level): CallOptions => ({
 const toBedrockOpenaiEffort = (level: Level): CallOptions => ({
   options: { reasoningConfig: { maxReasoningEffort: level } },
 })
+
+/** https://platform.openai.com/docs/guides/structured-outputs#supported-schemas */
+const OPENAI_STRICT = {
+  keywords: [
+    'minimum',
+    'maximum',
+    'exclusiveMinimum',
+    'exclusiveMaximum',
+    'multipleOf',
+    'minItems',
+    'maxItems',
+  ],
+  formats: ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
+}
 
 /**
  * Everything that the service knows about each provider. Literals only: esbuild then removes the traits from bundles
@@ -97,7 +112,7 @@ export const TRAITS = {
     outputLimits: CLAUDE_OUTPUT_LIMITS,
     models: {
       // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_SpecificToolChoice.html
-      forcedTool: /claude-|amazon\.nova-/,
+      forcedTool: /claude-(?!(sonnet|opus)-5-5|fable-5-1)|amazon\.nova-/,
       images: /claude-(?!instant|v?[12](?!\d))|amazon\.nova-(?!micro|sonic)/,
       // https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html
       inputImages:
@@ -107,9 +122,12 @@ export const TRAITS = {
       // https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
       cachePoints: /claude-(3-7|3-5-(haiku|sonnet-20241022)|[a-z]+-\d)|amazon\.nova-(?!sonic)/,
       strictTools: /claude-(sonnet|opus)-4-[56](?!\d)/,
+      // The package says that other Claude models do not always keep to the schema.
+      structured: /claude-(sonnet-4-5|opus-4-[56])(?!\d)/,
       reasoning: /./,
     },
 
+    strict: CLAUDE_STRICT,
     cachePoint: { cachePoint: { type: 'default' } },
     errorMark: ERROR_MARK,
     // The SDK asks Anthropic for `eager_input_streaming`, which Bedrock does not have.
@@ -145,13 +163,14 @@ export const TRAITS = {
     ],
     outputLimits: CLAUDE_OUTPUT_LIMITS,
     models: {
-      forcedTool: /./,
+      forcedTool: /^(?!.*claude-((sonnet|opus)-5-5|fable-5-1))/,
       images: /claude-(?!instant|v?[12](?!\d))/,
       inputImages: /claude-(?!instant|v?[12](?!\d))/,
       inputPdfs: /claude-(?!instant|v?[12](?!\d)|3-(haiku|opus|sonnet))/,
       cachePoints: /./,
       // The package has its own list.
       strictTools: /./,
+      structured: /claude-(opus-4-[15-9]|(sonnet|haiku)-4-[5-9]|[a-z]+-[5-9])(?!\d)/,
       reasoning: /./,
       // https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool#supported-models
       webSearch: /claude-(3-7|3-5-haiku|[a-z]+-\d)/,
@@ -163,6 +182,7 @@ export const TRAITS = {
       costUsd: 0.01,
     },
 
+    strict: CLAUDE_STRICT,
     cachePoint: { cacheControl: { type: 'ephemeral' } },
     usage: {
       cachedInputTokens: 'cache_read_input_tokens',
@@ -219,6 +239,9 @@ export const TRAITS = {
       inputImages: /^(ft:)?(gpt-4o|gpt-4\.1|chatgpt-4o|gpt-[5-9]|o1(?!-(mini|preview))|o3(?!-mini)|o4)/,
       inputPdfs: /^(ft:)?(gpt-4o|gpt-4\.1|chatgpt-4o|gpt-[5-9]|o1(?!-(mini|preview))|o3(?!-mini)|o4)/,
       strictTools: /./,
+      // Since GPT-4o of August 2024.
+      structured:
+        /^(ft:)?(gpt-4o(?!-2024-05|.*(audio|search|tts|transcribe|realtime))|gpt-4\.1|gpt-[5-9](?!.*chat)|o1(?!-(mini|preview))|o3|o4)(?!.*deep-research)/,
       reasoning: /./,
       // https://platform.openai.com/docs/guides/tools-web-search#limitations
       webSearch: /^(gpt-4o(?!-(audio|realtime|transcribe))|gpt-4\.1(?!-nano)|gpt-[5-9]|o3|o4)/,
@@ -235,6 +258,7 @@ export const TRAITS = {
       toText: toSearchText,
     },
 
+    strict: OPENAI_STRICT,
     // OpenAI caches by itself, and routes requests with the same key to the same cache.
     cacheKey: 'promptCacheKey',
     isStrictByDefault: true,
@@ -287,6 +311,7 @@ export const TRAITS = {
       reasoning: /deepseek|kimi/i,
     },
 
+    strict: OPENAI_STRICT,
     // Once a conversation has reasoning, DeepSeek requires it with every tool call, if only as an empty text.
     noReasoning: { reasoning_content: '' },
     stream: { readRefusal: ({ choices }) => choices?.[0]?.delta?.refusal },

@@ -10,18 +10,15 @@ import type { ModelName } from '../model-name.ts'
 import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'
 import { withPromptCaching } from './prompt-caching.ts'
-import { isStrictSchema } from './strict-schema.ts'
 import { limitImages, wireMessages } from './wire-messages.ts'
 import { toWireSchema, type WireSchema } from './wire-schema.ts'
-
-type Schemas = ReadonlyMap<string, WireSchema>
-
-/** Anthropic rejects requests with more. */
-const MAX_STRICT_TOOLS = 20
+import { strictSchemas, type ToolSchema, toToolSchemas } from './wire-tools.ts'
 
 /** What is sent, and what the content of its response means. */
 export type WireRequest = {
   options: LanguageModelV4CallOptions
+  /** Whether the schema of a tool is enforced. */
+  isStrict: boolean
   decode: (content: LanguageModelV4Content[]) => LanguageModelV4Content[]
 }
 
@@ -33,41 +30,55 @@ export type WireRequest = {
 export function wireRules(name: ModelName) {
   const toMessage = wireMessages(name)
 
-  return (options: LanguageModelV4CallOptions): WireRequest => {
+  /** @param mayBeStrict false for a server that rejects strict tools */
+  return (options: LanguageModelV4CallOptions, mayBeStrict = true): WireRequest => {
     const given = options.tools ?? []
     const tools = given.filter((tool) => tool.type === 'function')
     const providerTools = given.filter((tool) => tool.type === 'provider')
-    const schemas: Schemas = new Map(
-      tools.map((tool) => [tool.name, toWireSchema(tool.inputSchema as JsonObject)]),
-    )
+    const schemas = toToolSchemas(tools, name, mayBeStrict)
+    const { responseFormat, answer } = toWireFormat(options.responseFormat, name)
     const prompt = limitImages(options.prompt.flatMap((message) => toMessage(message, schemas) ?? []))
     const wireOptions = {
       ...options,
       prompt: withAllReasoning(prompt, name),
       ...(options.tools && { tools: [...toWireTools(tools, schemas, name), ...providerTools] }),
+      ...(responseFormat && { responseFormat }),
     }
     return {
       options: withPromptCaching(wireOptions, name),
-      decode: (content) => content.map((part) => decodeCall(part, schemas)),
+      isStrict: [...schemas.values()].some((schema) => schema.isStrict),
+      decode: (content) => content.map((part) => decodePart(part, schemas, answer)),
     }
   }
 }
 
+type Format = LanguageModelV4CallOptions['responseFormat']
+
+/** The format with the schema that the provider enforces. Servers that read any schema get it as declared. */
+function toWireFormat(
+  responseFormat: Format,
+  name: ModelName,
+): { responseFormat: Format; answer?: WireSchema } {
+  const { strict } = traitsOf(name.provider)
+  const isStrict = responseFormat?.type === 'json' && responseFormat.schema && supports(name, 'structured')
+  if (!isStrict || !strict) return { responseFormat }
+  const wireSchema = toWireSchema(responseFormat.schema as JsonObject)
+  const answer = strictSchemas(strict)(wireSchema) ?? wireSchema
+  return { responseFormat: { ...responseFormat, schema: answer.schema }, answer }
+}
+
 function toWireTools(
   tools: LanguageModelV4FunctionTool[],
-  schemas: Schemas,
+  schemas: ReadonlyMap<string, ToolSchema>,
   name: ModelName,
 ): LanguageModelV4FunctionTool[] {
   const { isStrictByDefault } = traitsOf(name.provider)
-  let strictTools = 0
   return tools.map(({ description, ...tool }) => {
-    const inputSchema = schemas.get(tool.name)?.schema ?? {}
-    const isStrict =
-      supports(name, 'strictTools') && isStrictSchema(inputSchema) && ++strictTools <= MAX_STRICT_TOOLS
+    const { schema = {}, isStrict = false } = schemas.get(tool.name) ?? {}
     return {
       ...tool,
       ...(description?.trim() && { description }),
-      inputSchema,
+      inputSchema: schema,
       ...(isStrict && { strict: true }),
       ...(!isStrict && isStrictByDefault && { strict: false }),
     }
@@ -75,15 +86,22 @@ function toWireTools(
 }
 
 /** Leaves invalid JSON unchanged: the engine explains the error to the model. */
-function decodeCall(part: LanguageModelV4Content, schemas: Schemas): LanguageModelV4Content {
-  if (part.type !== 'tool-call') return part
-  const schema = schemas.get(part.toolName)
-  if (!schema?.convertsInputs) return part
+function decodePart(
+  part: LanguageModelV4Content,
+  schemas: ReadonlyMap<string, WireSchema>,
+  answer: WireSchema | undefined,
+): LanguageModelV4Content {
+  if (part.type === 'text' && answer) return { ...part, text: decodeJson(part.text, answer) }
+  const schema = part.type === 'tool-call' ? schemas.get(part.toolName) : undefined
+  return part.type === 'tool-call' && schema ? { ...part, input: decodeJson(part.input, schema) } : part
+}
+
+function decodeJson(text: string, { convertsInputs, decode }: WireSchema): string {
+  if (!convertsInputs) return text
   try {
-    const input = parseModelJson(part.input)
-    return { ...part, input: JSON.stringify(schema.decode(input)) }
+    return JSON.stringify(decode(parseModelJson(text)))
   } catch {
-    return part
+    return text
   }
 }
 

@@ -44,7 +44,9 @@ const OVERFLOW =
 /** A limit of tokens per minute, not of a request. */
 const RATE = /per minute|per day|TPM|rate.?limit|quota/i
 /** In the error of a server that rejects a request for its `response_format`. */
-const RESPONSE_FORMAT = /response.?format|json.?schema|grammar|structured|guided/i
+const RESPONSE_FORMAT = /response.?format|output.?(format|config)|schema|grammar|structured|guided/i
+/** In that of one that rejects a strict tool. */
+const STRICT_SCHEMA = /strict|schema|grammar/i
 /** Errors of Node.js sockets and llhttp. Certificate errors, which are permanent, have other codes. */
 const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|HPE_[A-Z_]+)$/
 
@@ -66,6 +68,13 @@ export function toModelError(error: unknown, context: Context): ModelError {
 export function rejectsResponseFormat(error: unknown): boolean {
   const { statusCode, responseBody } = Object(error)
   return statusCode >= 400 && RESPONSE_FORMAT.test(JSON.stringify(responseBody ?? ''))
+}
+
+/** Whether a server rejected a request because it cannot enforce the schema of a tool. */
+export function rejectsStrictSchema(error: unknown): boolean {
+  const { statusCode, responseBody } = Object(error)
+  const isRejected = statusCode === 400 || statusCode === 422
+  return isRejected && STRICT_SCHEMA.test(JSON.stringify(responseBody ?? ''))
 }
 
 /** An error that a stream reports: that of the provider, to which the SDK adds a status if it knows the code. */

@@ -124,16 +124,25 @@ describe('getOutputLimit', () => {
 })
 
 const FORCED = ['tool', 'forced-tool']
+const STRUCTURED = [...FORCED, 'structured']
 
 describe('getAnswerModes', () => {
   it.each([
-    ['openai/gpt-5', FORCED],
-    ['openai/gpt-5:none', FORCED],
-    ['openai/gpt-5:high', ['tool']],
-    ['anthropic/claude-sonnet-4-5', FORCED],
-    ['anthropic/claude-sonnet-4-5:low', ['tool']],
-    ['bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0', FORCED],
-    ['bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0:high', ['tool']],
+    ['openai/gpt-5', STRUCTURED],
+    ['openai/gpt-5:none', STRUCTURED],
+    ['openai/gpt-5:high', ['tool', 'structured']],
+    ['openai/gpt-4o-2024-08-06', STRUCTURED],
+    ['openai/gpt-4o-2024-05-13', FORCED],
+    ['openai/gpt-4-turbo', FORCED],
+    ['openai/some-model-of-a-proxy', FORCED],
+    ['anthropic/claude-sonnet-4-5', STRUCTURED],
+    ['anthropic/claude-sonnet-4-5:low', ['tool', 'structured']],
+    ['anthropic/claude-opus-5-5', ['tool', 'structured']],
+    ['anthropic/claude-sonnet-4-20250514', FORCED],
+    ['anthropic/claude-3-7-sonnet-latest', FORCED],
+    ['bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0', STRUCTURED],
+    ['bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0:high', ['tool', 'structured']],
+    ['bedrock/us.anthropic.claude-sonnet-4-6', FORCED],
     ['bedrock/eu.amazon.nova-lite-v1:0', FORCED],
     ['bedrock/meta.llama3-1-70b-instruct-v1:0', ['tool']],
     ['openai-compatible/qwen3:8b', ['tool', 'json']],

@@ -44,7 +44,18 @@ async function exchange({ model, requests }: Opened, tools: (typeof ADD)[], resu
   return { first, history: requests()[1]?.history ?? [], request: requests()[1] }
 }
 
+/** `ANY` in strict mode. */
+const STRICT_ANY = {
+  type: 'object',
+  description: '(anyOf: [{"required":["a"]},{"required":["b"]}])',
+  properties: { a: { type: ['string', 'null'] }, b: { type: ['string', 'null'] } },
+  required: ['a', 'b'],
+  additionalProperties: false,
+}
+
 describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
+  const isStrict = format === 'openai' || format === 'anthropic'
+
   it('receives renamed keys and wrapped schemas; calls have the declared names', async () => {
     const calls = [
       { name: 'size', input: { gro_e: 5 } },
@@ -68,14 +79,14 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
       },
       {
         type: 'object',
-        properties: { value: ANY.inputSchema },
+        properties: { value: isStrict ? STRICT_ANY : ANY.inputSchema },
         required: ['value'],
         additionalProperties: false,
       },
     ])
     expect(sent[0]?.description).toBeUndefined()
     const inputs = history.flatMap((item) => (item.type === 'call' ? [item.input] : []))
-    expect(inputs.slice(0, 2)).toEqual([{ gro_e: 5 }, { value: { b: 'x' } }])
+    expect(inputs.slice(0, 2)).toEqual([{ gro_e: 5 }, { value: { ...(isStrict && { a: null }), b: 'x' } }])
     expect(JSON.stringify(first.messages)).not.toContain('gro_e"')
   })
 
@@ -109,13 +120,13 @@ const strictOf = (tools: Json | undefined): Json[] =>
 describe('strict', () => {
   const CLOSED = { ...ADD, name: 'closed', inputSchema: { ...ADD.inputSchema, additionalProperties: false } }
   it.each<[Provider, string, Json[]]>([
-    ['openai', 'gpt-5', [true, false]],
-    ['anthropic', 'claude-sonnet-4-5', [true, null]],
+    ['openai', 'gpt-5', [true, true]],
+    ['anthropic', 'claude-sonnet-4-5', [true, true]],
     ['anthropic', 'claude-3-haiku', [null, null]],
-    ['bedrock', 'anthropic.claude-sonnet-4-5', [true, null]],
+    ['bedrock', 'anthropic.claude-sonnet-4-5', [true, true]],
     ['bedrock', 'amazon.nova-lite', [null, null]],
     ['openai-compatible', 'qwen', [null, null]],
-  ])('is used by %s/%s for the schemas that allow it', async (format, family, expected) => {
+  ])('is used by %s/%s for all schemas', async (format, family, expected) => {
     const { model, requests } = await open(format, [{ text: 'Done.' }], family)
     await model.respond(requestOf(model, { tools: [CLOSED, ADD] as (typeof ADD)[] }))
     const { body } = requests()[0] ?? { body: {} as JsonObject }

@@ -2,9 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
-import { isStrictSchema } from '../../../lib/models/requests/strict-schema.ts'
 import { toWireSchema } from '../../../lib/models/requests/wire-schema.ts'
-import { toJsonSchema } from '../../../lib/schema/field-map.ts'
 
 // Creating a validator takes longer than compiling a schema.
 const ajv = new Ajv2020({ strict: false, logger: false })
@@ -145,31 +143,5 @@ describe('toWireSchema', () => {
         )
       }),
     )
-  })
-})
-
-describe('isStrictSchema', () => {
-  const fields = (map: JsonObject) => toWireSchema(toJsonSchema(map)).schema
-  it.each<[string, JsonObject, boolean]>([
-    ['required fields', fields({ a: text, b: { type: 'array', items: { type: 'number' } } }), true],
-    ['no fields', fields({}), true],
-    [
-      'nested fields and an enum',
-      fields({ a: { type: 'object', properties: { b: { ...text, enum: ['x'] } } } }),
-      true,
-    ],
-    ['an optional field', fields({ a: text, b: { ...text, required: false } }), false],
-    ['a default', fields({ a: { ...text, default: 'x' } }), false],
-    ['a bound', fields({ a: { ...text, maxLength: 5 } }), false],
-    ['an array without items', fields({ a: { type: 'array' } }), false],
-    ['an open object', { type: 'object', properties: { a: text }, required: ['a'] }, false],
-    [
-      'a field of any type',
-      { type: 'object', properties: { a: {} }, required: ['a'], additionalProperties: false },
-      false,
-    ],
-    ['a composed field', fields({ a: text, b: { anyOf: [text] } }), false],
-  ])('of a schema with %s is %#', (_, schema, expected) => {
-    expect(isStrictSchema(schema)).toBe(expected)
   })
 })

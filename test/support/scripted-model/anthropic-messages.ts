@@ -33,7 +33,7 @@ export const anthropicMessages: Format = {
       maxOutputTokens: body.max_tokens ?? null,
       temperature: body.temperature ?? null,
       forcedTool: body.tool_choice?.name ?? null,
-      responseSchema: null,
+      responseSchema: body.output_config?.format?.schema ?? null,
     }
   },
 

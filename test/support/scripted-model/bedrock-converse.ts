@@ -54,7 +54,7 @@ export const bedrockConverse: Format = {
       maxOutputTokens: body.inferenceConfig?.maxTokens ?? null,
       temperature: body.inferenceConfig?.temperature ?? null,
       forcedTool: body.toolConfig?.toolChoice?.tool?.name ?? null,
-      responseSchema: null,
+      responseSchema: body.additionalModelRequestFields?.output_config?.format?.schema ?? null,
     }
   },
 

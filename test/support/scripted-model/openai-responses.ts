@@ -35,7 +35,7 @@ export const openaiResponses: Format = {
       maxOutputTokens: body.max_output_tokens ?? null,
       temperature: body.temperature ?? null,
       forcedTool: body.tool_choice?.name ?? null,
-      responseSchema: null,
+      responseSchema: body.text?.format?.schema ?? null,
     }
   },
 
