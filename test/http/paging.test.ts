@@ -3,10 +3,11 @@ import type { Version } from '../../lib/core/agent.ts'
 import { cachedExecution, newExecution } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { system } from '../../lib/system.ts'
+import { runOptions } from '../support/engine/executions.ts'
 import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 import { type ApiClient, getExecutionId, getNextLink } from '../support/service/client.ts'
 
-const OPTIONS = { maxAgentSteps: 1, model: null, useDynamicLearning: false }
+const OPTIONS = runOptions({ maxAgentSteps: 1 })
 
 /** Follows the `next` links to the last page. */
 async function* pages(call: ApiClient, path: string) {

@@ -17,7 +17,7 @@ import { type SubmitEngine, submitAsync, submitSync } from '../../../lib/engine/
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
-import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { anExecution, leased, NO_PROGRESS, runOptions } from '../../support/engine/executions.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 import { modelPort } from '../../support/lifecycle/reference-model.ts'
 import { lifecycles, Simulation, simulatedExecution } from '../../support/lifecycle/simulation.ts'
@@ -226,7 +226,7 @@ describe('a run whose record was written twice because the first response was lo
     version: await (await newOrganization()).publish('redact-pii'),
     input: { content: 'x' },
     tenantId: null,
-    options: { maxAgentSteps: 100, model: null, useDynamicLearning: false },
+    options: runOptions(),
   })
 
   it('is executed for a caller that waits', async () => {

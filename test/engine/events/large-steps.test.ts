@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { ExecutionEvent } from '../../../lib/core/step.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../../../lib/engine/events/open-events.ts'
-import { anExecution, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { anExecution, modelStep, NO_PROGRESS, toolCall } from '../../support/engine/executions.ts'
 import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
 
 /** The present: a sweeper deletes old payloads that nothing refers to yet. */
@@ -32,15 +32,8 @@ describe.each(EMULATORS)('read of a journal with large steps on %s', (emulator) 
     await stores.executions.create({ execution })
     for (const [index, [text, ...results]] of STEPS.entries()) {
       const number = index + 1
-      const calls = results.map((_, i) => ({ id: `call ${i}`, name: 'look_up', input: {}, error: null }))
-      const content = {
-        text: textOf(text),
-        calls,
-        messages: [],
-        usage: NO_PROGRESS.usage,
-        stopReason: 'tool-calls' as const,
-      }
-      const step = { number, kind: 'MODEL' as const, ...content, ...times }
+      const calls = results.map((_, i) => toolCall(`call ${i}`))
+      const step = modelStep({ number, text: textOf(text), calls, ...times })
       await stores.steps.append({ executionId: id, owner: 'me', step, progress: NO_PROGRESS })
       for (const [i, kilobytes] of results.entries()) {
         const result = { ok: true as const, value: textOf(kilobytes) }

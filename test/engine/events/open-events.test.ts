@@ -6,7 +6,7 @@ import type { ExecutionEvent, RecordedStep } from '../../../lib/core/step.ts'
 import { openEvents, type ReadEvents } from '../../../lib/engine/events/open-events.ts'
 import { emitCompleted } from '../../../lib/engine/wait-for-completion.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
-import { anExecution } from '../../support/engine/executions.ts'
+import { anExecution, modelStep, toolCall } from '../../support/engine/executions.ts'
 
 // They stand still until a test advances them.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
@@ -71,17 +71,11 @@ function aJournal() {
     find: (after: number) => events.find({ organizationId, id, after }),
 
     addStep(calls: string[] = []): void {
-      const step = {
+      const step = modelStep({
         number: journal.steps.length + 1,
-        kind: 'MODEL' as const,
-        text: '',
-        calls: calls.map((call) => ({ id: call, name: 'look_up', input: {}, error: null })),
-        messages: [],
+        calls: calls.map((id) => toolCall(id)),
         usage: { inputTokens: 1, outputTokens: 1 },
-        stopReason: 'tool-calls' as const,
-        startedAt: at,
-        finishedAt: at,
-      }
+      })
       journal.steps.push({ step, results: new Map() })
     },
 

@@ -7,7 +7,7 @@ import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { IMAGE, PDF, pdfOf } from '../../support/data/files.ts'
-import { anExecution } from '../../support/engine/executions.ts'
+import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
@@ -73,8 +73,7 @@ describe('a run with a file', () => {
       return index === 0 ? lookup : answer
     })
     const version = await aToolAgent({ model, inputSchema: INPUT })
-    const { organizationId, agentId, id: versionId } = version
-    const execution = anExecution({ organizationId, agentId, versionId, input: sent })
+    const execution = executionOf(version, { input: sent })
     await engine.executions.create({ execution })
     await processMessage(engine, execution.id, { deadline: { drain: drain.signal, stop: NEVER } })
     expect(scripted.requests(name)).toHaveLength(1)

@@ -4,6 +4,7 @@ import type { Json } from '../../../lib/core/json/json.ts'
 import type { ModelResponse, ToolResult } from '../../../lib/core/model.ts'
 import type { CallResult, RecordedStep, StepStore } from '../../../lib/core/step.ts'
 import { countReads } from '../../support/data/count-reads.ts'
+import { toolCall } from '../../support/engine/executions.ts'
 import { type LoopSetup, openJournal, startLoop } from './start-loop.ts'
 
 const STEPS = 30
@@ -92,8 +93,8 @@ async function runCalls(
   setup: Pick<LoopSetup, 'settings' | 'store' | 'drain'> = {},
 ) {
   const ids = Array.from({ length: calls }, (_, i) => `c${i + 1}`)
-  const toolCalls = ids.map((id) => ({ id, name: 'look_up', input: { id }, error: null }))
-  const answer = [{ id: 'answer', name: 'final_answer', input: { answer: 'Because.' }, error: null }]
+  const toolCalls = ids.map((id) => toolCall(id, 'look_up', { id }))
+  const answer = [toolCall('answer', 'final_answer', { answer: 'Because.' })]
   let responses = 0
   const { kept, store } = storeOfResults()
   const { running } = await startLoop({

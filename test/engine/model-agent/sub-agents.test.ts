@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { archiveAgent } from '../../../lib/agents/lifecycle/change-agent.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
-import { CANCELLED, type LeasedExecution, NO_USAGE } from '../../../lib/core/execution.ts'
+import { CANCELLED, type LeasedExecution } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import type { ToolResult } from '../../../lib/core/model.ts'
@@ -16,7 +16,7 @@ import { system } from '../../../lib/system.ts'
 import type { ToolDocument } from '../../../lib/tools/document/tool-fields.ts'
 import { openTools } from '../../../lib/tools/open-tools.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution, executionOf } from '../../support/engine/executions.ts'
+import { anExecution, executionOf, modelStep, toolCall } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 
@@ -94,17 +94,7 @@ function aStep(number: number, calls: number, results: ToolResult[] = []): Recor
   const at = new Date().toISOString()
   const ids = Array.from({ length: calls }, (_, i) => `call-${i + 1}`)
   return {
-    step: {
-      kind: 'MODEL',
-      number,
-      startedAt: at,
-      finishedAt: at,
-      text: '',
-      calls: ids.map((id) => ({ id, name: 'ask', input, error: null })),
-      messages: [],
-      usage: NO_USAGE,
-      stopReason: 'tool-calls',
-    },
+    step: modelStep({ number, calls: ids.map((id) => toolCall(id, 'ask', input)) }),
     results: new Map(
       results.map((result, i) => {
         const callId = `call-${i + 1}`

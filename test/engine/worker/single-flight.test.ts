@@ -1,13 +1,19 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { NO_USAGE } from '../../../lib/core/execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution, executionOf, leased, NO_PROGRESS, runOptions } from '../../support/engine/executions.ts'
+import {
+  anExecution,
+  executionOf,
+  leased,
+  modelStep,
+  NO_PROGRESS,
+  runOptions,
+} from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 
@@ -214,12 +220,8 @@ describe('storeResult', () => {
       const execution = executionOf(agent, { options, cache, lease })
       await engine.executions.create({ execution })
       for (let number = 1; number <= used; number++) {
-        const at = new Date().toISOString()
         const text = number === used ? '{"answer":"Because."}' : 'Not yet.'
-        const step = {
-          ...{ kind: 'MODEL' as const, number, startedAt: at, finishedAt: at, text, calls: [] },
-          ...{ messages: [], usage: NO_USAGE, stopReason: 'stop' as const },
-        }
+        const step = modelStep({ number, text, stopReason: 'stop' })
         await engine.steps.append({ executionId: execution.id, owner: 'dead', step, progress: NO_PROGRESS })
       }
       const taken = { owner: system.newId(), expiresAt: Date.now() + 60_000 }

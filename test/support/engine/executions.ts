@@ -8,6 +8,8 @@ import {
   type Progress,
   type RunOptions,
 } from '../../../lib/core/execution.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
+import type { ModelStep } from '../../../lib/core/step.ts'
 import { system } from '../../../lib/system.ts'
 
 export const NO_PROGRESS: Progress = { steps: 0, usage: NO_USAGE, model: null }
@@ -41,6 +43,26 @@ export const executionOf = (
   { organizationId, agentId, id: versionId }: Version,
   overrides: Partial<NewExecution> = {},
 ): Execution => anExecution({ organizationId, agentId, versionId, ...overrides })
+
+/** A model response in a journal. */
+export function modelStep(overrides: Partial<ModelStep> = {}): ModelStep {
+  const at = new Date().toISOString()
+  return {
+    kind: 'MODEL',
+    number: 1,
+    startedAt: at,
+    finishedAt: at,
+    text: '',
+    calls: [],
+    messages: [],
+    usage: NO_USAGE,
+    stopReason: 'tool-calls',
+    ...overrides,
+  }
+}
+
+/** A call of a model response. */
+export const toolCall = (id: string, name = 'look_up', input: Json = {}) => ({ id, name, input, error: null })
 
 /** The execution as returned to the worker that claims it. */
 export const leased = (execution: Execution, owner: string): LeasedExecution => ({

@@ -3,6 +3,7 @@ import { type Execution, newExecution } from '../../../lib/core/execution.ts'
 import { statusKey, toItem } from '../../../lib/dynamodb/executions/execution-item.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
+import { runOptions } from '../engine/executions.ts'
 
 const INTERVAL_MS = 100
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -62,7 +63,7 @@ function createExecution(params: Params, number: number, firstAt: number): Execu
     versionId: agentId,
     tenantId: match === 2 ? MATCHING_TENANT : number % 2 === 0 ? `tenant-${(number / 2) % 20}` : null,
     input: { text: `Ticket ${number}: nothing has worked since this morning, please help.` },
-    options: { maxAgentSteps: 100, model: null, useDynamicLearning: false },
+    options: runOptions(),
     now,
     deadlineMs: size * INTERVAL_MS + DAY_MS,
     // One that the sweeper leaves alone.
