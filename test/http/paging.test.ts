@@ -21,7 +21,7 @@ async function* pages(call: ApiClient, path: string) {
 
 const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
 
-const EXECUTIONS = inject('isFullRun') ? 1_000 : 300
+const EXECUTIONS = inject('isFullRun') ? 1_000 : 150
 
 describe('paging', () => {
   it(`returns each of ${EXECUTIONS} executions once, newest first, while others are created`, async () => {

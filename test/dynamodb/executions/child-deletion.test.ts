@@ -16,8 +16,8 @@ import { scanTable } from '../../support/tables/scan-table.ts'
 
 const AT = new Date(START).toISOString()
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
-/** In `npm test`, a process dies at every fifth of the requests of a deletion. */
-const STEP = inject('isFullRun') ? 1 : 5
+/** In `npm test`, a process dies at every eighth of the requests of a deletion. */
+const STEP = inject('isFullRun') ? 1 : 8
 /** Too large for an item, also when compressed. */
 const large = () => ({ text: randomBytes(15_000).toString('base64') })
 

@@ -279,7 +279,10 @@ describe('any run with a budget', () => {
     ['every second time', everySecond],
     ...(inject('isFullRun') ? [1, 2, 4, 6] : [2]).map((n): [string, Schedule] => [`${n} times`, times(n)]),
   ]
-  const cases = operations.flatMap((names) => schedules.map(([when, fails]) => ({ names, when, fails })))
+  const all = operations.flatMap((names) => schedules.map(([when, fails]) => ({ names, when, fails })))
+  // It retries the final write for as long as a lease lasts, five times.
+  const isLong = ({ names, fails }: (typeof all)[number]) => fails === always && names[0] === 'finish'
+  const cases = inject('isFullRun') ? all : all.filter((given) => !isLong(given))
 
   it.concurrent.each(cases)(
     'ends within it when $names fails $when',
