@@ -2,8 +2,10 @@ import type { Json } from '../../core/json/json.ts'
 import { KEPT_RESULTS } from '../../core/limits.ts'
 import type { Model, ToolCall, ToolResult } from '../../core/model.ts'
 import { estimateMessage } from '../../models/estimate-tokens.ts'
+import { textOf } from './delimit-result.ts'
 
-type Answered = { call: ToolCall; result: ToolResult }
+/** A result as the model sees it, and its bytes as the tool returned it. */
+type Answered = { call: ToolCall; result: ToolResult; bytes: number }
 /** A message with tool results: which one, and its results among all. */
 type Reply = { position: number; from: number; to: number }
 
@@ -113,17 +115,18 @@ export class Context {
   }
 }
 
-const textOf = (result: ToolResult): string => {
-  if (!result.ok) return result.error
-  return typeof result.value === 'string' ? result.value : JSON.stringify(result.value)
+/** Bytes of a result with its images. */
+export function sizeOf(result: ToolResult): number {
+  const images = result.ok ? (result.images ?? []) : []
+  const base64 = images.reduce((sum, { data }) => sum + data.length, 0)
+  return Buffer.byteLength(textOf(result)) + Math.floor(base64 * 0.75)
 }
 
 /** A result without its content, unless that is as short as the note in its place. */
-function clear({ call, result }: Answered): Answered {
-  const text = textOf(result)
-  const images = result.ok ? (result.images ?? []) : []
-  const base64 = images.reduce((sum, { data }) => sum + data.length, 0)
-  const note = `[cleared, ${Buffer.byteLength(text) + Math.floor(base64 * 0.75)} bytes; call again if needed]`
-  if (images.length === 0 && text.length <= note.length) return { call, result }
-  return { call, result: result.ok ? { ok: true, value: note } : { ok: false, error: note } }
+function clear(answered: Answered): Answered {
+  const { call, result, bytes } = answered
+  const note = `[cleared, ${bytes} bytes; call again if needed]`
+  const hasImages = result.ok && result.images !== undefined
+  if (!hasImages && textOf(result).length <= note.length) return answered
+  return { call, bytes, result: result.ok ? { ok: true, value: note } : { ok: false, error: note } }
 }

@@ -1,7 +1,8 @@
 import { type AnswerMode, type InputFile, isTruncated, type Model } from '../../core/model.ts'
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
-import { Context } from './context.ts'
+import { Context, sizeOf } from './context.ts'
+import { delimitResult } from './delimit-result.ts'
 import { answerReminder, chooseAnswerMode, isInvalidAnswer, isText, usesTools } from './final-answer.ts'
 import { repetitionNotes } from './repetition.ts'
 
@@ -79,7 +80,8 @@ export class History {
     }
     const answered = step.calls.flatMap((call) => {
       const result = results.get(call.id)?.result
-      return result ? [{ call, result: this.noteRepetition(call, result) }] : []
+      if (!result) return []
+      return [{ call, result: this.noteRepetition(call, delimitResult(call, result)), bytes: sizeOf(result) }]
     })
     this.context.pushResults(answered)
   }

@@ -1,4 +1,5 @@
 import type { ToolCall, ToolResult } from '../../core/model.ts'
+import { textOf, withText } from './delimit-result.ts'
 
 /** Identical calls in a row after which the model is told, and repetitions of a longer cycle. */
 const MAX_REPETITIONS = { call: 5, cycle: 3 }
@@ -20,9 +21,9 @@ export function repetitionNotes() {
     keys.unshift(key)
     keys.splice(MAX_CYCLE)
     const note = describe(call, repeated)
-    return note
-      ? withNote(result, `\n\n${note} Use its result, call another tool or return the final result.`)
-      : result
+    if (!note) return result
+    const advice = 'Use its result, call another tool or return the final result.'
+    return withText(result, `${textOf(result)}\n\n${note} ${advice}`)
   }
 }
 
@@ -33,10 +34,4 @@ function describe({ name }: ToolCall, [identical = 0, ...cycles]: number[]): str
   if (index < 0) return null
   const length = index + 2
   return `This call of ${name} is one of ${length} that were made ${Math.floor((cycles[index] ?? 0) / length) + 1} times in turn.`
-}
-
-function withNote(result: ToolResult, note: string): ToolResult {
-  if (!result.ok) return { ...result, error: result.error + note }
-  const { value } = result
-  return { ...result, value: (typeof value === 'string' ? value : JSON.stringify(value)) + note }
 }

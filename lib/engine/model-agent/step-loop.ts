@@ -23,6 +23,7 @@ import { type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
 import { callKeyOf } from './call-key.ts'
+import { RESULTS_ARE_DATA } from './delimit-result.ts'
 import {
   answerInstructions,
   finalAnswerTool,
@@ -126,9 +127,13 @@ function toRequest(params: Params, history: History): ModelRequest {
   const { context, answerMode, truncated } = history
   const declarations = answerMode === 'json' ? [] : tools.declarations
   const last = truncated.at(-1)
-  const instructions = answerInstructions(answerMode, version.outputSchema)
+  const instructions = [
+    version.instructions,
+    ...(tools.declarations.length > 0 ? [RESULTS_ARE_DATA] : []),
+    answerInstructions(answerMode, version.outputSchema),
+  ]
   const request = {
-    instructions: [version.instructions, instructions].join('\n\n'),
+    instructions: instructions.join('\n\n'),
     tools: [...declarations, finalAnswerTool(version.outputSchema)],
     answerMode,
     ...(last?.stopReason === 'length' && { truncatedAfter: last.usage.outputTokens }),

@@ -14,6 +14,7 @@ import {
   type ToolServer,
 } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { dataOf } from '../../support/scripted-model/recorded-request.ts'
 
 const PROVIDERS: Provider[] = ['openai', 'openai-compatible', 'anthropic', 'bedrock']
 const { engine, runScript, scriptModel } = await startScriptedEngine()
@@ -59,7 +60,7 @@ describe.each(PROVIDERS)('a model agent on %s', (provider) => {
     expect(requests[0]?.instructions).toContain('Answer the question.')
     expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['get_order', 'get_user', 'final_answer'])
     const results = requests[2]?.history.flatMap((item) => (item.type === 'result' ? [item.output] : []))
-    expect(results?.map((output) => JSON.parse(output).path)).toEqual([
+    expect(results?.map((output) => JSON.parse(dataOf(output)).path)).toEqual([
       '/orders/o1',
       '/users/u1',
       '/users/u2',

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { FINAL_ANSWER } from '../../../lib/core/model.ts'
 import { PIXEL_BYTES } from '../../support/data/pixel.ts'
-import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
+import { dataOf, type RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script, ScriptedResponse } from '../../support/scripted-model/turn.ts'
 import {
@@ -120,7 +120,7 @@ function responseTo(
 function readValue(output: string): number {
   if (output.includes('Image of type')) return 0
   try {
-    const { value, total } = JSON.parse(output)
+    const { value, total } = JSON.parse(dataOf(output))
     return Number(value ?? total)
   } catch {
     return FAILED_CALL

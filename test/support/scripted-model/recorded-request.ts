@@ -15,6 +15,10 @@ export type HistoryItem =
   /** A part of a search of the web, as the provider sent it. */
   | { type: 'search'; value: Json }
 
+/** A result of a tool without the delimiters that mark it as data. */
+export const dataOf = (output: string): string =>
+  /<tool_result>\n([\s\S]*)\n<\/tool_result>/.exec(output)?.[1] ?? output
+
 /** A request in a form common to all formats. */
 export type DecodedRequest = {
   instructions: string
