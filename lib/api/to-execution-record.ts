@@ -58,6 +58,10 @@ export function toExecutionSummary(summary: ExecutionSummary): ExecutionSummaryR
   return others
 }
 
+/** An item of a list, with payloads if they were read. */
+export const toListedExecution = (item: Execution | ExecutionSummary) =>
+  'input' in item ? toExecutionRecord(item) : toExecutionSummary(item)
+
 export function toStepRecord({ step, results }: RecordedStep): StepRecord {
   const { number, attempt = 1, startedAt, finishedAt } = step
   const times = { attempt, startedAt, finishedAt, durationMs: getDurationMs(step) }

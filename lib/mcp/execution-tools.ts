@@ -13,7 +13,7 @@ import { encodeCursor } from '../core/cursor.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
-import { listExecutionSummaries } from '../engine/executions/list-executions.ts'
+import { listExecutions } from '../engine/executions/list-executions.ts'
 import { readExecution } from '../engine/executions/read-execution.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { compileStrictValidator } from '../schema/validate/validate.ts'
@@ -95,7 +95,8 @@ const LIST_EXECUTIONS = serviceTool({
   async run(engine, { access }, input) {
     const { error } = TENANT_ID.safeParse(input.tenantId)
     if (error) return toToolError(`tenantId ${error.issues[0]?.message}.`)
-    const page = await listExecutionSummaries(engine, access, input).catch(async (error: unknown) => {
+    const query = { ...input, fields: 'summary' } as const
+    const page = await listExecutions(engine, access, query).catch(async (error: unknown) => {
       throw await suggestSlug(engine.agents)(error, access, input.agent ?? '')
     })
     return toResult({

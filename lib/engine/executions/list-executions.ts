@@ -4,9 +4,9 @@ import { resolveAgent } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
 import { BY_ID, BY_NUMBER, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { AgentNotFound, ExecutionNotFound, InvalidQueryParameter } from '../../core/errors.ts'
-import type { ExecutionStatus } from '../../core/execution.ts'
+import type { Execution, ExecutionStatus, ExecutionSummary } from '../../core/execution.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
-import type { AgentStore, ExecutionListParams, ExecutionStore, Page } from '../../core/ports.ts'
+import type { AgentStore, ExecutionStore, Page } from '../../core/ports.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
 
 /** What a request asks for. `from` and `to`: RFC 3339. */
@@ -17,6 +17,8 @@ export type ExecutionQuery = PageQuery & {
   tenantId?: string | undefined
   from?: string | undefined
   to?: string | undefined
+  /** `summary`: without the payloads, which are not read. */
+  fields?: 'all' | 'summary' | undefined
 }
 
 type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'list' | 'listSummaries'> }
@@ -25,27 +27,19 @@ type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'list' | 'l
  * A page of the executions that a token may read, newest first.
  * @throws AgentNotFound, Forbidden for another tenant than that of the token, InvalidCursor, InvalidQueryParameter
  */
-export async function listExecutions({ agents, executions }: Stores, access: Access, query: ExecutionQuery) {
-  return executions.list(await toListParams(agents, access, query))
-}
-
-/** The same without the payloads, which are not read. */
-export async function listExecutionSummaries(stores: Stores, access: Access, query: ExecutionQuery) {
-  return stores.executions.listSummaries(await toListParams(stores.agents, access, query))
-}
-
-async function toListParams(
-  store: AgentStore,
+export async function listExecutions(
+  { agents, executions }: Stores,
   access: Access,
-  { agent, status, tenantId, from, to, ...page }: ExecutionQuery,
-): Promise<ExecutionListParams> {
-  return {
+  { agent, status, tenantId, from, to, fields, ...page }: ExecutionQuery,
+): Promise<Page<Execution | ExecutionSummary>> {
+  const params = {
     status: status ?? null,
     tenantId: resolveTenant(access, tenantId) ?? null,
-    ...limitToAgents(access, agent === undefined ? null : await findAgentId(store, access, agent)),
+    ...limitToAgents(access, agent === undefined ? null : await findAgentId(agents, access, agent)),
     ...parseRange(from, to),
     ...parsePage(page, BY_ID),
   }
+  return fields === 'summary' ? executions.listSummaries(params) : executions.list(params)
 }
 
 async function findAgentId(store: AgentStore, access: Access, idOrSlug: string): Promise<string> {
