@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
+import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { NEVER } from '../../../lib/engine/checkpoints/deadline.ts'
 import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
@@ -9,7 +10,9 @@ import { system } from '../../../lib/system.ts'
 import { IMAGE, PDF, pdfOf } from '../../support/data/files.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { runWorker } from '../../support/processes/worker-process.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
@@ -82,6 +85,30 @@ describe('a run with a file', () => {
     expect(second?.messages[0]).toEqual(first?.messages[0])
     expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
   })
+
+  it.each([1, 3, 4])(
+    'sends the same requests after its worker was killed after write %i',
+    async (killAfterWrites) => {
+      const { name, model } = named('bedrock', ({ history }) =>
+        history.some(({ type }) => type === 'result') ? answer : lookup,
+      )
+      const version = await aToolAgent({ model, inputSchema: INPUT })
+      const document = `data:application/pdf;base64,${pdfOf(300_000)}`
+      const { input, inputAdaptations } = await buildRunRequest(version, { ...sent, document }, {})
+      const execution = executionOf(version, { input, inputAdaptations: inputAdaptations ?? [] })
+      await engine.executions.create({ execution })
+      const { environment = {} } = engine
+      expect((await runWorker(execution.id, { killAfterWrites, environment })).signal).toBe('SIGKILL')
+      await sharedTable().update(executionKey(execution.id), { set: { leaseExpiresAt: Date.now() - 1 } })
+      expect(await processMessage(engine, execution.id)).toBe('processed')
+      expect(await engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS', steps: 2, input })
+      const bodies = scripted
+        .requests(name)
+        .map(({ body }) => body as { messages: unknown[]; system: unknown })
+      expect(JSON.stringify(bodies[0]?.messages[0])).toContain(pdfOf(300_000))
+      for (const body of bodies) expect(body.messages[0]).toEqual(bodies[0]?.messages[0])
+    },
+  )
 
   it('ends in ModelNotConfigured if the model does not read it', async () => {
     const version = await aModelAgent({ model: 'openai/gpt-3.5-turbo', inputSchema: INPUT })
