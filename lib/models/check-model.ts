@@ -1,8 +1,8 @@
-import { ModelConfigurationError } from '../core/model.ts'
+import { ModelConfigurationError, WEB_SEARCH } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { findMissingSecret } from './endpoints/model-endpoints.ts'
 import { formatModelName, type ModelName, parseModelName } from './model-name.ts'
-import { acceptsMedia, getSupportedLevels } from './providers/model-traits.ts'
+import { acceptsMedia, getSupportedLevels, supports } from './providers/model-traits.ts'
 import { toParameterVariable } from './providers/provider-settings.ts'
 import { REASONING_LEVELS } from './providers/provider-traits.ts'
 import { traitsOf } from './providers/providers.ts'
@@ -29,6 +29,12 @@ export function checkModel(text: string, environment: Environment): ModelName {
 export function findMediaProblem(name: ModelName, mediaTypes: readonly string[]): string | undefined {
   const refused = mediaTypes.find((mediaType) => !acceptsMedia(name, mediaType))
   return refused && `The model ${formatModelName(name)} does not accept files of type ${refused}.`
+}
+
+/** Why the provider of a model does not search the web for it; undefined if it does. */
+export function findSearchProblem(name: ModelName): string | undefined {
+  if (traitsOf(name.provider).webSearch && supports(name, 'webSearch')) return undefined
+  return `The provider of the model ${formatModelName(name)} does not search the web for it, as the tool ${WEB_SEARCH} requires. Use a model of anthropic or openai that can.`
 }
 
 type Problem = string | undefined

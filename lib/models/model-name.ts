@@ -1,8 +1,7 @@
 import { ModelConfigurationError } from '../core/model.ts'
 import type { Environment } from '../environment.ts'
 import { endpointsOf, type ModelEndpoint } from './endpoints/model-endpoints.ts'
-import { REASONING_LEVELS, type Reasoning } from './providers/provider-traits.ts'
-import { PROVIDERS, type Provider } from './providers/providers.ts'
+import { PROVIDERS, type Provider, REASONING_LEVELS, type Reasoning } from './providers/provider-traits.ts'
 
 /** With an endpoint, `provider` is the one whose format it has. */
 export type ModelName = {

@@ -1,10 +1,8 @@
 import { isSlug } from '../../core/ids.ts'
 import { hasUnpairedSurrogate } from '../../core/json/json.ts'
-import { ModelConfigurationError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { parseModelName } from '../../models/model-name.ts'
 import { findPrice } from '../../models/prices/price-table.ts'
-import { checkWebSearch } from '../../models/requests/web-search.ts'
 import { listMediaTypes } from '../../schema/files/check-file-schemas.ts'
 import { type AgentDocument, documentSchema } from './document.ts'
 import { explainIssue } from './explain-issue.ts'
@@ -85,7 +83,7 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
     ...findConflicts(document, source),
     ...(await findFileProblems(document)),
     ...(await findBudgetProblems(document)),
-    ...findSearchProblems(document),
+    ...(await findSearchProblems(document)),
   ]
   const problems = found.map((problem) => ({ ...getPosition(problem.field.split('.')), ...problem }))
   if (problems.length > 0) return { document: null, problems }
@@ -162,15 +160,11 @@ async function findBudgetProblems({ code, model, execution }: AgentDocument): Pr
 }
 
 /** A web search that the provider of the model does not have. */
-function findSearchProblems({ model, tools }: AgentDocument): FieldProblem[] {
-  const name = (typeof model === 'string' ? model : model?.name) ?? process.env[DEFAULT_MODEL]
+async function findSearchProblems({ model, tools }: AgentDocument): Promise<FieldProblem[]> {
+  const name = nameOfModel(model)
   const index = tools.findIndex(({ webSearch }) => webSearch)
   if (!name || index < 0) return []
-  try {
-    checkWebSearch(name, tools)
-    return []
-  } catch (error) {
-    if (!(error instanceof ModelConfigurationError)) throw error
-    return [{ field: `tools.${index}.webSearch`, message: `cannot be used. ${error.message}` }]
-  }
+  const { findSearchProblem } = await import('../../models/check-model.ts')
+  const problem = findSearchProblem(parseModelName(name))
+  return problem ? [{ field: `tools.${index}.webSearch`, message: `cannot be used. ${problem}` }] : []
 }

@@ -5,6 +5,7 @@ import { ModelConfigurationError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import type { ModelName } from '../../models/model-name.ts'
 import { type FoundFile, mediaTypesOf } from '../../schema/files/check-files.ts'
+import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 
 /** Options of one call that override the version's settings; undefined keeps the version's. */
 export type RunOverrides = {
@@ -41,14 +42,17 @@ async function checkModelOverride(version: Version, model: string): Promise<void
     throw new InvalidModelOverride(`The agent ${version.slug} is a code agent; it does not accept a model.`)
   try {
     await checkAllowed(version, model)
-    const { checkModel } = await import('../../models/check-model.ts')
-    checkModel(model, process.env)
-    const { checkWebSearch } = await import('../../models/requests/web-search.ts')
-    checkWebSearch(model, version.tools as object[])
+    const { checkModel, findSearchProblem } = await import('../../models/check-model.ts')
+    const name = checkModel(model, process.env)
+    const problem = hasWebSearch(version) && findSearchProblem(name)
+    if (problem) throw new InvalidModelOverride(problem)
   } catch (error) {
     throw error instanceof ModelConfigurationError ? new InvalidModelOverride(error.message) : error
   }
 }
+
+const hasWebSearch = ({ tools }: Version): boolean =>
+  (tools as ToolDocument[]).some(({ webSearch }) => webSearch)
 
 /** @throws InvalidModelOverride for a model that does not accept one of the files of the input */
 export async function checkFileOverride(model: string | undefined, files: readonly FoundFile[]) {

@@ -8,8 +8,13 @@ import {
   SECRET_REFERENCE,
 } from '../../secret-store.ts'
 import { findRatesProblem, type Rates } from '../prices/rates.ts'
-import { ALL_LEVELS, type Capability, type Level } from '../providers/provider-traits.ts'
-import { PROVIDERS, type Provider } from '../providers/providers.ts'
+import {
+  ALL_LEVELS,
+  type Capability,
+  type Level,
+  PROVIDERS,
+  type Provider,
+} from '../providers/provider-traits.ts'
 
 /** The providers whose formats an endpoint can have. Requests to Bedrock are signed, for which it has no key. */
 const FORMATS = ['openai-compatible', 'openai', 'anthropic'] as const satisfies Provider[]

@@ -3,7 +3,7 @@ import { isJsonObject, tryParseJson } from '../../core/json/json.ts'
 import { type Model, ModelConfigurationError, ModelError } from '../../core/model.ts'
 import { type Environment, MODEL_PRICES } from '../../environment.ts'
 import { type ModelName, parseModelName, prefixOf, toModelId } from '../model-name.ts'
-import { traitsOf } from '../providers/providers.ts'
+import type { Provider } from '../providers/provider-traits.ts'
 import { findRates, findRatesProblem, type Rates } from './rates.ts'
 
 /** `above`: the rates of all tokens of a response whose input has more than `tokens` tokens. */
@@ -19,6 +19,12 @@ export type PriceTable = {
   providers: Record<string, (Price & { models: string })[]>
 }
 
+/**
+ * https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool#usage-and-pricing
+ * https://platform.openai.com/docs/pricing#built-in-tools
+ */
+const SEARCH_PRICES: Partial<Record<Provider, number>> = { anthropic: 0.01, openai: 0.01 }
+
 /** Prices of the setting `MODEL_PRICES`, by `{provider}/{model}`; a `*` at the end matches any rest. */
 type OwnPrices = Record<string, Rates>
 
@@ -30,7 +36,7 @@ type OwnPrices = Record<string, Rates>
 export async function findPrice(name: string, environment: Environment): Promise<Price | null> {
   const parsed = parseModelName(name, environment)
   const price = await findTokenPrice(parsed, environment)
-  const webSearch = traitsOf(parsed.provider).webSearch?.costUsd
+  const webSearch = SEARCH_PRICES[parsed.provider]
   return price && { ...(webSearch !== undefined && { webSearch }), ...price }
 }
 

@@ -4,6 +4,10 @@ import type { ModelStopReason, WebSearch } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
 import type { StrictRules } from '../requests/strict-schema.ts'
 
+/** The model providers, by the prefix of the names of their models. */
+export const PROVIDERS = ['bedrock', 'anthropic', 'openai', 'openai-compatible'] as const
+export type Provider = (typeof PROVIDERS)[number]
+
 /** `default` sends no level: the provider decides. */
 export const REASONING_LEVELS = [
   'none',
@@ -65,8 +69,6 @@ export type WebSearchTraits = {
   toTool(search: WebSearch): { id: `${string}.${string}`; args: JsonObject; options?: JsonObject }
   /** Begins the ids of its calls. */
   callPrefix: string
-  /** What the provider charges for a search, in US dollars. */
-  costUsd: number
   /** The text that stands for a search in the history; `open` returns a model that sends the search in its place. */
   toText?(callId: string, result: Json): string
 }

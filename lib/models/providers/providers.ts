@@ -30,12 +30,12 @@ import {
   type Level,
   LOW_TO_MAX,
   NONE_TO_MAX,
+  type Provider,
   type ProviderTraits,
 } from './provider-traits.ts'
 
-/** The model providers, by the prefix of the names of their models. */
-export const PROVIDERS = ['bedrock', 'anthropic', 'openai', 'openai-compatible'] as const
-export type Provider = (typeof PROVIDERS)[number]
+/** Declared there so that what needs only the names does not load the traits. */
+export { PROVIDERS, type Provider } from './provider-traits.ts'
 
 export const traitsOf = (provider: Provider): ProviderTraits => TRAITS[provider]
 
@@ -179,7 +179,6 @@ export const TRAITS = {
       // Of later versions, results are filtered by code that Anthropic executes, which is another tool.
       toTool: (search) => ({ id: 'anthropic.web_search_20250305', args: search }),
       callPrefix: 'srvtoolu_',
-      costUsd: 0.01,
     },
 
     strict: CLAUDE_STRICT,
@@ -254,7 +253,6 @@ export const TRAITS = {
         options: { maxToolCalls: maxUses },
       }),
       callPrefix: 'ws_',
-      costUsd: 0.01,
       toText: toSearchText,
     },
 

@@ -5,29 +5,12 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
 import type { Json, JsonObject } from '../../core/json/json.ts'
-import { ModelConfigurationError, ModelError, type ToolDeclaration, WEB_SEARCH } from '../../core/model.ts'
-import type { Environment } from '../../environment.ts'
-import { formatModelName, type ModelName, parseModelName } from '../model-name.ts'
-import { supports } from '../providers/model-traits.ts'
+import { ModelError, type ToolDeclaration, WEB_SEARCH } from '../../core/model.ts'
+import { findSearchProblem } from '../check-model.ts'
+import type { ModelName } from '../model-name.ts'
 import { traitsOf } from '../providers/providers.ts'
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number]
-
-/** Why a model cannot search the web; null if it can. */
-const findProblem = (name: ModelName): string | null =>
-  traitsOf(name.provider).webSearch && supports(name, 'webSearch')
-    ? null
-    : `The provider of the model ${formatModelName(name)} does not search the web for it, as the tool ${WEB_SEARCH} requires. Use a model of anthropic or openai that can.`
-
-/** @throws ModelConfigurationError if an agent has the tool and the model cannot search the web */
-export function checkWebSearch(
-  model: string,
-  tools: { webSearch?: unknown }[],
-  environment?: Environment,
-): void {
-  const problem = tools.some(({ webSearch }) => webSearch) && findProblem(parseModelName(model, environment))
-  if (problem) throw new ModelConfigurationError(problem)
-}
 
 type SearchTool = { tool: LanguageModelV4ProviderTool; options: JsonObject }
 
@@ -38,9 +21,9 @@ type SearchTool = { tool: LanguageModelV4ProviderTool; options: JsonObject }
 export function toSearchTool(tools: ToolDeclaration[], name: ModelName): SearchTool | null {
   const search = tools.find(({ webSearch }) => webSearch)?.webSearch
   if (!search) return null
-  const problem = findProblem(name)
-  const found = problem === null && traitsOf(name.provider).webSearch?.toTool(search)
-  if (!found) throw new ModelError(problem ?? '', { isTransient: false })
+  const problem = findSearchProblem(name)
+  const found = traitsOf(name.provider).webSearch?.toTool(search)
+  if (problem || !found) throw new ModelError(problem ?? '', { isTransient: false })
   const { id, args, options = {} } = found
   return { tool: { type: 'provider', id, name: WEB_SEARCH, args }, options }
 }
