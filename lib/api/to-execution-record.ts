@@ -1,6 +1,12 @@
 import { hasScope } from '../access/permissions.ts'
 import type { Access } from '../core/access.ts'
-import type { Execution, ExecutionSummary, Usage } from '../core/execution.ts'
+import {
+  type Execution,
+  type ExecutionSummary,
+  isUnused,
+  type Usage,
+  usageOfTree,
+} from '../core/execution.ts'
 import type { CallResult, RecordedStep } from '../core/step.ts'
 import type {
   ExecutionRecord,
@@ -32,6 +38,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     steps: execution.steps,
     ...toUsageRecord(execution.usage),
     ...(execution.steps === 0 && isUnused(execution.usage) && { costUsd: 0 }),
+    ...toTotal(execution),
     model: execution.model,
     learnedFrom: execution.learnedFrom ?? [],
     ...(execution.warnings.length > 0 && { warnings: execution.warnings }),
@@ -102,8 +109,11 @@ function toOutcome(recorded: CallResult | undefined) {
 const getDurationMs = ({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }) =>
   Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
 
-/** Nothing costs nothing, whatever the price of the model. */
-const isUnused = ({ inputTokens, outputTokens }: Usage): boolean => inputTokens + outputTokens === 0
+/** With the agents that it called as tools. */
+function toTotal(execution: Execution) {
+  const total = toUsageRecord(usageOfTree(execution) ?? { ...execution.usage, costUsd: 0 })
+  return { totalUsage: total.usage, totalCostUsd: total.costUsd }
+}
 
 /** The tokens and the cost, which a record has next to each other. */
 export function toUsageRecord(usage: Usage): { usage: UsageRecord; costUsd: number | null } {

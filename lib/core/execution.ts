@@ -110,6 +110,8 @@ export type Execution = {
   lostSteps: LostStep[]
   /** What responses have used that ended early or were invalid, so that they are in no step; null without any. */
   lostUsage: Usage | null
+  /** What the agents have used that it called as tools, with those that they called; null without any. */
+  childUsage: Usage | null
   /** The retryable error that made the last worker release it. */
   lastError: ExecutionError | null
   lease: Lease | null
@@ -128,7 +130,7 @@ export type Execution = {
 export type LostStep = { number: number; attempt: number; usage?: Usage }
 
 /** What the stored model responses of a run have used so far. */
-export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'>
+export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'> & { childUsage?: Usage }
 
 /** An execution without its payloads. */
 export type ExecutionSummary = Omit<Execution, 'input' | 'inputAdaptations' | 'output' | 'feedback' | 'logs'>
@@ -208,6 +210,7 @@ export function newExecution(params: NewExecution): Execution {
     outages: 0,
     lostSteps: [],
     lostUsage: null,
+    childUsage: null,
     lastError: null,
     lease,
     openUntil: now + graceMs,
@@ -254,6 +257,14 @@ export function totalUsage({ steps, usage, lostSteps, lostUsage }: Used): Usage 
   )
   return used.length > 0 ? used.reduce(addUsage) : usage
 }
+
+/** What a run has used, with the agents that it called as tools; null if nothing. */
+export function usageOfTree({ usage, childUsage }: Pick<Execution, 'usage' | 'childUsage'>): Usage | null {
+  const used = [isUnused(usage) ? null : usage, childUsage].filter((each) => each !== null)
+  return used.length > 0 ? used.reduce(addUsage) : null
+}
+
+export const isUnused = ({ inputTokens, outputTokens }: Usage): boolean => inputTokens + outputTokens === 0
 
 /** To a billionth of a dollar, so that sums show no binary fractions. */
 export const roundDollars = (amount: number): number => Math.round(amount * 1e9) / 1e9

@@ -27,10 +27,11 @@ export type ToolCall = { id: string; name: string; input: Json; error: string | 
 
 /**
  * The outcome of a tool call: its result, or the error message for the model. `value` describes each image.
- * `executionId`: the execution of the agent that was called.
+ * `executionId`: the execution of the agent that was called. `usage`: what it used, with the agents that it called.
  */
 export type ToolResult = ({ ok: true; value: Json; images?: Media[] } | { ok: false; error: string }) & {
   executionId?: string
+  usage?: Usage
 }
 
 /**

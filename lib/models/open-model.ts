@@ -15,6 +15,7 @@ import { checkModel, findMediaProblem } from './check-model.ts'
 import { connect } from './endpoints/connection.ts'
 import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
 import { formatModelName, type ModelName, prefixOf } from './model-name.ts'
+import { limitOutput } from './output-limit.ts'
 import { getAnswerModes, getOutputLimit, toReasoningOptions } from './providers/model-traits.ts'
 import { traitsOf } from './providers/providers.ts'
 import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './requests/to-prompt.ts'
@@ -54,8 +55,8 @@ export async function openModel(
   const open = (send: typeof fetch) => traits.open(name.model, { baseURL, variable, fetch: send })
   const model = await open(fetch)
   const toWireRequest = wireRules(name)
-  const { options, maxOutputTokens, ...rest } = { ...toReasoningOptions(name), ...settings }
-  const fixedOptions = { ...options, ...traits.options }
+  const { options: reasoning, maxOutputTokens, ...fixed } = { ...toReasoningOptions(name), ...settings }
+  const options = { ...reasoning, ...traits.options }
   const limit = maxOutputTokens ?? readOutputLimit(name, environment)
   const answerModes = getAnswerModes(name)
   /** What the server does not accept: the request is sent again without it. */
@@ -74,13 +75,14 @@ export async function openModel(
     let wire: WireRequest | undefined
     try {
       const search = isText ? null : toSearchTool(tools, name)
-      const outputLimit = outputLimitOf(request, name, limit)
+      const output = { maxOutputTokens: outputLimitOf(request, name, limit), options }
+      const limited = limitOutput(name, output, request.maxOutputTokens)
       wire = toWireRequest(
         {
-          ...rest,
-          ...(outputLimit !== undefined && { maxOutputTokens: outputLimit }),
+          ...fixed,
+          ...(limited.maxOutputTokens !== undefined && { maxOutputTokens: limited.maxOutputTokens }),
           ...(isText ? toResponseFormat(request) : toTools(request, answerModes, search)),
-          providerOptions: { [traits.optionsKey]: { ...fixedOptions, ...search?.options } },
+          providerOptions: { [traits.optionsKey]: { ...limited.options, ...search?.options } },
           prompt: toPrompt(request),
           abortSignal: timeout.signal,
           includeRawChunks: traits.stream?.readRefusal !== undefined,

@@ -25,9 +25,9 @@ export async function limitResult(
   secrets: Pick<Secrets, 'mask' | 'maskText'>,
   maxBytes: number = MAX_RESULT_BYTES.default,
 ): Promise<ToolResult> {
-  const { executionId } = result
+  const { executionId, usage } = result
   const limited = await limitStored(limitContent(result, secrets, maxBytes))
-  return { ...limited, ...(executionId !== undefined && { executionId }) }
+  return { ...limited, ...(executionId !== undefined && { executionId }), ...(usage && { usage }) }
 }
 
 const compress = promisify(gzip)

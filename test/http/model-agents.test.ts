@@ -171,20 +171,21 @@ describe('maxAgentSteps', () => {
 })
 
 describe('a budget', () => {
-  const wrong = () => ({ calls: [finalAnswer({ wrong: true })] })
+  const usage = { inputTokens: 1_000, outputTokens: 5 }
+  const wrong = () => ({ calls: [finalAnswer({ wrong: true })], usage })
 
   it('in tokens ends the run in ERROR BudgetExceeded', async () => {
     const name = system.newId()
     scripted.script(name, wrong)
     const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
-    const { json } = await call('POST', `${SUMMARIZE}?model=${model}&maxTokens=16`, { body: { text: 'x' } })
+    const { json } = await call('POST', `${SUMMARIZE}?model=${model}&maxTokens=1800`, { body: { text: 'x' } })
     expect(json).toMatchObject({
       status: 500,
       code: 'ExecutionFailed',
-      error: { code: 'BudgetExceeded', step: 2, spent: { tokens: 30, costUsd: null } },
+      error: { code: 'BudgetExceeded', step: 2, spent: { tokens: 2_010, costUsd: null } },
     })
     const record = (await call('GET', `/v1/agent_executions/${json.executionId}`)).json
-    expect(record).toMatchObject({ steps: 2, costUsd: null, usage: { inputTokens: 20, outputTokens: 10 } })
+    expect(record).toMatchObject({ steps: 2, costUsd: null, usage: { inputTokens: 2_000, outputTokens: 10 } })
     const [step] = (await call('GET', `/v1/agent_executions/${json.executionId}/steps`)).json
     expect(step).toMatchObject({ costUsd: null, usage: { cacheWriteTokens: null, reasoningTokens: null } })
   })
@@ -193,13 +194,13 @@ describe('a budget', () => {
     const name = `priced-${system.newId()}`
     scripted.script(name, wrong)
     const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
-    const { json } = await call('POST', `${SUMMARIZE}?model=${model}&maxCostUsd=0.02`, {
+    const { json } = await call('POST', `${SUMMARIZE}?model=${model}&maxCostUsd=1`, {
       body: { text: 'x' },
     })
-    expect(json.error).toMatchObject({ code: 'BudgetExceeded', spent: { tokens: 15, costUsd: 0.02 } })
-    expect((await call('GET', `/v1/agent_executions/${json.executionId}`)).json.costUsd).toBe(0.02)
+    expect(json.error).toMatchObject({ code: 'BudgetExceeded', spent: { tokens: 1_005, costUsd: 1.01 } })
+    expect((await call('GET', `/v1/agent_executions/${json.executionId}`)).json.costUsd).toBe(1.01)
     const steps = (await call('GET', `/v1/agent_executions/${json.executionId}/steps`)).json
-    expect(steps.map(({ costUsd }: { costUsd: number }) => costUsd)).toEqual([0.02])
+    expect(steps.map(({ costUsd }: { costUsd: number }) => costUsd)).toEqual([1.01])
   })
 
   it.each([
@@ -220,9 +221,9 @@ describe('a budget', () => {
     const post = (query: string, headers = {}) =>
       call('POST', `${SUMMARIZE}?model=${model}&useCache=true${query}`, { body: { text: name }, headers })
     const keyed = { 'Idempotency-Key': name }
-    expect((await post('&maxTokens=100', keyed)).json).toEqual(summary)
-    expect((await post('&maxTokens=100', keyed)).json).toEqual(summary)
-    expect((await post('&maxTokens=101', keyed)).json.code).toBe('IdempotencyKeyReused')
+    expect((await post('&maxTokens=5000', keyed)).json).toEqual(summary)
+    expect((await post('&maxTokens=5000', keyed)).json).toEqual(summary)
+    expect((await post('&maxTokens=5001', keyed)).json.code).toBe('IdempotencyKeyReused')
     expect((await post('', keyed)).json.code).toBe('IdempotencyKeyReused')
     const hit = await post('&maxTokens=5')
     expect(hit.headers.get('cache-status')).toContain('hit')

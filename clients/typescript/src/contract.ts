@@ -73,6 +73,10 @@ export type Execution = {
   usage: Usage
   /** The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price. */
   costUsd: number | null
+  /** With the agents called as tools, as soon as their calls have ended. */
+  totalUsage: Usage
+  /** The same in US dollars. Null if the model, or that of an agent, has no price. */
+  totalCostUsd: number | null
   /** The model that was used. Null for a code agent. */
   model: string | null
   /** The past executions that the model was shown as examples. */
@@ -139,6 +143,10 @@ export type ExecutionSummary = {
   usage: Usage
   /** The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price. */
   costUsd: number | null
+  /** With the agents called as tools, as soon as their calls have ended. */
+  totalUsage: Usage
+  /** The same in US dollars. Null if the model, or that of an agent, has no price. */
+  totalCostUsd: number | null
   /** The model that was used. Null for a code agent. */
   model: string | null
   /** The past executions that the model was shown as examples. */

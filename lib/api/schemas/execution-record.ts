@@ -89,6 +89,10 @@ export const executionRecord = z
     costUsd: nullableNumber.describe(
       'The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price.',
     ),
+    totalUsage: usageRecord.describe('With the agents called as tools, as soon as their calls have ended.'),
+    totalCostUsd: nullableNumber.describe(
+      'The same in US dollars. Null if the model, or that of an agent, has no price.',
+    ),
     model: nullableText.describe('The model that was used. Null for a code agent.'),
     learnedFrom: z.array(z.uuid()).describe('The past executions that the model was shown as examples.'),
     warnings: z

@@ -59,6 +59,7 @@ const PLAIN_FIELDS = {
   outages: 0,
   lostSteps: [],
   lostUsage: null,
+  childUsage: null,
   openUntil: null,
   deadlineAt: undefined,
   idempotencyId: null,

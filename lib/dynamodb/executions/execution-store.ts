@@ -107,9 +107,11 @@ export function executionStore(table: Table): ExecutionStore {
       const item = updated ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       // Recorded since the claim.
-      const { learnedFrom, steps, usage, model, lostSteps, lostUsage } = toSummary(item as ExecutionItem)
+      const { learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage } = toSummary(
+        item as ExecutionItem,
+      )
       const finished = transitions.applyTransition(execution, transition)
-      return { ...finished, learnedFrom, steps, usage, model, lostSteps, lostUsage }
+      return { ...finished, learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage }
     },
 
     async end({ organizationId, id, unleasedAt, ...ending }) {

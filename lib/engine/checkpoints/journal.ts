@@ -52,6 +52,8 @@ export class Journal {
   private totals = { steps: 0, usage: NO_USAGE }
   /** Steps that earlier attempts could not store. */
   private readonly lostBefore: LostStep[]
+  /** What agents have used that were called as tools. */
+  private childUsage: Usage | null = null
   /** What responses of all attempts have used that could not be used. */
   private lostUsage: Usage | null
   /** The step that this worker is storing, or could not store. */
@@ -65,7 +67,10 @@ export class Journal {
   private constructor(params: Params, recorded: RecordedStep[]) {
     this.params = params
     this.recorded = recorded
-    for (const { step } of recorded) this.totals = this.totalsWith(step)
+    for (const { step, results } of recorded) {
+      this.totals = this.totalsWith(step)
+      for (const { result } of results.values()) this.addChild(result.usage)
+    }
     const { lostSteps, lostUsage } = params.execution
     this.lostUsage = lostUsage
     this.lostBefore = stillLost(lostSteps, recorded)
@@ -86,7 +91,7 @@ export class Journal {
   }
 
   get progress(): Progress {
-    return { ...this.totals, model: this.model }
+    return { ...this.totals, model: this.model, ...(this.childUsage && { childUsage: this.childUsage }) }
   }
 
   /** Steps of the run that were computed, and are not known to be stored. */
@@ -101,7 +106,7 @@ export class Journal {
     return { ...(hasLostSteps && { lostSteps }), ...(lostUsage && { lostUsage }) }
   }
 
-  /** What the run has used so far, also for what is lost. */
+  /** What the run has used so far, also for what is lost, without the agents that it called. */
   get usage(): Usage {
     return totalUsage({ ...this.totals, lostSteps: this.lostSteps, lostUsage: this.lostUsage })
   }
@@ -174,6 +179,7 @@ export class Journal {
       result: { ...result, ...this.attempt },
     })
     results.set(result.callId, stored)
+    this.addChild(stored.result.usage)
     this.hasGrown = true
     heartbeat.report(this.progress)
   }
@@ -185,6 +191,10 @@ export class Journal {
 
   private assertMayWrite(): void {
     if (this.isClosed || !this.params.heartbeat.isHeld) throw leaseLost()
+  }
+
+  private addChild(usage: Usage | undefined): void {
+    if (usage) this.childUsage = this.childUsage ? addUsage(this.childUsage, usage) : usage
   }
 
   private totalsWith(step: Step): Journal['totals'] {
@@ -202,7 +212,7 @@ export class Journal {
     this.assertMayWrite()
     if (!this.hasRenewed && !(await heartbeat.renew().catch(ifUnavailable))) throw leaseLost()
     const totals = this.totalsWith(step)
-    const progress = { ...totals, model: this.model }
+    const progress = { ...this.progress, ...totals }
     const { id: executionId, lease } = execution
     if (!(await steps.append({ executionId, owner: lease.owner, step, progress }))) throw leaseLost()
     const recorded: RecordedStep = { step, results: new Map() }

@@ -4,6 +4,7 @@ import type { LeaseTimes } from '../../core/lease-times.ts'
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
 import type { Journal } from '../checkpoints/journal.ts'
+import type { RunBudget } from './run-budget.ts'
 
 export type RetryLimits = {
   system: System
@@ -13,6 +14,8 @@ export type RetryLimits = {
   /** Whether another model, or a later attempt from the queue, continues if this model does not respond. */
   hasAlternative: boolean
   journal: Pick<Journal, 'addLostResponse'>
+  /** Null for a run without a limit. */
+  budget: Pick<RunBudget, 'limit'> | null
 }
 
 /** With an alternative. Without one, only the time is limited. */
@@ -26,18 +29,18 @@ const MAX_DELAY_SHARE = 1 / 6
  * within 60 s and half of the time that is left. With an alternative, the model is not worth waiting for that long.
  * Responses that arrived and cannot be used are counted.
  * @throws ModelError if it is permanent, persists, or asks for a longer wait
- * @throws AttemptStopped `LeaseLost`
+ * @throws BudgetExceeded, AttemptStopped `LeaseLost`
  */
 export function respondWithRetry(
   model: Model,
   request: ModelRequest,
-  { system, times, endsAt, hasAlternative, journal }: RetryLimits,
+  { system, times, endsAt, hasAlternative, journal, budget }: RetryLimits,
 ): Promise<ModelResponse> {
   const { signal } = request
   const { retryDelayMs, retryWindowMs, backoffMs } = times
   const maxWaitMs = hasAlternative ? backoffMs : retryWindowMs
   let giveUpAt: number | undefined
-  return pRetry(() => model.respond(request), {
+  return pRetry(async () => model.respond(budget ? budget.limit(request, model) : request), {
     retries: hasAlternative ? MAX_RETRIES : Number.POSITIVE_INFINITY,
     minTimeout: retryDelayMs,
     maxTimeout: retryWindowMs * MAX_DELAY_SHARE,

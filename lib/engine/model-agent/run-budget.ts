@@ -1,44 +1,49 @@
-import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import type { Version } from '../../core/agent.ts'
 import {
   addSpending,
+  allowOutput,
   type Budget,
-  findExcess,
-  NO_SPENDING,
   type Spending,
   shareBudget,
   toBudget,
   toSpending,
 } from '../../core/budget.ts'
-import type { Execution, ExecutionError, LostStep } from '../../core/execution.ts'
-import type { ToolCall } from '../../core/model.ts'
-import { type RecordedStep, type Step, stillLost } from '../../core/step.ts'
+import { addUsage, type Execution, type ExecutionError, type Usage } from '../../core/execution.ts'
+import type { Model, ModelRequest, ToolCall } from '../../core/model.ts'
+import type { RecordedStep, Step } from '../../core/step.ts'
+import { estimateInputTokens } from '../../models/estimate-tokens.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
-import type { Engine } from '../engine.ts'
-import { callKeyOf, childId } from './call-key.ts'
+import type { Journal } from '../checkpoints/journal.ts'
+
+/** What is left of a budget is not enough for the next model request. */
+export class BudgetExceeded extends Error {
+  override readonly name = 'BudgetExceeded'
+  readonly error: ExecutionError
+
+  constructor(error: ExecutionError) {
+    super(error.message)
+    this.error = error
+  }
+}
 
 type Params = {
-  engine: Engine
-  execution: Execution
-  version: Version
-  journal: { readonly recorded: RecordedStep[]; readonly lostSteps: LostStep[] }
+  execution: Pick<Execution, 'options'>
+  version: Pick<Version, 'tools'>
+  journal: Pick<Journal, 'recorded' | 'usage'>
 }
 
 /**
  * The budget of a run, which includes what the agents spend that it calls as tools. All spending derives from the
- * journals of the run and of these agents, so that no worker starts from zero, and no write is needed to count it. What
- * could not be stored in a journal is in the record.
+ * journal, so that no worker starts from zero, and no request is needed to count it: the result of a called agent has
+ * what it used, and what could not be stored in the journal is in the record.
  */
 export class RunBudget {
   private readonly params: Params
   private readonly budget: Budget
-  /** Of the first steps, in order; a chain, because parallel calls ask at the same time. */
-  private counted: Promise<{ steps: number; spent: Spending }>
 
   private constructor(params: Params, budget: Budget) {
     this.params = params
     this.budget = budget
-    this.counted = Promise.resolve({ steps: 0, spent: lostSpending(params.journal.lostSteps) })
   }
 
   /** Null for a run without a limit. */
@@ -52,67 +57,43 @@ export class RunBudget {
     return this.budget.maxCostUsd !== null
   }
 
-  /** To be called before each model request, when the calls of all steps have ended. @throws Unavailable */
-  async findExcess(): Promise<ExecutionError | null> {
-    return findExcess(this.budget, await this.spentIn(this.params.journal.recorded.length))
-  }
-
-  /** The budget of each of the agents that the last step calls. @throws Unavailable */
-  async share(): Promise<Budget> {
+  /**
+   * The request with an output limit that the rest of the budget allows. To be called before each request, retries
+   * included, when the calls of all steps have ended.
+   * @throws BudgetExceeded if its estimated input is too large
+   */
+  limit(request: ModelRequest, { costOf }: Pick<Model, 'costOf'>): ModelRequest {
     const { recorded } = this.params.journal
+    const inputTokens = estimateInputTokens(request)
+    const allowed = allowOutput(this.budget, this.spentWith(recorded), { inputTokens, costOf })
+    if (typeof allowed === 'number') return { ...request, maxOutputTokens: allowed }
+    throw new BudgetExceeded({ ...allowed, step: recorded.length })
+  }
+
+  /**
+   * The budget of each of the agents that the last step calls: an equal part of what was left before they began. The
+   * same for each worker that starts one of them, so that together they have no more than that.
+   */
+  share(): Budget {
+    const { journal, version } = this.params
+    const { recorded } = journal
     const last = recorded.at(-1)
-    if (!last) return this.budget
-    const spent = addSpending(await this.spentIn(recorded.length - 1), ownSpending(last.step))
-    return shareBudget(this.budget, spent, agentCallsOf(last.step, this.params.version).length)
+    const agents = last ? agentCallsOf(last.step, version).length : 1
+    return shareBudget(this.budget, this.spentWith(recorded.slice(0, -1)), agents)
   }
 
-  /** What a number of first steps have spent, whose calls have ended. */
-  private spentIn(steps: number): Promise<Spending> {
-    const { engine, execution, version, journal } = this.params
-    this.counted = this.counted.then(async (counted) => {
-      const added = journal.recorded.slice(counted.steps, steps)
-      const spent = await spendingOf(engine, execution, version, added)
-      return { steps: counted.steps + added.length, spent: addSpending(counted.spent, spent) }
-    })
-    return this.counted.then(({ spent }) => spent)
+  /** By the run itself, and by the agents that these steps have called. */
+  private spentWith(steps: RecordedStep[]): Spending {
+    const used = steps.flatMap(({ results }) =>
+      [...results.values()].flatMap(({ result }) => result.usage ?? []),
+    )
+    const children: Usage | null = used.length > 0 ? used.reduce(addUsage) : null
+    return addSpending(toSpending(this.params.journal.usage), toSpending(children))
   }
 }
-
-async function spendingOf(
-  engine: Engine,
-  execution: Execution,
-  version: Version | null,
-  recorded: RecordedStep[],
-): Promise<Spending> {
-  const { organizationId } = execution
-  const children = recorded.flatMap(({ step }) =>
-    agentCallsOf(step, version).map((call) => childId(execution, callKeyOf(execution, step, call))),
-  )
-  let spent = NO_SPENDING
-  for (const { step } of recorded) spent = addSpending(spent, ownSpending(step))
-  for (const id of children) spent = addSpending(spent, await readSpending(engine, { organizationId, id }))
-  return spent
-}
-
-/** From the journal of a called agent: the record of one that was cancelled may lag behind. */
-async function readSpending(engine: Engine, key: { organizationId: string; id: string }): Promise<Spending> {
-  const execution = await engine.executions.get(key)
-  if (!execution) return NO_SPENDING
-  const [version, recorded] = await Promise.all([
-    resolveVersionOf(engine.agents, execution),
-    engine.steps.read({ executionId: key.id }),
-  ])
-  const spent = await spendingOf(engine, execution, version, recorded)
-  return addSpending(spent, lostSpending(stillLost(execution.lostSteps, recorded)))
-}
-
-const lostSpending = (lost: LostStep[]): Spending =>
-  lost.map(({ usage }) => (usage ? toSpending(usage) : NO_SPENDING)).reduce(addSpending, NO_SPENDING)
-
-const ownSpending = (step: Step): Spending => (step.kind === 'MODEL' ? toSpending(step.usage) : NO_SPENDING)
 
 /** The calls of a step whose tool is another agent. */
-export function agentCallsOf(step: Step, version: Version | null): ToolCall[] {
+export function agentCallsOf(step: Step, version: Pick<Version, 'tools'> | null): ToolCall[] {
   if (step.kind !== 'MODEL') return []
   const tools = (version?.tools ?? []) as ToolDocument[]
   const isAgent = ({ name, error }: ToolCall) =>

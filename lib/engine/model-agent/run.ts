@@ -44,7 +44,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     const message = 'The agent names no model and DEFAULT_MODEL is not set.'
     return failure({ code: 'ModelNotConfigured', message })
   }
-  const budget = RunBudget.of({ engine, execution, version, journal })
+  const budget = RunBudget.of({ execution, version, journal })
   const price = await findPrice(name, environment)
   if (budget?.isInDollars && !price) {
     const message = `The run has a budget in US dollars (maxCostUsd), but the model ${name} has no price.`

@@ -36,7 +36,7 @@ import {
 import { findFailure, TOOLS_NEVER_CALLED, toolsNeverCalled, toRequestFailure } from './find-failure.ts'
 import { History } from './history.ts'
 import { respondWithRetry } from './respond-with-retry.ts'
-import type { RunBudget } from './run-budget.ts'
+import { BudgetExceeded, type RunBudget } from './run-budget.ts'
 
 type Params = {
   /** Its input describes the files. */
@@ -47,7 +47,7 @@ type Params = {
   tools: Pick<Tools, 'declarations' | 'call'>
   journal: Journal
   /** Null for a run without a limit. */
-  budget: Pick<RunBudget, 'findExcess'> | null
+  budget: Pick<RunBudget, 'limit'> | null
   /** Shown to the model; empty without dynamic learning. */
   examples: Example[]
   checkOutput: Validator
@@ -96,12 +96,11 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
     if (error) return fail(error)
     const givesUpTools = isEquipped && history.answerMode === 'json' && !history.hasUsedTools
     if (givesUpTools && version.requireTools) return fail(toolsNeverCalled(steps.length))
-    const excess = await params.budget?.findExcess()
-    if (excess) return fail({ ...excess, step: steps.length })
     journal.assertMayBegin()
     try {
       await journal.append(await nextStep(params, history))
     } catch (error) {
+      if (error instanceof BudgetExceeded) return fail(error.error)
       if (!(error instanceof ModelError)) throw error
       const executionError = toRequestFailure(error, history, steps.length + 1)
       if (error.isTransient && retry.mode === 'requeue')

@@ -1,7 +1,7 @@
 import { resolveVersion } from '../../agents/resolve-version.ts'
 import type { Version } from '../../core/agent.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { Execution } from '../../core/execution.ts'
+import { type Execution, usageOfTree } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { MAX_CHILDREN } from '../../core/limits.ts'
 import type { InputFile, ToolResult } from '../../core/model.ts'
@@ -9,6 +9,7 @@ import type { RecordedStep } from '../../core/step.ts'
 import { failed, ToolError } from '../../tools/tool.ts'
 import type { Engine } from '../engine.ts'
 import { callKeyOf, childId } from './call-key.ts'
+import { readUsage } from './child-usage.ts'
 import { passFiles, withFileNames } from './input-files.ts'
 import { agentCallsOf, type RunBudget } from './run-budget.ts'
 import { type RunAttempt, runChild } from './run-child.ts'
@@ -80,16 +81,19 @@ export function subAgents(
         input: passed.input,
         signal,
         endsAt,
-        share: (await budget?.share()) ?? null,
+        share: budget?.share() ?? null,
       }).catch((error: unknown) => {
         // The timeout of the call. The execution counts all the same.
         if (error instanceof ToolError) return error
         throw error
       })
-      if (ended instanceof ToolError) return { ...failed(ended.message), executionId: id }
-      if (ended.output) return { ok: true, value: ended.output, executionId: id }
+      const isInterrupted = ended instanceof ToolError
+      const usage = isInterrupted ? await readUsage(engine, { organizationId, id }) : usageOfTree(ended)
+      const recorded = { executionId: id, ...(usage && { usage }) }
+      if (isInterrupted) return { ...failed(ended.message), ...recorded }
+      if (ended.output) return { ok: true, value: ended.output, ...recorded }
       const reason = ended.error?.message ?? 'no reason was recorded'
-      return { ...failed(`The agent ${slug} failed: ${reason}`), executionId: id }
+      return { ...failed(`The agent ${slug} failed: ${reason}`), ...recorded }
     },
   }
 }

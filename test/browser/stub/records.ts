@@ -104,6 +104,8 @@ export const anExecutionRecord = (
     steps: 1,
     usage: aUsage(),
     costUsd: 0.0004,
+    totalUsage: aUsage(),
+    totalCostUsd: 0.0004,
     model: 'openai/gpt-5-mini',
     learnedFrom: [],
     feedback: null,

@@ -11,10 +11,10 @@ import { type Random, seededRandom } from '../../support/data/random.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import type { ScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import type { ScriptedResponse } from '../../support/scripted-model/turn.ts'
+import type { Reply } from '../../support/scripted-model/turn.ts'
 
-const MAX_RESPONSE = { inputTokens: 300, outputTokens: 100 }
-const MAX_RESPONSE_TOKENS = MAX_RESPONSE.inputTokens + MAX_RESPONSE.outputTokens
+/** Fewer input tokens than are estimated, so that no run may exceed its budget. */
+const MAX_RESPONSE = { inputTokens: 100, outputTokens: 2_000 }
 /** US dollars per million tokens: a token costs a thousandth of a cent, whether input or output. */
 const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
 const DOLLARS_PER_TOKEN = 0.00001
@@ -27,7 +27,9 @@ async function publishAgents({ scriptModel }: ScriptedEngine): Promise<Record<Sl
   const organizationId = system.newId()
   const entries = Object.entries(AGENTS).map(async ([slug, tools]) => {
     const random = seededRandom(1, slug)
-    const { model } = scriptModel(() => randomResponse(random, tools))
+    const { model } = scriptModel(({ maxOutputTokens }) =>
+      randomResponse(random, tools, maxOutputTokens ?? 0),
+    )
     const version = await aModelAgent({
       organizationId,
       slug,
@@ -39,11 +41,12 @@ async function publishAgents({ scriptModel }: ScriptedEngine): Promise<Record<Sl
   return Object.fromEntries(await Promise.all(entries))
 }
 
-function randomResponse(random: Random, agents: readonly string[]): ScriptedResponse {
+function randomResponse(random: Random, agents: readonly string[], maxTokens: number): Reply {
   const usage = {
     inputTokens: random.between(0, MAX_RESPONSE.inputTokens),
-    outputTokens: random.between(1, MAX_RESPONSE.outputTokens),
+    outputTokens: Math.min(random.between(1, MAX_RESPONSE.outputTokens), maxTokens),
   }
+  if (random.next() < 0.1) return { cut: { text: 'word '.repeat(usage.outputTokens / 2) }, by: 'close' }
   if (random.next() < 0.1) return { usage, calls: [finalAnswer({ answer: 'Because.' })] }
   if (agents.length === 0 || random.next() < 0.3) return { usage, calls: [finalAnswer({ wrong: true })] }
   const calls = Array.from({ length: random.between(1, 3) }, () => ({
@@ -110,22 +113,18 @@ async function readRun(engine: Engine, organizationId: string, id: string): Prom
   return execution && { execution, steps: await engine.steps.read({ executionId: id }) }
 }
 
-const tokensOf = (steps: RecordedStep[]): number =>
-  steps.reduce((sum, { step }) => {
-    if (step.kind !== 'MODEL') return sum
-    return sum + step.usage.inputTokens + step.usage.outputTokens
-  }, 0)
-
-/** How many agents can have been working at the same time: the parallel calls of a step, each with its own. */
-function branchesOf(run: Run, runs: Run[]): number {
-  const children = runs.filter(({ execution }) => execution.parentExecutionId === run.execution.id)
-  const parallel = children.reduce((sum, child) => sum + branchesOf(child, runs), 0)
-  return Math.max(parallel, 1)
+/** Of the steps of a run, and of its lost responses. */
+function tokensOf({ execution: { lostUsage }, steps }: Run): number {
+  const used = steps.map(({ step }) => (step.kind === 'MODEL' ? step.usage : null))
+  return [...used, lostUsage].reduce(
+    (sum, usage) => sum + (usage ? usage.inputTokens + usage.outputTokens : 0),
+    0,
+  )
 }
 
 /**
- * Runs agents with random budgets, usage and kills, and checks that none spends more than its budget and one response
- * per parallel branch. Returns how many runs ended in each way.
+ * Runs agents with random budgets, usage, cut streams and kills, and checks that none spends more than its budget, with
+ * the agents that it calls. Returns how many runs ended in each way.
  */
 export async function checkBudgets(
   scripted: ScriptedEngine,
@@ -147,7 +146,7 @@ export async function checkBudgets(
 
 async function checkBudget(seed: number, version: Version, engine: Engine): Promise<string> {
   const random = seededRandom(seed, 'run')
-  const maxTokens = random.between(1, 3_000)
+  const maxTokens = random.between(1, 30_000)
   const isInDollars = random.next() < 0.5
   const budget = isInDollars ? { maxCostUsd: maxTokens * DOLLARS_PER_TOKEN } : { maxTokens }
   const deadlineMs = 24 * 60 * 60 * 1000
@@ -161,11 +160,15 @@ async function checkBudget(seed: number, version: Version, engine: Engine): Prom
   const { status, error } = rootRun.execution
   const message = `seed ${seed}`
   expect(status, message).not.toBe('IN_PROGRESS')
-  const total = runs.reduce((sum, { steps }) => sum + tokensOf(steps), 0)
-  expect(total - maxTokens, message).toBeLessThan(MAX_RESPONSE_TOKENS * branchesOf(rootRun, runs))
-  for (const { execution, steps } of runs) {
-    const limit = execution.options.maxTokens ?? Number.POSITIVE_INFINITY
-    expect(tokensOf(steps.slice(0, -1)), message).toBeLessThanOrEqual(limit)
+  const total = runs.reduce((sum, run) => sum + tokensOf(run), 0)
+  expect(total, message).toBeLessThanOrEqual(maxTokens)
+  const { usage, childUsage } = rootRun.execution
+  expect(usage.inputTokens + usage.outputTokens, message).toBe(tokensOf(rootRun))
+  const ofChildren = childUsage ? childUsage.inputTokens + childUsage.outputTokens : 0
+  expect(ofChildren, message).toBe(total - tokensOf(rootRun))
+  for (const run of runs) {
+    const limit = run.execution.options.maxTokens ?? Number.POSITIVE_INFINITY
+    expect(tokensOf(run), message).toBeLessThanOrEqual(limit)
   }
   if (error?.code === 'BudgetExceeded') {
     const costUsd = expect.closeTo(total * DOLLARS_PER_TOKEN, 9)

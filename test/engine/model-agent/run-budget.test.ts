@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import type { RunOptions } from '../../../lib/core/execution.ts'
+import { toExecutionRecord } from '../../../lib/api/to-execution-record.ts'
+import type { RunOptions, Usage } from '../../../lib/core/execution.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
-const { engine, queued, scriptModel } = await startScriptedEngine()
+const { engine, queued, runScript, scriptModel } = await startScriptedEngine()
+
+type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens'>
+const tokensOf = (usage: Tokens | null | undefined) => (usage ? usage.inputTokens + usage.outputTokens : 0)
 
 const answer = (inputTokens: number) => ({
   calls: [finalAnswer({ answer: 'Because.' })],
@@ -36,7 +41,7 @@ async function run({ boss, helper = [] }: Scripts, budget: Partial<RunOptions>, 
   })
   const { execution, modelRequests } = await queued(boss, version, { options: budget })
   await processMessage(engine, execution.id)
-  const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
+  const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 50, after: null }
   const { items } = await engine.executions.list(page)
   const ended = items.find(({ id }) => id === execution.id)
   const children = items.filter(({ id }) => id !== execution.id)
@@ -45,16 +50,16 @@ async function run({ boss, helper = [] }: Scripts, budget: Partial<RunOptions>, 
 
 describe('a budget', () => {
   it('ends the run before the next model request, with what was spent', async () => {
-    const { ended, modelRequests } = await run({ boss: () => wrongAnswer(60) }, { maxTokens: 100 })
+    const { ended, modelRequests } = await run({ boss: () => wrongAnswer(6_000) }, { maxTokens: 10_000 })
     expect(ended).toMatchObject({
       status: 'ERROR',
       steps: 2,
-      usage: { inputTokens: 120 },
+      usage: { inputTokens: 12_000 },
       error: {
         code: 'BudgetExceeded',
         message:
-          'The run has no budget left for another model response: it spent 120 of 100 tokens (maxTokens).',
-        spent: { tokens: 120, costUsd: null },
+          'The run has no budget left for another model response: it spent 12,000 of 10,000 tokens (maxTokens).',
+        spent: { tokens: 12_000, costUsd: null },
         step: 2,
       },
     })
@@ -62,31 +67,33 @@ describe('a budget', () => {
   })
 
   it('does not take away a result that is already there', async () => {
-    const { ended } = await run({ boss: [answer(500)] }, { maxTokens: 100 })
-    expect(ended).toMatchObject({ status: 'SUCCESS', usage: { inputTokens: 500 } })
+    const { ended } = await run({ boss: [answer(50_000)] }, { maxTokens: 10_000 })
+    expect(ended).toMatchObject({ status: 'SUCCESS', usage: { inputTokens: 50_000 } })
   })
 
   it('includes what called agents spend, although they fail', async () => {
-    const scripts = { boss: () => askHelpers(1, 10), helper: () => wrongAnswer(30) }
-    const { ended, children } = await run(scripts, { maxTokens: 100 })
-    expect(children).toMatchObject([{ error: { code: 'OutputSchemaMismatch' }, usage: { inputTokens: 90 } }])
-    expect(ended).toMatchObject({ usage: { inputTokens: 10 }, error: { spent: { tokens: 100 } } })
+    const scripts = { boss: () => askHelpers(1, 1_000), helper: () => wrongAnswer(3_000) }
+    const { ended, children } = await run(scripts, { maxTokens: 10_000 })
+    expect(children).toMatchObject([
+      { error: { code: 'OutputSchemaMismatch' }, usage: { inputTokens: 9_000 } },
+    ])
+    expect(ended).toMatchObject({ usage: { inputTokens: 1_000 }, error: { spent: { tokens: 10_000 } } })
   })
 
   it('gives an agent what is left, and its own limit if that is smaller', async () => {
-    const scripts = { boss: [askHelpers(1, 30), answer(1)], helper: [answer(20)] }
-    const { children } = await run(scripts, { maxTokens: 100 })
-    expect(children.map(({ options }) => options.maxTokens)).toEqual([70])
-    const limited = await run(scripts, { maxTokens: 100 }, { maxTokens: 25 })
-    expect(limited.children.map(({ options }) => options.maxTokens)).toEqual([25])
+    const scripts = { boss: [askHelpers(1, 3_000), answer(100)], helper: [answer(2_000)] }
+    const { children } = await run(scripts, { maxTokens: 10_000 })
+    expect(children.map(({ options }) => options.maxTokens)).toEqual([7_000])
+    const limited = await run(scripts, { maxTokens: 10_000 }, { maxTokens: 2_500 })
+    expect(limited.children.map(({ options }) => options.maxTokens)).toEqual([2_500])
   })
 
   it('is divided among agents that run at the same time; the run goes on with what they leave', async () => {
-    const scripts = { boss: [askHelpers(3, 10), answer(1)], helper: () => wrongAnswer(25) }
-    const { ended, children, modelRequests } = await run(scripts, { maxTokens: 100 })
-    expect(children.map(({ options }) => options.maxTokens)).toEqual([30, 30, 30])
-    expect(children.map(({ usage }) => usage.inputTokens)).toEqual([50, 50, 50])
-    expect(ended).toMatchObject({ error: { code: 'BudgetExceeded', spent: { tokens: 160 } } })
+    const scripts = { boss: [askHelpers(3, 1_000), answer(100)], helper: () => wrongAnswer(2_500) }
+    const { ended, children, modelRequests } = await run(scripts, { maxTokens: 10_000 })
+    expect(children.map(({ options }) => options.maxTokens)).toEqual([3_000, 3_000, 3_000])
+    expect(children.map(({ usage }) => usage.inputTokens)).toEqual([5_000, 5_000, 5_000])
+    expect(ended).toMatchObject({ error: { code: 'BudgetExceeded', spent: { tokens: 16_000 } } })
     expect(modelRequests()).toBe(1)
   })
 
@@ -97,5 +104,64 @@ describe('a budget', () => {
       message: expect.stringContaining('has no price'),
     })
     expect(modelRequests()).toBe(0)
+  })
+
+  it('refuses a request whose estimated input does not fit what is left', async () => {
+    const { ended, modelRequests } = await run({ boss: [] }, { maxTokens: 100 })
+    expect(ended?.error).toMatchObject({ code: 'BudgetExceeded', step: 0, spent: { tokens: 0 } })
+    expect(ended?.error?.message).toMatch(
+      /its next model request of about \d{3} input tokens: it spent 0 of 100/,
+    )
+    expect(modelRequests()).toBe(0)
+  })
+
+  it('is divided among 20 agents whose responses are as long as they may be', async () => {
+    const helper = { inputTokens: 100, outputTokens: 5_000 }
+    const greedy: Script = (request) => ({
+      ...wrongAnswer(0),
+      usage: { ...helper, outputTokens: Math.min(helper.outputTokens, request.maxOutputTokens ?? 5_000) },
+    })
+    const boss: Script = (_, index) => (index === 0 ? askHelpers(20, 100) : answer(100))
+    const { ended, children } = await run({ boss, helper: greedy }, { maxTokens: 20_000 })
+    expect(children).toHaveLength(20)
+    const tokens = [...children, ended].map((each) => tokensOf(each?.usage))
+    const total = tokens.reduce((sum, count) => sum + count, 0)
+    expect(total).toBeGreaterThan(10_000)
+    expect(total).toBeLessThanOrEqual(20_000)
+    expect(tokensOf(ended?.usage)).toBeLessThan(1_000)
+    expect(tokensOf(ended?.usage) + tokensOf(ended?.childUsage)).toBe(total)
+    expect(ended && toExecutionRecord(ended)).toMatchObject({ totalCostUsd: null })
+    expect(ended && tokensOf(toExecutionRecord(ended).totalUsage)).toBe(total)
+  }, 60_000)
+
+  it('counts lost responses before the next request', async () => {
+    const lost = { cut: { text: 'word '.repeat(2_000) }, chunks: 3, by: 'close' as const }
+    const { ended, modelRequests } = await run({ boss: () => lost }, { maxTokens: 3_000 })
+    expect(ended).toMatchObject({ steps: 0, error: { code: 'BudgetExceeded' } })
+    expect(modelRequests()).toBeLessThan(4)
+    expect(tokensOf(ended?.usage)).toBeGreaterThan(1_500)
+  })
+})
+
+describe.each(SCRIPTED_PROVIDERS)('the output limit of a request to %s', (provider) => {
+  const prices = { MODEL_PRICES: `{"${provider}/*": {"input": 100, "output": 100}}` }
+  const on = { ...engine, environment: { ...engine.environment, ...prices } }
+  const sent = async (budget: Partial<RunOptions>) => {
+    const { requests } = await runScript([answer(100)], {
+      on,
+      version: await aModelAgent({ modelSettings: { maxOutputTokens: 9_000 } }),
+      provider,
+      ...budget,
+    })
+    return requests[0]?.maxOutputTokens
+  }
+
+  it('is lowered to what the budget has left after the input', async () => {
+    expect(await sent({})).toBe(9_000)
+    expect(await sent({ maxTokens: 100_000 })).toBe(9_000)
+    const lowered = await sent({ maxTokens: 3_000 })
+    expect(lowered).toBeGreaterThan(2_000)
+    expect(lowered).toBeLessThan(2_950)
+    expect(await sent({ maxCostUsd: 0.3 })).toBe(lowered)
   })
 })

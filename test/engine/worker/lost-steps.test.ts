@@ -35,7 +35,7 @@ afterAll(() => proxy.stop())
 const TIMES = { ...leaseTimes(4_000), retryDelayMs: 1 }
 const DEADLINE_MS = 1_200_000
 const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
-const TOKENS = 60
+const TOKENS = 2_000
 const wrongAnswer = {
   calls: [finalAnswer({ wrong: true })],
   usage: { inputTokens: TOKENS, outputTokens: 0 },

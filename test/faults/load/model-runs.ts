@@ -9,8 +9,8 @@ export const toolValue = (step: number, call: number) => 10 * step + call
 /** What the total contains for a call that failed. */
 export const FAILED_CALL = -1_000
 
-/** What the model reports to have used for a response. */
-export const usageOf = (step: number) => ({ inputTokens: 20 * step, outputTokens: 5 })
+/** What the model reports to have used for a response: more than is estimated for its request. */
+export const usageOf = (step: number) => ({ inputTokens: 2_000 * step, outputTokens: 5 })
 
 export const tokensOf = ({ inputTokens, outputTokens }: ReturnType<typeof usageOf>) =>
   inputTokens + outputTokens
@@ -52,7 +52,7 @@ type BudgetedRun = Omit<ReturnType<typeof modelRun>, 'output'> &
   Partial<Pick<PlannedRun, 'maxTokens' | 'errors' | 'isDeleted'>>
 
 /** More than a run needs, also if it loses responses. */
-export const ENOUGH_TOKENS = 5_000
+export const ENOUGH_TOKENS = 500_000
 
 /** One without a budget, one with more than enough, or one that its first response uses up. */
 export function withBudget(run: ReturnType<typeof modelRun>, random: Random): BudgetedRun {

@@ -53,7 +53,7 @@ describe('spendingProblems', () => {
     [
       'spent more than its budget and a response per attempt',
       evidence([stored({ maxTokens: 20, attempts: 2 })], { [marker]: [3] }, { maxTokens: 20 }),
-      'spent 75 tokens of 20 in 2 attempts',
+      'spent 6015 tokens of 20 in 2 attempts',
     ],
     [
       'spent more than its budget with the agents that it called',
@@ -62,7 +62,7 @@ describe('spendingProblems', () => {
         { [marker]: [1], [child.marker]: [3] },
         { maxTokens: 20 },
       ),
-      'spent 100 tokens of 20 in 2 attempts',
+      'spent 8020 tokens of 20 in 2 attempts',
     ],
     [
       'did not get its budget',
@@ -72,11 +72,11 @@ describe('spendingProblems', () => {
     [
       'ended before it had spent its budget',
       evidence(
-        [stored({ maxTokens: 90, status: 'ERROR', error: { code: 'BudgetExceeded', message: '' } })],
+        [stored({ maxTokens: 9_000, status: 'ERROR', error: { code: 'BudgetExceeded', message: '' } })],
         { [marker]: [1] },
-        { maxTokens: 90 },
+        { maxTokens: 9_000 },
       ),
-      'had spent 25 tokens',
+      'had spent 2005 tokens',
     ],
     [
       'repeated a response within an attempt',
@@ -91,7 +91,7 @@ describe('spendingProblems', () => {
     [
       'recorded less than it spent',
       evidence([stored({ usage: { inputTokens: 1, outputTokens: 1 } })], { [marker]: [1] }),
-      'has recorded 2 tokens, but its responses had 25',
+      'has recorded 2 tokens, but its responses had 2005',
     ],
   ]
   it.each(cases)('reports a run that %s', (_, given, reported) => {
