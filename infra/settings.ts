@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { LARGE_BODY_MB_PER_MINUTE, MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
 import { type Environment, MODEL_ENDPOINTS } from '../lib/environment.ts'
 import { parseCorsOrigins } from '../lib/http/cors.ts'
+import { parseEmbeddingModel } from '../lib/models/embed-text.ts'
 import { parseModelEndpoints } from '../lib/models/endpoints/model-endpoints.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
@@ -74,6 +75,14 @@ const settingsOf = (environment: Environment) => ({
       allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
       description:
         'The model of agents that do not name one. If unset, Amazon Nova Lite as the [region](#default-model) of the stack offers it.',
+    },
+  ),
+  embeddingModel: optional(
+    checked((text) => parseEmbeddingModel(text, environment)),
+    {
+      allowed: '`{provider}/{model}`',
+      description:
+        'The embedding model by which runs find similar inputs to [learn](learning.md#search) from, such as `bedrock/amazon.titan-embed-text-v2:0`. If unset, they compare words.',
     },
   ),
   modelPrices: optional(

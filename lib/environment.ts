@@ -43,6 +43,8 @@ export const AGENT_MEMORY_MB = 'AGENT_MEMORY_MB'
 
 /** `{provider}/{model}` of agents without a model. */
 export const DEFAULT_MODEL = 'DEFAULT_MODEL'
+/** `{provider}/{model}` that finds similar inputs for dynamic learning. Absent: they are compared by their words. */
+export const EMBEDDING_MODEL = 'EMBEDDING_MODEL'
 /** JSON: prices that replace or complete those of `lib/models/prices/prices.json`. */
 export const MODEL_PRICES = 'MODEL_PRICES'
 /** JSON: servers of models by name, as `lib/models/endpoints` reads them. It contains no secret, only references. */

@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { tryParseJson } from '../lib/core/json/json.ts'
-import { DEFAULT_MODEL, type Environment, MODEL_ENDPOINTS, MODEL_PRICES } from '../lib/environment.ts'
+import {
+  DEFAULT_MODEL,
+  EMBEDDING_MODEL,
+  type Environment,
+  MODEL_ENDPOINTS,
+  MODEL_PRICES,
+} from '../lib/environment.ts'
 import { getPublicVariables } from '../lib/models/providers/provider-settings.ts'
 
 /** Where the service keeps its data. */
@@ -49,7 +55,7 @@ export async function readState<T>(file: string): Promise<Record<string, T>> {
 }
 
 /** Variables that select models, their prices and limits. API keys are left out: they are never written to disk. */
-const NAMES = [DEFAULT_MODEL, MODEL_PRICES, MODEL_ENDPOINTS, ...getPublicVariables()]
+const NAMES = [DEFAULT_MODEL, EMBEDDING_MODEL, MODEL_PRICES, MODEL_ENDPOINTS, ...getPublicVariables()]
 
 const modelSettingsFile = (folder: string) => join(folder, 'model-settings.json')
 

@@ -6,6 +6,7 @@ import * as variables from '../lib/environment.ts'
 import { parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
+import { checkEmbeddingModel } from '../lib/models/embed-text.ts'
 import {
   endpointsOf,
   findMissingSecret,
@@ -78,6 +79,14 @@ export const localSettings = (environment: variables.Environment) => ({
     {
       allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
       description: 'The model of agents that name none.',
+    },
+  ),
+  [variables.EMBEDDING_MODEL]: optional(
+    checked((text) => checkEmbeddingModel(text, environment), `${variables.EMBEDDING_MODEL}:`),
+    {
+      allowed: '`{provider}/{model}`',
+      description:
+        'The embedding model by which runs find similar inputs to [learn](learning.md#search) from. If unset, they compare words.',
     },
   ),
   [variables.MODEL_PRICES]: optional(

@@ -59,7 +59,10 @@ async function runOnce(params: CaseParams): Promise<CaseRun> {
     },
   }
   try {
-    const request = await buildRunRequest(version, testCase.input, { useCache: false })
+    const request = await buildRunRequest(version, testCase.input, {
+      useCache: false,
+      useDynamicLearning: false,
+    })
     const options = { ...request.options, model }
     const { id, output, error } = await runInProcess(engine, { ...request, options })
     const failedCalls = await findFailedCalls(stores.steps, id)

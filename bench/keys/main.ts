@@ -29,6 +29,7 @@ const NAMES: Record<Resource, string> = {
   'executions-of-tenant': 'of tenant',
   'executions-by-status': 'by status',
   'failed-executions-of-agent': 'failed',
+  'lessons-of-agent': 'lessons',
 }
 
 const program = new Command('npm run simulate --')

@@ -40,6 +40,9 @@ const ADAPTING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'get-execution']
 /** Functions that load the SDKs of models and tools, prices, or the engine for the patterns of schemas, on demand. */
 export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback', 'publish-agent']
 
+/** Functions that call models. */
+const CALLING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']
+
 /**
  * What only models and secrets load, on demand. Functions that call none of them name models: esbuild removes the code
  * that loads these packages, but would still write a chunk for each, and divide the others by them.
@@ -71,7 +74,7 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
         outdir: join(folder, name),
         splitting: true,
         chunkNames: 'chunk-[hash]',
-        external: AGENT_FUNCTIONS.includes(name) ? [] : AGENT_PACKAGES,
+        external: CALLING_FUNCTIONS.includes(name) ? [] : AGENT_PACKAGES,
       }),
     ),
     ...AGENT_FUNCTIONS.map((name) => bundleThread(join(folder, name))),

@@ -32,7 +32,7 @@ import {
   MODEL_FUNCTIONS,
   RECURSIVE_FUNCTIONS,
 } from './function-settings.ts'
-import { applyGrant, GRANTS, getSecretsPath, grantAgentPermissions } from './grants.ts'
+import { applyGrant, GRANTS, getSecretsPath, grantAgentPermissions, grantEmbeddings } from './grants.ts'
 
 type FunctionsProps = {
   table: Table
@@ -68,6 +68,7 @@ function createFunction(
   logGroup.grantWrite(role)
   applyGrant(role, name, { table, queue })
   if (AGENT_FUNCTIONS.includes(name)) grantAgentPermissions(role, settings)
+  if (usesModels(name, settings)) grantEmbeddings(role, settings)
   return new Lambda(scope, 'Function', {
     description: getDescription(name),
     runtime: Runtime.NODEJS_24_X,
@@ -93,6 +94,10 @@ const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof M
   'serve-mcp': MCP_DEADLINE_MS,
 }
 
+/** Whether the function calls models: it runs agents, or stores what an embedding model makes of rated inputs. */
+const usesModels = (name: FunctionName, { embeddingModel }: Settings): boolean =>
+  AGENT_FUNCTIONS.includes(name) || (name === 'give-feedback' && embeddingModel !== null)
+
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
 function createEnvironment(
   name: FunctionName,
@@ -111,14 +116,18 @@ function createEnvironment(
       ...(settings.modelPrices && { [variables.MODEL_PRICES]: settings.modelPrices }),
       ...(settings.modelEndpoints && { [variables.MODEL_ENDPOINTS]: settings.modelEndpoints }),
     }),
-    ...(AGENT_FUNCTIONS.includes(name) && {
+    ...(usesModels(name, settings) && {
       [variables.SECRETS_PREFIX]: getSecretsPath(settings),
-      // The rest is for the worker, its SDKs and payloads.
-      [variables.AGENT_MEMORY_MB]: String(Math.floor(settings.agentMemoryMb / 2)),
+      ...(settings.modelEndpoints && { [variables.MODEL_ENDPOINTS]: settings.modelEndpoints }),
+      ...(settings.embeddingModel && { [variables.EMBEDDING_MODEL]: settings.embeddingModel }),
       // The names of the parameters with API keys. Functions read the values at run time.
       ...Object.fromEntries(
         STACK_KEYS.map(({ setting, variable }) => [variable, settings[setting]]).filter(([, name]) => name),
       ),
+    }),
+    ...(AGENT_FUNCTIONS.includes(name) && {
+      // The rest is for the worker, its SDKs and payloads.
+      [variables.AGENT_MEMORY_MB]: String(Math.floor(settings.agentMemoryMb / 2)),
     }),
     ...(name === 'publish-agent' && !settings.httpPublishing && { [variables.HTTP_PUBLISHING]: 'off' }),
     ...(operations.length > 0 && corsOrigins && { [variables.CORS_ORIGINS]: corsOrigins }),

@@ -59,12 +59,12 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'retire-version': { table: ['GetItem', 'UpdateItem'] },
   'run-agent': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['executions-by-status', 'executions-of-agent', 'owned-by-organization'],
+    indexes: ['executions-by-status', 'executions-of-agent', 'lessons-of-agent', 'owned-by-organization'],
     queue: ['SendMessage'],
   },
   'serve-mcp': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: LIST_INDEXES,
+    indexes: [...LIST_INDEXES, 'lessons-of-agent'],
     queue: ['SendMessage'],
   },
   'list-executions': {
@@ -88,7 +88,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['executions-of-agent'],
+    indexes: ['executions-of-agent', 'lessons-of-agent'],
     queue: ['ChangeMessageVisibility', 'SendMessage'],
   },
   'sweep-executions': {
@@ -163,15 +163,7 @@ export const TOOL_FUNCTION_PREFIX = 'agent-tool-'
 
 /** Allows what agents use: Bedrock models, API keys of providers, secrets of tools, and Lambda functions as tools. */
 export function grantAgentPermissions(role: Role, settings: Pick<Settings, 'stackName' | KeySetting>): void {
-  const secretsPath = getSecretsPath(settings)
-  const keys = STACK_KEYS.map(({ setting }) => settings[setting]).filter((name) => name !== null)
-  const { partition, region, account } = Stack.of(role)
-  const allow = (service: string, action: string, resources: string[]) =>
-    addStatement(role, service, {
-      actions: [action],
-      resources: resources.map((resource) => `arn:${partition}:${service}:${resource}`),
-    })
-  const own = `${region}:${account}`
+  const { allow, own } = permissionsOf(role)
   allow('bedrock', 'InvokeModelWithResponseStream', [
     // A request to an inference profile needs permission for the profile and for the model in every region that the
     // profile routes to: https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-prereq.html
@@ -179,6 +171,26 @@ export function grantAgentPermissions(role: Role, settings: Pick<Settings, 'stac
     `${own}:inference-profile/*`,
     `${own}:application-inference-profile/*`,
   ])
+  grantSecrets(role, settings)
+  allow('lambda', 'InvokeFunction', [`${own}:function:${TOOL_FUNCTION_PREFIX}*`])
+}
+
+/** Allows what the embedding model needs, if there is one. */
+export function grantEmbeddings(
+  role: Role,
+  settings: Pick<Settings, 'stackName' | 'embeddingModel' | KeySetting>,
+): void {
+  if (settings.embeddingModel === null) return
+  const isBedrock = settings.embeddingModel.startsWith('bedrock/')
+  if (isBedrock) permissionsOf(role).allow('bedrock', 'InvokeModel', ['*::foundation-model/*'])
+  else grantSecrets(role, settings)
+}
+
+/** Allows to read API keys of providers and secrets. */
+function grantSecrets(role: Role, settings: Pick<Settings, 'stackName' | KeySetting>): void {
+  const { allow, own } = permissionsOf(role)
+  const secretsPath = getSecretsPath(settings)
+  const keys = STACK_KEYS.map(({ setting }) => settings[setting]).filter((name) => name !== null)
   const parameters = [`${secretsPath}/*`, ...keys].map((name) => name.replace(/^\//, ''))
   allow(
     'ssm',
@@ -186,5 +198,14 @@ export function grantAgentPermissions(role: Role, settings: Pick<Settings, 'stac
     parameters.map((name) => `${own}:parameter/${name}`),
   )
   allow('secretsmanager', 'GetSecretValue', [`${own}:secret:${secretsPath}/*`])
-  allow('lambda', 'InvokeFunction', [`${own}:function:${TOOL_FUNCTION_PREFIX}*`])
+}
+
+function permissionsOf(role: Role) {
+  const { partition, region, account } = Stack.of(role)
+  const allow = (service: string, action: string, resources: string[]) =>
+    addStatement(role, service, {
+      actions: [action],
+      resources: resources.map((resource) => `arn:${partition}:${service}:${resource}`),
+    })
+  return { allow, own: `${region}:${account}` }
 }

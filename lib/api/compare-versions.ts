@@ -29,6 +29,7 @@ const toDocument = (version: VersionDetails) => ({
   output: version.outputSchema,
   model: version.model,
   modelSettings: version.modelSettings ?? {},
+  useDynamicLearning: version.useDynamicLearning,
   learning: version.learning ?? {},
   // By name, because a list without items is compared as a whole.
   tools: Object.fromEntries(version.tools.map((tool) => [String(tool.name), tool])),

@@ -35,7 +35,10 @@ export const runParameters = /* @__PURE__ */ parameters(() => ({
     { format: 'uuid' },
   ),
   tenantId: describe(tenantId(), 'The tenant of the execution.'),
-  useDynamicLearning: describe(flag(), 'Show the model similar past executions as examples.'),
+  useDynamicLearning: describe(
+    flag(),
+    'Show the model similar past executions as examples. Default: the setting of the version.',
+  ),
   model: describe(
     z.optional(z.string()),
     'Overrides the model of the version. Format: `{model}[:{reasoning}]`. Allowed are the models that the version lists; by default, those of the provider of its own model.',

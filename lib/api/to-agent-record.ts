@@ -46,7 +46,11 @@ export function toVersionRecord(version: Version, { retired }: States): VersionR
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
     model: version.model,
-    learning: { feedback: version.learning?.feedback ?? 'reviewed' },
+    useDynamicLearning: version.useDynamicLearning ?? false,
+    learning: {
+      feedback: version.learning?.feedback ?? 'reviewed',
+      unrated: version.learning?.unrated ?? false,
+    },
     toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
     execution: {
       ...version.execution,

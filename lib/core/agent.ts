@@ -56,8 +56,10 @@ export type Version = {
   model: string | null
   /** Absent if the document has none. They also apply to a model that overrides this one. */
   modelSettings?: ModelSettings
-  /** Absent where only reviews teach. */
-  learning?: { feedback: 'all' }
+  /** Whether runs learn if the call does not say. Absent: those of this agent do not, unless their caller's do. */
+  useDynamicLearning?: boolean
+  /** `feedback` is absent where only reviews teach, `unrated` where results that nobody rated do not. */
+  learning?: { feedback?: 'all'; unrated?: true }
   /** A run without a call of a tool ends in ERROR. Absent where tools are optional. */
   requireTools?: true
   /** Tokens of the model's context window, and how many of the latest tool results are never cleared. */

@@ -10,13 +10,30 @@ export type Example = Pick<
   output: JsonObject
   isCorrected: boolean
   rating: Feedback['rating'] | null
+  note: string | null
 }
+
+/** What the search for examples knows of a rated execution. */
+export type Lesson = Pick<Execution, 'id' | 'versionId'> & {
+  isCorrected: boolean
+  /** SHA-256 of the input as sent. */
+  inputHash: string
+  /** `searchTextOf` its input. */
+  text: string
+  embedding: Embedding | null
+}
+
+/** A text as a vector. Only vectors of the same model and length can be compared. */
+export type Embedding = { model: string; vector: Int8Array }
 
 /** The scope of learning: no run learns from another agent, organization or tenant. */
 export type LearningScope = Pick<Execution, 'organizationId' | 'agentId' | 'tenantId'>
 
-/** Past executions considered for one run. */
-export const MAX_CANDIDATES = 200
+/** Rated executions considered for one run. */
+export const MAX_LESSONS = 500
+
+/** Unrated executions considered for one run. */
+export const MAX_UNRATED = 30
 
 /** Examples shown to one run. */
 export const MAX_EXAMPLES = 3
@@ -41,8 +58,12 @@ export interface LearningStore {
     feedback: Feedback
     /** Whether it teaches where only reviews do. Default: true. */
     isReview?: boolean
+    /** Of the execution's input. Without it, the one stored with earlier feedback remains. */
+    embedding?: Embedding | null
     writer: string
   }): Promise<Execution | 'missing' | 'open'>
+  /** Rated executions that can be examples: corrected ones, then liked ones, each newest first. */
+  listLessons(params: LearningScope & { limit: number; teachers?: Teachers }): Promise<Lesson[]>
   /**
    * Of the newest `limit` executions, those whose output or correction is small enough for an example. Feedback that
    * does not teach counts as none.

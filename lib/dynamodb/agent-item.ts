@@ -57,7 +57,7 @@ export function versionFromItem(item: Item): Version {
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
     ...parse(version, ['learning', 'context', 'modelSettings', 'tools']),
-    ...pick(version, ['requireTools', 'code', 'env', 'instructions']),
+    ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
     ...pick(version, ['digest', 'documentHash', 'codeHash', 'message']),
   }

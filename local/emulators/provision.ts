@@ -1,9 +1,11 @@
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
+  DescribeTableCommand,
   DynamoDBClient,
   type KeySchemaElement,
   ResourceInUseException,
+  UpdateTableCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
@@ -16,14 +18,34 @@ import { SQS_ENDPOINT } from '../../lib/environment.ts'
 export const LOCAL_TABLE = 'agent-execution-service'
 export const LOCAL_QUEUE = 'agent-executions'
 
-/** Creates the table that the stack would create, unless it exists. */
+const WAIT = { maxWaitTime: 30, minDelay: 0.1, maxDelay: 1 }
+
+/** Creates the table that the stack would create; in one that exists, the indexes that it does not have yet. */
 export async function provisionTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(clientConfig(endpoint))
   try {
     await client.send(new CreateTableCommand(tableDefinition(name)))
-    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.1, maxDelay: 1 }, { TableName: name })
+    await waitUntilTableExists({ client, ...WAIT }, { TableName: name })
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error
+    await createMissingIndexes(client, name)
+  }
+}
+
+/** One at a time, as DynamoDB requires. dynalite cannot: there, runs continue without what they would read. */
+async function createMissingIndexes(client: DynamoDBClient, name: string): Promise<void> {
+  const { AttributeDefinitions, GlobalSecondaryIndexes = [] } = tableDefinition(name)
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }))
+  const existing = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName))
+  for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !existing.has(IndexName))) {
+    const update = { TableName: name, AttributeDefinitions, GlobalSecondaryIndexUpdates: [{ Create: index }] }
+    try {
+      await client.send(new UpdateTableCommand(update))
+    } catch (error) {
+      if (error instanceof Error && error.name === 'ValidationException') return
+      throw error
+    }
+    await waitUntilTableExists({ client, ...WAIT }, { TableName: name })
   }
 }
 

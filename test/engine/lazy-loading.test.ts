@@ -13,17 +13,19 @@ const loadedBy = (...files: string[]) => {
   return loadedPackages(`for (const url of ${JSON.stringify(urls)}) await import(url)`, env)
 }
 
-describe('minisearch', () => {
-  it.each(['functions/run-agent.ts', 'functions/process-execution.ts'])(
-    'is not loaded by %s and a model agent without dynamic learning',
+describe('packages of model providers', () => {
+  it.each(['functions/run-agent.ts', 'functions/process-execution.ts', 'functions/give-feedback.ts'])(
+    'are not loaded by %s and dynamic learning, until a model is used',
     (file) => {
-      const loaded = loadedBy(file, 'lib/engine/model-agent/run.ts')
+      const learning = ['lib/engine/learning/recall.ts', 'lib/models/embed-text.ts']
+      const loaded = loadedBy(file, 'lib/engine/model-agent/run.ts', ...learning)
       expect(loaded).toContain('lru-cache')
-      expect(loaded).not.toContain('minisearch')
+      expect(loaded).not.toContain('@ai-sdk/openai')
     },
   )
 
-  it('is loaded by dynamic learning', () => {
-    expect(loadedBy('lib/engine/learning/recall.ts')).toContain('minisearch')
+  it('are loaded by the model that uses them', () => {
+    expect(loadedBy('lib/models/requests/to-prompt.ts')).not.toContain('@ai-sdk/openai')
+    expect(loadedPackages("await import('@ai-sdk/openai')", {})).toContain('@ai-sdk/openai')
   })
 })

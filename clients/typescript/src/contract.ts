@@ -241,7 +241,7 @@ export type RunParameters = {
   version?: string
   /** The tenant of the execution. */
   tenantId?: string
-  /** Show the model similar past executions as examples. */
+  /** Show the model similar past executions as examples. Default: the setting of the version. */
   useDynamicLearning?: boolean
   /** Overrides the model of the version. Format: `{model}[:{reasoning}]`. Allowed are the models that the version lists; by default, those of the provider of its own model. */
   model?: string
@@ -319,9 +319,13 @@ export type Version = {
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
+  /** Whether runs show the model similar past executions if the call does not say. */
+  useDynamicLearning: boolean
   learning: {
     /** Whose feedback runs with dynamic learning learn from: that of tokens with the scope `review` or `manage`, or that of all tokens. */
     feedback: 'reviewed' | 'all'
+    /** Whether they also learn from results that nobody rated. */
+    unrated: boolean
   }
   /** The names of the tools that the document declares. */
   toolNames: string[]
@@ -367,9 +371,13 @@ export type VersionDetails = {
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
+  /** Whether runs show the model similar past executions if the call does not say. */
+  useDynamicLearning: boolean
   learning: {
     /** Whose feedback runs with dynamic learning learn from: that of tokens with the scope `review` or `manage`, or that of all tokens. */
     feedback: 'reviewed' | 'all'
+    /** Whether they also learn from results that nobody rated. */
+    unrated: boolean
   }
   /** The names of the tools that the document declares. */
   toolNames: string[]

@@ -99,7 +99,17 @@ type FieldProblem = { field: string; message: string }
 
 /** A code agent has code and no model settings; a model agent has instructions and no code. */
 function findConflicts(
-  { code, model, tools, requireTools, context, instructions, execution, learning }: AgentDocument,
+  {
+    code,
+    model,
+    tools,
+    requireTools,
+    context,
+    instructions,
+    execution,
+    learning,
+    useDynamicLearning,
+  }: AgentDocument,
   { hasCode, withCode, withoutCode }: DocumentSource,
 ): FieldProblem[] {
   if (!code && hasCode) return [{ field: 'code', message: `must be true because ${withCode}` }]
@@ -122,6 +132,7 @@ function findConflicts(
   omit(context, 'context', 'has no model')
   omit(execution.models, 'execution.models', 'has no model that a call could override')
   omit(learning, 'learning', 'does not learn')
+  omit(useDynamicLearning !== undefined, 'useDynamicLearning', 'does not learn')
   omit(execution.maxParallelToolCalls !== undefined, 'execution.maxParallelToolCalls', noTools)
   omit(execution.maxChildren !== undefined, 'execution.maxChildren', noTools)
   return problems

@@ -102,7 +102,10 @@ export const contextSchema = z.strictObject({
   keep: z.int().min(KEPT_RESULTS.min).max(KEPT_RESULTS.max).optional(),
 })
 
-export const learningSchema = z.strictObject({ feedback: z.enum(['reviewed', 'all']).optional() })
+export const learningSchema = z.strictObject({
+  feedback: z.enum(['reviewed', 'all']).optional(),
+  unrated: z.boolean().optional(),
+})
 
 /** The front matter of an `agent.md`. */
 export const documentSchema = z.strictObject({
@@ -118,6 +121,7 @@ export const documentSchema = z.strictObject({
   code: z.boolean().default(false),
   env: z.array(z.string().regex(ENV_NAME, ENV_NAME_ERROR)).max(MAX_ENV_NAMES).default([]),
   execution: settingsSchema.prefault({}),
+  useDynamicLearning: z.boolean().optional(),
   learning: learningSchema.optional(),
 })
 

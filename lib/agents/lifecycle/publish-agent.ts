@@ -95,7 +95,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     inputSchema: document.input,
     outputSchema: document.output,
     ...toModel(document.model),
-    ...(document.learning?.feedback === 'all' && { learning: { feedback: 'all' } }),
+    ...toLearning(document),
     ...(document.requireTools && { requireTools: true }),
     ...(document.context && { context: document.context }),
     tools: document.tools as unknown as Json[],
@@ -107,6 +107,19 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     documentHash: sha256(JSON.stringify(document)),
     ...(code !== null && { codeHash: sha256(code) }),
     ...(message !== undefined && { message }),
+  }
+}
+
+/** Without what is the default. */
+function toLearning({ useDynamicLearning, learning = {} }: AgentDocument): Partial<Version> {
+  const { feedback, unrated } = learning
+  const changed: Version['learning'] = {
+    ...(feedback === 'all' && { feedback }),
+    ...(unrated === true && { unrated }),
+  }
+  return {
+    ...(useDynamicLearning !== undefined && { useDynamicLearning }),
+    ...(Object.keys(changed).length > 0 && { learning: changed }),
   }
 }
 

@@ -40,12 +40,16 @@ const versionFields = z.object({
   inputSchema: declaredSchema,
   outputSchema: declaredSchema,
   model: nullableText,
+  useDynamicLearning: z
+    .boolean()
+    .describe('Whether runs show the model similar past executions if the call does not say.'),
   learning: z.object({
     feedback: z
       .enum(['reviewed', 'all'])
       .describe(
         'Whose feedback runs with dynamic learning learn from: that of tokens with the scope `review` or `manage`, or that of all tokens.',
       ),
+    unrated: z.boolean().describe('Whether they also learn from results that nobody rated.'),
   }),
   toolNames: z.array(z.string()).describe('The names of the tools that the document declares.'),
   execution: z.object({

@@ -96,11 +96,18 @@ export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
   feedbackIsNoReview?: boolean
   /** The last review, if `feedback` is a later one that is none. */
   review?: StoredPayload
+  /** What the index of rated executions shows of it; absent if it cannot be an example. */
+  lesson?: LessonItem
+  lessonShard?: string
+  lessonOrder?: string
   /** Counts changes of a final record. */
   revision?: number
   /** Only in the tombstone of a deleted execution. */
   deleted?: true
 }
+
+/** `model` and `vector`: the embedding of the input. */
+export type LessonItem = { inputHash: string; text: string; model?: string; vector?: Uint8Array }
 
 /** What `toSummary` reads. */
 export const SUMMARY_ATTRIBUTES: string[] = [

@@ -1,26 +1,32 @@
 import { Unavailable } from '../../core/errors.ts'
 import { type Feedback, isRejection } from '../../core/execution.ts'
+import { hashJson } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
 import {
   BYTES_PER_TOKEN,
+  type Embedding,
   EXAMPLES_TOKENS,
   type Example,
   type LearningScope,
   type LearningStore,
+  type Lesson,
   type Teachers,
 } from '../../core/learning.ts'
+import { searchTextOf } from '../../core/search-text.ts'
 import { belongsTo } from '../reservation-stores.ts'
-import { agentShard, cacheKey, executionKey } from '../table/keys.ts'
 import {
-  deletePayload,
-  payloadBytes,
-  type StoredPayload,
-  scheduleCleanup,
-  storePayload,
-} from '../table/payload.ts'
+  agentShard,
+  cacheKey,
+  executionKey,
+  isCorrectedLesson,
+  lessonOrder,
+  lessonShard,
+} from '../table/keys.ts'
+import { deletePayload, type StoredPayload, scheduleCleanup, storePayload } from '../table/payload.ts'
+import { INDEXES } from '../table/schema.ts'
 import { listRecords } from '../table/sharded-list.ts'
-import type { Condition, Item, Table } from '../table/table.ts'
+import { type Condition, type Item, pick, queryPages, type Table } from '../table/table.ts'
 import { isStored } from './cleanup.ts'
 import { type ExecutionItem, loadExecution, readRecord } from './execution-item.ts'
 
@@ -28,12 +34,12 @@ import { type ExecutionItem, loadExecution, readRecord } from './execution-item.
 const MAX_TRIES = 50
 
 /** One round of queries finds the executions of a tenant that has at least a tenth of its agent's executions. */
-const QUERY_LIMIT = 250
+const QUERY_LIMIT = 50
 
 /** Feedback on executions, and the executions that runs learn from. */
 export function learningStore(table: Table): LearningStore {
   return {
-    async giveFeedback({ organizationId, id, feedback, isReview = true, writer }) {
+    async giveFeedback({ organizationId, id, feedback, isReview = true, embedding = null, writer }) {
       const key = executionKey(id)
       const writtenAt = Date.parse(feedback.updatedAt)
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
@@ -48,14 +54,17 @@ export function learningStore(table: Table): LearningStore {
         const replaced = [isOverReview ? [] : before.feedback, isReview ? before.review : []].flat()
         for (const payload of replaced)
           if (payload && 'name' in payload) await scheduleCleanup(table, id, payload.name, writtenAt)
+        const review = isReview ? stored : isOverReview ? before.feedback : before.review
+        const lesson = toLesson(before, { feedback: stored, review }, embedding)
         const set = {
           feedback: stored,
           feedbackBy: writer,
           feedbackIsNoReview: !isReview,
           revision: revision + 1,
           ...(isOverReview && { review: before.feedback }),
+          ...lesson,
         }
-        const remove = isReview ? ['review'] : []
+        const remove = [...(isReview ? ['review'] : []), ...(lesson ? [] : LESSON_ATTRIBUTES)]
         const updated = await table.update(key, { set, remove, condition: isAtRevision(revision) })
         const item = updated ?? (await readRecord(table, id))
         if (!item || item.feedbackBy === writer) {
@@ -65,6 +74,26 @@ export function learningStore(table: Table): LearningStore {
         await deletePayload(table, id, stored)
       }
       throw new Unavailable(new Error(`The feedback of ${id} changed ${MAX_TRIES} times.`))
+    },
+
+    async listLessons({ limit, teachers, agentId, tenantId }) {
+      const lessons: Item[] = []
+      for (const isReview of teachers === 'all' ? [true, false] : [true]) {
+        if (lessons.length === limit) break
+        const pages = queryPages(table, {
+          IndexName: 'lessons-of-agent',
+          KeyConditionExpression: '#shard = :shard',
+          ExpressionAttributeNames: { '#shard': INDEXES['lessons-of-agent'].partitionKey.name },
+          ExpressionAttributeValues: { ':shard': lessonShard(agentId, tenantId, isReview) },
+          ScanIndexForward: false,
+          Limit: limit - lessons.length,
+        })
+        for await (const items of pages) {
+          lessons.push(...items)
+          if (lessons.length >= limit) break
+        }
+      }
+      return lessons.slice(0, limit).map(fromLesson)
     },
 
     async listExamples({ limit, teachers, ...scope }) {
@@ -83,6 +112,57 @@ export function learningStore(table: Table): LearningStore {
       const items = await table.getMany(ids.map(executionKey), { consistent: true })
       return toExamples(items, scope, teachers)
     },
+  }
+}
+
+const LESSON_ATTRIBUTES = ['lesson', 'lessonShard', 'lessonOrder'] satisfies (keyof ExecutionItem)[]
+
+/**
+ * The attributes by which the index of rated executions lists it: as what the last review says, or, if that is no
+ * example, what the last feedback says. Null if neither is.
+ */
+function toLesson(
+  item: ExecutionItem,
+  { feedback, review }: { feedback: StoredPayload; review: StoredPayload | undefined },
+  embedding: Embedding | null,
+): Pick<ExecutionItem, (typeof LESSON_ATTRIBUTES)[number]> | null {
+  const { id, agentId, tenantId = null } = item
+  const input = parseIfSmall(item.input, parseStoredJson)
+  const byReview = review && exampleOf(item, review)
+  const example = byReview ?? exampleOf(item, feedback)
+  if (!input || !example) return null
+  return {
+    lesson: {
+      inputHash: hashJson(input),
+      text: searchTextOf(input),
+      ...(embedding
+        ? { model: embedding.model, vector: new Uint8Array(embedding.vector) }
+        : item.lesson && pick(item.lesson, ['model', 'vector'])),
+    },
+    lessonShard: lessonShard(agentId, tenantId, Boolean(byReview)),
+    lessonOrder: lessonOrder(example.isCorrected, id),
+  }
+}
+
+/** What the feedback makes of the execution; null if it is no example. */
+function exampleOf({ output }: ExecutionItem, stored: StoredPayload): { isCorrected: boolean } | null {
+  if (!('json' in stored)) return null
+  const { rating, correctedOutput } = JSON.parse(stored.json) as Feedback
+  if (correctedOutput !== null)
+    return fitsExample(JSON.stringify(correctedOutput)) ? { isCorrected: true } : null
+  return rating === 1 && parseIfSmall(output, JSON.parse) ? { isCorrected: false } : null
+}
+
+function fromLesson(item: Item): Lesson {
+  const { id, versionId, lessonOrder = '', lesson } = item as ExecutionItem
+  const { inputHash = '', text = '', model, vector } = lesson ?? {}
+  return {
+    id,
+    versionId,
+    isCorrected: isCorrectedLesson(lessonOrder),
+    inputHash,
+    text,
+    embedding: model && vector ? { model, vector: new Int8Array(vector) } : null,
   }
 }
 
@@ -136,6 +216,7 @@ function toExample(
     output,
     isCorrected: feedback !== null && feedback.correctedOutput !== null,
     rating: feedback?.rating ?? null,
+    note: feedback?.note ?? null,
     cached: item.cached,
   }
 }
@@ -144,6 +225,8 @@ function parseIfSmall(
   payload: StoredPayload | undefined,
   parse: (text: string) => unknown,
 ): JsonObject | null {
-  const isSmall = payload && 'json' in payload && payloadBytes(payload) <= EXAMPLES_TOKENS * BYTES_PER_TOKEN
-  return isSmall ? (parse(payload.json) as JsonObject) : null
+  if (!payload || !('json' in payload) || !fitsExample(payload.json)) return null
+  return parse(payload.json) as JsonObject
 }
+
+const fitsExample = (json: string): boolean => Buffer.byteLength(json) <= EXAMPLES_TOKENS * BYTES_PER_TOKEN

@@ -87,6 +87,15 @@ export const tenantShard = (organizationId: string, tenantId: string, shard: num
   `ORG#${organizationId}#TENANT#${shard}#${tenantId}`
 export const statusShard = (organizationId: string, status: 'IN_PROGRESS' | 'ERROR', shard: number): string =>
   `ORG#${organizationId}#${status}#${shard}`
+/** Rated executions of an agent and a tenant. Those whose feedback is no review are apart: they displace none. */
+export const lessonShard = (agentId: string, tenantId: string | null, isReview: boolean): string =>
+  `AGENT#${agentId}#${isReview ? 'REVIEWS' : 'FEEDBACK'}${tenantId === null ? '' : `#${tenantId}`}`
+/** Backwards: corrected executions, newest first, then liked ones. */
+export const lessonOrder = (isCorrected: boolean, id: string): string =>
+  `${isCorrected ? CORRECTED : LIKED}#${id}`
+export const isCorrectedLesson = (order: string): boolean => order.startsWith(CORRECTED)
+const CORRECTED = '2'
+const LIKED = '1'
 export const cleanupShard = (shard: number): string => `CLEANUP#${shard}`
 export const openShard = (shard: number): string => `OPEN#${shard}`
 

@@ -17,13 +17,14 @@ export type IndexName =
   | 'executions-by-status'
   | 'failed-executions-of-agent'
   | 'open-executions'
+  | 'lessons-of-agent'
 
 export type Index = {
   partitionKey: { name: string; type: 'S' }
   sortKey: { name: string; type: 'S' | 'N' }
   /** Partitions over which the entries of one list are distributed. */
   shards: number
-  /** Attributes projected beside the keys: those that filters need, no payload, and nothing that a run changes. */
+  /** Attributes projected beside the keys: what filters and searches need, no payload, nothing that a run changes. */
   projection: string[]
 }
 
@@ -46,5 +47,11 @@ export const INDEXES: Record<IndexName, Index> = {
     sortKey: { name: 'openUntil', type: 'N' },
     shards: OPEN_SHARDS,
     projection: ['organizationId', 'tenantId', 'createdAt', 'deadlineAt'],
+  },
+  'lessons-of-agent': {
+    partitionKey: { name: 'lessonShard', type: 'S' },
+    sortKey: { name: 'lessonOrder', type: 'S' },
+    shards: 1,
+    projection: ['id', 'lesson', 'versionId'],
   },
 }

@@ -6,12 +6,14 @@ import {
   VersionNotFound,
   type Violation,
 } from '../../core/errors.ts'
-import { type Feedback, isFinal } from '../../core/execution.ts'
+import { type Execution, type Feedback, isFinal, isRejection } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { EMBEDDING_MODEL } from '../../environment.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, isoNow } from '../engine.ts'
+import { embedInput } from './embed-input.ts'
 
-type Parts = Pick<Engine, 'agents' | 'executions' | 'system'>
+type Parts = Pick<Engine, 'agents' | 'executions' | 'system' | 'environment'>
 type Params = {
   organizationId: string
   id: string
@@ -25,24 +27,36 @@ type Params = {
  * @throws ExecutionNotFound, ExecutionInProgress, FeedbackMismatch
  */
 export async function giveFeedback(parts: Parts, { organizationId, id, feedback, isReview }: Params) {
-  const { executions, system } = parts
-  if (feedback.correctedOutput) await checkCorrection(parts, { organizationId, id }, feedback.correctedOutput)
+  const { executions, system, environment = process.env } = parts
   const dated = { ...feedback, updatedAt: isoNow(system) }
+  const { correctedOutput } = dated
+  const isExample = correctedOutput !== null || !isRejection(dated)
+  // Otherwise one that is missing or open is found by the write.
+  const execution =
+    correctedOutput || (isExample && environment[EMBEDDING_MODEL])
+      ? await readFinal(parts, { organizationId, id })
+      : null
+  if (execution && correctedOutput) await checkCorrection(parts, execution, correctedOutput)
+  const embedding = execution && (await embedInput(execution.input, environment))
   const writer = system.newId()
-  const result = await executions.giveFeedback({ organizationId, id, feedback: dated, isReview, writer })
+  const params = { organizationId, id, feedback: dated, isReview, embedding, writer }
+  const result = await executions.giveFeedback(params)
   if (result === 'missing') throw new ExecutionNotFound()
   if (result === 'open') throw new ExecutionInProgress(id)
   return result
 }
 
-async function checkCorrection(
-  { agents, executions }: Parts,
-  { organizationId, id }: Pick<Params, 'organizationId' | 'id'>,
-  output: JsonObject,
-): Promise<void> {
-  const execution = await executions.get({ organizationId, id })
+async function readFinal(
+  { executions }: Parts,
+  id: Pick<Params, 'organizationId' | 'id'>,
+): Promise<Execution> {
+  const execution = await executions.get(id)
   if (!execution) throw new ExecutionNotFound()
-  if (!isFinal(execution)) throw new ExecutionInProgress(id)
+  if (!isFinal(execution)) throw new ExecutionInProgress(id.id)
+  return execution
+}
+
+async function checkCorrection({ agents }: Parts, execution: Execution, output: JsonObject): Promise<void> {
   const version = await resolveVersionOf(agents, execution)
   if (!version) throw new VersionNotFound()
   const violations = outputValidatorOf(version)(output)

@@ -1,67 +1,99 @@
-import MiniSearch from 'minisearch'
-import type { Json, JsonObject } from '../../core/json/json.ts'
+import { wordsIn } from '../../core/search-text.ts'
 
-/** Characters of an input that are compared: per value, so that a long one does not hide the others, and in total. */
-const VALUE_CHARACTERS = 500
-const TEXT_CHARACTERS = 1_500
-
-/** `score` ranks matches, higher is closer; `share` is the fraction of the input's words found, from 0 to 1. */
+/** `score` ranks texts, higher is closer; `share` is the fraction of the query that a text has. Both from 0 to 1. */
 export type Match = { score: number; share: number }
 
-/** Similarity to `input` of each entry of `others` that shares a word with it, by index. */
-export function similaritiesTo(input: JsonObject, others: JsonObject[]): Map<number, Match> {
-  // Intl.Segmenter finds words in languages without spaces, too. Longer words match with one different letter.
-  const index = new MiniSearch<{ id: number; text: string }>({
-    fields: ['text'],
-    tokenize: wordsIn,
-    processTerm: (word) => word,
-    searchOptions: { fuzzy: (word) => word.length > 4 && 1, boostTerm: weightOf },
-  })
-  index.addAll(others.map((other, id) => ({ id, text: textOf(other) })))
-  const text = textOf(input)
-  const found = index.search(text)
+/** The share below which texts have little but grammar in common. */
+export const MIN_SHARE = 0.25
 
-  const inOthers = new Map<string, number>()
-  for (const word of found.flatMap(({ queryTerms }) => [...new Set(queryTerms)]))
-    inOthers.set(word, (inOthers.get(word) ?? 0) + 1)
-  const names = new Set(wordsIn(cut(namesIn(input))))
-  /** Words that all entries share say little: field names nothing, other words less the more entries there are. */
-  const worthOf = (word: string) => {
-    const commonness = (inOthers.get(word) ?? 0) / (others.length + (names.has(word) ? 0 : 4))
-    return weightOf(word) * (1 - commonness)
-  }
-  const worthOfAll = (words: Iterable<string>) => [...new Set(words)].map(worthOf).reduce((a, b) => a + b, 0)
-  const max = worthOfAll(wordsIn(text))
-  return new Map(
-    found.map(({ id, score, queryTerms }) => [
-      id as number,
-      { score, share: max === 0 ? 0 : worthOfAll(queryTerms) / max },
-    ]),
+/**
+ * How similar each text is to the query: by the words and by the trigrams of characters in words that both have, so
+ * that other endings count in part. Rare ones count more, and longer words (cosine of TF-IDF vectors).
+ * @param texts `searchTextOf` inputs, as is `query`
+ * @param names of the fields of the query
+ */
+export function similaritiesTo(query: string, names: string, texts: string[]): Match[] {
+  const index = new FeatureIndex()
+  const asked = index.featuresOf(query)
+  const named = new Set(index.featuresOf(wordsIn(names).join(' ')))
+  const documents = texts.map((text) => index.featuresOf(text))
+  const frequency = new Uint32Array(index.size)
+  for (const features of documents)
+    for (const feature of features) frequency[feature] = (frequency[feature] ?? 0) + 1
+
+  /** What all texts have says little: field names nothing, other features less the more texts there are. */
+  const rarity = Float64Array.from(frequency, (count, feature) =>
+    Math.log((texts.length + (named.has(feature) ? 0 : 4)) / Math.max(count, 1)),
   )
+  const sumOf = (features: number[], amountOf: (feature: number) => number) =>
+    features.reduce((sum, feature) => sum + amountOf(feature), 0)
+  const squareOf = (feature: number) => ((rarity[feature] ?? 0) * index.weightOf(feature)) ** 2
+  const worthOf = (feature: number) => (rarity[feature] ?? 0) * index.meaningOf(feature)
+  const [square, worth] = [sumOf(asked, squareOf), sumOf(asked, worthOf)]
+  const isAsked = new Set(asked)
+  return documents.map((features) => {
+    const shared = features.filter((feature) => isAsked.has(feature))
+    return {
+      score: sumOf(shared, squareOf) / Math.sqrt(square * sumOf(features, squareOf)) || 0,
+      share: sumOf(shared, worthOf) / worth || 0,
+    }
+  })
 }
 
-const segmenter = new Intl.Segmenter('und', { granularity: 'word' })
+/** Numbers the words and trigrams of texts. */
+class FeatureIndex {
+  private readonly weights: number[] = []
+  private readonly meanings: number[] = []
+  private readonly numbers = new Map<string, number>()
+  private readonly words = new Map<string, number[]>()
 
-function wordsIn(text: string): string[] {
-  return [...segmenter.segment(text)].flatMap(({ segment, isWordLike }) =>
-    isWordLike ? segment.toLowerCase() : [],
-  )
+  get size(): number {
+    return this.weights.length
+  }
+
+  weightOf(feature: number): number {
+    return this.weights[feature] ?? 0
+  }
+
+  /** The same, except that trigrams of short words weigh no more than these. */
+  meaningOf(feature: number): number {
+    return this.meanings[feature] ?? 0
+  }
+
+  /** The distinct features of a text, whose words are separated by spaces. */
+  featuresOf(text: string): number[] {
+    const features = new Set<number>()
+    for (const word of text.split(' ')) for (const feature of this.ofWord(word)) features.add(feature)
+    return [...features]
+  }
+
+  private ofWord(word: string): number[] {
+    let features = this.words.get(word)
+    if (!features) {
+      const weight = weightOf(word)
+      const trigram = (text: string) => this.number(text, TRIGRAM_WEIGHT, Math.min(weight, TRIGRAM_WEIGHT))
+      features = word === '' ? [] : [this.number(word, weight, weight), ...trigramsOf(word).map(trigram)]
+      this.words.set(word, features)
+    }
+    return features
+  }
+
+  private number(feature: string, weight: number, meaning: number): number {
+    const number = this.numbers.get(feature) ?? this.size
+    this.numbers.set(feature, number)
+    this.weights[number] = Math.max(weight, this.weightOf(number))
+    this.meanings[number] = Math.max(meaning, this.meaningOf(number))
+    return number
+  }
 }
 
 /** Short words are mostly function words; a stop-word list would be specific to one language. */
 const weightOf = (word: string): number => Math.min(Math.max(word.length - 3, 0.25), 5)
 
-const textOf = (input: JsonObject): string => cut([...valuesIn(input), ...namesIn(input)])
+const TRIGRAM_WEIGHT = 2
 
-const cut = (texts: string[]): string => texts.join(' ').slice(0, TEXT_CHARACTERS)
-
-function valuesIn(value: Json): string[] {
-  if (typeof value !== 'object' || value === null) return [String(value).slice(0, VALUE_CHARACTERS)]
-  return Object.values(value).flatMap(valuesIn)
-}
-
-function namesIn(value: Json): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  if (Array.isArray(value)) return value.flatMap(namesIn)
-  return Object.entries(value).flatMap(([name, child]) => [name, ...namesIn(child)])
+/** Of a word between spaces, which no word contains. */
+function trigramsOf(word: string): string[] {
+  const characters = [' ', ...word, ' ']
+  return characters.slice(2).map((_, index) => characters.slice(index, index + 3).join(''))
 }

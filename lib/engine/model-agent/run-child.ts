@@ -54,7 +54,7 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     options: {
       maxAgentSteps: stepLimitsOf(version.execution).default,
       model: null,
-      useDynamicLearning: false,
+      useDynamicLearning: version.useDynamicLearning ?? parent.options.useDynamicLearning,
       ...toOptions(toBudget(version.execution, share ?? {})),
     },
     now,

@@ -1,10 +1,11 @@
 import type { Version } from '../../core/agent.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
+import { estimateTokens } from '../../models/estimate-tokens.ts'
 import { openModel } from '../../models/open-model.ts'
 import { findPrice, withCost } from '../../models/prices/price-table.ts'
-import type { Adapter } from '../../schema/adapt/adapt-input.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { openTools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
@@ -78,19 +79,28 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
 }
 
 /** The example search is imported only for a run with dynamic learning. */
-async function examplesOf({ engine, execution, version, journal }: Params): Promise<Example[]> {
+async function examplesOf({ engine, execution, version, journal, signal }: Params): Promise<Example[]> {
   if (!execution.options.useDynamicLearning) return []
-  const [{ recallExamples }, { adapterOf, fileMapperOf }, { describeFile }] = await Promise.all([
-    import('../learning/recall.ts'),
-    import('../compiled-adapter.ts'),
-    import('../../schema/files/map-files.ts'),
-  ])
-  const { executions } = engine
-  const checkOutput = outputValidatorOf(version)
-  const adapt: Adapter = (sent) => {
-    const adapted = adapterOf(version)(sent)
-    return { ...adapted, input: fileMapperOf(version)(adapted.input, ({ value }) => describeFile(value)) }
-  }
-  const teachers = version.learning?.feedback === 'all' ? 'all' : 'reviewers'
-  return recallExamples({ executions, execution, journal, checkOutput, adapt, teachers })
+  const [{ recallExamples }, { embedInput }, { adapterOf, fileMapperOf }, { describeFile }] =
+    await Promise.all([
+      import('../learning/recall.ts'),
+      import('../learning/embed-input.ts'),
+      import('../compiled-adapter.ts'),
+      import('../../schema/files/map-files.ts'),
+    ])
+  const { executions, environment = process.env } = engine
+  const { instructions, outputSchema, tools, learning } = version
+  const withoutFiles = (given: JsonObject) => fileMapperOf(version)(given, ({ value }) => describeFile(value))
+  const input = withoutFiles(execution.input)
+  return recallExamples({
+    executions,
+    execution: { ...execution, input },
+    journal,
+    checkOutput: outputValidatorOf(version),
+    adapt: (sent) => withoutFiles(adapterOf(version)(sent).input),
+    teachers: learning?.feedback === 'all' ? 'all' : 'reviewers',
+    unrated: learning?.unrated === true,
+    requestTokens: estimateTokens(JSON.stringify([instructions, outputSchema, tools, input])),
+    embed: () => embedInput(input, environment, signal),
+  })
 }

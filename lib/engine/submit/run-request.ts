@@ -104,7 +104,7 @@ export async function buildRunRequest(
   const options = {
     maxAgentSteps: overrides.maxAgentSteps ?? stepLimitsOf(version.execution).default,
     model: overrides.model ?? null,
-    useDynamicLearning: overrides.useDynamicLearning ?? false,
+    useDynamicLearning: overrides.useDynamicLearning ?? version.useDynamicLearning ?? false,
     ...toOptions(budget),
   }
   const useCache = overrides.useCache ?? version.execution.useCache

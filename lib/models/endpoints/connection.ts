@@ -19,12 +19,17 @@ export type Connection = {
 
 /**
  * Reads the API key and the headers for a model.
+ * @param send the `fetch` of the connection, without its headers
  * @throws ModelConfigurationError if one is missing or invalid; ModelError if one cannot be read
  */
-export async function connect({ provider, endpoint }: ModelName, base: Environment): Promise<Connection> {
+export async function connect(
+  { provider, endpoint }: ModelName,
+  base: Environment,
+  send: typeof fetch = streamingFetch,
+): Promise<Connection> {
   if (!endpoint) {
     const environment = await withProviderKey(provider, base)
-    return { environment, secrets: getSecrets(provider, environment), fetch: streamingFetch }
+    return { environment, secrets: getSecrets(provider, environment), fetch: send }
   }
   const values = await readSecrets(endpoint, base)
   const fill = (text: string) => text.replace(SECRET_REFERENCE, (_, name: string) => values.get(name) ?? '')
@@ -34,7 +39,7 @@ export async function connect({ provider, endpoint }: ModelName, base: Environme
   return {
     environment: { ...base, ...key, [baseUrl]: endpoint.baseUrl },
     secrets: [...values.values()],
-    fetch: fetchWith(headers, endpoint.apiKey !== undefined),
+    fetch: fetchWith(send, headers, endpoint.apiKey !== undefined),
   }
 }
 
@@ -62,10 +67,10 @@ async function readSecrets(endpoint: ModelEndpoint, environment: Environment): P
 const KEY_HEADERS = ['authorization', 'x-api-key']
 
 const fetchWith =
-  (headers: (readonly [string, string])[], hasKey: boolean): typeof fetch =>
+  (send: typeof fetch, headers: (readonly [string, string])[], hasKey: boolean): typeof fetch =>
   (input, init) => {
     const all = new Headers(init?.headers)
     if (!hasKey) for (const name of KEY_HEADERS) all.delete(name)
     for (const [name, value] of headers) all.set(name, value)
-    return streamingFetch(input, { ...init, headers: all })
+    return send(input, { ...init, headers: all })
   }

@@ -22,8 +22,8 @@ export function findCredentialsProblem(environment: Environment): string | undef
   return `no AWS credentials found. Set ${ACCESS_KEY_ID} and ${SECRET_ACCESS_KEY}, or ${BEARER_TOKEN}.`
 }
 
-/** Opens a model whose failed tool results have the status `error`. */
-export async function openBedrock(model: string, { baseURL, variable, fetch }: OpenSettings) {
+/** The package of the provider. Failed tool results get the status `error`. */
+export async function loadBedrock({ baseURL, variable, fetch }: OpenSettings) {
   const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock')
   const region = variable(REGION)
   const apiKey = variable(BEARER_TOKEN)
@@ -39,7 +39,7 @@ export async function openBedrock(model: string, { baseURL, variable, fetch }: O
     ...(baseURL && { baseURL }),
     credentialProvider: async () => credentials,
     fetch: bedrockFetch(apiKey ? null : { ...credentials, region }, fetch),
-  })(model)
+  })
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { ModelStopReason, WebSearch } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
@@ -98,6 +98,8 @@ export type ProviderTraits = {
    * missing, because the packages would otherwise read `process.env`.
    */
   open(model: string, settings: OpenSettings): Promise<LanguageModelV4>
+  /** The same for an embedding model, if the provider has any. */
+  openEmbedding?(model: string, settings: OpenSettings): Promise<EmbeddingModelV4>
   /** What the package calls its options and metadata. */
   optionsKey: string
   /** Options of every request. */

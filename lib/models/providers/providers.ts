@@ -3,7 +3,7 @@ import {
   BEARER_TOKEN,
   ERROR_MARK,
   findCredentialsProblem,
-  openBedrock,
+  loadBedrock,
   REGION,
   SECRET_ACCESS_KEY,
   SESSION_TOKEN,
@@ -30,6 +30,7 @@ import {
   type Level,
   LOW_TO_MAX,
   NONE_TO_MAX,
+  type OpenSettings,
   type Provider,
   type ProviderTraits,
 } from './provider-traits.ts'
@@ -62,6 +63,25 @@ const OPENAI_STRICT = {
   formats: ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
 }
 
+async function loadOpenai({ baseURL, variable, fetch }: OpenSettings) {
+  const { createOpenAI } = await import('@ai-sdk/openai')
+  const apiKey = variable('OPENAI_API_KEY')
+  return createOpenAI({ apiKey, baseURL: baseURL || 'https://api.openai.com/v1', fetch })
+}
+
+async function loadCompatible({ baseURL, variable, fetch }: OpenSettings) {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+  const apiKey = variable('OPENAI_COMPATIBLE_API_KEY')
+  return createOpenAICompatible({
+    name: 'openai-compatible',
+    baseURL,
+    ...(apiKey && { apiKey }),
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+    fetch,
+  })
+}
+
 /**
  * Everything that the service knows about each provider. Literals only: esbuild then removes the traits from bundles
  * that use only the names.
@@ -77,7 +97,8 @@ export const TRAITS = {
     hasColons: true,
     priceSource: 'aws',
 
-    open: openBedrock,
+    open: async (model, settings) => (await loadBedrock(settings))(model),
+    openEmbedding: async (model, settings) => (await loadBedrock(settings)).embeddingModel(model),
     optionsKey: 'amazonBedrock',
     reasoning: [
       { models: CLAUDE_WITHOUT_THINKING, levels: ['none'] },
@@ -201,12 +222,9 @@ export const TRAITS = {
     hasColons: false,
     priceSource: 'openai',
 
-    async open(model, { baseURL, variable, fetch }) {
-      const apiKey = variable('OPENAI_API_KEY')
-      const { createOpenAI } = await import('@ai-sdk/openai')
-      const options = { baseURL: baseURL || 'https://api.openai.com/v1', fetch: withSearches(fetch) }
-      return createOpenAI({ apiKey, ...options })(model)
-    },
+    open: async (model, { fetch, ...settings }) =>
+      (await loadOpenai({ ...settings, fetch: withSearches(fetch) }))(model),
+    openEmbedding: async (model, settings) => (await loadOpenai(settings)).embeddingModel(model),
     optionsKey: 'openai',
     // With storage, OpenAI keeps the conversation and later requests only reference it.
     options: { store: false },
@@ -279,18 +297,8 @@ export const TRAITS = {
     },
     hasColons: true,
 
-    async open(model, { baseURL, variable, fetch }) {
-      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-      const apiKey = variable('OPENAI_COMPATIBLE_API_KEY')
-      return createOpenAICompatible({
-        name: 'openai-compatible',
-        baseURL,
-        ...(apiKey && { apiKey }),
-        includeUsage: true,
-        supportsStructuredOutputs: true,
-        fetch,
-      })(model)
-    },
+    open: async (model, settings) => (await loadCompatible(settings))(model),
+    openEmbedding: async (model, settings) => (await loadCompatible(settings)).embeddingModel(model),
     optionsKey: 'openaiCompatible',
     // In strict mode, a server accepts only schemas without optional fields; the result is validated here anyway.
     options: { strictJsonSchema: false },

@@ -60,8 +60,8 @@ const getReport = (name: string) => {
   return report
 }
 
-/** The SDKs of models and tools, and the index of examples: large, and only needed where agents run. */
-const AGENT_PACKAGES = /^(?:@ai-sdk\/.+|@modelcontextprotocol\/.+|minisearch)$/
+/** The SDKs of models and tools: large, and only needed where models run. */
+const AGENT_PACKAGES = /^(?:@ai-sdk\/.+|@modelcontextprotocol\/.+)$/
 const filterAgentPackages = (packages: string[]) => packages.filter((name) => AGENT_PACKAGES.test(name))
 
 /** Chunks, or the files of the console. */
@@ -124,7 +124,6 @@ describe('the bundles', () => {
         '@ai-sdk/openai',
         '@ai-sdk/openai-compatible',
         '@modelcontextprotocol/client',
-        'minisearch',
       ]),
     )
     expect(packagesLater).not.toContain('ai')

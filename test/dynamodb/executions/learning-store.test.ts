@@ -155,6 +155,94 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
     })
   })
 
+  describe('listLessons', () => {
+    const lessonsOf = async (scope: ReturnType<typeof aScope>, teachers?: 'all', limit = 500) => {
+      const lessons = await store.listLessons({ ...scope, limit, ...(teachers && { teachers }) })
+      return lessons.map(({ id, isCorrected }) => [id, isCorrected ? 'corrected' : 'liked'])
+    }
+
+    it('lists rated executions that can be examples: corrected ones, then liked ones, newest first', async () => {
+      const scope = aScope('acme')
+      const [liked, corrected, failed, bad, unrated, large, newest] = await Promise.all([
+        finished(scope),
+        finished(scope),
+        finished(scope, null),
+        finished(scope),
+        finished(scope),
+        finished({ ...scope, input: MEDIUM }),
+        finished(scope),
+      ])
+      await give(liked)
+      await give(corrected, { rating: -1, correctedOutput: { text: 'right' } })
+      await give(failed, { rating: 1 })
+      await give(bad, { rating: -1 })
+      await give(large)
+      await give(newest, { correctedOutput: { text: 'right' } })
+      const ids = [corrected.id, newest.id].sort().reverse()
+      expect(await lessonsOf(scope)).toEqual([...ids.map((id) => [id, 'corrected']), [liked.id, 'liked']])
+      expect(await lessonsOf(scope, undefined, 1)).toEqual([[ids[0], 'corrected']])
+      expect(unrated.id).not.toBe('')
+    })
+
+    it('follows the last feedback, and forgets deleted executions', async () => {
+      const scope = aScope()
+      const execution = await finished(scope)
+      const { id } = execution
+      await give(execution)
+      expect(await lessonsOf(scope)).toEqual([[id, 'liked']])
+      await give(execution, { correctedOutput: { text: 'right' } })
+      expect(await lessonsOf(scope)).toEqual([[id, 'corrected']])
+      await give(execution, { correctedOutput: MEDIUM })
+      expect(await lessonsOf(scope)).toEqual([])
+      await give(execution, { correctedOutput: LARGE })
+      expect(await lessonsOf(scope)).toEqual([])
+      await give(execution)
+      expect(await lessonsOf(scope)).toEqual([[id, 'liked']])
+      await give(execution, { rating: -1 })
+      expect(await lessonsOf(scope)).toEqual([])
+      await give(execution)
+      await store.delete({ ...execution, now: Date.now() })
+      expect(await lessonsOf(scope)).toEqual([])
+    })
+
+    it('is the same for reviewers however much other feedback there is, and for all also has that', async () => {
+      const scope = aScope()
+      const reviewed = await finished(scope)
+      await give(reviewed, { correctedOutput: { text: 'right' } })
+      const others = await Promise.all(Array.from({ length: 5 }, () => finished(scope)))
+      for (const other of [reviewed, ...others])
+        await give(other, { correctedOutput: { text: 'mine' } }, false)
+      expect(await lessonsOf(scope, undefined, 3)).toEqual([[reviewed.id, 'corrected']])
+      const all = await lessonsOf(scope, 'all')
+      expect(all.map(([id]) => id)).toEqual([reviewed.id, ...idsOf(others).sort().reverse()])
+      expect(await lessonsOf(scope, 'all', 3)).toEqual(all.slice(0, 3))
+    })
+
+    it('lists only executions of the same agent and tenant', async () => {
+      const scope = aScope()
+      const tenants = [null, 'a', 'b', 'A', 'null', ' a', '#a', 'a#b']
+      for (const tenantId of tenants) await give(await finished({ ...scope, tenantId }))
+      for (const tenantId of tenants) expect(await lessonsOf({ ...scope, tenantId })).toHaveLength(1)
+      expect(await lessonsOf({ ...scope, tenantId: 'c' })).toEqual([])
+      expect(await lessonsOf({ ...scope, agentId: system.newId() })).toEqual([])
+    })
+
+    it('returns the embedding, also after feedback without one', async () => {
+      const scope = aScope()
+      const execution = await finished(scope)
+      const { organizationId, id } = execution
+      const embedding = { model: 'a/b', vector: Int8Array.of(-128, -1, 0, 1, 127) }
+      const given = { organizationId, id, feedback: feedbackOf(), writer: 'w' }
+      await store.giveFeedback({ ...given, embedding })
+      await give(execution, { correctedOutput: { text: 'right' } })
+      const [lesson] = await store.listLessons({ ...scope, limit: 1 })
+      expect(lesson).toMatchObject({ text: 'x text', embedding })
+      const other = { model: 'a/c', vector: Int8Array.of(3) }
+      await store.giveFeedback({ ...given, embedding: other, writer: 'w2' })
+      expect(await store.listLessons({ ...scope, limit: 1 })).toMatchObject([{ embedding: other }])
+    })
+  })
+
   describe('listExamples', () => {
     it('returns outputs with their feedback, newest first', async () => {
       const scope = aScope('acme')
@@ -163,7 +251,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       await give(rated, { rating: -1 })
       const failed = await finished(scope, null)
       await give(failed, { rating: -1, correctedOutput: { text: 'right' } })
-      const common = { ...scope, cached: false }
+      const common = { ...scope, note: null, cached: false }
       const examples = await store.listExamples({ ...scope, limit: 10 })
       expect(examples).toEqual([
         {

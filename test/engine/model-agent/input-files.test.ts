@@ -239,7 +239,7 @@ describe('an agent that is called as a tool', () => {
 describe('a run that learns', () => {
   it('sees a description of the files of its examples', async () => {
     const { name, model } = named('anthropic', [answer, answer])
-    const version = await aModelAgent({ model, inputSchema: INPUT, learning: { feedback: 'all' } })
+    const version = await aModelAgent({ model, inputSchema: INPUT, learning: { unrated: true } })
     const past = { question: 'Why is the sky blue?', document: { ...PDF, data: pdfOf(50) } }
     await run(version, past)
     await run(version, { question: 'Why is the sky so blue?', document: PDF }, { useDynamicLearning: true })

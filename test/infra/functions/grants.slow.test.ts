@@ -69,6 +69,9 @@ const learning: Version = {
   agentId: agentIdOf(organizationId, 'learning'),
   slug: 'learning',
   inputSchema: text,
+  model: 'openai-compatible/learner',
+  useDynamicLearning: true,
+  learning: { unrated: true },
   code: false,
 }
 const code = `export default async ({ text, ms = 0 }, { step }) => {
@@ -253,22 +256,22 @@ async function callTools() {
   expect(await callTool('get_execution', { executionId, waitSeconds: 1 })).toMatchObject({ status: 'ERROR' })
 }
 
-/** The run function and the runner show a model its previous execution as an example. */
+/** The functions that run agents show a model its previous execution as an example. */
 async function learn() {
   for (const [name, value] of Object.entries(scripted.environmentFor('openai-compatible')))
     vi.stubEnv(name, value)
   scripted.script('learner', () => ({ calls: [finalAnswer({ text: 'learned' })] }))
-  const query = { useDynamicLearning: 'true', model: scripted.modelFor('openai-compatible', 'learner') }
-  const options = { agent: learning.slug, body: { text: 'hello' }, query }
+  const options = { agent: learning.slug, body: { text: 'hello' } }
   await call('run-agent', 200, options)
   const first = await newestExecution()
   await call('run-agent', 200, options)
-  const { id } = await call('run-agent', 202, { ...options, query: { ...query, execMode: 'async' } })
+  const { id } = await call('run-agent', 202, { ...options, query: { execMode: 'async' } })
   const body = JSON.stringify({ executionId: id, organizationId })
   await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(900_000))
   const { status, learnedFrom } = await call('get-execution', 200, { id })
   expect([status, learnedFrom.length]).toEqual(['SUCCESS', 1])
   expect(learnedFrom[0] > first).toBe(true)
+  await callTool(learning.slug, { text: 'hello' })
 }
 
 /** Runs that fail free their cache keys. */
