@@ -124,6 +124,8 @@ export type ProviderTraits = {
   webSearch?: WebSearchTraits
   /** Precedes the text of a failed tool result; `open` returns a model that removes it. */
   errorMark?: string
+  /** Tool results are texts: images follow in a message of the user. */
+  hasTextResults?: boolean
   /** The option of a message without reasoning, in a conversation that has some. */
   noReasoning?: JsonObject
 

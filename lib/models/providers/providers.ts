@@ -310,14 +310,17 @@ export const TRAITS = {
       // `open-model.ts`.
       json: /./,
       // A server with a model that cannot read them rejects the request.
+      images:
+        /vl(?![a-z])|vision|multimodal|llava|moondream|pixtral|minicpm-v|glm-[\d.]+v|gemma-?3(?!.*1b)|llama-?4|mistral-(small-?3\.[1-9]|medium|large-?3)|gemini|claude-|gpt-(4o|4\.1|[5-9])|grok-4/i,
       inputImages: /./,
       inputPdfs: /./,
-      // DeepSeek and Kimi reject a history with tool calls unless their reasoning is sent back as `reasoning_content`.
-      // Other servers ignore this member, or reject it like Groq and Mistral.
-      reasoning: /deepseek|kimi/i,
+      // DeepSeek and Kimi reject a history with tool calls unless their reasoning is sent back as `reasoning_content`,
+      // and GLM continues from it. Other servers ignore this member, or reject it like Groq and Mistral.
+      reasoning: /deepseek|kimi|glm-[4-9]/i,
     },
 
     strict: OPENAI_STRICT,
+    hasTextResults: true,
     // Once a conversation has reasoning, DeepSeek requires it with every tool call, if only as an empty text.
     noReasoning: { reasoning_content: '' },
     stream: { readRefusal: ({ choices }) => choices?.[0]?.delta?.refusal },

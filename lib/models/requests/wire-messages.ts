@@ -1,5 +1,4 @@
 import type {
-  LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
@@ -9,6 +8,7 @@ import type { ModelName } from '../model-name.ts'
 import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'
 import { toWireSearch } from './web-search.ts'
+import { withoutImages } from './wire-images.ts'
 import type { WireSchema } from './wire-schema.ts'
 
 type Message<Role extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: Role }>
@@ -84,52 +84,5 @@ function convertOutput(
       return output
   }
 }
-
-/**
- * What a request may contain. Bedrock accepts 20 images and 25 MB, Anthropic 32 MB and, with more than 20 images, only
- * small ones. Base64, so the size in the request.
- * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
- */
-const MAX_IMAGES = 20
-const MAX_IMAGE_CHARACTERS = 15_000_000
-
-/**
- * Keeps the files of the input and the latest images of a history. In place of others, the model has their
- * descriptions.
- */
-export function limitImages(prompt: LanguageModelV4Message[]): LanguageModelV4Message[] {
-  const files = prompt
-    .flatMap(({ role, content }) => (role === 'user' ? content : []))
-    .filter((part) => part.type === 'file')
-  let images = files.length
-  let characters = files.map(sizeOf).reduce((sum, size) => sum + size, 0)
-  const limitResult = (part: LanguageModelV4ToolResultPart): LanguageModelV4ToolResultPart => {
-    if (part.output.type !== 'content') return part
-    for (const item of part.output.value) {
-      if (item.type !== 'file') continue
-      images++
-      characters += sizeOf(item)
-    }
-    if (images <= MAX_IMAGES && characters <= MAX_IMAGE_CHARACTERS) return part
-    return { ...part, output: withoutImages(part.output) }
-  }
-  const limited = prompt.toReversed().map((message): LanguageModelV4Message => {
-    if (message.role !== 'tool') return message
-    const content = message.content.map((part) => (part.type === 'tool-result' ? limitResult(part) : part))
-    return content.every((part, index) => part === message.content[index]) ? message : { ...message, content }
-  })
-  return limited.reverse()
-}
-
-/** The characters of a file in base64. */
-const sizeOf = ({ data }: LanguageModelV4FilePart): number => (data.type === 'data' ? data.data.length : 0)
-
-/** The text of a result, which describes its images. */
-const withoutImages = (
-  output: Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>,
-): LanguageModelV4ToolResultOutput => ({
-  type: 'text',
-  value: output.value.map((item) => (item.type === 'text' ? item.text : '')).join(''),
-})
 
 const isBlank = (text: string): boolean => text.trim() === ''

@@ -10,7 +10,8 @@ import type { ModelName } from '../model-name.ts'
 import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'
 import { withPromptCaching } from './prompt-caching.ts'
-import { limitImages, wireMessages } from './wire-messages.ts'
+import { limitImages, withImagesAfterResults } from './wire-images.ts'
+import { wireMessages } from './wire-messages.ts'
 import { toWireSchema, type WireSchema } from './wire-schema.ts'
 import { strictSchemas, type ToolSchema, toToolSchemas } from './wire-tools.ts'
 
@@ -40,7 +41,7 @@ export function wireRules(name: ModelName) {
     const prompt = limitImages(options.prompt.flatMap((message) => toMessage(message, schemas) ?? []))
     const wireOptions = {
       ...options,
-      prompt: withAllReasoning(prompt, name),
+      prompt: withImagesAfterResults(withAllReasoning(prompt, name), name),
       ...(options.tools && { tools: [...toWireTools(tools, schemas, name), ...providerTools] }),
       ...(responseFormat && { responseFormat }),
     }

@@ -178,6 +178,7 @@ describe('reasoning_content', () => {
   it.each([
     ['deepseek-v4', 2],
     ['moonshotai/kimi-k2', 2],
+    ['zai/glm-4.6', 2],
     ['mistral-large', 0],
     ['qwen3:8b', 0],
   ])('is sent back to %s %i times', async (family, times) => {
@@ -198,6 +199,8 @@ describe('reasoning_content', () => {
   })
 })
 
+const IMAGE_URL = { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } }
+
 describe('an image in a tool result', () => {
   const call = { calls: [{ name: 'add', input: { a: 1, b: 2 } }] }
   const photo: ToolResult = {
@@ -217,6 +220,11 @@ describe('an image in a tool result', () => {
     ['bedrock', 'eu.amazon.nova-micro', null],
     ['openai', 'gpt-3.5-turbo', null],
     ['openai-compatible', 'qwen3:8b', null],
+    ['openai-compatible', 'gemma3:1b', null],
+    ['openai-compatible', 'vllm/mistral-7b', null],
+    ['openai-compatible', 'qwen3-vl:8b', IMAGE_URL],
+    ['openai-compatible', 'gemma3:12b', IMAGE_URL],
+    ['openai-compatible', 'meta-llama/llama-4-scout', IMAGE_URL],
   ])('reaches %s/%s, or its description does', async (format, family, image) => {
     const opened = await open(format, [call, { text: 'Done.' }], family)
     const { request } = await exchange(opened, [ADD], [photo])
@@ -224,6 +232,35 @@ describe('an image in a tool result', () => {
     expect(body).toContain('[Image of type image/png, 70 bytes.]')
     if (image) expect(body).toContain(JSON.stringify(image))
     else expect(body).not.toContain(PIXEL)
+  })
+
+  it('follows the last result of a response on an openai-compatible server', async () => {
+    const calls = [
+      { name: 'add', input: { a: 1, b: 2 } },
+      { name: 'unknown', input: {} },
+      { name: 'add', input: { a: 3, b: 4 } },
+    ]
+    const opened = await open('openai-compatible', [{ calls }, { text: 'Done.' }], 'qwen3-vl')
+    const { request } = await exchange(opened, [ADD], [photo, photo, photo])
+    const messages = (request?.body.messages ?? []) as JsonObject[]
+    expect(messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+      'tool',
+      'user',
+    ])
+    expect(messages.at(-1)?.content).toMatchObject([
+      { text: expect.stringMatching(/^Images in the result of add \(.+_1\):$/) },
+      IMAGE_URL,
+      { text: expect.stringMatching(/^Images in the result of add \(.+_3\):$/) },
+      IMAGE_URL,
+    ])
+    expect(messages.filter(({ role }) => role === 'tool').map(({ content }) => content)).toContain(
+      photo.value,
+    )
   })
 
   it('is left out once 20 later ones follow', async () => {
