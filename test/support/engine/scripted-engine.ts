@@ -41,7 +41,10 @@ type Run = Partial<RunOptions> & {
   on?: Engine
 }
 
-type Queued = Partial<Omit<NewExecution, 'options'>> & { options?: Partial<RunOptions> }
+type Queued = Partial<Omit<NewExecution, 'options'>> & {
+  options?: Partial<RunOptions>
+  provider?: Provider
+}
 
 export type ScriptedEngine = Awaited<ReturnType<typeof startScriptedEngine>>
 
@@ -95,8 +98,8 @@ export async function startScriptedEngine() {
     },
 
     /** A queued execution of a model agent whose model follows the script, for tests that act as the runner. */
-    async queued(script: Script, version?: Version, { options, ...given }: Queued = {}) {
-      const { model, requests } = scriptModel(script)
+    async queued(script: Script, version?: Version, { options, provider, ...given }: Queued = {}) {
+      const { model, requests } = scriptModel(script, provider)
       const execution = executionOf(version ?? (await aModelAgent()), {
         input,
         options: runOptions({ maxAgentSteps: 500, model, ...options }),

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import { isFinal } from '../../../lib/core/execution.ts'
+import { FINAL_ANSWER } from '../../../lib/core/model.ts'
+import { positionOfCall } from '../../../lib/engine/model-agent/call-key.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { aModelAgent, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
+import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import { LAST, script, type Turn, unreliable, type Write, writes } from './random-scripts.ts'
+
+const { engine, queued, scripted } = await startScriptedEngine()
+const server = await startToolServer((path, response) => {
+  response.statusCode = path.startsWith('/broken') ? 500 : 200
+  response.end(JSON.stringify({ path }))
+})
+afterAll(() => server.stop())
+const version = await aModelAgent({
+  tools: [httpTool(server, 'look_up', '/things/{id}'), httpTool(server, 'fail', '/broken/{id}')],
+})
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Delivers the messages of a run until it ends, as the queue would, with a model and a journal that fail. */
+async function run(provider: (typeof SCRIPTED_PROVIDERS)[number], turns: Turn[], outcomes: Write[]) {
+  const served: Turn[] = []
+  const { execution, stored, requests } = await queued(
+    (_, index) => {
+      const turn = turns[index] ?? LAST
+      served.push(turn)
+      return turn.reply
+    },
+    version,
+    { provider },
+  )
+  const { store, refused } = unreliable(engine.steps, outcomes)
+  let laterMs = 0
+  const clock = { ...system, now: () => Date.now() + laterMs }
+  for (let receiveCount = 1; laterMs < DAY_MS && !isFinal(await stored()); receiveCount++) {
+    const { message, sent } = aMessage(receiveCount)
+    const result = await processMessage({ ...engine, steps: store, system: clock }, execution.id, { message })
+    laterMs +=
+      1 + (typeof result === 'string' ? (sent[0]?.delayMs ?? engine.times.graceMs) : result.retryInMs)
+  }
+  const steps = await engine.steps.read({ executionId: execution.id })
+  const calls = server.calls.filter(({ key }) => key.startsWith(execution.id))
+  return { execution: await stored(), steps, served, refused, requests, calls }
+}
+
+describe.each(SCRIPTED_PROVIDERS)('any script of responses of %s', (provider) => {
+  it('drops no call, counts each token, and repeats no stored step', { timeout: 900_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(script, writes, async (turns, outcomes) => {
+        const { execution, steps, served, refused, requests, calls } = await run(provider, turns, outcomes)
+        expect(isFinal(execution)).toBe(true)
+        const models = steps.flatMap(({ step, results }) =>
+          step.kind === 'MODEL' ? [{ step, results }] : [],
+        )
+
+        // Each stored response was requested once; others were requested because a response or its step was lost.
+        expect(served.filter(({ isRead }) => isRead)).toHaveLength(models.length + refused.steps)
+
+        // What the provider reports is counted once; what it does not report is counted with an estimate.
+        const used = served.flatMap(({ usage }) => (usage === undefined ? [] : [usage]))
+        for (const name of ['inputTokens', 'outputTokens'] as const) {
+          const reported = used.reduce((sum, usage) => sum + (usage?.[name] ?? 0), 0)
+          if (used.includes(null)) expect(execution.usage[name]).toBeGreaterThan(reported)
+          else expect(execution.usage[name]).toBe(reported)
+        }
+
+        // Each valid call of a stored response is executed, once for each time that its result was not stored.
+        const isOver = execution.status === 'SUCCESS'
+        for (const [index, { step, results }] of models.entries()) {
+          for (const { id, name, error } of step.calls) {
+            const key = `${step.number}-${id}`
+            const count = calls.filter((made) => positionOfCall(made.key) === key).length
+            const isValid =
+              error === null && name !== FINAL_ANSWER && results.get(id)?.result.ok !== undefined
+            const isMade = count > 0
+            expect(isMade).toBe(isValid && isSent(results.get(id)?.result))
+            expect(count).toBeLessThanOrEqual(1 + (refused.results.get(key) ?? 0))
+            if (error === null && name !== FINAL_ANSWER && (isOver || index < models.length - 1))
+              expect(results.has(id)).toBe(true)
+          }
+        }
+        const known = new Set(
+          models.flatMap(({ step }) => step.calls.map(({ id }) => `${step.number}-${id}`)),
+        )
+        expect(calls.every(({ key }) => known.has(positionOfCall(key)))).toBe(true)
+
+        // The model sees the results of all calls: the server rejects a history with a call that has none.
+        const last = requests.at(-1)?.history ?? []
+        const shown = new Set(last.flatMap((item) => (item.type === 'result' ? [item.id] : [])))
+        for (const { step } of models.slice(0, -1))
+          if (step.stopReason !== 'length') for (const { id } of step.calls) expect(shown).toContain(id)
+        scripted.assertDone(requests.at(-1)?.model)
+      }),
+      { numRuns: inject('isFullRun') ? 1_000 : 15 },
+    )
+  })
+})
+
+/** Whether a call reached the server: an input that does not match the schema is an error before. */
+const isSent = (result: { ok: boolean; error?: string } | undefined): boolean =>
+  result !== undefined && (result.ok || !result.error?.startsWith('The input does not match'))
