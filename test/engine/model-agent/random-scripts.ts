@@ -5,8 +5,8 @@ import { finalAnswer } from '../../support/engine/model-agent.ts'
 import type { Reply, ScriptedCall, ScriptedResponse } from '../../support/scripted-model/turn.ts'
 
 /**
- * What a server of a model does with one request. `isRead`: the response arrives whole, and becomes a step. `usage`: what
- * it reports; null if the service has to estimate it, absent if nothing is used.
+ * What a model server does with one request. `isRead`: the response arrives whole, and becomes a step. `usage`: what
+ * it reports; null if the service has to estimate it; absent if nothing is used.
  */
 export type Turn = {
   reply: Reply

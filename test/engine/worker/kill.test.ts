@@ -18,24 +18,37 @@ const table = sharedTable()
 const { engine, queued, server } = await startScriptedEngine()
 const { environment } = engine
 
-/** A queued run of five steps. The model's responses depend only on the history. */
+/** How many results each request has cleared, whether or not a worker was killed. */
+const CLEARED = [0, 0, 0, 4, 6]
+
+/** A queued run of five steps with a budget and a small context. The model's responses depend only on the history. */
 async function queuedExecution() {
   const tag = system.newId()
   const version = await aModelAgent({
     tools: [httpTool(server, 'left', `/${tag}/left/{id}`), httpTool(server, 'right', `/${tag}/right/{id}`)],
+    context: { window: 950, keep: 1 },
   })
-  const run = await queued(({ history }) => {
-    const stepsBefore = history.filter(({ type }) => type === 'result').length / 2
-    const id = String(stepsBefore + 1)
-    if (stepsBefore === STEPS - 1) return { calls: [finalAnswer({ answer: 'Done.' })] }
-    return {
-      calls: [
-        { id: `a${id}`, name: 'left', input: { id } },
-        { id: `b${id}`, name: 'right', input: { id } },
-      ],
-    }
-  }, version)
+  const run = await queued(
+    ({ history }) => {
+      const stepsBefore = history.filter(({ type }) => type === 'result').length / 2
+      const id = String(stepsBefore + 1)
+      if (stepsBefore === STEPS - 1) return { calls: [finalAnswer({ answer: 'Done.' })] }
+      return {
+        calls: [
+          { id: `a${id}`, name: 'left', input: { id } },
+          { id: `b${id}`, name: 'right', input: { id } },
+        ],
+      }
+    },
+    version,
+    { options: { maxTokens: 1_000_000 } },
+  )
   return { ...run, toolCalls: () => server.calls.filter(({ path }) => path.startsWith(`/${tag}/`)) }
+}
+
+async function clearedIn(executionId: string): Promise<number[]> {
+  const steps = await engine.steps.read({ executionId })
+  return steps.map(({ step }) => (step.kind === 'MODEL' && step.clearedResults) || 0)
 }
 
 describe('a run of five steps', () => {
@@ -45,6 +58,7 @@ describe('a run of five steps', () => {
     expect([code, report]).toEqual([0, { result: 'processed', writes: WRITES }])
     expect(modelRequests()).toBe(STEPS)
     expect(toolCalls()).toHaveLength(2 * (STEPS - 1))
+    expect(await clearedIn(execution.id)).toEqual(CLEARED)
   })
 
   it.concurrent.each(KILL_AFTER)(
@@ -72,6 +86,7 @@ describe('a run of five steps', () => {
       expect(attempts).toEqual(Array.from({ length: STEPS }, (_, index) => (index < stored.length ? 1 : 2)))
       expect(completed).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' }, steps: STEPS })
       expect(completed?.usage).toEqual({ inputTokens: 10 * STEPS, outputTokens: 5 * STEPS })
+      expect(await clearedIn(execution.id)).toEqual(CLEARED)
       const idempotencyKeys = new Set(toolCalls().map(({ key }) => key))
       expect(idempotencyKeys.size).toBe(2 * (STEPS - 1))
     },
