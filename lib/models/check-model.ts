@@ -31,9 +31,16 @@ export function findMediaProblem(name: ModelName, mediaTypes: readonly string[])
   return refused && `The model ${formatModelName(name)} does not accept files of type ${refused}.`
 }
 
-/** Why the provider of a model does not search the web for it; undefined if it does. */
-export function findSearchProblem(name: ModelName): string | undefined {
-  if (traitsOf(name.provider).webSearch && supports(name, 'webSearch')) return undefined
+/** Why the provider of a model does not search the web for it as an agent says; undefined if it does. */
+export function findSearchProblem(
+  name: ModelName,
+  { blockedDomains }: { blockedDomains?: string[] | undefined },
+): string | undefined {
+  const { webSearch } = traitsOf(name.provider)
+  if (webSearch && supports(name, 'webSearch'))
+    return blockedDomains && !webSearch.blocksDomains
+      ? `The provider of the model ${formatModelName(name)} has no blockedDomains for searches of the web. Use allowedDomains.`
+      : undefined
   return `The provider of the model ${formatModelName(name)} does not search the web for it, as the tool ${WEB_SEARCH} requires. Use a model of anthropic or openai that can.`
 }
 

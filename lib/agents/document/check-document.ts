@@ -174,8 +174,9 @@ async function findBudgetProblems({ code, model, execution }: AgentDocument): Pr
 async function findSearchProblems({ model, tools }: AgentDocument): Promise<FieldProblem[]> {
   const name = nameOfModel(model)
   const index = tools.findIndex(({ webSearch }) => webSearch)
-  if (!name || index < 0) return []
+  const search = tools[index]?.webSearch
+  if (!name || !search) return []
   const { findSearchProblem } = await import('../../models/check-model.ts')
-  const problem = findSearchProblem(parseModelName(name))
+  const problem = findSearchProblem(parseModelName(name), search)
   return problem ? [{ field: `tools.${index}.webSearch`, message: `cannot be used. ${problem}` }] : []
 }

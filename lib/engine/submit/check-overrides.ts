@@ -44,15 +44,13 @@ async function checkModelOverride(version: Version, model: string): Promise<void
     await checkAllowed(version, model)
     const { checkModel, findSearchProblem } = await import('../../models/check-model.ts')
     const name = checkModel(model, process.env)
-    const problem = hasWebSearch(version) && findSearchProblem(name)
+    const search = (version.tools as ToolDocument[]).find(({ webSearch }) => webSearch)?.webSearch
+    const problem = search && findSearchProblem(name, search)
     if (problem) throw new InvalidModelOverride(problem)
   } catch (error) {
     throw error instanceof ModelConfigurationError ? new InvalidModelOverride(error.message) : error
   }
 }
-
-const hasWebSearch = ({ tools }: Version): boolean =>
-  (tools as ToolDocument[]).some(({ webSearch }) => webSearch)
 
 /** @throws InvalidModelOverride for a model that does not accept one of the files of the input */
 export async function checkFileOverride(model: string | undefined, files: readonly FoundFile[]) {

@@ -67,6 +67,8 @@ export type StreamTraits = {
 export type WebSearchTraits = {
   /** The tool of the provider's package, and the options of a request with it. */
   toTool(search: WebSearch): { id: `${string}.${string}`; args: JsonObject; options?: JsonObject }
+  /** Whether it supports `blockedDomains`. */
+  blocksDomains?: boolean
   /** Begins the ids of its calls. */
   callPrefix: string
   /** The text that stands for a search in the history; `open` returns a model that sends the search in its place. */

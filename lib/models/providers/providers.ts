@@ -199,6 +199,7 @@ export const TRAITS = {
     webSearch: {
       // Of later versions, results are filtered by code that Anthropic executes, which is another tool.
       toTool: (search) => ({ id: 'anthropic.web_search_20250305', args: search }),
+      blocksDomains: true,
       callPrefix: 'srvtoolu_',
     },
 
@@ -264,9 +265,9 @@ export const TRAITS = {
       webSearch: /^(gpt-4o(?!-(audio|realtime|transcribe))|gpt-4\.1(?!-nano)|gpt-[5-9]|o3|o4)/,
     },
     webSearch: {
-      toTool: ({ maxUses, ...filters }) => ({
+      toTool: ({ maxUses, allowedDomains }) => ({
         id: 'openai.web_search',
-        args: { filters },
+        args: allowedDomains ? { filters: { allowedDomains } } : {},
         // Of all tools that OpenAI executes: there is no other one.
         options: { maxToolCalls: maxUses },
       }),

@@ -21,7 +21,7 @@ type SearchTool = { tool: LanguageModelV4ProviderTool; options: JsonObject }
 export function toSearchTool(tools: ToolDeclaration[], name: ModelName): SearchTool | null {
   const search = tools.find(({ webSearch }) => webSearch)?.webSearch
   if (!search) return null
-  const problem = findSearchProblem(name)
+  const problem = findSearchProblem(name, search)
   const found = traitsOf(name.provider).webSearch?.toTool(search)
   if (problem || !found) throw new ModelError(problem ?? '', { isTransient: false })
   const { id, args, options = {} } = found
