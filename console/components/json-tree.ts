@@ -1,5 +1,5 @@
 import { ExactNumber } from '../../lib/core/json/exact-number.ts'
-import { MEDIA_TYPES, type Media, sizeOfBase64 } from '../../lib/core/media.ts'
+import { isMedia, parseDataUrl, sizeOfBase64 } from '../../lib/core/media.ts'
 import { formatBytes } from './format.ts'
 
 /** How a part of a JSON value is shown. Containers show their entries on request, so that large values cost nothing. */
@@ -18,25 +18,17 @@ export function toNode(value: unknown): JsonNode {
   return { kind: 'literal', text: String(value) }
 }
 
-const DATA_URL = /^data:([^,;]{1,100})(?:;[^,;]{0,100}){0,5};base64,/
-
 /** The type and the size of a file or a data URL, whose base64 nobody reads; undefined for any other value. */
 export function describeFile(value: unknown): string | undefined {
   if (typeof value === 'string') {
-    const [prefix, mediaType] = DATA_URL.exec(value.slice(0, 1_000)) ?? []
-    return prefix && `${mediaType}, ${formatBase64(value.slice(prefix.length))}`
+    const url = parseDataUrl(value)
+    return url && `${url.mediaType}, ${formatBase64(url.data)}`
   }
-  if (typeof value !== 'object' || value === null) return undefined
-  const { mediaType, data } = value as Partial<Media>
-  if (!isMediaType(mediaType) || typeof data !== 'string' || !BASE64.test(data.slice(0, 20))) return undefined
-  return keysOf(value).length === 2 ? `${mediaType}, ${formatBase64(data)}` : undefined
+  const isFile = typeof value === 'object' && value !== null && isMedia(value) && keysOf(value).length === 2
+  return isFile ? `${value.mediaType}, ${formatBase64(value.data)}` : undefined
 }
 
-const BASE64 = /^[A-Za-z0-9+/]{20}$/
-
-const isMediaType = (value: unknown) => MEDIA_TYPES.some((mediaType) => mediaType === value)
-
-const formatBase64 = (data: string) => formatBytes(Math.max(Math.floor(sizeOfBase64(data)), 0))
+const formatBase64 = (data: string) => formatBytes(Math.max(sizeOfBase64(data), 0))
 
 /** The entries of a container from the first on, at most `count`. */
 export function entriesOf(value: unknown, count: number): [string, unknown][] {

@@ -28,6 +28,28 @@ export function findMediaType(data: string): MediaType | undefined {
   return MEDIA_TYPES.find((mediaType) => SIGNATURES[mediaType].test(start))
 }
 
-/** Bytes of canonical base64. */
+/** Bytes of canonical base64; about as many of any other text. */
 export const sizeOfBase64 = (data: string): number =>
-  (data.length / 4) * 3 - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
+  Math.floor(data.length / 4) * 3 - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
+
+/** Whether a value looks like a file, whatever its schema says. */
+export function isMedia(value: object): value is Media {
+  const { mediaType, data } = value as Partial<Media>
+  return (
+    MEDIA_TYPES.some((type) => type === mediaType) &&
+    typeof data === 'string' &&
+    BASE64.test(data.slice(0, 20))
+  )
+}
+
+const BASE64 = /^[A-Za-z0-9+/]{20}$/
+
+/** A data URL (RFC 2397) in base64 up to its data, whose parameters are short. */
+const DATA_URL = /^\s*data:([\w.+-]+\/[\w.+-]+)?(?:;[^;,]*)*?;base64,/i
+const MAX_PREFIX_CHARACTERS = 300
+
+/** The type and the base64 of a data URL, as they are written; undefined for any other text. */
+export function parseDataUrl(text: string): Media | undefined {
+  const [prefix, mediaType = ''] = DATA_URL.exec(text.slice(0, MAX_PREFIX_CHARACTERS)) ?? []
+  return prefix === undefined ? undefined : { mediaType, data: text.slice(prefix.length) }
+}

@@ -10,6 +10,7 @@ import {
 import { toChangedRecord, toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
 import type { Scope } from '../core/access.ts'
 import { encodeCursor } from '../core/cursor.ts'
+import { describeMedia } from '../core/describe-media.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
@@ -57,7 +58,7 @@ const getExecution = (maxSeconds: number) =>
     scope: 'read',
     async run(engine, { access, cancelled }, { executionId, waitSeconds = 0 }) {
       const params = { access, executionId, waitSeconds, signal: cancelled }
-      return toResult(toExecutionRecord(await readExecution(engine, params)))
+      return toResult(withoutFiles(toExecutionRecord(await readExecution(engine, params))))
     },
   })
 
@@ -71,7 +72,9 @@ const CANCEL_EXECUTION = serviceTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   scope: 'run',
   async run(engine, { access }, { executionId }) {
-    return toResult(toChangedRecord(await cancelExecution(engine, { access, executionId }), access))
+    return toResult(
+      withoutFiles(toChangedRecord(await cancelExecution(engine, { access, executionId }), access)),
+    )
   },
 })
 
@@ -105,6 +108,10 @@ const LIST_EXECUTIONS = serviceTool({
     })
   },
 })
+
+/** The base64 of files would fill the context of the model that reads the result. */
+const withoutFiles = <Record extends object>(record: Record): Record =>
+  'input' in record ? { ...record, input: describeMedia(record.input as JsonObject) } : record
 
 type Definition<Input extends z.ZodObject> = Pick<Tool, 'name' | 'title' | 'description' | 'annotations'> & {
   input: Input

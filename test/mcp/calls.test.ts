@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { PDF } from '../support/data/files.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { LEGACY_HEADERS, modernRequest, parseMessages, toMessage } from './messages.ts'
 
@@ -28,6 +29,12 @@ describe('tools/call', () => {
       isError: true,
       content: [{ text: expect.stringContaining('Idempotency-Key') }],
     })
+  })
+
+  it('describes the files of a record in place of their base64', async () => {
+    const { _meta } = await callTool('echo', { text: `data:application/pdf;base64,${PDF.data}` })
+    const { structuredContent } = await callTool('get_execution', { executionId: _meta.executionId })
+    expect(structuredContent.input.text).toMatchObject({ mediaType: 'application/pdf', bytes: 40 })
   })
 
   it('points to a run with the same idempotency key that is still in progress', async () => {

@@ -1,10 +1,11 @@
 import type { Version } from '../../core/agent.ts'
+import { describeFile } from '../../core/describe-media.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { InputFile } from '../../core/model.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 import { checkFiles } from '../../schema/files/check-files.ts'
 import { mayHaveFiles, readFileLimits } from '../../schema/files/file-schema.ts'
-import { describeFile, findFiles } from '../../schema/files/map-files.ts'
+import { findFiles } from '../../schema/files/map-files.ts'
 import { escapeName } from '../../schema/message-text.ts'
 import { mapSubschemas } from '../../schema/subschemas.ts'
 

@@ -1,6 +1,4 @@
-import { sha256 } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import { sizeOfBase64 } from '../../core/media.ts'
 import { readShape, type Shape } from '../adapt/shape.ts'
 import { toJsonSchema } from '../field-map.ts'
 import type { FoundFile } from './check-files.ts'
@@ -42,11 +40,4 @@ export function findFiles(mapFiles: FileMapper, input: JsonObject): FoundFile[] 
   return files
 }
 
-const HASH_CHARACTERS = 16
-
-/** Stands for a file in texts: for models, and in comparisons of inputs. The same for the same file only. */
-export function describeFile(file: Json): Json {
-  if (!isJsonObject(file) || typeof file.data !== 'string') return file
-  const { data, ...others } = file
-  return { ...others, bytes: sizeOfBase64(data), sha256: sha256(data).slice(0, HASH_CHARACTERS) }
-}
+export { describeFile } from '../../core/describe-media.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json/json.ts'
-import { findMediaType } from '../../core/media.ts'
+import { findMediaType, parseDataUrl } from '../../core/media.ts'
 import type { FileLimits } from './file-schema.ts'
 
 /** The file in a text: a data URL, or base64 of a type that the field accepts. Undefined for any other text. */
@@ -28,14 +28,12 @@ export function normalizeFile(file: JsonObject): JsonObject {
   return { ...file, ...(type !== undefined && { mediaType: type }), data: parsed.data }
 }
 
-/** A data URL (RFC 2397) up to its data, whose parameters are short. */
-const DATA_URL = /^\s*data:([\w.+-]+\/[\w.+-]+)?(?:;[^;,]*)*?;base64,/i
-const MAX_PREFIX_CHARACTERS = 300
-
 function parse(text: string): { mediaType: string | undefined; data: string } | undefined {
-  const [prefix = '', mediaType] = DATA_URL.exec(text.slice(0, MAX_PREFIX_CHARACTERS)) ?? []
-  const data = toBase64(prefix === '' ? text : text.slice(prefix.length))
-  return data === undefined ? undefined : { mediaType: mediaType && toName(mediaType), data }
+  const url = parseDataUrl(text)
+  const data = toBase64(url?.data ?? text)
+  return data === undefined
+    ? undefined
+    : { mediaType: url?.mediaType ? toName(url.mediaType) : undefined, data }
 }
 
 /** Base64 without white space, or its URL-safe alphabet, with padding; undefined for any other text. */

@@ -4,7 +4,7 @@ import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { checkDeclaredSchema } from '../../../lib/schema/check-declared-schema.ts'
 import { toJsonSchema } from '../../../lib/schema/field-map.ts'
 import { checkFiles } from '../../../lib/schema/files/check-files.ts'
-import { compileFileMapper, describeFile, findFiles } from '../../../lib/schema/files/map-files.ts'
+import { compileFileMapper, findFiles } from '../../../lib/schema/files/map-files.ts'
 import { writePythonModule, writeTypeScriptModule } from '../../../lib/schema/types/agent-types.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
 import { IMAGE, PDF, pdfOf } from '../../support/data/files.ts'
@@ -222,18 +222,5 @@ describe('checkDeclaredSchema', () => {
     expect(checkDeclaredSchema(field())).toEqual([
       { path, message: '"file" is possible only in the input of an agent' },
     ])
-  })
-})
-
-describe('describeFile', () => {
-  it('has the size and a hash in place of the data, and other members', () => {
-    const described = describeFile({ ...PDF, name: 'May.pdf' })
-    expect(described).toEqual({
-      mediaType: 'application/pdf',
-      bytes: 40,
-      name: 'May.pdf',
-      sha256: expect.stringMatching(/^[0-9a-f]{16}$/),
-    })
-    expect(describeFile('x')).toBe('x')
   })
 })
