@@ -1,3 +1,4 @@
+import type { ModelSettings } from './agent.ts'
 import type { Usage } from './execution.ts'
 import type { Json, JsonObject } from './json/json.ts'
 import type { Media } from './media.ts'
@@ -104,6 +105,8 @@ export interface Model {
   name: string
   /** `tool`, and the others that the model supports. */
   answerModes: readonly AnswerMode[]
+  /** Settings of the document that the model does not accept, and does not get. */
+  ignoredSettings?: (keyof ModelSettings)[]
   /** The price in US dollars of what a response used; absent if the model has none. */
   costOf?(usage: Usage): number
   /** @throws ModelError */

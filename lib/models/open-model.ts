@@ -16,7 +16,12 @@ import { connect } from './endpoints/connection.ts'
 import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
 import { formatModelName, type ModelName, prefixOf } from './model-name.ts'
 import { limitOutput } from './output-limit.ts'
-import { getAnswerModes, getOutputLimit, toReasoningOptions } from './providers/model-traits.ts'
+import {
+  acceptsTemperature,
+  getAnswerModes,
+  getOutputLimit,
+  toReasoningOptions,
+} from './providers/model-traits.ts'
 import { traitsOf } from './providers/providers.ts'
 import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './requests/to-prompt.ts'
 import { toSearchTool } from './requests/web-search.ts'
@@ -112,6 +117,7 @@ export async function openModel(
   return {
     name: formatModelName(name),
     answerModes,
+    ignoredSettings: settings.temperature === undefined || acceptsTemperature(name) ? [] : ['temperature'],
     userMessage(content, files = []) {
       const mediaTypes = files.map(({ mediaType }) => mediaType)
       const problem = findMediaProblem(name, mediaTypes)

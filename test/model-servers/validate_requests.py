@@ -17,11 +17,15 @@ import botocore.session
 from anthropic.types import message_create_params
 from botocore.validate import ParamValidator
 from openai.types.chat import ChatCompletionAssistantMessageParam, completion_create_params
-from openai.types.responses import response_create_params
+from openai.types.responses import ResponseInputImageParam, response_create_params
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from typing_extensions import NotRequired
 
 # An extension with which DeepSeek and others want their reasoning back; the other members are OpenAI's.
 ChatCompletionAssistantMessageParam.__annotations__["reasoning_content"] = str
+
+# The API has a default for it and its examples omit it, but the type requires it.
+ResponseInputImageParam.__annotations__["detail"] = NotRequired[str]
 
 MAX_PRINTED = 20
 

@@ -81,7 +81,7 @@ export type Execution = {
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
-  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. Present only if there are any. */
+  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. Present only if there are any. */
   warnings?: string[]
   /** The feedback on the execution, if any. */
   feedback: Feedback | null
@@ -151,7 +151,7 @@ export type ExecutionSummary = {
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
-  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. Present only if there are any. */
+  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. Present only if there are any. */
   warnings?: string[]
 }
 

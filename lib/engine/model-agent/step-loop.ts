@@ -113,12 +113,19 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
 type Answer = { step: ModelStep; output: JsonObject }
 
 /** An answer in text, without any call of a tool: the server may have dropped the tools, and the model invented it. */
-function succeed({ journal, tools, version }: Params, history: History, { step, output }: Answer): Outcome {
+function succeed(
+  { journal, model, tools, version }: Params,
+  history: History,
+  { step, output }: Answer,
+): Outcome {
   const isUnaided = tools.declarations.length > 0 && !history.hasUsedTools && !usesTools(step)
   if (isUnaided && version.requireTools)
     return { status: 'ERROR', error: toolsNeverCalled(step.number), ...journal.progress }
-  const warnings = isUnaided && isText(step) && { warnings: [TOOLS_NEVER_CALLED] }
-  return { status: 'SUCCESS', output, ...journal.progress, ...warnings }
+  const warnings = [
+    ...(isUnaided && isText(step) ? [TOOLS_NEVER_CALLED] : []),
+    ...(model.ignoredSettings?.includes('temperature') ? ['TemperatureIgnored'] : []),
+  ]
+  return { status: 'SUCCESS', output, ...journal.progress, ...(warnings.length > 0 && { warnings }) }
 }
 
 function toRequest(params: Params, history: History): ModelRequest {

@@ -54,6 +54,7 @@ const CAPABILITIES: { [capability in Capability]: true } = {
   structured: true,
   reasoning: true,
   webSearch: true,
+  temperature: true,
 }
 const TRAITS = [...Object.keys(CAPABILITIES), 'reasoningLevels', 'maxOutputTokens']
 const MAX_OUTPUT_TOKENS = 1_000_000

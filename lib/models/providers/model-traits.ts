@@ -3,7 +3,7 @@ import type { AnswerMode } from '../../core/model.ts'
 import { type ModelName, toModelId } from '../model-name.ts'
 import type { Reasoning } from '../providers/provider-traits.ts'
 import type { CallOptions, Capability, ReasoningFamily } from './provider-traits.ts'
-import { traitsOf } from './providers.ts'
+import { type Provider, traitsOf } from './providers.ts'
 
 export const supports = ({ provider, endpoint, model }: ModelName, capability: Capability): boolean =>
   endpoint?.traits[capability] ?? traitsOf(provider).models[capability]?.test(toModelId(model)) ?? false
@@ -14,10 +14,9 @@ export const acceptsMedia = (name: ModelName, mediaType: string): boolean =>
 
 /** How a model can be asked for its output. Claude rejects a forced tool while it reasons. */
 export function getAnswerModes(name: ModelName): AnswerMode[] {
-  const isReasoning = name.reasoning !== 'none' && name.reasoning !== 'default'
   return [
     'tool',
-    ...(supports(name, 'forcedTool') && !isReasoning ? ['forced-tool' as const] : []),
+    ...(supports(name, 'forcedTool') && !isReasoning(name) ? ['forced-tool' as const] : []),
     ...(supports(name, 'structured') ? ['structured' as const] : []),
     ...(supports(name, 'json') ? ['json' as const] : []),
   ]
@@ -43,6 +42,18 @@ export function getOutputLimit({ provider, endpoint, model }: ModelName): number
   const limits = endpoint ? [] : traitsOf(provider).outputLimits
   return limits?.find(({ models }) => models.test(toModelId(model)))?.tokens
 }
+
+/** Whether the package sends a temperature. With a reasoning level, only compatible servers may accept one. */
+export function acceptsTemperature(name: ModelName): boolean {
+  const { provider, model, reasoning } = name
+  if (provider === 'openai' && reasoning === 'none' && /^gpt-5\.[1-9]/.test(model)) return true
+  if (!supports(name, 'temperature')) return false
+  return !isReasoning(name) || !REASONS_WITHOUT_TEMPERATURE.includes(provider)
+}
+
+const REASONS_WITHOUT_TEMPERATURE: Provider[] = ['anthropic', 'openai', 'bedrock']
+
+const isReasoning = ({ reasoning }: ModelName): boolean => reasoning !== 'none' && reasoning !== 'default'
 
 /** The options for a supported level; empty for `default`. */
 export function toReasoningOptions(name: ModelName): CallOptions {

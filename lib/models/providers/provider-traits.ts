@@ -39,7 +39,7 @@ export type CallOptions = { options?: JsonObject; maxOutputTokens?: number }
  * schema. `images`: read images in tool results; `inputImages`, `inputPdfs`: files in the message of a user.
  * `cachePoints`: accept marks for prompt caching. `strictTools`: `strict` for tools. `structured`: native structured
  * output. `reasoning`: get their reasoning back. `webSearch`: have the
- * provider search the web.
+ * provider search the web. `temperature`: accept one, unless they reason.
  */
 export type Capability =
   | 'forcedTool'
@@ -52,6 +52,7 @@ export type Capability =
   | 'structured'
   | 'reasoning'
   | 'webSearch'
+  | 'temperature'
 
 /** How the streams of a provider, as the SDK reads them, differ from those of others. */
 export type StreamTraits = {

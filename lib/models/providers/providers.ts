@@ -146,6 +146,8 @@ export const TRAITS = {
       // The package says that other Claude models do not always keep to the schema.
       structured: /claude-(sonnet-4-5|opus-4-[56])(?!\d)/,
       reasoning: /./,
+      temperature:
+        /claude-(3-haiku|(opus|sonnet|haiku)-4(-[0-6]|-20\d{6}|@|$))(?!\d)|^(?!.*(claude-|openai\.(?!gpt-oss)))/,
     },
 
     strict: CLAUDE_STRICT,
@@ -193,6 +195,7 @@ export const TRAITS = {
       strictTools: /./,
       structured: /claude-(opus-4-[15-9]|(sonnet|haiku)-4-[5-9]|[a-z]+-[5-9])(?!\d)/,
       reasoning: /./,
+      temperature: /claude-(3-haiku|(opus|sonnet|haiku)-4(-[0-6]|-20\d{6}|@|$))(?!\d)|^(?!.*claude-)/,
       // https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool#supported-models
       webSearch: /claude-(3-7|3-5-haiku|[a-z]+-\d)/,
     },
@@ -261,6 +264,7 @@ export const TRAITS = {
       structured:
         /^(ft:)?(gpt-4o(?!-2024-05|.*(audio|search|tts|transcribe|realtime))|gpt-4\.1|gpt-[5-9](?!.*chat)|o1(?!-(mini|preview))|o3|o4)(?!.*deep-research)/,
       reasoning: /./,
+      temperature: /^(?!o\d|gpt-([6-9]|\d\d)|gpt-5(?!(-chat)))/,
       // https://platform.openai.com/docs/guides/tools-web-search#limitations
       webSearch: /^(gpt-4o(?!-(audio|realtime|transcribe))|gpt-4\.1(?!-nano)|gpt-[5-9]|o3|o4)/,
     },
@@ -317,6 +321,7 @@ export const TRAITS = {
       inputPdfs: /./,
       // DeepSeek and Kimi reject a history with tool calls unless their reasoning is sent back as `reasoning_content`,
       // and GLM continues from it. Other servers ignore this member, or reject it like Groq and Mistral.
+      temperature: /./,
       reasoning: /deepseek|kimi|glm-[4-9]/i,
     },
 

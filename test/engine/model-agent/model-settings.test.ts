@@ -37,6 +37,17 @@ describe.each(SCRIPTED_PROVIDERS)('the settings of a model of %s', (provider) =>
     expect(requests[0]).toMatchObject({ maxOutputTokens: 700, temperature: 0.25 })
   })
 
+  it('are named in a warning if the model does not accept them', async () => {
+    const version = await publish('model: { name: openai/gpt-4.1, temperature: 0.25 }')
+    const accepted = await runScript(good, { version, provider })
+    expect(accepted.execution.warnings).toEqual([])
+    const family = { openai: 'gpt-5', anthropic: 'claude-opus-5-5', bedrock: 'eu.anthropic.claude-opus-5' }
+    if (provider === 'openai-compatible') return
+    const { execution, requests } = await runScript(good, { version, provider, family: family[provider] })
+    expect(requests[0]?.temperature).toBeNull()
+    expect(execution).toMatchObject({ status: 'SUCCESS', warnings: ['TemperatureIgnored'] })
+  })
+
   it('are sent only where the provider requires them without a document', async () => {
     const version = await publish('model: openai/gpt-5')
     expect(version).not.toHaveProperty('modelSettings')

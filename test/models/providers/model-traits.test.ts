@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { parseModelName } from '../../../lib/models/model-name.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
-import { getAnswerModes, getOutputLimit } from '../../../lib/models/providers/model-traits.ts'
+import {
+  acceptsTemperature,
+  getAnswerModes,
+  getOutputLimit,
+} from '../../../lib/models/providers/model-traits.ts'
 import type { Reasoning } from '../../../lib/models/providers/provider-traits.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { requestOf, useScriptedModel } from '../support.ts'
@@ -120,6 +124,53 @@ describe('getOutputLimit', () => {
     const model = await openModel(`anthropic/${id}`, server.environmentFor('anthropic'))
     await model.respond(requestOf(model))
     expect(getOutputLimit(parseModelName(`anthropic/${id}`))).toBe(server.requests(id)[0]?.maxOutputTokens)
+  })
+})
+
+describe('acceptsTemperature', () => {
+  it.each<[Provider, string, Reasoning]>([
+    ['anthropic', SONNET, 'default'],
+    ['anthropic', SONNET, 'none'],
+    ['anthropic', SONNET, 'low'],
+    ['anthropic', OPUS, 'default'],
+    ['anthropic', OPUS, 'high'],
+    ['anthropic', 'claude-3-haiku-20240307', 'default'],
+    ['anthropic', 'claude-opus-4-7', 'default'],
+    ['anthropic', 'claude-sonnet-5', 'none'],
+    ['anthropic', 'claude-opus-5-5', 'default'],
+    ['anthropic', 'not-a-claude', 'default'],
+    ['anthropic', 'not-a-claude', 'high'],
+    ['bedrock', BEDROCK_SONNET, 'default'],
+    ['bedrock', BEDROCK_SONNET, 'low'],
+    ['bedrock', BEDROCK_OPUS, 'default'],
+    ['bedrock', BEDROCK_OPUS, 'high'],
+    ['bedrock', 'eu.anthropic.claude-opus-5-v1:0', 'default'],
+    ['bedrock', NOVA, 'default'],
+    ['bedrock', GPT_OSS, 'default'],
+    ['bedrock', 'openai.gpt-5.4', 'default'],
+    ['openai', 'gpt-4.1', 'default'],
+    ['openai', 'gpt-4.1', 'none'],
+    ['openai', 'gpt-5', 'default'],
+    ['openai', 'gpt-5', 'low'],
+    ['openai', 'gpt-5-chat-latest', 'default'],
+    ['openai', 'gpt-5.1', 'none'],
+    ['openai', 'gpt-5.1', 'default'],
+    ['openai', 'gpt-6-sol', 'none'],
+    ['openai', 'o3', 'default'],
+    ['openai', 'unknown', 'default'],
+    ['openai', 'unknown', 'high'],
+    ['openai-compatible', 'qwen3:8b', 'default'],
+    ['openai-compatible', 'qwen3:8b', 'high'],
+  ])('says whether the temperature is sent to %s/%s:%s', async (format, id, reasoning) => {
+    const { server } = scripted
+    server.script(id, [{ text: 'Three.' }])
+    const name = server.modelFor(format, id, reasoning)
+    const settings = { temperature: 0.5 }
+    const model = await openModel(name, server.environmentFor(format), { settings })
+    await model.respond(requestOf(model))
+    const isSent = server.requests(id)[0]?.temperature === 0.5
+    expect(acceptsTemperature(parseModelName(name))).toBe(isSent)
+    expect(model.ignoredSettings).toEqual(isSent ? [] : ['temperature'])
   })
 })
 
