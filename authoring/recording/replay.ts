@@ -55,6 +55,7 @@ export function replaySources(recording: Recording, onMiss: (message: string) =>
       return {
         name: model,
         answerModes: getAnswerModes(name),
+        contextWindow: name.endpoint?.traits.contextWindow,
         userMessage: toUserMessage,
         toolMessage: toToolMessage,
         respond: (request) => respond(toRequestKey(model, request)),

@@ -107,6 +107,8 @@ export interface Model {
   answerModes: readonly AnswerMode[]
   /** Settings of the document that the model does not accept, and does not get. */
   ignoredSettings?: (keyof ModelSettings)[]
+  /** Tokens of its context window, if the settings say so. */
+  contextWindow?: number | undefined
   /** The price in US dollars of what a response used; absent if the model has none. */
   costOf?(usage: Usage): number
   /** @throws ModelError */

@@ -118,6 +118,7 @@ export async function openModel(
     name: formatModelName(name),
     answerModes,
     ignoredSettings: settings.temperature === undefined || acceptsTemperature(name) ? [] : ['temperature'],
+    contextWindow: name.endpoint?.traits.contextWindow,
     userMessage(content, files = []) {
       const mediaTypes = files.map(({ mediaType }) => mediaType)
       const problem = findMediaProblem(name, mediaTypes)

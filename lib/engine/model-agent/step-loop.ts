@@ -145,7 +145,7 @@ function toRequest(params: Params, history: History): ModelRequest {
     ...(last?.stopReason === 'length' && { truncatedAfter: last.usage.outputTokens }),
     signal,
   }
-  const window = version.context?.window ?? contextWindowOf(model.name)
+  const window = version.context?.window ?? model.contextWindow ?? contextWindowOf(model.name)
   context.fit(window, estimateInputTokens({ ...request, messages: [] }))
   return { ...request, messages: context.messages }
 }

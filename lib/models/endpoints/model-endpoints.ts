@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
+import { CONTEXT_WINDOW } from '../../core/limits.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import { type Environment, MODEL_ENDPOINTS } from '../../environment.ts'
 import {
@@ -24,6 +25,8 @@ export type EndpointTraits = { [capability in Capability]?: boolean } & {
   reasoningLevels?: Level[]
   /** The output limit of models whose document sets none. By default the server's own. */
   maxOutputTokens?: number
+  /** Tokens of input and output together, in place of the table by the names of models. */
+  contextWindow?: number
 }
 
 /** A server that offers models in the format of a provider: one entry of `MODEL_ENDPOINTS`. */
@@ -56,8 +59,8 @@ const CAPABILITIES: { [capability in Capability]: true } = {
   webSearch: true,
   temperature: true,
 }
-const TRAITS = [...Object.keys(CAPABILITIES), 'reasoningLevels', 'maxOutputTokens']
-const MAX_OUTPUT_TOKENS = 1_000_000
+const TOKEN_TRAITS = { maxOutputTokens: { min: 1, max: 1_000_000 }, contextWindow: CONTEXT_WINDOW }
+const TRAITS = [...Object.keys(CAPABILITIES), 'reasoningLevels', ...Object.keys(TOKEN_TRAITS)]
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
@@ -149,9 +152,10 @@ function findHeaderProblem(name: string, value: unknown): string | null {
 }
 
 function findTraitProblem(trait: string, value: unknown): string | null {
-  if (trait === 'maxOutputTokens') {
-    const isValid = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_OUTPUT_TOKENS
-    return isValid ? null : `must be an integer from 1 to ${MAX_OUTPUT_TOKENS}.`
+  if (trait in TOKEN_TRAITS) {
+    const { min, max } = TOKEN_TRAITS[trait as keyof typeof TOKEN_TRAITS]
+    const isValid = Number.isInteger(value) && Number(value) >= min && Number(value) <= max
+    return isValid ? null : `must be an integer from ${min} to ${max}.`
   }
   if (trait !== 'reasoningLevels') return typeof value === 'boolean' ? null : 'must be true or false.'
   const isValid = Array.isArray(value) && value.every((level) => ALL_LEVELS.some((known) => known === level))

@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { openModel } from '../../../lib/models/open-model.ts'
 import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { computeCacheableShare } from '../../support/scripted-model/prompt-cache.ts'
@@ -93,6 +95,21 @@ const OVERFLOWS: Record<(typeof SCRIPTED_PROVIDERS)[number], Reply> = {
     message: 'Input is too long for requested model.',
   },
 }
+
+describe('the context window that a model has from its settings', () => {
+  it('takes the place of that of its name, and the document takes its place', async () => {
+    const on: Engine = {
+      ...engine,
+      openModel: async (...params) => ({ ...(await openModel(...params)), contextWindow: 20_000 }),
+    }
+    const clearedWith = async (context: object) => {
+      const { requests } = await runScript(readPages(40), { version: await aReader(context), on })
+      return clearedIn(requests.at(-1))
+    }
+    expect(await clearedWith({})).toBeGreaterThan(0)
+    expect(await clearedWith({ window: 200_000 })).toBe(0)
+  })
+})
 
 describe('the results of the last response', () => {
   it('are cleared only where they do not fit the window', async () => {

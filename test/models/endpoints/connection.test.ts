@@ -82,6 +82,11 @@ describe.each(FORMATS)('a model of an endpoint in the format of %s', (format) =>
     expect(await limitOf({})).not.toBe(77)
   })
 
+  it('has the context window of the endpoint', async () => {
+    const { open } = await openAt(format, [], { traits: { contextWindow: 32_000 } })
+    expect((await open()).contextWindow).toBe(32_000)
+  })
+
   it('names the endpoint in errors, and masks its secrets', async () => {
     const message = `The key ${KEY} and the header trace-secret are wrong.`
     const { open } = await openAt(

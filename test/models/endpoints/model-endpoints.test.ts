@@ -61,6 +61,7 @@ describe('parseModelEndpoints', () => {
       '"groq.traits.reasoningLevels" must be a list of none,',
     ],
     [one({ traits: { maxOutputTokens: 0 } }), '"groq.traits.maxOutputTokens" must be an integer from 1 to'],
+    [one({ traits: { contextWindow: 10 } }), '"groq.traits.contextWindow" must be an integer from '],
     [one({ prices: { '*': 1 } }), '"groq.prices.*" must have a price'],
     [one({ prices: { m: { input: 1 } } }), '"groq.prices.m" must have a rate "output" of 0 or more'],
   ])('rejects %s', (text, message) => {
