@@ -4,7 +4,6 @@ import { InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.t
 import { ModelConfigurationError } from '../../core/model.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import type { ModelName } from '../../models/model-name.ts'
-import { type FoundFile, mediaTypesOf } from '../../schema/files/check-files.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 
 /** Options of one call that override the version's settings; undefined keeps the version's. */
@@ -50,14 +49,6 @@ async function checkModelOverride(version: Version, model: string): Promise<void
   } catch (error) {
     throw error instanceof ModelConfigurationError ? new InvalidModelOverride(error.message) : error
   }
-}
-
-/** @throws InvalidModelOverride for a model that does not accept one of the files of the input */
-export async function checkFileOverride(model: string | undefined, files: readonly FoundFile[]) {
-  if (model === undefined) return
-  const { checkModel, findMediaProblem } = await import('../../models/check-model.ts')
-  const problem = findMediaProblem(checkModel(model, process.env), mediaTypesOf(files))
-  if (problem) throw new InvalidModelOverride(problem)
 }
 
 /**

@@ -10,18 +10,16 @@ import {
   InputSchemaMismatch,
   type ServiceError,
   VersionRetired,
-  type Violation,
 } from '../../core/errors.ts'
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { AgentStore } from '../../core/ports.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
-import { checkFiles } from '../../schema/files/check-files.ts'
-import { findFiles } from '../../schema/files/map-files.ts'
+import { mayHaveFiles } from '../../schema/files/file-schema.ts'
 import { assertObject } from '../../schema/message-text.ts'
-import { adapterOf, fileMapperOf } from '../compiled-adapter.ts'
-import { checkFileOverride, checkOverrides, type RunOverrides } from './check-overrides.ts'
+import { adapterOf } from '../compiled-adapter.ts'
+import { checkOverrides, type RunOverrides } from './check-overrides.ts'
 
 /** A validated request to run a version. */
 export type RunRequest = {
@@ -97,9 +95,7 @@ export async function buildRunRequest(
   const input = opened?.input ?? assertObject(body)
   if (overrides.enforceInputSchema) await checkInput(version, input)
   const { input: adaptedInput, adaptations } = adapterOf(version)(input)
-  const files = findFiles(fileMapperOf(version), adaptedInput)
-  assertNoViolations(checkFiles(files))
-  if (files.length > 0) await checkFileOverride(overrides.model, files)
+  await checkInputFiles(version, adaptedInput, overrides.model)
   const tenantId = overrides.tenantId ?? null
   const options = {
     maxAgentSteps: overrides.maxAgentSteps ?? stepLimitsOf(version.execution).default,
@@ -129,13 +125,16 @@ export async function buildRunRequest(
  */
 async function checkInput(version: Version, input: JsonObject): Promise<void> {
   const { inputValidatorOf } = await import('../compiled-schemas.ts')
-  assertNoViolations(inputValidatorOf(version)(input))
-  assertNoViolations(checkFiles(findFiles(fileMapperOf(version), input)))
+  const violations = inputValidatorOf(version)(input)
+  if (violations.length > 0) throw new InputSchemaMismatch(violations)
+  await checkInputFiles(version, input)
 }
 
-/** @throws InputSchemaMismatch */
-function assertNoViolations(violations: Violation[]): void {
-  if (violations.length > 0) throw new InputSchemaMismatch(violations)
+/** Few agents have files. @throws InputSchemaMismatch, InvalidModelOverride */
+async function checkInputFiles(version: Version, input: JsonObject, model?: string): Promise<void> {
+  if (!mayHaveFiles(version.inputSchema)) return
+  const checks = await import('./check-input-files.ts')
+  await checks.checkInputFiles(version, input, model)
 }
 
 type Identity = Omit<CacheIdentity, 'agentId' | 'versionId'>
