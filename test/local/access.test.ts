@@ -4,43 +4,22 @@ import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createDataFolder } from '../../local/data-folder.ts'
-import { isLoopback, listeningSockets } from '../support/processes/listening-sockets.ts'
-import { createLocalClient, waitForExecution } from '../support/service/client.ts'
 import type { Service } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
+import { expectOnlyGateway, startRunner } from './only-gateway.ts'
 
 const services = temporaryServices()
 
-/** Starts the service and its runner. */
-async function start(folder: string, environment: Record<string, string> = {}): Promise<Service> {
-  const service = await services.start(folder, environment)
-  const call = createLocalClient(service.url, folder)
-  const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
-  expect(await waitForExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
-  return service
-}
-
-function expectOnlyGateway({ pid, url }: Service, isLocal: boolean) {
-  const sockets = listeningSockets(pid)
-  expect(sockets.map(({ port }) => port)).toEqual([Number(new URL(url).port)])
-  expect(sockets.map(({ address }) => isLoopback(address))).toEqual([isLocal])
-}
-
 // Reads the sockets from /proc.
 const itOnLinux = it.runIf(process.platform === 'linux')
-
-itOnLinux('HOST 0.0.0.0: nothing but the gateway listens on a port', async () => {
-  const service = await start(services.newFolder(), { HOST: '0.0.0.0' })
-  expectOnlyGateway(service, false)
-  await service.stop()
-})
 
 describe('npm start', () => {
   const folder = services.newFolder()
   let service: Service
   beforeAll(async () => {
     chmodSync(folder, 0o755)
-    service = await start(folder, { HOST: '127.0.0.1' })
+    service = await services.start(folder, { HOST: '127.0.0.1' })
+    await startRunner(service, folder)
   })
 
   itOnLinux('HOST 127.0.0.1: nothing but the gateway listens on a port', () => {

@@ -11,6 +11,7 @@ import { system } from '../../lib/system.ts'
 import { sharedTable } from '../support/engine/organization.ts'
 import { startService } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
+import { expectOnlyGateway, startRunner } from './only-gateway.ts'
 
 const run = promisify(execFile)
 const { newFolder, start } = temporaryServices()
@@ -101,6 +102,21 @@ describe('npm start', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000)
     expect(service.output()).toMatch(/Could not stop cleanly: ENOENT.*store\.lock/)
   })
+
+  const rejected: [string, Record<string, string>, RegExp][] = [
+    [
+      'a port that is not a number',
+      { PORT: 'http' },
+      /PORT is "http"; it must be an integer between 0 and 65535/,
+    ],
+    ['a token with a space', { DEV_TOKEN: 'a b' }, /DEV_TOKEN may contain only/],
+  ]
+  it.each(rejected)('rejects %s with one line', async (_, environment, message) => {
+    const folder = newFolder()
+    const start = startService({ dataDir: folder, environment })
+    await expect(start).rejects.toThrow(message)
+    await expect(start).rejects.not.toThrow(/at .*\.ts:\d+/)
+  })
 })
 
 describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
@@ -113,3 +129,15 @@ describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
     )
   })
 })
+
+// Reads the sockets from /proc.
+it.runIf(process.platform === 'linux')(
+  'HOST 0.0.0.0: nothing but the gateway listens on a port',
+  async () => {
+    const folder = newFolder()
+    const service = await start(folder, { HOST: '0.0.0.0' })
+    await startRunner(service, folder)
+    expectOnlyGateway(service, false)
+    await service.stop()
+  },
+)

@@ -277,7 +277,7 @@ describe('any run with a budget', () => {
   const schedules: [string, Schedule][] = [
     ['always', always],
     ['every second time', everySecond],
-    ...(inject('isFullRun') ? [1, 2, 4, 6] : [2]).map((n): [string, Schedule] => [`${n} times`, times(n)]),
+    ...(inject('isFullRun') ? [1, 2, 4, 6] : []).map((n): [string, Schedule] => [`${n} times`, times(n)]),
   ]
   const all = operations.flatMap((names) => schedules.map(([when, fails]) => ({ names, when, fails })))
   // It retries the final write for as long as a lease lasts, five times.

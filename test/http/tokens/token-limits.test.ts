@@ -1,15 +1,13 @@
-import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
-import { createToken } from '../../support/engine/access.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import {
   type ApiClient,
   type ApiResponse,
-  createClient,
   getExecutionId,
   getNextLink,
 } from '../../support/service/client.ts'
-import { temporaryServices } from '../../support/service/temporary-services.ts'
+import { inOneSecond } from './in-one-second.ts'
 
 let org: TestOrganization
 beforeAll(async () => {
@@ -235,25 +233,8 @@ describe('a token with the scope run alone', () => {
     expect((await run(both, '?execMode=async', headers)).json.feedback).toMatchObject(correction)
   })
 })
-/** What requests returned that began and ended in the same second of the clock. */
-async function inOneSecond<T>(request: () => Promise<T>): Promise<T> {
-  const second = () => Math.floor(Date.now() / 1000)
-  return await vi.waitFor(
-    async () => {
-      const before = second()
-      await vi.waitUntil(() => second() > before, { timeout: 2_000, interval: 5 })
-      const began = second()
-      const returned = await request()
-      if (second() !== began) throw new Error('The requests took longer than a second each time.')
-      return returned
-    },
-    { timeout: 40_000 },
-  )
-}
 
 describe('a token with a rate', () => {
-  const services = temporaryServices()
-
   it('gets 429 for further requests of a second, and is served again in the next one', {
     timeout: 60_000,
   }, async () => {
@@ -266,18 +247,6 @@ describe('a token with a rate', () => {
     expect(rejected[0]?.headers.get('retry-after')).toBe('1')
     expect(rejected[0]?.json).toMatchObject({ code: 'TooManyRequests', status: 429 })
     await vi.waitFor(async () => expect((await limited('GET', '/v1/agents')).status).toBe(200), 10_000)
-  })
-
-  it('has this rate in all processes together', { timeout: 60_000 }, async () => {
-    const environment = { DYNAMODB_ENDPOINT: inject('dynamodb') }
-    const other = await services.start(services.newFolder(), environment)
-    const token = await createToken(sharedTable(), org.id, { rate: 5 })
-    const clients = [inject('service'), other.url].map((url) => createClient(url, token))
-    const accepted = await inOneSecond(async () => {
-      const calls = clients.flatMap((call) => Array.from({ length: 8 }, () => call('GET', '/v1/me')))
-      return (await Promise.all(calls)).filter(({ status }) => status === 200).length
-    })
-    expect(accepted).toBe(5)
   })
 
   it('counts the requests of all routes, and those that are forbidden', async () => {
