@@ -73,7 +73,9 @@ function findUnset(folder: string, { document, text }: LoadedAgent, environment:
 function findUnusable(model: LoadedAgent['document']['model'], environment: Environment): string | null {
   const name = (typeof model === 'object' ? model?.name : model) ?? environment[DEFAULT_MODEL]
   if (!name) return `the document names no model, and ${DEFAULT_MODEL} is not set in this environment`
-  return findModelProblem(name, environment)
+  const fallbacks = (typeof model === 'object' && model?.fallbacks) || []
+  const problems = [name, ...fallbacks].map((each) => findModelProblem(each, environment))
+  return problems.find((problem) => problem !== null) ?? null
 }
 
 /** Why a model cannot be used in this environment. */

@@ -28,6 +28,7 @@ const toDocument = (version: VersionDetails) => ({
   input: version.inputSchema,
   output: version.outputSchema,
   model: version.model,
+  fallbacks: version.fallbacks ?? [],
   modelSettings: version.modelSettings ?? {},
   useDynamicLearning: version.useDynamicLearning,
   learning: version.learning ?? {},

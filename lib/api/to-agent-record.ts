@@ -46,6 +46,7 @@ export function toVersionRecord(version: Version, { retired }: States): VersionR
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
     model: version.model,
+    ...(version.fallbacks && { fallbacks: version.fallbacks }),
     useDynamicLearning: version.useDynamicLearning ?? false,
     learning: {
       feedback: version.learning?.feedback ?? 'reviewed',

@@ -80,11 +80,12 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...(error !== null && { error }),
     ...toOutcome(results.get(id)),
   }))
-  const { text, usage, stopReason, clearedResults } = step
+  const { text, model, usage, stopReason, clearedResults } = step
   return {
     number,
     text,
     toolCalls,
+    ...(model && { model }),
     ...(stopReason && { stopReason }),
     ...(clearedResults && { clearedResults }),
     ...toUsageRecord(usage),

@@ -54,6 +54,8 @@ export type Version = {
   outputSchema: JsonObject
   /** The model of a model agent; null for the default model and for a code agent. */
   model: string | null
+  /** The models that continue a run when this one is not available, in order. Absent if the document has none. */
+  fallbacks?: string[]
   /** Absent if the document has none. They also apply to a model that overrides this one. */
   modelSettings?: ModelSettings
   /** Whether runs learn if the call does not say. Absent: those of this agent do not, unless their caller's do. */

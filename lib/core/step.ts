@@ -14,6 +14,8 @@ export type Step = {
 } & (
   | {
       kind: 'MODEL'
+      /** The model that responded, as recorded: provider, model and, unless default, the reasoning level. */
+      model?: string
       text: string
       calls: ToolCall[]
       messages: Json[]

@@ -37,6 +37,7 @@ const JSON_FIELDS = [
   'execution',
   'tools',
   'modelSettings',
+  'fallbacks',
   'learning',
   'context',
 ] as const
@@ -56,7 +57,7 @@ export function versionFromItem(item: Item): Version {
     ...pick(version, ['createdAt', 'createdBy']),
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
-    ...parse(version, ['learning', 'context', 'modelSettings', 'tools']),
+    ...parse(version, ['fallbacks', 'learning', 'context', 'modelSettings', 'tools']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
     ...pick(version, ['digest', 'documentHash', 'codeHash', 'message']),

@@ -236,10 +236,32 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
-    name: 'a model that is a list',
-    files: withLines('input: {}', 'model: [openai/gpt-5]'),
+    name: 'a model that is a number',
+    files: withLines('input: {}', 'model: 5'),
     expected: [
-      'foo/agent.md:6:1: model: must be "{provider}/{model}" or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }',
+      'foo/agent.md:6:1: model: must be "{provider}/{model}", a list of such names, or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }',
+    ],
+  },
+  {
+    name: 'a list with an invalid model',
+    files: withLines('input: {}', 'model: [openai/gpt-5, gpt-5]'),
+    expected: [
+      `foo/agent.md:6:23: model.1: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDERS.join(', ')}.`,
+    ],
+  },
+  {
+    name: 'a list without a model',
+    files: withLines('input: {}', 'model: []'),
+    expected: ['foo/agent.md:6:1: model: must not be empty'],
+  },
+  {
+    name: 'a budget in dollars for a fallback without a price',
+    files: {
+      'agent.md':
+        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: [openai/gpt-5, openai-compatible/free]\nexecution: { maxCostUsd: 1 }\n---\nText.\n',
+    },
+    expected: [
+      'foo/agent.md:6:14: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES',
     ],
   },
   {

@@ -77,7 +77,7 @@ export type Execution = {
   totalUsage: Usage
   /** The same in US dollars. Null if the model, or that of an agent, has no price. */
   totalCostUsd: number | null
-  /** The model that was used. Null for a code agent. */
+  /** The model that was used, of several the last one. Null for a code agent. */
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
@@ -147,7 +147,7 @@ export type ExecutionSummary = {
   totalUsage: Usage
   /** The same in US dollars. Null if the model, or that of an agent, has no price. */
   totalCostUsd: number | null
-  /** The model that was used. Null for a code agent. */
+  /** The model that was used, of several the last one. Null for a code agent. */
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
@@ -256,6 +256,8 @@ export type Step = {
   result?: unknown
   /** The text of the model response. */
   text?: string
+  /** The model that responded. */
+  model?: string
   toolCalls?: {
     id: string
     name: string
@@ -319,6 +321,8 @@ export type Version = {
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
+  /** The models that continue a run when the model is not available. Absent if there are none. */
+  fallbacks?: string[]
   /** Whether runs show the model similar past executions if the call does not say. */
   useDynamicLearning: boolean
   learning: {
@@ -371,6 +375,8 @@ export type VersionDetails = {
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
+  /** The models that continue a run when the model is not available. Absent if there are none. */
+  fallbacks?: string[]
   /** Whether runs show the model similar past executions if the call does not say. */
   useDynamicLearning: boolean
   learning: {

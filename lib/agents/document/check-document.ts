@@ -140,19 +140,25 @@ function findConflicts(
 
 /** Files that the model cannot read. Without a model, the model may be known only where the agent runs. */
 async function findFileProblems({ code, model, input }: AgentDocument): Promise<FieldProblem[]> {
-  const name = nameOfModel(model)
   const mediaTypes = listMediaTypes(input)
-  if (code || !name || mediaTypes.length === 0) return []
+  if (code || mediaTypes.length === 0) return []
   const { findMediaProblem } = await import('../../models/check-model.ts')
-  const problem = findMediaProblem(parseModelName(name), mediaTypes)
+  const problem = firstOf(namesOf(model), (name) => findMediaProblem(parseModelName(name), mediaTypes))
   if (!problem) return []
   return [
     { field: 'input', message: `has a file that the model cannot read. ${problem} Restrict mediaTypes` },
   ]
 }
 
-const nameOfModel = (model: AgentDocument['model']): string | undefined =>
-  (typeof model === 'string' ? model : model?.name) ?? process.env[DEFAULT_MODEL]
+/** Of the models that a run may use. */
+function namesOf(model: AgentDocument['model']): string[] {
+  const { name, fallbacks = [] } = typeof model === 'object' ? (model ?? {}) : { name: model }
+  const first = name ?? process.env[DEFAULT_MODEL]
+  return first ? [first, ...fallbacks] : fallbacks
+}
+
+const firstOf = <T, Found>(items: T[], find: (item: T) => Found | null | undefined) =>
+  items.map(find).find((found) => found != null)
 
 /**
  * A budget that the service cannot enforce: it sees only the spending of models that it calls itself and whose price it
@@ -164,19 +170,21 @@ async function findBudgetProblems({ code, model, execution }: AgentDocument): Pr
     const message = 'must be omitted: the service does not see what the code of an agent spends'
     return [{ field: `execution.${limit}`, message }]
   }
-  const name = nameOfModel(model)
-  if ((execution.maxCostUsd ?? null) === null || !name || (await findPrice(name, process.env))) return []
+  if ((execution.maxCostUsd ?? null) === null) return []
+  const names = namesOf(model)
+  const prices = await Promise.all(names.map((each) => findPrice(each, process.env)))
+  const name = names.find((_, index) => !prices[index])
+  if (!name) return []
   const message = `must be omitted: the model ${name} has no price. Use maxTokens, or set its price in MODEL_PRICES`
   return [{ field: 'execution.maxCostUsd', message }]
 }
 
 /** A web search that the provider of the model does not have. */
 async function findSearchProblems({ model, tools }: AgentDocument): Promise<FieldProblem[]> {
-  const name = nameOfModel(model)
   const index = tools.findIndex(({ webSearch }) => webSearch)
   const search = tools[index]?.webSearch
-  if (!name || !search) return []
+  if (!search) return []
   const { findSearchProblem } = await import('../../models/check-model.ts')
-  const problem = findSearchProblem(parseModelName(name), search)
+  const problem = firstOf(namesOf(model), (name) => findSearchProblem(parseModelName(name), search))
   return problem ? [{ field: `tools.${index}.webSearch`, message: `cannot be used. ${problem}` }] : []
 }

@@ -61,27 +61,42 @@ const modelNameSchema = z.string().superRefine((text, context) => {
 const MAX_OUTPUT_TOKENS = 1_000_000
 
 const MAX_MODELS = 50
+const MAX_FALLBACKS = 5
 
 /** A model with settings; without a name, the default model. */
 export const modelObjectSchema = z.strictObject({
   name: modelNameSchema.optional(),
+  fallbacks: z.array(modelNameSchema).min(1).max(MAX_FALLBACKS).optional(),
   maxOutputTokens: z.int().min(1).max(MAX_OUTPUT_TOKENS).optional(),
   temperature: z.number().min(0).max(2).optional(),
 })
 
 const MODEL_ERROR =
-  'must be "{provider}/{model}" or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }'
+  'must be "{provider}/{model}", a list of such names, or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }'
 
-/** A name, or an object. Not a union, whose issues would not say which of the two is meant. */
+const modelListSchema = z
+  .array(modelNameSchema)
+  .min(1)
+  .max(1 + MAX_FALLBACKS)
+
+type ModelObject = z.infer<typeof modelObjectSchema>
+
+/** A name, a list, or an object. Not a union, whose issues would not say which of them is meant. */
 const modelSchema = z
-  .custom<string | z.infer<typeof modelObjectSchema>>(
-    (value) => typeof value === 'string' || isJsonObject(value),
+  .custom<string | string[] | ModelObject>(
+    (value) => typeof value === 'string' || Array.isArray(value) || isJsonObject(value),
     { error: MODEL_ERROR, abort: true },
   )
   .check(({ value, issues }) => {
-    const schema = typeof value === 'string' ? modelNameSchema : modelObjectSchema
+    const schema =
+      typeof value === 'string' ? modelNameSchema : Array.isArray(value) ? modelListSchema : modelObjectSchema
     const { error } = schema.safeParse(value, { reportInput: true })
     issues.push(...((error?.issues ?? []) as z.core.$ZodRawIssue[]))
+  })
+  .transform((value): string | ModelObject => {
+    if (!Array.isArray(value)) return value
+    const [name = '', ...fallbacks] = value
+    return fallbacks.length > 0 ? { name, fallbacks } : name
   })
 
 export const settingsSchema = z.strictObject({

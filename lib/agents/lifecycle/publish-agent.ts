@@ -124,9 +124,13 @@ function toLearning({ useDynamicLearning, learning = {} }: AgentDocument): Parti
 }
 
 /** The settings are absent if the document has none. */
-function toModel(model: AgentDocument['model']): Pick<Version, 'model' | 'modelSettings'> {
+function toModel(model: AgentDocument['model']): Pick<Version, 'model' | 'fallbacks' | 'modelSettings'> {
   if (model === null || typeof model === 'string') return { model }
-  const { name = null, ...settings } = model
+  const { name = null, fallbacks, ...settings } = model
   const hasSettings = Object.keys(settings).length > 0
-  return { model: name, ...(hasSettings && { modelSettings: settings as ModelSettings }) }
+  return {
+    model: name,
+    ...(fallbacks && { fallbacks }),
+    ...(hasSettings && { modelSettings: settings as ModelSettings }),
+  }
 }

@@ -40,6 +40,10 @@ const versionFields = z.object({
   inputSchema: declaredSchema,
   outputSchema: declaredSchema,
   model: nullableText,
+  fallbacks: z
+    .array(z.string())
+    .optional()
+    .describe('The models that continue a run when the model is not available. Absent if there are none.'),
   useDynamicLearning: z
     .boolean()
     .describe('Whether runs show the model similar past executions if the call does not say.'),

@@ -93,7 +93,7 @@ export const executionRecord = z
     totalCostUsd: nullableNumber.describe(
       'The same in US dollars. Null if the model, or that of an agent, has no price.',
     ),
-    model: nullableText.describe('The model that was used. Null for a code agent.'),
+    model: nullableText.describe('The model that was used, of several the last one. Null for a code agent.'),
     learnedFrom: z.array(z.uuid()).describe('The past executions that the model was shown as examples.'),
     warnings: z
       .array(z.string())
@@ -139,6 +139,7 @@ export const stepRecord = z
     name: optionalText.describe('The name of a code agent step.'),
     result: z.unknown().optional().describe('The result of a code agent step.'),
     text: optionalText.describe('The text of the model response.'),
+    model: optionalText.describe('The model that responded.'),
     toolCalls: z.array(toolCallRecord).optional(),
     stopReason: z
       .enum(STOP_REASONS)

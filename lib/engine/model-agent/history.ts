@@ -1,5 +1,6 @@
 import { type AnswerMode, type InputFile, isTruncated, type Model } from '../../core/model.ts'
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
+import { toPortable, toPortableId } from '../../models/requests/to-portable.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import { Context, sizeOf } from './context.ts'
 import { delimitResult } from './delimit-result.ts'
@@ -66,8 +67,13 @@ export class History {
     this.hasCalled ||= this.texts === 0
     this.hasUsedTools ||= hasUsed
     if (isInvalidAnswer(step, this.params.checkOutput)) this.invalidAnswers.push(recorded)
-    this.context.push(...step.messages)
+    this.context.push(...(this.isForeign(step) ? toPortable(step.messages) : step.messages))
     this.reply(recorded)
+  }
+
+  /** Whether another model has responded. */
+  private isForeign({ model = this.params.model.name }: ModelStep): boolean {
+    return model !== this.params.model.name
   }
 
   /** With the tool results of a response, or a reminder. */
@@ -81,7 +87,14 @@ export class History {
     const answered = step.calls.flatMap((call) => {
       const result = results.get(call.id)?.result
       if (!result) return []
-      return [{ call, result: this.noteRepetition(call, delimitResult(call, result)), bytes: sizeOf(result) }]
+      const id = this.isForeign(step) ? toPortableId(call.id) : call.id
+      return [
+        {
+          call: { ...call, id },
+          result: this.noteRepetition(call, delimitResult(call, result)),
+          bytes: sizeOf(result),
+        },
+      ]
     })
     this.context.pushResults(answered)
   }

@@ -2,7 +2,6 @@ import type { Version } from '../../core/agent.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
-import { DEFAULT_MODEL } from '../../environment.ts'
 import { estimateTokens } from '../../models/estimate-tokens.ts'
 import { openModel } from '../../models/open-model.ts'
 import { findPrice, withCost } from '../../models/prices/price-table.ts'
@@ -12,6 +11,8 @@ import type { Journal } from '../checkpoints/journal.ts'
 import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
+import { modelsOf } from '../models-of.ts'
+import { FallbackModels } from './fallback-models.ts'
 import { takeFiles } from './input-files.ts'
 import { RunBudget } from './run-budget.ts'
 import type { RunAttempt } from './run-child.ts'
@@ -40,18 +41,28 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   const execution = { ...params.execution, input }
   const { environment = process.env } = engine
   const open = { model: engine.openModel ?? openModel, tools: engine.openTools ?? openTools }
-  const name = execution.options.model ?? version.model ?? environment[DEFAULT_MODEL]
-  if (!name) {
+  const { model: override } = execution.options
+  const candidates = modelsOf(version, override, environment)
+  if (candidates.length === 0) {
     const message = 'The agent names no model and DEFAULT_MODEL is not set.'
     return failure({ code: 'ModelNotConfigured', message })
   }
   const budget = RunBudget.of({ execution, version, journal })
-  const price = await findPrice(name, environment)
-  if (budget?.isInDollars && !price) {
+  const names: string[] = []
+  for (const name of candidates) {
+    const isUsable = !budget?.isInDollars || (await findPrice(name, environment)) !== null
+    if (isUsable) names.push(name)
+    // A model of the call does without those of the document that have no price.
+    if (isUsable || (override && name !== override)) continue
     const message = `The run has a budget in US dollars (maxCostUsd), but the model ${name} has no price.`
     return failure({ code: 'ModelNotConfigured', message })
   }
-  const model = withCost(await open.model(name, environment, { settings: version.modelSettings }), price)
+  const openPriced = async (name: string) => {
+    const price = await findPrice(name, environment)
+    return withCost(await open.model(name, environment, { settings: version.modelSettings }), price)
+  }
+  const fallbacks = new FallbackModels({ names, environment, open: openPriced }, journal)
+  const model = await fallbacks.first()
   const tools = await open.tools(version.tools as ToolDocument[], {
     environment,
     ...subAgents(engine, execution, { attempt, budget, endsAt, version, journal, files }),
@@ -62,6 +73,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       files,
       version,
       model,
+      fallbacks,
       tools,
       journal,
       budget,

@@ -24,6 +24,7 @@ import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
 import { callKeyOf } from './call-key.ts'
 import { RESULTS_ARE_DATA } from './delimit-result.ts'
+import type { FallbackModels } from './fallback-models.ts'
 import {
   answerInstructions,
   finalAnswerTool,
@@ -44,6 +45,7 @@ type Params = {
   files: readonly InputFile[]
   version: Version
   model: Model
+  fallbacks: Pick<FallbackModels, 'hasNext' | 'next' | 'reset'>
   tools: Pick<Tools, 'declarations' | 'call'>
   journal: Journal
   /** Null for a run without a limit. */
@@ -65,25 +67,26 @@ type Params = {
  * step is processed once: a step costs the same in a long run as in a short one.
  * @throws AttemptStopped
  */
-export async function runStepLoop(params: Params): Promise<Outcome> {
-  const { journal, checkOutput, execution, version, model, tools, retry } = params
-  journal.model = model.name
+export async function runStepLoop(given: Params): Promise<Outcome> {
+  const { journal, checkOutput, execution, version, tools, retry, fallbacks } = given
+  let params = given
   const steps = journal.recorded as RecordedModelStep[]
   const { maxAgentSteps } = execution.options
   const isEquipped = tools.declarations.length > 0
   const input = inputMessage(execution.input, params.examples)
-  const history = new History({
-    model,
-    checkOutput,
-    input,
-    files: params.files,
-    hasTools: isEquipped,
-    maxAgentSteps,
-    keptResults: version.context?.keep,
-  })
+  /** Of all steps but the last. */
+  const historyFor = (model: Model): History => {
+    journal.model = model.name
+    const { files } = params
+    const keptResults = version.context?.keep
+    const started = { model, checkOutput, input, files, hasTools: isEquipped, maxAgentSteps, keptResults }
+    const history = new History(started)
+    for (const recorded of steps.slice(0, -1)) history.add(recorded)
+    return history
+  }
+  let history = historyFor(params.model)
   const hasTools = isEquipped || !isTextMode(history.answerMode)
   const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
-  for (const recorded of steps.slice(0, -1)) history.add(recorded)
   for (;;) {
     const last = steps.at(-1)
     if (last) {
@@ -99,9 +102,16 @@ export async function runStepLoop(params: Params): Promise<Outcome> {
     journal.assertMayBegin()
     try {
       await journal.append(await nextStep(params, history))
+      fallbacks.reset()
     } catch (error) {
       if (error instanceof BudgetExceeded) return fail(error.error)
       if (!(error instanceof ModelError)) throw error
+      const next = error.isTransient ? await fallbacks.next() : null
+      if (next) {
+        params = { ...params, model: next }
+        history = historyFor(next)
+        continue
+      }
       const executionError = toRequestFailure(error, history, steps.length + 1)
       if (error.isTransient && retry.mode === 'requeue')
         throw retryableError(executionError, error.retryAfterMs)
@@ -152,7 +162,8 @@ function toRequest(params: Params, history: History): ModelRequest {
 
 async function nextStep(params: Params, history: History) {
   const startedAt = isoNow(params.system)
-  const limits = { ...params, hasAlternative: params.retry.mode === 'requeue' }
+  const hasAlternative = params.retry.mode === 'requeue' || params.fallbacks.hasNext
+  const limits = { ...params, hasAlternative }
   const respond = () => respondWithRetry(params.model, toRequest(params, history), limits)
   const { toolCalls, ...response } = await respond().catch((error: unknown) => {
     if (error instanceof ModelError && error.isOverflow && history.context.clearAll()) return respond()
@@ -163,6 +174,7 @@ async function nextStep(params: Params, history: History) {
     ...response,
     ...(cleared > 0 && { clearedResults: cleared }),
     kind: 'MODEL' as const,
+    model: params.model.name,
     calls: toolCalls,
     startedAt,
     finishedAt: isoNow(params.system),

@@ -2,9 +2,9 @@ import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import type { Budget } from '../../core/budget.ts'
 import { InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
-import { DEFAULT_MODEL } from '../../environment.ts'
 import type { ModelName } from '../../models/model-name.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
+import { modelsOf } from '../models-of.ts'
 
 /** Options of one call that override the version's settings; undefined keeps the version's. */
 export type RunOverrides = {
@@ -55,15 +55,19 @@ async function checkModelOverride(version: Version, model: string): Promise<void
  * A call may always name the model that it would get anyway. If neither the document nor the service names one, nothing
  * limits the provider.
  */
-async function checkAllowed({ slug, model, execution: { models } }: Version, text: string): Promise<void> {
+async function checkAllowed(version: Version, text: string): Promise<void> {
+  const { slug, execution } = version
+  const { models } = execution
   const { parseModelName } = await import('../../models/model-name.ts')
   const requested = parseModelName(text)
-  const given = model ?? process.env[DEFAULT_MODEL]
-  const own = given ? parseModelName(given) : null
-  if (own && isSameModel(own, requested) && own.reasoning === requested.reasoning) return
+  const own = modelsOf(version, null, process.env).map((name) => parseModelName(name))
+  if (own.some((each) => isSameModel(each, requested) && each.reasoning === requested.reasoning)) return
   if (models?.some((each) => includes(parseModelName(each), requested))) return
-  if (!models && (own === null || isSameSource(own, requested))) return
-  const source = own?.endpoint ? `endpoint ${own.endpoint.name}` : `provider ${own?.provider}`
+  if (!models && (own.length === 0 || own.some((each) => isSameSource(each, requested)))) return
+  const sources = own.map(({ endpoint, provider }) =>
+    endpoint ? `endpoint ${endpoint.name}` : `provider ${provider}`,
+  )
+  const source = [...new Set(sources)].join(' and the ')
   const allowed = models ? models.join(', ') || 'none but its own' : `those of the ${source}`
   throw new InvalidModelOverride(
     `The agent ${slug} does not allow the model ${JSON.stringify(text)}. Allowed models: ${allowed}.`,
@@ -87,10 +91,12 @@ async function checkBudget(version: Version, overrides: RunOverrides, budget: Bu
     const message = `The agent ${version.slug} is a code agent; it does not accept ${path}.`
     throw new InvalidQueryParameter([{ path, message }])
   }
-  const model = overrides.model ?? version.model ?? process.env[DEFAULT_MODEL]
-  if (budget.maxCostUsd === null || !model) return
+  if (budget.maxCostUsd === null) return
   const { findPrice } = await import('../../models/prices/price-table.ts')
-  if (await findPrice(model, process.env)) return
+  const names = overrides.model ? [overrides.model] : modelsOf(version, null, process.env)
+  const prices = await Promise.all(names.map((name) => findPrice(name, process.env)))
+  const model = names.find((_, index) => !prices[index])
+  if (!model) return
   const path = overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd'
   const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (maxCostUsd). Use maxTokens.`
   throw new InvalidQueryParameter([{ path, message }])

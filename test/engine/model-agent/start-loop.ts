@@ -42,6 +42,7 @@ export async function startLoop(setup: LoopSetup) {
       userMessage: setup.userMessage ?? ((text) => text),
       toolMessage: setup.toolMessage ?? (() => ''),
     },
+    fallbacks: { hasNext: false, next: async () => null, reset: () => undefined },
     tools: { declarations: [], call: ({ id }) => call(id) },
     journal,
     budget: null,

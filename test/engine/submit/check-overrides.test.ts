@@ -72,6 +72,19 @@ describe('checkOverrides', () => {
     )
   })
 
+  it('allows the models of the document, whatever it lists, and their providers if it lists none', async () => {
+    for (const name of ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY']) vi.stubEnv(name, 'key')
+    const fallbacks = ['anthropic/claude']
+    const listed = { ...aVersion({ models: [] }, 'openai/gpt-5'), fallbacks }
+    expect(await check(listed, { model: 'anthropic/claude' })).toBe('ok')
+    expect(await check(listed, { model: 'anthropic/other' })).toContain('none but its own')
+    const open = { ...aVersion({}, 'openai/gpt-5'), fallbacks }
+    expect(await check(open, { model: 'anthropic/other' })).toBe('ok')
+    expect(await check(open, { model: 'bedrock/nova' })).toContain(
+      'Allowed models: those of the provider openai and the provider anthropic.',
+    )
+  })
+
   it('allows any provider if neither the document nor the service names a model', async () => {
     vi.stubEnv('DEFAULT_MODEL', undefined)
     vi.stubEnv('OPENAI_API_KEY', 'key')

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { toStepRecord } from '../../../lib/api/to-execution-record.ts'
+import type { Version } from '../../../lib/core/agent.ts'
+import type { RunOptions } from '../../../lib/core/execution.ts'
+import { runInProcess } from '../../../lib/engine/submit/submit.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { executionOf, runOptions } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+
+const { aToolAgent, engine, scriptModel } = await startScriptedEngine()
+
+const input = { question: 'Why?' }
+const down = { status: 503, message: 'Overloaded.' }
+
+async function run(version: Version, options: Partial<RunOptions> = {}, on = engine) {
+  const request = { version, input, tenantId: null, options: runOptions(options) }
+  const execution = await runInProcess(on, request)
+  const recorded = await engine.steps.read({ executionId: execution.id })
+  const models = recorded.map((step) => toStepRecord(step).model)
+  return { execution, models, recorded }
+}
+
+const pairs = SCRIPTED_PROVIDERS.flatMap((first) =>
+  SCRIPTED_PROVIDERS.map((second) => [first, second] as const),
+)
+
+describe('a model that is not available', () => {
+  it.each(pairs)('of %s is replaced by one of %s, which continues from the history', async (from, to) => {
+    const steps = [{ ...lookup, text: 'I look.', reasoning: 'Secret thought.' }, down, down, down, down]
+    const first = scriptModel(steps, from)
+    const second = scriptModel([lookup, answer], to)
+    const version = await aToolAgent({ model: first.model, fallbacks: [second.model] })
+    const { execution, models } = await run(version)
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 3, model: second.model })
+    expect(models).toEqual([first.model, second.model, second.model])
+    first.done()
+    second.done()
+    const sent = JSON.stringify(second.requests.map(({ body }) => body))
+    expect(sent).toContain('I look.')
+    expect(sent).toContain('/things/x')
+    expect(sent).not.toContain('Secret thought.')
+    expect(sent).not.toMatch(/signed|encrypted_content|item_reference|rs_/)
+  })
+
+  it('is left at once when it asks for a long wait', async () => {
+    const first = scriptModel([{ status: 429, headers: { 'retry-after': '30' } }])
+    const second = scriptModel([answer])
+    const { execution } = await run(await aModelAgent({ model: first.model, fallbacks: [second.model] }))
+    expect(execution).toMatchObject({ status: 'SUCCESS', model: second.model })
+    expect(first.requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['a refusal', { refusal: 'No.' }, 'ModelRefused'],
+    ['a filtered response', { text: 'N', finish: 'content-filter' as const }, 'ModelRefused'],
+    ['a truncated response', { text: 'N', finish: 'length' as const }, 'ModelTruncated'],
+    ['a permanent error', { status: 400 }, 'ModelFailed'],
+  ])('does not mean %s', async (_, reply, code) => {
+    const first = scriptModel(() => reply)
+    const second = scriptModel([])
+    const { execution } = await run(await aModelAgent({ model: first.model, fallbacks: [second.model] }))
+    expect(execution.error?.code).toBe(code)
+    expect(second.requests).toHaveLength(0)
+  })
+
+  it('of the call is followed by those of the document', async () => {
+    const [called, first, second] = [scriptModel(() => down), scriptModel(() => down), scriptModel([answer])]
+    const version = await aModelAgent({ model: first.model, fallbacks: [second.model] })
+    const { execution } = await run(version, { model: called.model })
+    expect(execution).toMatchObject({ status: 'SUCCESS', model: second.model })
+    expect([called, first].map(({ requests }) => requests.length)).toEqual([4, 4])
+  })
+
+  it('fails the run when no other is available, which a queued run tries again', async () => {
+    const [first, second] = [scriptModel((_, n) => (n < 8 ? down : answer)), scriptModel(() => down)]
+    const version = await aModelAgent({ model: first.model, fallbacks: [second.model] })
+    expect((await run(version)).execution.error?.code).toBe('ModelUnavailable')
+    const execution = executionOf(version, { input, options: runOptions({}) })
+    await engine.executions.create({ execution })
+    expect(await processMessage(engine, execution.id, aMessage(1))).toHaveProperty('retryInMs')
+    expect(await processMessage(engine, execution.id, aMessage(2))).toBe('processed')
+    expect(await engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS', model: first.model })
+  })
+
+  it('is skipped if it is not configured', async () => {
+    const [first, last] = [scriptModel(() => down), scriptModel([answer])]
+    const fallbacks = ['bedrock/none', last.model]
+    const environment = { ...engine.environment, AWS_REGION: '' }
+    const version = await aModelAgent({ model: first.model, fallbacks })
+    const { execution } = await run(version, {}, { ...engine, environment })
+    expect(execution).toMatchObject({ status: 'SUCCESS', model: last.model })
+  })
+
+  it('leaves the price to that of the model that responds; a limit in dollars needs one for each', async () => {
+    const [first, second] = [scriptModel([lookup, down, down, down, down]), scriptModel([answer])]
+    const version = await aToolAgent({ model: first.model, fallbacks: [second.model] })
+    const prices = { [first.model]: { input: 100, output: 0 }, [second.model]: { input: 1_000, output: 0 } }
+    const priced = (table: object) => ({
+      ...engine,
+      environment: { ...engine.environment, MODEL_PRICES: JSON.stringify(table) },
+    })
+    const { execution } = await run(version, { maxCostUsd: 5 }, priced(prices))
+    expect(execution).toMatchObject({ status: 'SUCCESS', usage: { costUsd: 0.011 } })
+    const half = { [first.model]: { input: 1, output: 1 } }
+    const failed = await run(version, { maxCostUsd: 5 }, priced(half))
+    expect(failed.execution.error?.message).toContain(`the model ${second.model} has no price`)
+  })
+})
+
+describe('a resumed run', () => {
+  it('sends the requests that it would have sent, to the model of its last step', async () => {
+    const script = [{ ...lookup, reasoning: 'Thought.' }, down, down, down, down]
+    const fallback = [{ ...lookup, reasoning: 'Other.' }, lookup, answer]
+    const whole = { first: scriptModel(script, 'anthropic'), second: scriptModel(fallback, 'openai') }
+    const models = ({ first, second }: typeof whole) => ({ model: first.model, fallbacks: [second.model] })
+    await run(await aToolAgent(models(whole)))
+    const parts = { first: scriptModel(script, 'anthropic'), second: scriptModel(fallback, 'openai') }
+    const version = await aToolAgent(models(parts))
+    const execution = executionOf(version, { input, options: runOptions({}) })
+    await engine.executions.create({ execution })
+    let writes = 0
+    const append: typeof engine.steps.append = async (params) => {
+      if (++writes === 3) throw new Error('The worker dies.')
+      return engine.steps.append(params)
+    }
+    const dying = { ...engine, steps: { ...engine.steps, append } }
+    await processMessage(dying, execution.id, aMessage(1))
+    await processMessage(engine, execution.id, aMessage(2))
+    expect(await engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS' })
+    const repeated = parts.second.requests.map(({ body }) => normalized(body))
+    // The script of the fallback was at its third response, which the first worker did not store.
+    expect(repeated.slice(0, 2)).toEqual(
+      whole.second.requests.slice(0, 2).map(({ body }) => normalized(body)),
+    )
+    expect(repeated[2]).toEqual(repeated[1])
+    expect(parts.first.requests).toHaveLength(5)
+  })
+})
+
+/** Without what differs in each run. */
+const normalized = (body: unknown): string =>
+  JSON.stringify(body)
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id')
+    .replace(/"prompt_cache_key":"[^"]*"/, '')
+    .replace(/(call|toolu|fc|rs)_\w+/g, 'call')
