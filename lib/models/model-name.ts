@@ -48,8 +48,8 @@ export function parseModelName(text: string, environment: Environment = process.
 
 const BEDROCK_ARN = /^arn:[\w-]+:bedrock:[\w-]*:\d*:(inference-profile|foundation-model)\//
 
-/** The id of a model, without the rest of its ARN at Bedrock. The id of an application's own profile names no model. */
-export const toModelId = (model: string): string => model.replace(BEDROCK_ARN, '')
+/** The id of a model, without the rest of its ARN at Bedrock, or the one that follows an ARN, as in `{arn}#{id}`. */
+export const toModelId = (model: string): string => model.replace(BEDROCK_ARN, '').replace(/^arn:.*#/, '')
 
 /** The endpoint or the provider of a model, as its name has it. */
 export const prefixOf = ({ provider, endpoint }: Pick<ModelName, 'provider' | 'endpoint'>): string =>

@@ -61,6 +61,8 @@ export async function openModel(
   const model = await open(fetch)
   const toWireRequest = wireRules(name)
   const { options: reasoning, maxOutputTokens, ...fixed } = { ...toReasoningOptions(name), ...settings }
+  const ignoresTemperature = fixed.temperature !== undefined && !acceptsTemperature(name)
+  if (ignoresTemperature) delete fixed.temperature
   const options = { ...reasoning, ...traits.options }
   const limit = maxOutputTokens ?? readOutputLimit(name, environment)
   const answerModes = getAnswerModes(name)
@@ -117,7 +119,7 @@ export async function openModel(
   return {
     name: formatModelName(name),
     answerModes,
-    ignoredSettings: settings.temperature === undefined || acceptsTemperature(name) ? [] : ['temperature'],
+    ignoredSettings: ignoresTemperature ? ['temperature'] : [],
     contextWindow: name.endpoint?.traits.contextWindow,
     userMessage(content, files = []) {
       const mediaTypes = files.map(({ mediaType }) => mediaType)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AwsV4Signer } from 'aws4fetch'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { Environment } from '../../environment.ts'
+import { CLAUDE } from './claude.ts'
 import type { OpenSettings } from './provider-traits.ts'
 
 export const REGION = 'AWS_REGION'
@@ -40,6 +41,15 @@ export async function loadBedrock({ baseURL, variable, fetch }: OpenSettings) {
     credentialProvider: async () => credentials,
     fetch: bedrockFetch(apiKey ? null : { ...credentials, region }, fetch),
   })
+}
+
+/**
+ * The ARN of an application's own inference profile does not say which model it has: the id of the model may follow, as
+ * in `{arn}#{id}`, for prices and capabilities.
+ */
+export async function openBedrock(model: string, settings: OpenSettings) {
+  const [id = '', base = ''] = model.split('#')
+  return (await loadBedrock(settings))(id, CLAUDE.test(base) ? { modelFamily: 'anthropic' } : {})
 }
 
 /**

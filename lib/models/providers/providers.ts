@@ -4,6 +4,7 @@ import {
   ERROR_MARK,
   findCredentialsProblem,
   loadBedrock,
+  openBedrock,
   REGION,
   SECRET_ACCESS_KEY,
   SESSION_TOKEN,
@@ -97,7 +98,7 @@ export const TRAITS = {
     hasColons: true,
     priceSource: 'aws',
 
-    open: async (model, settings) => (await loadBedrock(settings))(model),
+    open: openBedrock,
     openEmbedding: async (model, settings) => (await loadBedrock(settings)).embeddingModel(model),
     optionsKey: 'amazonBedrock',
     reasoning: [

@@ -70,6 +70,10 @@ describe('findPrice', () => {
     ['anthropic/claude-sonnet-5@20260401', 2],
     ['bedrock/eu.anthropic.claude-sonnet-5-v1:0', 2.2],
     ['bedrock/arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.anthropic.claude-opus-5', 5.5],
+    [
+      'bedrock/arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc#eu.anthropic.claude-opus-5',
+      5.5,
+    ],
     ['bedrock/arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-5-5', 4.4],
     ['bedrock/arn:aws:bedrock:us-east-1:123456789012:inference-profile/global.anthropic.claude-sonnet-5', 2],
   ])('knows %s', async (name, input) => {

@@ -102,6 +102,25 @@ describe.each(FAMILIES)('strict tools of %s/%s', (...model) => {
   })
 })
 
+describe('an inference profile of an application on Bedrock', () => {
+  const ARN = 'arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123'
+
+  it('has the capabilities of the model that follows its ARN, which Bedrock does not get', async () => {
+    const { server } = scripted
+    server.script(ARN, [{ text: JSON.stringify(SENT) }, { text: 'Done.' }])
+    const name = `bedrock/${ARN}#eu.anthropic.claude-sonnet-4-5-20250929-v1:0`
+    const model = await openModel(name, server.environmentFor('bedrock'))
+    const { text } = await model.respond(requestOf(model, { answerMode: 'structured', tools: [ANSWER] }))
+    await model.respond(requestOf(model, { tools: [ANSWER, ADD] }))
+    const [first, second] = server.requests(ARN)
+    expect(model.name).toBe(name)
+    expect(JSON.parse(text)).toEqual(MEANT)
+    expect(first?.responseSchema).toMatchObject({ required: ['gro_e', 'note', 'tags'] })
+    expect(JSON.stringify(second?.body)).toMatch(/"cachePoint"/)
+    expect(JSON.stringify(second?.body)).toMatch(/"strict":true/)
+  })
+})
+
 describe('the limits of strict tools', () => {
   const fields = (count: number, schema: JsonObject) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, schema]))

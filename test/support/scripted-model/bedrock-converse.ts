@@ -33,7 +33,7 @@ const event = (type: string, body: JsonObject) => toMessage('event', type, body)
 
 /** Amazon Bedrock Converse API, POST /model/{modelId}/converse-stream. */
 export const bedrockConverse: Format = {
-  path: /\/model\/([^/]+)\/converse-stream$/,
+  path: /\/model\/(.+)\/converse-stream$/,
   contentType: 'application/vnd.amazon.eventstream',
 
   decode(body) {
