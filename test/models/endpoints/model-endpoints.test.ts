@@ -5,6 +5,7 @@ import { endpointsOf, parseModelEndpoints } from '../../../lib/models/endpoints/
 import { formatModelName, parseModelName } from '../../../lib/models/model-name.ts'
 import { findPrice, parseModelPrices } from '../../../lib/models/prices/price-table.ts'
 import { getAnswerModes, supports, toReasoningOptions } from '../../../lib/models/providers/model-traits.ts'
+import { readSection } from '../../infra/read-section.ts'
 import { secret } from '../../tools/tools.ts'
 
 const KEY = secret('GROQ_KEY')
@@ -194,3 +195,27 @@ describe('the price of a model of an endpoint', () => {
     expect(() => parseModelPrices(own, {})).toThrow('The model name "groq/llama-3.3" has no known provider.')
   })
 })
+
+describe('docs/endpoints.md', () => {
+  it('has an example that is valid', () => {
+    const [, example = ''] = /```json\n([\s\S]*?)```/.exec(readSection('endpoints.md')) ?? []
+    expect(Object.keys(parseModelEndpoints(example))).toEqual(['groq', 'gemini', 'azure', 'gateway'])
+  })
+
+  it('lists every trait', () => {
+    const parse = () => parseModelEndpoints(one({ traits: { unknown: true } }))
+    const allowed = /allowed: (.*)\.$/.exec(messageOf(parse))?.[1]?.split(', ') ?? []
+    const traits = readSection('endpoints.md', 'Traits')
+    expect(allowed.length).toBeGreaterThan(5)
+    expect(allowed.filter((trait) => !traits.includes(`\`${trait}\``))).toEqual([])
+  })
+})
+
+function messageOf(run: () => unknown): string {
+  try {
+    run()
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
