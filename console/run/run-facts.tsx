@@ -36,6 +36,7 @@ export function RunFacts({ run }: { run: ExecutionRecord }) {
             (run.costUsd === null ? 'unknown: the model has no price' : formatCost(run.costUsd)),
           Model: run.model && <code>{run.model}</code>,
           Version: <code title={run.versionId}>{shortId(run.versionId)}</code>,
+          Warnings: run.warnings?.join(', '),
           Tenant: run.tenantId,
           'Called by': run.parentExecutionId && <RunLink executionId={run.parentExecutionId} />,
           'Reuses the result of': run.cachedDocumentExecutionId && (
