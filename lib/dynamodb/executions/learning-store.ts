@@ -1,3 +1,4 @@
+import { describeMedia } from '../../core/describe-media.ts'
 import { Unavailable } from '../../core/errors.ts'
 import { type Feedback, isRejection } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
@@ -131,10 +132,11 @@ function toLesson(
   const byReview = review && exampleOf(item, review)
   const example = byReview ?? exampleOf(item, feedback)
   if (!input || !example) return null
+  const described = describeMedia(input)
   return {
     lesson: {
-      inputHash: hashJson(input),
-      text: searchTextOf(input),
+      inputHash: hashJson(described),
+      text: searchTextOf(described),
       ...(embedding
         ? { model: embedding.model, vector: new Uint8Array(embedding.vector) }
         : item.lesson && pick(item.lesson, ['model', 'vector'])),

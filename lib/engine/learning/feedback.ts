@@ -1,4 +1,5 @@
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
+import { describeMedia } from '../../core/describe-media.ts'
 import {
   ExecutionInProgress,
   ExecutionNotFound,
@@ -37,7 +38,7 @@ export async function giveFeedback(parts: Parts, { organizationId, id, feedback,
       ? await readFinal(parts, { organizationId, id })
       : null
   if (execution && correctedOutput) await checkCorrection(parts, execution, correctedOutput)
-  const embedding = execution && (await embedInput(execution.input, environment))
+  const embedding = execution && (await embedInput(describeMedia(execution.input), environment))
   const writer = system.newId()
   const params = { organizationId, id, feedback: dated, isReview, embedding, writer }
   const result = await executions.giveFeedback(params)

@@ -1,6 +1,6 @@
 import type { Version } from '../../core/agent.ts'
+import { describeMedia } from '../../core/describe-media.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
-import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 import { estimateTokens } from '../../models/estimate-tokens.ts'
 import { openModel } from '../../models/open-model.ts'
@@ -93,23 +93,20 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
 /** The example search is imported only for a run with dynamic learning. */
 async function examplesOf({ engine, execution, version, journal, signal }: Params): Promise<Example[]> {
   if (!execution.options.useDynamicLearning) return []
-  const [{ recallExamples }, { embedInput }, { adapterOf, fileMapperOf }, { describeFile }] =
-    await Promise.all([
-      import('../learning/recall.ts'),
-      import('../learning/embed-input.ts'),
-      import('../compiled-adapter.ts'),
-      import('../../schema/files/map-files.ts'),
-    ])
+  const [{ recallExamples }, { embedInput }, { adapterOf }] = await Promise.all([
+    import('../learning/recall.ts'),
+    import('../learning/embed-input.ts'),
+    import('../compiled-adapter.ts'),
+  ])
   const { executions, environment = process.env } = engine
   const { instructions, outputSchema, tools, learning } = version
-  const withoutFiles = (given: JsonObject) => fileMapperOf(version)(given, ({ value }) => describeFile(value))
-  const input = withoutFiles(execution.input)
+  const input = describeMedia(execution.input)
   return recallExamples({
     executions,
     execution: { ...execution, input },
     journal,
     checkOutput: outputValidatorOf(version),
-    adapt: (sent) => withoutFiles(adapterOf(version)(sent).input),
+    adapt: (sent) => describeMedia(adapterOf(version)(sent).input),
     teachers: learning?.feedback === 'all' ? 'all' : 'reviewers',
     unrated: learning?.unrated === true,
     requestTokens: estimateTokens(JSON.stringify([instructions, outputSchema, tools, input])),

@@ -39,5 +39,3 @@ export function findFiles(mapFiles: FileMapper, input: JsonObject): FoundFile[] 
   })
   return files
 }
-
-export { describeFile } from '../../core/describe-media.ts'

@@ -3,6 +3,7 @@ import type { Version } from '../../../lib/core/agent.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { NEVER } from '../../../lib/engine/checkpoints/deadline.ts'
+import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
 import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
@@ -247,6 +248,22 @@ describe('a run that learns', () => {
     expect(last).toContain('Why is the sky blue?')
     expect(last).toContain(String.raw`\"bytes\":50`)
     expect(last).not.toContain(past.document.data)
+    expect(last.split(PDF.data)).toHaveLength(1 + 1)
+  })
+
+  it('finds the correction of the same file, of which the index has a description', async () => {
+    const { name, model } = named('anthropic', [answer, answer])
+    const version = await aModelAgent({ model, inputSchema: INPUT })
+    const past = await run(version, sent)
+    const feedback = { rating: -1 as const, correctedOutput: { answer: 'Corrected.' }, note: null }
+    await giveFeedback(engine, { ...past, feedback, isReview: true })
+    const item = await sharedTable().get(executionKey(past.id), { consistent: true })
+    expect(JSON.stringify(item?.lesson)).not.toContain('JVBER')
+    const document = `data:application/pdf;base64,${PDF.data}`
+    const { learnedFrom } = await run(version, { ...sent, document }, { useDynamicLearning: true })
+    expect(learnedFrom).toEqual([past.id])
+    const last = JSON.stringify(scripted.requests(name)[1]?.body)
+    expect(last).toContain('Corrected.')
     expect(last.split(PDF.data)).toHaveLength(1 + 1)
   })
 })
