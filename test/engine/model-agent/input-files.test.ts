@@ -111,6 +111,14 @@ describe('a run with a file', () => {
     },
   )
 
+  it('sends it to the fallback of its model', async () => {
+    const first = named('anthropic', [{ status: 429, headers: { 'retry-after': '600' } }])
+    const second = named('openai', [answer])
+    const version = await aModelAgent({ model: first.model, fallbacks: [second.model], inputSchema: INPUT })
+    expect(await run(version, sent)).toMatchObject({ status: 'SUCCESS', model: second.model })
+    expect(JSON.stringify(scripted.requests(second.name)[0]?.body)).toContain(PDF.data)
+  })
+
   it('ends in ModelNotConfigured if the model does not read it', async () => {
     const version = await aModelAgent({ model: 'openai/gpt-3.5-turbo', inputSchema: INPUT })
     const { error } = await run(version, sent)
