@@ -315,9 +315,9 @@ export const TRAITS = {
       // These servers constrain text by a schema more often than they support tools; for those that do not, see
       // `open-model.ts`.
       json: /./,
-      // A server with a model that cannot read them rejects the request.
       images:
-        /vl(?![a-z])|vision|multimodal|llava|moondream|pixtral|minicpm-v|glm-[\d.]+v|gemma-?3(?!.*1b)|llama-?4|mistral-(small-?3\.[1-9]|medium|large-?3)|gemini|claude-|gpt-(4o|4\.1|[5-9])|grok-4/i,
+        /vl(?![a-z])|vision|multimodal|llava|moondream|pixtral|minicpm-v|glm-[\d.]+v|gemma-?3(?![:-]1b)|llama-?4|mistral-(small-?3\.[1-9]|medium|large-?3)|gemini|claude-|gpt-(4o|4\.1|[5-9])|grok-4/i,
+      // A server with a model that cannot read them rejects the request.
       inputImages: /./,
       inputPdfs: /./,
       // DeepSeek and Kimi reject a history with tool calls unless their reasoning is sent back as `reasoning_content`,

@@ -224,6 +224,7 @@ describe('an image in a tool result', () => {
     ['openai-compatible', 'vllm/mistral-7b', null],
     ['openai-compatible', 'qwen3-vl:8b', IMAGE_URL],
     ['openai-compatible', 'gemma3:12b', IMAGE_URL],
+    ['openai-compatible', 'gemma3:12b-01b', IMAGE_URL],
     ['openai-compatible', 'meta-llama/llama-4-scout', IMAGE_URL],
   ])('reaches %s/%s, or its description does', async (format, family, image) => {
     const opened = await open(format, [call, { text: 'Done.' }], family)
