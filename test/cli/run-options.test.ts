@@ -68,11 +68,11 @@ describe('run', () => {
   it('limits the tokens to --max-tokens and the cost to --max-cost', async () => {
     scripted.script('cli-budget', () => ({ calls: [finalAnswer({})] }))
     const model = ['--model', scripted.modelFor('openai-compatible', 'cli-budget')]
-    const { code, stderr } = await ask([...model, '--max-tokens', '20'])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('it spent 30 of 20 tokens')])
+    const { code, stderr } = await ask([...model, '--max-tokens', '165'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('it spent 15 of 165 tokens')])
     const prices = { MODEL_PRICES: '{"openai-compatible/*": {"input": 100, "output": 0}}' }
-    const priced = await ask([...model, '--max-cost', '0.001'], { ...environment, ...prices })
-    expect(priced.stderr).toContain('it spent 0.001 of 0.001 US dollars')
+    const priced = await ask([...model, '--max-cost', '0.015'], { ...environment, ...prices })
+    expect(priced.stderr).toContain('it spent 0.001 of 0.015 US dollars')
     expect((await ask([...model, '--max-cost', '0.001'])).stderr).toContain('has no price')
     expect(await ask(['--max-cost', '-1'])).toMatchObject({ code: 2 })
   })

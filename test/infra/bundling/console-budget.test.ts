@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildConsole } from '../../../lib/console-server/build-console.ts'
 import { type ConsoleFile, openConsoleFiles, PAGE } from '../../../lib/console-server/console-files.ts'
 
-const MAX_SCRIPT_BYTES = 60_000
+const MAX_SCRIPT_BYTES = 62_000
 const MAX_FIRST_VIEW_BYTES = 100_000
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-console-'))
@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0)
 
 describe('the console', () => {
-  it('has at most 60 kB of script, compressed with gzip', () => {
+  it('has at most 62 kB of script, compressed with gzip', () => {
     const scripts = [...files].filter(([name]) => name.endsWith('.js'))
     expect(scripts.length).toBeGreaterThan(0)
     expect(sum(scripts.map(([, { compressed }]) => compressed.gzip.length))).toBeLessThanOrEqual(
