@@ -37,7 +37,7 @@ describe('GET /v1/healthcheck', () => {
   )
 })
 
-// Its limits are tested in tokens/token-limits.test.ts.
+// Its limits are tested in tokens/token-limits.slow.test.ts.
 describe('GET /v1/me', () => {
   it.each(['/v1/me', '/v1/me/'])('%s returns the organization of the token', async (path) => {
     const { status, json } = await org.call('GET', path)

@@ -23,8 +23,8 @@ import { type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
 import { callKeyOf } from './call-key.ts'
-import { RESULTS_ARE_DATA } from './delimit-result.ts'
 import type { FallbackModels } from './fallback-models.ts'
+import { RESULTS_ARE_DATA } from './history/delimit-result.ts'
 import {
   answerInstructions,
   finalAnswerTool,
@@ -33,9 +33,14 @@ import {
   outputOf,
   rejectAnswer,
   usesTools,
-} from './final-answer.ts'
-import { findFailure, TOOLS_NEVER_CALLED, toolsNeverCalled, toRequestFailure } from './find-failure.ts'
-import { History } from './history.ts'
+} from './history/final-answer.ts'
+import {
+  findFailure,
+  TOOLS_NEVER_CALLED,
+  toolsNeverCalled,
+  toRequestFailure,
+} from './history/find-failure.ts'
+import { History } from './history/history.ts'
 import { respondWithRetry } from './respond-with-retry.ts'
 import { BudgetExceeded, type RunBudget } from './run-budget.ts'
 

@@ -183,7 +183,7 @@ async function run(current: Attempt, { version, ...running }: Run): Promise<Outc
     const { runModelVersion } = await import('../model-agent/run.ts')
     return await runModelVersion({ ...params, retry, attempt })
   } catch (error) {
-    const { toSetupFailure } = await import('../model-agent/find-failure.ts')
+    const { toSetupFailure } = await import('../model-agent/history/find-failure.ts')
     return toSetupFailure(error, retry)
   }
 }

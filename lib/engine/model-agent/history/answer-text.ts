@@ -1,5 +1,5 @@
-import type { Json } from '../../core/json/json.ts'
-import { JsonError, parseModelJson } from '../../core/json/parse-json.ts'
+import type { Json } from '../../../core/json/json.ts'
+import { JsonError, parseModelJson } from '../../../core/json/parse-json.ts'
 
 type Parsed = { value: Json } | { problem: string }
 

@@ -1,4 +1,4 @@
-import type { ToolCall, ToolResult } from '../../core/model.ts'
+import type { ToolCall, ToolResult } from '../../../core/model.ts'
 import { textOf, withText } from './delimit-result.ts'
 
 /** Identical calls in a row after which the model is told, and repetitions of a longer cycle. */

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
-import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../../support/engine/model-agent.ts'
+import { startScriptedEngine } from '../../../support/engine/scripted-engine.ts'
+import { SCRIPTED_PROVIDERS } from '../../../support/scripted-model/start-scripted-model.ts'
 
 const { runScript } = await startScriptedEngine()
 const server = await startToolServer((path, response) => {

@@ -1,4 +1,4 @@
-import type { ToolCall, ToolResult } from '../../core/model.ts'
+import type { ToolCall, ToolResult } from '../../../core/model.ts'
 import { isFinalAnswer } from './final-answer.ts'
 
 const TAG = 'tool_result'

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
-import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { computeCacheableShare } from '../../support/scripted-model/prompt-cache.ts'
-import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../../support/engine/model-agent.ts'
+import { startScriptedEngine } from '../../../support/engine/scripted-engine.ts'
+import { computeCacheableShare } from '../../../support/scripted-model/prompt-cache.ts'
+import { SCRIPTED_PROVIDERS } from '../../../support/scripted-model/start-scripted-model.ts'
 
 const STEPS = 400
 const RESULT_BYTES = 2_000

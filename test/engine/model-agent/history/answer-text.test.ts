@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseText } from '../../../lib/engine/model-agent/answer-text.ts'
-import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { parseText } from '../../../../lib/engine/model-agent/history/answer-text.ts'
+import { aModelAgent } from '../../../support/engine/model-agent.ts'
+import { startScriptedEngine } from '../../../support/engine/scripted-engine.ts'
 
 const { runScript } = await startScriptedEngine()
 

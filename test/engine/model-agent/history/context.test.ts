@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Engine } from '../../../lib/engine/engine.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { openModel } from '../../../lib/models/open-model.ts'
-import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
-import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { computeCacheableShare } from '../../support/scripted-model/prompt-cache.ts'
-import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
-import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
-import type { Reply } from '../../support/scripted-model/turn.ts'
+import type { Engine } from '../../../../lib/engine/engine.ts'
+import { processMessage } from '../../../../lib/engine/worker/process-message.ts'
+import { openModel } from '../../../../lib/models/open-model.ts'
+import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../../support/engine/model-agent.ts'
+import { aMessage, startScriptedEngine } from '../../../support/engine/scripted-engine.ts'
+import { computeCacheableShare } from '../../../support/scripted-model/prompt-cache.ts'
+import type { RecordedRequest } from '../../../support/scripted-model/recorded-request.ts'
+import { SCRIPTED_PROVIDERS } from '../../../support/scripted-model/start-scripted-model.ts'
+import type { Reply } from '../../../support/scripted-model/turn.ts'
 
 const { engine, queued, runScript } = await startScriptedEngine()
 

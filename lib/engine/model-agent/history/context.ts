@@ -1,7 +1,7 @@
-import type { Json } from '../../core/json/json.ts'
-import { KEPT_RESULTS } from '../../core/limits.ts'
-import type { Model, ToolCall, ToolResult } from '../../core/model.ts'
-import { estimateMessage } from '../../models/estimate-tokens.ts'
+import type { Json } from '../../../core/json/json.ts'
+import { KEPT_RESULTS } from '../../../core/limits.ts'
+import type { Model, ToolCall, ToolResult } from '../../../core/model.ts'
+import { estimateMessage } from '../../../models/estimate-tokens.ts'
 import { textOf } from './delimit-result.ts'
 
 /** A result as the model sees it, and its bytes as the tool returned it. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../core/json/json.ts'
+import { isJsonObject, type JsonObject } from '../../../core/json/json.ts'
 import {
   type AnswerMode,
   FINAL_ANSWER,
@@ -9,10 +9,10 @@ import {
   type ToolCall,
   type ToolDeclaration,
   type ToolResult,
-} from '../../core/model.ts'
-import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
-import { toJsonSchema } from '../../schema/field-map.ts'
-import type { Validator } from '../../schema/validate/validate.ts'
+} from '../../../core/model.ts'
+import type { ModelStep, RecordedModelStep } from '../../../core/step.ts'
+import { toJsonSchema } from '../../../schema/field-map.ts'
+import type { Validator } from '../../../schema/validate/validate.ts'
 import { parseText } from './answer-text.ts'
 
 /** The tool through which a model returns its output; its input schema is the agent's output schema. */
