@@ -7,13 +7,16 @@ const VALUE_END_CHARACTERS = 150
 /** A run reads the texts of up to `MAX_LESSONS` executions. */
 const TEXT_BYTES = 1_000
 
-const segmenter = new Intl.Segmenter('und', { granularity: 'word' })
+/** Created at the first use: it takes 8 ms, and every function that has the store loads this module. */
+let segmenter: Intl.Segmenter | undefined
 
 /** The words of a text in lower case, also of languages without spaces. */
-export const wordsIn = (text: string): string[] =>
-  [...segmenter.segment(text.normalize('NFKC'))].flatMap(({ segment, isWordLike }) =>
+export function wordsIn(text: string): string[] {
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'word' })
+  return [...segmenter.segment(text.normalize('NFKC'))].flatMap(({ segment, isWordLike }) =>
     isWordLike ? segment.toLowerCase() : [],
   )
+}
 
 /** The words of an input by which similar ones are found, separated by spaces: those of its values, then its names. */
 export function searchTextOf(input: JsonObject): string {
