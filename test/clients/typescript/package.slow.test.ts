@@ -34,7 +34,7 @@ const DOCUMENTS = ['README.md', 'docs/clients.md', 'clients/typescript/README.md
 /** What the examples of the documentation take as given. */
 const GIVEN = `
 import type { Agents as All } from './agents.ts'
-declare const token: string, baseUrl: string, content: string, subject: string, body: string
+declare const token: string, baseUrl: string, content: string, subject: string, body: string, file: File
 `
 const CLIENT = `
 import { AgentError, Client } from 'agent-execution-client'
