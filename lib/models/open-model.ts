@@ -33,7 +33,12 @@ import {
   type TokenTimeouts,
 } from './responses/collect-stream.ts'
 import { receive } from './responses/receive.ts'
-import { rejectsResponseFormat, rejectsStrictSchema, toModelError } from './responses/to-model-error.ts'
+import {
+  isLostAtStart,
+  rejectsResponseFormat,
+  rejectsStrictSchema,
+  toModelError,
+} from './responses/to-model-error.ts'
 import { toResponse } from './responses/to-response.ts'
 
 type Options = { settings?: ModelSettings | undefined; timeouts?: TokenTimeouts }
@@ -108,8 +113,8 @@ export async function openModel(
       const failure = timeout.signal.aborted
         ? timeout.signal.reason
         : toModelError(error, { provider, secrets, request, hasBegun, now: Date.now() })
-      const isLost = hasBegun && !received.isRejected && failure instanceof ModelError
-      if (isLost) failure.usage ??= { ...estimate(), estimated: true }
+      const isLost = (hasBegun && !received.isRejected) || isLostAtStart(error)
+      if (isLost && failure instanceof ModelError) failure.usage ??= { ...estimate(), estimated: true }
       throw failure
     } finally {
       timeout.stop()

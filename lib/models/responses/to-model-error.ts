@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
 import { ModelError, type ModelRequest } from '../../core/model.ts'
 import { redact, redactDetail } from './redact.ts'
+import { NoStreamError } from './streaming-fetch.ts'
 
 /** The members of the SDK's `APICallError` that are used here. */
 type ApiCallError = Error & {
@@ -63,6 +64,13 @@ export function toModelError(error: unknown, context: Context): ModelError {
     (failure.statusCode === undefined ? toRequestError(failure, context) : toStatusError(failure, context))
   )
 }
+
+/** Whether the connection of a successful response was lost before the SDK returned its stream. */
+export const isLostAtStart = (error: unknown): boolean =>
+  error instanceof Error &&
+  !(error instanceof NoStreamError) &&
+  Object(error).statusCode < 300 &&
+  !getReportedError(error)
 
 /** Whether a server rejected a request for its `response_format`: it does not know it, or cannot enforce the schema. */
 export function rejectsResponseFormat(error: unknown): boolean {

@@ -36,8 +36,13 @@ type Params = {
 }
 
 const RETRYABLE: ErrorCode[] = ['Unavailable', 'TooManyRequests']
-/** Error responses that name the run's execution, which is then polled. */
-const NAMES_EXECUTION: ErrorCode[] = ['ExecutionInProgress', 'ExecutionStillRunning', 'ExecutionFailed']
+/** Error responses that name the run's execution, which is then polled. The last one, if the agent failed. */
+const NAMES_EXECUTION: ErrorCode[] = [
+  'ExecutionInProgress',
+  'ExecutionStillRunning',
+  'ExecutionFailed',
+  'InputSchemaMismatch',
+]
 const RETRY_MS = 200
 const POLL_MS = 250
 
