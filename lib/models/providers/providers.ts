@@ -50,6 +50,9 @@ const toBedrockOpenaiEffort = (level: Level): CallOptions => ({
   options: { reasoningConfig: { maxReasoningEffort: level } },
 })
 
+/** Those for which the SDK asks Anthropic to enforce a schema. Others get it as it is declared. */
+const CLAUDE_STRUCTURED = /claude-(opus-4-[15-9]|(sonnet|haiku)-4-[5-9]|[a-z]+-[5-9])(?!\d)/
+
 /** https://platform.openai.com/docs/guides/structured-outputs#supported-schemas */
 const OPENAI_STRICT = {
   keywords: [
@@ -192,9 +195,8 @@ export const TRAITS = {
       inputImages: /claude-(?!instant|v?[12](?!\d))/,
       inputPdfs: /claude-(?!instant|v?[12](?!\d)|3-(haiku|opus|sonnet))/,
       cachePoints: /./,
-      // The package has its own list.
-      strictTools: /./,
-      structured: /claude-(opus-4-[15-9]|(sonnet|haiku)-4-[5-9]|[a-z]+-[5-9])(?!\d)/,
+      strictTools: CLAUDE_STRUCTURED,
+      structured: CLAUDE_STRUCTURED,
       reasoning: /./,
       temperature: /claude-(3-haiku|(opus|sonnet|haiku)-4(-[0-6]|-20\d{6}|@|$))(?!\d)|^(?!.*claude-)/,
       // https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool#supported-models

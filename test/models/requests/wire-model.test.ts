@@ -54,7 +54,7 @@ const STRICT_ANY = {
 }
 
 describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
-  const isStrict = format === 'openai' || format === 'anthropic'
+  const isStrict = format === 'openai'
 
   it('receives renamed keys and wrapped schemas; calls have the declared names', async () => {
     const calls = [
