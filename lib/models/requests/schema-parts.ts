@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import { parseJsonPointer } from '../../schema/message-text.ts'
+import { jsonTypeOf, parseJsonPointer } from '../../schema/message-text.ts'
 
 /** Keywords from which the type of a schema that declares none follows. */
 const TYPES_BY_KEYWORD: Record<string, string[]> = {
@@ -15,16 +15,11 @@ export function typesOf(schema: JsonObject): string[] {
   if (typeof type === 'string') return [type]
   if (Array.isArray(type)) return type.filter((each) => typeof each === 'string')
   const values = 'const' in schema ? [schema.const as Json] : schema.enum
-  if (Array.isArray(values)) return [...new Set(values.map(typeOfValue))]
+  if (Array.isArray(values)) return [...new Set(values.map(jsonTypeOf))]
   const found = Object.entries(TYPES_BY_KEYWORD).find(([, keywords]) =>
     keywords.some((keyword) => keyword in schema),
   )
   return found ? [found[0]] : []
-}
-
-function typeOfValue(value: Json): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
 }
 
 /** The schema that a reference within the document refers to; null if there is none. */

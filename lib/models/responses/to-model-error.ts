@@ -65,12 +65,9 @@ export function toModelError(error: unknown, context: Context): ModelError {
   )
 }
 
-/** Whether the connection of a successful response was lost before the SDK returned its stream. */
+/** Whether a successful response was lost before the SDK returned its stream. */
 export const isLostAtStart = (error: unknown): boolean =>
-  error instanceof Error &&
-  !(error instanceof NoStreamError) &&
-  Object(error).statusCode < 300 &&
-  !getReportedError(error)
+  error instanceof Error && !(error instanceof NoStreamError) && isUnexplained(error)
 
 /** Whether a server rejected a request for its `response_format`: it does not know it, or cannot enforce the schema. */
 export function rejectsResponseFormat(error: unknown): boolean {
@@ -110,16 +107,19 @@ function toNetworkError(failure: ApiCallError, { provider, hasBegun }: Context):
 }
 
 function toInvalidResponseError(failure: ApiCallError, { provider, secrets }: Context): ModelError | null {
-  const { statusCode, responseHeaders } = failure
+  const { responseHeaders } = failure
   if (INCOMPLETE_RESPONSE.has(failure.name))
     return new ModelError(`${provider} ended its response early.`, { isTransient: true })
-  const isUnexplained = statusCode !== undefined && statusCode < 300 && !getReportedError(failure)
-  if (!INVALID_RESPONSE.has(failure.name) && !isUnexplained) return null
+  if (!INVALID_RESPONSE.has(failure.name) && !isUnexplained(failure)) return null
   const type =
     responseHeaders && ` (content type ${redact(responseHeaders['content-type'] ?? 'none', secrets)})`
   const message = `${provider} returned a response in an unknown format${type ?? ''}.`
   return new ModelError(message, { isTransient: true })
 }
+
+/** A failure with the status of a success, in which no error is reported. */
+const isUnexplained = (failure: ApiCallError): boolean =>
+  failure.statusCode !== undefined && failure.statusCode < 300 && !getReportedError(failure)
 
 /** For errors without a status: of the request, or of a part of the response that the SDK cannot read. */
 function toRequestError(failure: ApiCallError, context: Context): ModelError {
