@@ -20,7 +20,7 @@ const publicMethods = ({ api }: ServiceStack) =>
 const rolesOf =
   (names: typeof FUNCTION_NAMES) =>
   ({ functions }: ServiceStack) =>
-    names.flatMap((name) => functions[name].role ?? [])
+    names.flatMap((name) => functions[name].function.role ?? [])
 
 const API_FINDINGS = {
   COG4: 'A Lambda authorizer checks the API tokens of the service. Clients are programs, not users of a Cognito user pool.',

@@ -94,14 +94,14 @@ export function createApi(
   addGatewayResponses(api, corsOrigins ? parseCorsOrigins(corsOrigins) : null)
 
   const authorizer = new TokenAuthorizer(scope, 'Authorizer', {
-    handler: functions['authorize-request'],
+    handler: functions['authorize-request'].live,
     resultsCacheTtl: AUTHORIZER_CACHE_TTL,
     // API Gateway rejects other tokens itself: with the gateway response UNAUTHORIZED, and without an invocation.
     validationRegex: TOKEN_HEADER_PATTERN,
   })
   for (const { operation: name, method, path } of routes) {
     const options = getOperation(name).public ? {} : { authorizer }
-    const integration = createIntegration(functions[functionOf(name)], name, responseStreaming)
+    const integration = createIntegration(functions[functionOf(name)].live, name, responseStreaming)
     const resource = api.root.resourceForPath(path)
     for (const httpMethod of method === 'GET' ? ['GET', 'HEAD'] : [method])
       resource.addMethod(httpMethod, integration, options)

@@ -5,8 +5,10 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
+  type Alias,
   Architecture,
   Code,
+  type IFunction,
   Function as Lambda,
   LoggingFormat,
   RecursiveLoop,
@@ -42,7 +44,12 @@ type FunctionsProps = {
   settings: Settings
 }
 
-export type Functions = Record<FunctionName, Lambda>
+/** A function, and the alias through which everything invokes it: the version of the deployed release. */
+export type ServiceFunction = { function: Lambda; live: Alias & IFunction }
+
+export type Functions = Record<FunctionName, ServiceFunction>
+
+export const LIVE = 'live'
 
 /** Creates one Lambda function per file of `functions/`. */
 export function createFunctions(scope: Construct, props: FunctionsProps): Functions {
@@ -56,7 +63,7 @@ function createFunction(
   parent: Construct,
   name: FunctionName,
   props: FunctionsProps & { defaultModel: string },
-): Lambda {
+): ServiceFunction {
   const { table, queue, bundles, settings } = props
   const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
   const scope = new Construct(parent, toPascalCase(name))
@@ -69,7 +76,7 @@ function createFunction(
   applyGrant(role, name, { table, queue })
   if (AGENT_FUNCTIONS.includes(name)) grantAgentPermissions(role, settings)
   if (usesModels(name, settings)) grantEmbeddings(role, settings)
-  return new Lambda(scope, 'Function', {
+  const lambda = new Lambda(scope, 'Function', {
     description: getDescription(name),
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
@@ -85,7 +92,12 @@ function createFunction(
     ...(name === 'stream-events' &&
       settings.streamConcurrency && { reservedConcurrentExecutions: settings.streamConcurrency }),
     ...(RECURSIVE_FUNCTIONS.includes(name) && { recursiveLoop: RecursiveLoop.ALLOW }),
+    // Earlier releases are retained, so that the alias can return to them, but not a version of a release that failed:
+    // Lambda would not publish the same code again ("A version for this Lambda function exists").
+    currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
   })
+  // Its declared type lacks an `undefined` that exactOptionalPropertyTypes requires.
+  return { function: lambda, live: lambda.addAlias(LIVE) as ServiceFunction['live'] }
 }
 
 /** Of the functions that accept runs and wait for them. */
@@ -154,19 +166,19 @@ export function createTriggers(
   functions: Functions,
   { queue, deadLetterQueue, settings }: { queue: Queue; deadLetterQueue: Queue; settings: Settings },
 ): void {
-  functions['process-execution'].addEventSource(
+  functions['process-execution'].live.addEventSource(
     new SqsEventSource(queue, {
       batchSize: settings.runnerBatch,
       reportBatchItemFailures: true,
       maxConcurrency: settings.runnerConcurrency,
     }),
   )
-  functions['process-dead-letter'].addEventSource(
+  functions['process-dead-letter'].live.addEventSource(
     new SqsEventSource(deadLetterQueue, { batchSize: 10, reportBatchItemFailures: true }),
   )
   new Rule(scope, 'SweepSchedule', {
     schedule: Schedule.rate(Duration.minutes(1)),
     // The next scheduled sweep replaces a retry.
-    targets: [new LambdaFunction(functions['sweep-executions'], { retryAttempts: 0 })],
+    targets: [new LambdaFunction(functions['sweep-executions'].live, { retryAttempts: 0 })],
   })
 }

@@ -121,7 +121,7 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
     {
       name: 'RunnerErrors',
       description: 'Runners crash, time out or run out of memory.',
-      metric: functions['process-execution'].metricErrors(sum),
+      metric: functions['process-execution'].function.metricErrors(sum),
     },
     {
       name: 'DeadLetters',
@@ -145,12 +145,12 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
     {
       name: 'SweepFailures',
       description: 'Sweeps fail. Executions whose worker dies can hang.',
-      metric: functions['sweep-executions'].metricErrors(sum),
+      metric: functions['sweep-executions'].function.metricErrors(sum),
     },
     {
       name: 'SweeperNotRunning',
       description: 'The sweeper is not invoked. Executions whose worker dies can hang.',
-      metric: functions['sweep-executions'].metricInvocations(sum),
+      metric: functions['sweep-executions'].function.metricInvocations(sum),
       threshold: 1,
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.BREACHING,

@@ -109,11 +109,11 @@ const resourceGraphs = ({ api, table, queue, deadLetterQueue, functions }: Monit
   [
     [
       'Errors by function',
-      FUNCTION_NAMES.map((name) => functions[name].metricErrors({ label: name, period: PERIOD })),
+      FUNCTION_NAMES.map((name) => functions[name].function.metricErrors({ label: name, period: PERIOD })),
     ],
     [
       'Throttles by function',
-      FUNCTION_NAMES.map((name) => functions[name].metricThrottles({ label: name, period: PERIOD })),
+      FUNCTION_NAMES.map((name) => functions[name].function.metricThrottles({ label: name, period: PERIOD })),
     ],
   ],
   [

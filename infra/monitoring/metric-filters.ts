@@ -50,7 +50,7 @@ export function createMetricFilters(
   }
   for (const name of READ_OPERATIONS) {
     new MetricFilter(scope, `${READ_LATENCY}Filter-${name}`, {
-      logGroup: functions[functionOf(name)].logGroup,
+      logGroup: functions[functionOf(name)].function.logGroup,
       filterPattern: COMPLETED_READ,
       metricNamespace: NAMESPACE,
       metricName: READ_LATENCY,

@@ -18,8 +18,10 @@ const NAMES_WITHIN_A_RESOURCE = [
   'AWS::ApiGateway::Resource',
   'AWS::ApiGateway::Stage',
   'AWS::IAM::Policy',
+  'AWS::Lambda::Alias',
   'AWS::Lambda::EventSourceMapping',
   'AWS::Lambda::Permission',
+  'AWS::Lambda::Version',
   'AWS::Logs::MetricFilter',
 ]
 

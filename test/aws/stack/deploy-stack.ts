@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Template } from '../../../local/sam-template.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
 import { ACCOUNT, REGION } from '../emulators/moto.ts'
+import { createAliases, removeAliases } from './aliases.ts'
 
 export const STACK = 'AgentExecutionService'
 
@@ -26,6 +27,7 @@ export async function deployStack(folder: string, environment: Record<string, st
   const file = join(output, `${STACK}.template.json`)
   const template = JSON.parse(await readFile(file, 'utf8')) as Template
   completeMockIntegrations(template)
+  const aliases = removeAliases(template)
   await writeFile(file, JSON.stringify(template))
 
   const home = join(folder, 'cdk-home')
@@ -35,6 +37,7 @@ export async function deployStack(folder: string, environment: Record<string, st
   // Moto creates a change set's resources in no particular order, and a deployment of the API needs its methods.
   const options = ['--method', 'direct', '--require-approval', 'never', '--asset-parallelism', 'false']
   await cdk(['deploy', '--quiet', '--app', output, ...options], environmentOfCdk)
+  await createAliases(STACK, aliases, environment)
 }
 
 const cdk = (args: string[], environment: Record<string, string> = {}) =>

@@ -3,21 +3,22 @@ import {
   GetFunctionCommand,
   LambdaClient,
   ListEventSourceMappingsCommand,
-  paginateListFunctions,
   UpdateEventSourceMappingCommand,
 } from '@aws-sdk/client-lambda'
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { FUNCTION_NAMES, type FunctionName } from '../../../infra/functions/function-settings.ts'
+import { LIVE } from '../../../infra/functions/functions.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { requireEnv } from '../../../lib/environment.ts'
 import type { Deployment } from '../../infra/bundling/invoke-deployed.ts'
 import { toLogicalIdPrefix } from '../../infra/synthesize.ts'
+import { listFunctions } from './aliases.ts'
 import { STACK } from './deploy-stack.ts'
 
 /** Variables of the Lambda runtime, with which the SDK of a function finds moto. */
 const SDK_VARIABLES = ['AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
 
-/** The stack of `deployStack`: its functions with the variables and the assets that moto stored for them. */
+/** The stack of `deployStack`: its functions with the variables and the assets that moto stored for their aliases. */
 export async function openStack(folder: string): Promise<Deployment> {
   const sdk = Object.fromEntries(SDK_VARIABLES.map((name) => [name, requireEnv(name)]))
   const lambda = new LambdaClient()
@@ -29,7 +30,9 @@ export async function openStack(folder: string): Promise<Deployment> {
   for (const name of FUNCTION_NAMES) {
     const prefix = `${STACK}-${toLogicalIdPrefix(name)}Function`
     const FunctionName = names.find((candidate) => candidate.startsWith(prefix))
-    const { Code, Configuration } = await lambda.send(new GetFunctionCommand({ FunctionName }))
+    const { Code, Configuration } = await lambda.send(
+      new GetFunctionCommand({ FunctionName, Qualifier: LIVE }),
+    )
     const hash = /(\w+)\.zip/.exec(Code?.Location ?? '')?.[1]
     const { QUEUE_URL, ...variables } = Configuration?.Environment?.Variables ?? {}
     functions.set(name, {
@@ -52,13 +55,6 @@ export async function openStack(folder: string): Promise<Deployment> {
     functionOf,
     stop: async () => undefined,
   }
-}
-
-async function listFunctions(client: LambdaClient): Promise<string[]> {
-  const names: string[] = []
-  for await (const { Functions = [] } of paginateListFunctions({ client }, {}))
-    names.push(...Functions.map(({ FunctionName = '' }) => FunctionName))
-  return names
 }
 
 /** Moto would receive messages itself and fail, because it runs functions in Docker. The tests deliver them. */

@@ -5,6 +5,7 @@ import {
   FUNCTION_NAMES,
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
+import { LIVE } from '../../../infra/functions/functions.ts'
 import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
 import { getOperation, type OperationName, operations } from '../../../lib/api/routes.ts'
 import { findFunctionResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
@@ -118,16 +119,12 @@ describe('the functions', () => {
 })
 
 describe('recursive loop detection', () => {
-  /** Logical ids of the functions that messages of the run queue or its dead-letter queue invoke. */
-  const invokedByQueue = Object.values(findResources(template, 'AWS::Lambda::EventSourceMapping')).map(
-    ({ Properties }) => Properties.FunctionName.Ref,
-  )
+  /** Of the functions that messages of the run queue or its dead-letter queue invoke. */
+  const mappings = JSON.stringify(findResources(template, 'AWS::Lambda::EventSourceMapping'))
 
   it.each(FUNCTION_NAMES)('is off for %s only if its messages can invoke it again', (name) => {
-    const [id] = Object.keys(findResources(template, 'AWS::Lambda::Function')).filter((key) =>
-      key.startsWith(`${toLogicalIdPrefix(name)}Function`),
-    )
-    const isRecursive = invokedByQueue.includes(id) && GRANTS[name].queue?.includes('SendMessage') === true
+    const isInvokedByQueue = mappings.includes(`"${toLogicalIdPrefix(name)}FunctionAlias${LIVE}`)
+    const isRecursive = isInvokedByQueue && GRANTS[name].queue?.includes('SendMessage') === true
     const { RecursiveLoop } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties
     expect(RecursiveLoop).toBe(isRecursive ? 'Allow' : undefined)
   })
