@@ -22,6 +22,10 @@ const rolesOf =
   ({ functions }: ServiceStack) =>
     names.flatMap((name) => functions[name].function.role ?? [])
 
+/** Of CodeDeploy, if it moves the aliases. */
+const releaseRole = ({ node }: ServiceStack) =>
+  [node.tryFindChild('Release')?.node.findChild('Role')].filter((role) => role !== undefined)
+
 const API_FINDINGS = {
   COG4: 'A Lambda authorizer checks the API tokens of the service. Clients are programs, not users of a Cognito user pool.',
   APIG2:
@@ -55,6 +59,12 @@ export const listSuppressions = (stack: { stackName: string }): Suppression[] =>
     reason,
     constructs: ({ api }: ServiceStack) => [api],
   })),
+  {
+    id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
+    reason:
+      'AWS documents this managed policy for CodeDeploy. It moves aliases and reads alarms, and invokes nothing of the stack.',
+    constructs: releaseRole,
+  },
   {
     id: 'AwsSolutions-APIG4',
     reason:

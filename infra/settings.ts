@@ -11,6 +11,7 @@ import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import { type KeySetting, STACK_KEYS } from '../lib/models/providers/provider-settings.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
 import { checked, flag, integer, optional, parseSettings, setting } from '../lib/settings.ts'
+import { DEPLOYMENT_NAMES, type DeploymentName } from './functions/deployment.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
 
 /** The retention periods of CloudWatch Logs, except "never expire". */
@@ -174,6 +175,12 @@ const settingsOf = (environment: Environment) => ({
     description:
       'Receives alarm notifications after confirming the subscription. If unset, alarms only change their state.',
   }),
+  deployment: setting<DeploymentName, 'allAtOnce'>(z.string().pipe(z.enum(DEPLOYMENT_NAMES)), {
+    default: 'allAtOnce',
+    allowed: DEPLOYMENT_NAMES.map((name) => `\`${name}\``).join(', '),
+    description:
+      'How a [release](deploy.md#canaries) replaces the previous one: at once, or by AWS CodeDeploy in steps, which end with a return to the previous release if an alarm is raised. The steps require `monitoring=true`.',
+  }),
   domainName: optional(z.string().regex(/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/), {
     allowed: 'a host name, together with `certificateArn`',
     description:
@@ -257,7 +264,7 @@ function rejectUnknownKeys(keys: string[]): void {
 function rejectCombinations(settings: Settings): void {
   const { domainName, certificateArn, domainBasePath, disableExecuteApiEndpoint, monitoring, alarmEmail } =
     settings
-  const { modelPrices, modelEndpoints } = settings
+  const { modelPrices, modelEndpoints, deployment } = settings
   const reject = (reason: string) => {
     throw new Error(`Invalid context: ${reason}`)
   }
@@ -271,4 +278,6 @@ function rejectCombinations(settings: Settings): void {
     reject('disableExecuteApiEndpoint=true requires domainName; clients could not reach the API.')
   if (alarmEmail && !monitoring)
     reject('alarmEmail requires monitoring=true; without alarms, nothing is sent.')
+  if (deployment !== 'allAtOnce' && !monitoring)
+    reject(`deployment=${deployment} requires monitoring=true; without alarms, no release would be undone.`)
 }

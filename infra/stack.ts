@@ -4,6 +4,7 @@ import type { Construct } from 'constructs'
 import { createApi } from './api/api.ts'
 import { createDomain } from './api/domain.ts'
 import { createWebAcl } from './api/web-acl.ts'
+import { shiftReleases } from './functions/deployment.ts'
 import { createFunctions, createTriggers, type Functions } from './functions/functions.ts'
 import { createAlarms } from './monitoring/alarms.ts'
 import { createDashboard } from './monitoring/dashboard.ts'
@@ -35,7 +36,8 @@ export class ServiceStack extends Stack {
       createMetricFilters(this, { accessLog, functions })
       const resources = { api, table, queue, deadLetterQueue, functions }
       const alarms = createAlarms(this, { ...resources, alarmEmail: settings.alarmEmail })
-      createDashboard(this, { ...resources, alarms })
+      createDashboard(this, { ...resources, alarms: alarms.all })
+      shiftReleases(this, functions, { deployment: settings.deployment, alarms: alarms.forReleases })
     }
 
     const domain = createDomain(this, api, settings)

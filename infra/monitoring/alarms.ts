@@ -40,16 +40,26 @@ export type MonitoredResources = {
 
 /** Its name is the heading of its runbook entry in `docs/runbooks.md`. */
 type AlarmDefinition = Pick<AlarmProps, 'metric'> &
-  Partial<AlarmProps> & { name: string; description: string | ((threshold: number) => string) }
+  Partial<AlarmProps> & {
+    name: string
+    description: string | ((threshold: number) => string)
+    /** Whether a release that raises it is undone (`deployment`). What clients and agents cause must not be. */
+    endsRelease?: boolean
+  }
+
+/** `forReleases`: those that undo a release. CodeDeploy accepts at most ten. */
+type Alarms = { all: Alarm[]; forReleases: Alarm[] }
 
 /** Creates the alarms. Unless its definition says otherwise, an alarm is raised when its metric is above 0. */
 export function createAlarms(
   scope: Construct,
   { alarmEmail, ...resources }: MonitoredResources & { alarmEmail: string | null },
-): Alarm[] {
+): Alarms {
   const { stackName } = Stack.of(scope)
   const action = alarmEmail && new SnsAction(createAlarmTopic(scope, alarmEmail))
-  return listAlarms(resources).map(({ name, description, threshold = 0, ...definition }) => {
+  const alarms: Alarms = { all: [], forReleases: [] }
+  for (const definition of listAlarms(resources)) {
+    const { name, description, threshold = 0, endsRelease, ...props } = definition
     const alarm = new Alarm(scope, `${name}Alarm`, {
       alarmName: `${stackName}-${name}`,
       alarmDescription: `${typeof description === 'string' ? description : description(threshold)} See docs/runbooks.md.`,
@@ -57,14 +67,16 @@ export function createAlarms(
       threshold,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
-      ...definition,
+      ...props,
     })
     if (action) {
       alarm.addAlarmAction(action)
       alarm.addOkAction(action)
     }
-    return alarm
-  })
+    alarms.all.push(alarm)
+    if (endsRelease) alarms.forReleases.push(alarm)
+  }
+  return alarms
 }
 
 /** A message stays in the queue while its execution runs. Beyond the maximum run time of a runner, messages wait. */
@@ -83,6 +95,7 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
       description: (percent) => `More than ${percent} % of requests fail because of the service.`,
       metric: serverErrorRate(api),
       threshold: 1,
+      endsRelease: true,
     },
     {
       name: 'ReadLatency',
@@ -99,6 +112,7 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
       metric: countMetric(AUTHORIZER_ERRORS),
       // Clients retry a single one.
       threshold: 2,
+      endsRelease: true,
     },
     {
       name: 'ThrottledRequests',
@@ -111,6 +125,7 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
       name: 'EnqueueFailures',
       description: 'SQS does not accept messages of executions.',
       metric: countMetric(ENQUEUE_FAILURES),
+      endsRelease: true,
     },
     {
       name: 'QueueAge',
@@ -122,6 +137,7 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
       name: 'RunnerErrors',
       description: 'Runners crash, time out or run out of memory.',
       metric: functions['process-execution'].function.metricErrors(sum),
+      endsRelease: true,
     },
     {
       name: 'DeadLetters',
@@ -146,6 +162,7 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
       name: 'SweepFailures',
       description: 'Sweeps fail. Executions whose worker dies can hang.',
       metric: functions['sweep-executions'].function.metricErrors(sum),
+      endsRelease: true,
     },
     {
       name: 'SweeperNotRunning',

@@ -10,6 +10,7 @@ const ALL_FEATURES = {
   webAcl: true,
   monitoring: true,
   alarmEmail: 'ops@example.com',
+  deployment: 'canary10Percent5Minutes',
   stackName: 'staging',
   domainName: 'agents.example.com',
   domainBasePath: 'agents/v1',
@@ -41,7 +42,7 @@ describe('cdk-nag', () => {
   })
 
   it('reports, without suppressions, exactly the findings that they suppress', () => {
-    withStack({}, (stack) => {
+    withStack({ monitoring: true, deployment: 'canary10Percent5Minutes' }, (stack) => {
       const findings = findViolations(stack)
       const covered = suppressions.flatMap(({ id, constructs }) => {
         const paths = constructs(stack).map(({ node }) => `${id} at ${node.path}/`)

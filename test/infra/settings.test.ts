@@ -50,6 +50,7 @@ describe('readSettings', () => {
     ['agentMemoryMb', 512, 512],
     ['logRetentionDays', '3653', 3653],
     ['monitoring', 'true', true],
+    ['deployment', 'allAtOnce', 'allAtOnce'],
     ['webAcl', 'true', true],
     ['kms', true, true],
     ['deletionProtection', 'true', true],
@@ -161,6 +162,7 @@ describe('rejected combinations', () => {
       },
       'modelPrices and modelEndpoints may have 2500 characters together',
     ],
+    [{ deployment: 'linear10PercentEvery1Minute' }, 'requires monitoring=true'],
     [{ domainBasePath: 'agents' }, 'domainBasePath requires domainName'],
     [{ disableExecuteApiEndpoint: true }, 'disableExecuteApiEndpoint=true requires domainName'],
   ])('%j', (context, message) => {

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { DEPLOYMENT_NAMES } from '../../../infra/functions/deployment.ts'
+import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
+import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
+
+const GROUP = 'AWS::CodeDeploy::DeploymentGroup'
+
+type Alias = Resource & {
+  UpdatePolicy?: { CodeDeployLambdaAliasUpdate: Record<string, { Ref: string }> }
+}
+
+const aliasOf = (template: ReturnType<typeof synthesize>, name: string): Alias => {
+  const prefix = `${toLogicalIdPrefix(name)}FunctionAlias`
+  const [found] = Object.entries(findResources(template, 'AWS::Lambda::Alias')).filter(([id]) =>
+    id.startsWith(prefix),
+  )
+  if (!found) throw new Error(`${name} has no alias.`)
+  return found[1]
+}
+
+describe('deployment', () => {
+  it('is at once by default, without CodeDeploy', () => {
+    const template = synthesize({ monitoring: true })
+    expect(JSON.stringify(template.toJSON())).not.toContain('CodeDeploy')
+  })
+
+  it.each(DEPLOYMENT_NAMES.filter((name) => name !== 'allAtOnce'))('requires alarms: %s', (deployment) => {
+    expect(() => synthesize({ deployment })).toThrow(
+      `deployment=${deployment} requires monitoring=true; without alarms, no release would be undone.`,
+    )
+    const template = synthesize({ deployment, monitoring: true })
+    const configs = Object.values(findResources(template, GROUP)).map(
+      ({ Properties }) => Properties.DeploymentConfigName,
+    )
+    const name = `CodeDeployDefault.Lambda${deployment.charAt(0).toUpperCase()}${deployment.slice(1)}`
+    expect([...new Set(configs)]).toEqual([name])
+  })
+
+  it('rejects other names with the list of them', () => {
+    expect(() => synthesize({ deployment: 'canary', monitoring: true })).toThrow(
+      /deployment: "canary"\. Allowed: allAtOnce, canary10Percent5Minutes/,
+    )
+  })
+})
+
+describe('a deployment in steps', () => {
+  const template = synthesize({ deployment: 'canary10Percent5Minutes', monitoring: true })
+  const groups = findResources(template, GROUP)
+  const [applicationId] = Object.keys(findResources(template, 'AWS::CodeDeploy::Application'))
+
+  it('moves the alias of every function but the console and the sweeper in a group of its own', () => {
+    const used = FUNCTION_NAMES.flatMap((name) => {
+      const { UpdatePolicy } = aliasOf(template, name)
+      if (!UpdatePolicy) return []
+      const { ApplicationName, DeploymentGroupName } = UpdatePolicy.CodeDeployLambdaAliasUpdate
+      expect(ApplicationName).toEqual({ Ref: applicationId })
+      return [{ name, group: DeploymentGroupName?.Ref }]
+    })
+    expect(FUNCTION_NAMES.filter((name) => !used.some((each) => each.name === name)).sort()).toEqual([
+      'serve-console',
+      'sweep-executions',
+    ])
+    expect(used.map(({ group }) => group).sort()).toEqual(Object.keys(groups).sort())
+  })
+
+  it('ends with the previous release if it fails, is stopped, or an alarm of the service is raised', () => {
+    const { Properties } = findResource(template, 'AWS::CodeDeploy::Application')
+    expect(Properties).toEqual({ ComputePlatform: 'Lambda' })
+    for (const group of Object.values(groups)) {
+      expect(group.Properties.AutoRollbackConfiguration).toEqual({
+        Enabled: true,
+        Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
+      })
+      const { Enabled, Alarms } = group.Properties.AlarmConfiguration
+      expect(Enabled).toBe(true)
+      expect(
+        Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref.replace(/Alarm.*/, '')).sort(),
+      ).toEqual(['AuthorizerErrors', 'EnqueueFailures', 'RunnerErrors', 'ServerErrorRate', 'SweepFailures'])
+    }
+  })
+
+  it('has no circular dependency of aliases, groups, alarms and what the alarms measure', () => {
+    const { Resources } = template.toJSON() as { Resources: Record<string, object> }
+    const references = (value: unknown): string[] =>
+      typeof value !== 'object' || value === null
+        ? []
+        : Object.entries(value).flatMap(([key, each]) =>
+            key === 'Ref' || key === 'Fn::GetAtt' || key === 'DependsOn'
+              ? [each].flat().filter((id) => id in Resources)
+              : references(each),
+          )
+    const done = new Set<string>()
+    const visit = (id: string, path: string[]): void => {
+      if (path.includes(id)) throw new Error([...path, id].join(' → '))
+      if (done.has(id)) return
+      for (const next of references(Resources[id])) visit(next, [...path, id])
+      done.add(id)
+    }
+    for (const id of Object.keys(Resources)) visit(id, [])
+    expect(done.size).toBe(Object.keys(Resources).length)
+  })
+})
