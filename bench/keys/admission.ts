@@ -4,7 +4,7 @@ import { openExecutions } from '../../lib/dynamodb/executions/open-executions.ts
 import { STATUS_SHARDS } from '../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { admission } from '../../lib/engine/submit/admission.ts'
-import { createRandom } from './workload.ts'
+import { createRandom } from './random.ts'
 
 const MAX_OPEN = 1_000
 const PROCESSES = 200

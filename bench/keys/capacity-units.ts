@@ -72,15 +72,22 @@ function sizeOf(item: Item): number {
   return size
 }
 
-/** Without the three bytes of the outermost map, as DynamoDB counts an item. */
-function bytesOf(value: unknown): number {
+/** Names and values of the attributes. */
+const bytesOf = (item: Item): number =>
+  Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + bytesOfValue(value), 0)
+
+/**
+ * Lists and maps have 3 bytes of overhead, and 1 for each element.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+ */
+function bytesOfValue(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
+  if (value instanceof Uint8Array) return value.length
   if (typeof value === 'number') return Math.ceil(String(value).length / 2) + 1
-  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + bytesOf(one) + 1, 3)
+  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + bytesOfValue(one) + 1, 3)
   if (typeof value === 'object' && value !== null) {
-    let sum = 0
-    for (const [name, one] of Object.entries(value)) if (one !== undefined) sum += name.length + bytesOf(one)
-    return sum
+    const present = Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined))
+    return bytesOf(present) + Object.keys(present).length + 3
   }
-  return value === undefined ? 0 : 1
+  return 1
 }

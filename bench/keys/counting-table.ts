@@ -24,10 +24,13 @@ export type Usage = {
 
 /**
  * An in-memory table that counts the capacity units of every partition key, in the table and in all indexes. For one
- * writer at a time: of all conditions, only `attribute_not_exists(pk)` is evaluated.
+ * writer at a time: of all conditions, only `attribute_not_exists(pk)` is evaluated. `unmetered` puts items of
+ * other runs, which count neither as written nor as stored.
  */
-export function countingTable(): { table: Table; usage: Usage } {
+export function countingTable(): { table: Table; unmetered: Table; usage: Usage } {
   const items = new Map<string, Item>()
+  const otherItems = new Map<string, Item>()
+  const find = (key: Item | Key) => items.get(toMapKey(key)) ?? otherItems.get(toMapKey(key))
   const usages = new Map<string, KeyUsage>()
   const sortKeys = Object.fromEntries(
     RESOURCES.map((resource) => [resource, [] as string[]]),
@@ -58,13 +61,13 @@ export function countingTable(): { table: Table; usage: Usage } {
   const table: Pick<Table, 'expiryOf' | 'get' | 'put' | 'update'> = {
     expiryOf: () => null,
     async get(key, { consistent }) {
-      const item = items.get(toMapKey(key))
+      const item = find(key)
       count('table', key.pk, { reads: readUnitsOf(item) * (consistent ? 1 : 0.5) })
       return item ?? null
     },
     async put(given, condition) {
       const item = withoutUndefined(given)
-      const before = items.get(toMapKey(item))
+      const before = find(item)
       const isRejected = before !== undefined && requiresAbsence(condition)
       // A failed condition consumes the write units of the existing item, and nothing in the indexes.
       if (isRejected) count('table', String(item.pk), { writes: writeUnitsOf(before) })
@@ -72,14 +75,23 @@ export function countingTable(): { table: Table; usage: Usage } {
       return !isRejected
     },
     async update(key, change) {
-      const before = items.get(toMapKey(key))
+      const before = find(key)
       const after = applyChange(before ?? key, change)
       write(before, after)
       return after
     },
   }
+  const unmetered: Pick<Table, 'expiryOf' | 'put'> = {
+    expiryOf: () => null,
+    async put(given) {
+      const item = withoutUndefined(given)
+      otherItems.set(toMapKey(item), item)
+      return true
+    },
+  }
   return {
     table: table as Table,
+    unmetered: unmetered as Table,
     usage: {
       get keys() {
         return [...usages.values()]

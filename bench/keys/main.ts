@@ -14,6 +14,8 @@ import {
   shareAfterSplit,
   unitsPerRun,
 } from './hot-keys.ts'
+import { PAYLOAD_SIZES } from './payloads.ts'
+import { sizeRows } from './size-rows.ts'
 import { findScenario, SCENARIOS, type Simulation, simulate } from './workload.ts'
 
 /** A multiple of all numbers of shards. Repeated draws differ by a few percent. */
@@ -38,13 +40,19 @@ const program = new Command('npm run simulate --')
   )
   .option('--seed <number>', 'seed of the random draws', parseCount, 1)
   .option('--runs <number>', 'runs of each scenario', parseCount, RUNS)
+  .option('--payload <bytes>', 'JSON of each input and each output', parseCount, PAYLOAD_SIZES[0])
 
-const { seed, runs } = program.parse().opts<{ seed: number; runs: number }>()
+type Options = { seed: number; runs: number; payload: number }
+const { seed, runs, payload: payloadBytes } = program.parse().opts<Options>()
 const simulations: Simulation[] = []
-for (const scenario of SCENARIOS) simulations.push(await simulate(scenario, { runs, seed }))
+for (const scenario of SCENARIOS) simulations.push(await simulate(scenario, { runs, seed, payloadBytes }))
 
-console.log(`${format(runs)} runs of each scenario, seed ${seed}.`)
+console.log(`${format(runs)} runs of each scenario, seed ${seed}, ${format(payloadBytes)} bytes in and out.`)
 print('Units of one run: written to the table and its indexes, and read from the table', unitRows())
+print(
+  'Units of one run by size of its input and of its output, and as a multiple of those of the smallest',
+  await sizeRows({ seed }),
+)
 print(
   'Share of the hottest key: of the writes to each resource, and of the reads from the table',
   simulations.map((simulation) => shareRow(simulation)),

@@ -3,15 +3,16 @@ import {
   type Execution,
   NO_USAGE,
   newExecution,
-  type Outcome,
   type Progress,
 } from '../../lib/core/execution.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 import { DEADLINE_MS, IDEMPOTENCY_MS, LEASE_MS } from '../../lib/core/limits.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/executions/step-store.ts'
 import { cacheStore, idempotencyStore } from '../../lib/dynamodb/reservation-stores.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
+import { payloadOf } from './payloads.ts'
 
 /**
  * - `model`: an asynchronous run with five model responses, all but the last with a tool call
@@ -42,26 +43,34 @@ const MODEL_STEPS = 5
 /** With the first step, and by a heartbeat every 10 s. */
 const RENEWED_STEPS = [1, 3]
 
-const INPUT = { text: 'Nothing has worked since this morning, please help.' }
-const OUTCOME: Outcome = {
-  status: 'SUCCESS',
-  output: { summary: 'An outage.', urgent: true },
-  steps: 0,
-  usage: NO_USAGE,
-  model: null,
-}
 const STEP = { response: 'x'.repeat(600) }
 
+/** `unmetered`: the same table, for what other runs have written. `payloadBytes`: of each input and each output. */
+type Options = { table: Table; unmetered: Table; payloadBytes: number }
+
 /** Returns a function that makes the store calls of one run, in the order in which the engine makes them. */
-export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<void> {
+export function runWalker({
+  table,
+  unmetered,
+  payloadBytes,
+}: Options): (kind: RunKind, run: Run) => Promise<void> {
+  const payload = payloadOf(payloadBytes)
   const [agents, executions, cache] = [agentStore(table), executionStore(table), cacheStore(table)]
   const [steps, idempotency] = [stepStore(table), idempotencyStore(table)]
 
   async function start(run: Run, leased: boolean, cacheKey?: string): Promise<Execution> {
     const lease = leased ? { owner: run.id, expiresAt: run.now + LEASE_MS } : null
-    const execution = newExecution({ ...executionDetails(run, cacheKey), lease })
+    const execution = newExecution({ ...executionDetails(run, payload, cacheKey), lease })
     await executions.create({ execution })
     return execution
+  }
+  const stored = new Set<string>()
+  async function storeResult({ shared: key, id: executionId, now }: Run): Promise<void> {
+    if (stored.has(key)) return
+    stored.add(key)
+    const results = cacheStore(unmetered)
+    await results.reserve({ key, executionId, replaces: null, now })
+    await results.store({ key, executionId, output: payload, expiresAt: null })
   }
   const claim = ({ id, now }: Run) =>
     executions.claim({
@@ -72,7 +81,7 @@ export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<vo
   const finish = (execution: Execution, now: number) =>
     executions.finish({
       execution: { ...execution, lease: { owner: execution.id, expiresAt: now + LEASE_MS } },
-      outcome: OUTCOME,
+      outcome: { status: 'SUCCESS', output: payload, steps: 0, usage: NO_USAGE, model: null },
       finishedAt: new Date(now).toISOString(),
     })
 
@@ -94,9 +103,10 @@ export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<vo
         const progress: Progress = { steps: number, usage: NO_USAGE, model: 'a/model' }
         if (RENEWED_STEPS.includes(number))
           await executions.renew({ id: run.id, lease: { owner: run.id, expiresAt }, progress })
-        const step = { ...STEP, number } as never
+        const isLast = number === MODEL_STEPS
+        const step = { ...STEP, number, ...(isLast && { answer: payload }) } as never
         await steps.append({ executionId: run.id, owner: run.id, step, progress })
-        if (number === MODEL_STEPS) break
+        if (isLast) break
         await executions.isLeasedBy({ id: run.id, owner: run.id })
         const result = { callId: `call-${number}`, ...STEP } as never
         await steps.appendResult({ executionId: run.id, number, result })
@@ -105,10 +115,11 @@ export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<vo
       await executions.get(run)
     },
     async cached(run) {
+      await storeResult(run)
       const hit = await cache.get({ key: run.shared, now: run.now })
-      const details = executionDetails(run, run.shared)
-      const execution = cachedExecution(details, hit?.executionId ?? run.id, { ...INPUT })
-      await executions.create({ execution })
+      if (!hit?.output) throw new Error(`The result of ${run.shared} is not stored.`)
+      const details = executionDetails(run, payload, run.shared)
+      await executions.create({ execution: cachedExecution(details, hit.executionId, hit.output) })
     },
     async waiting(run) {
       await cache.get({ key: run.shared, now: run.now })
@@ -144,13 +155,17 @@ export function runWalker(table: Table): (kind: RunKind, run: Run) => Promise<vo
   }
 }
 
-const executionDetails = ({ id, organizationId, agentId, tenantId, now }: Run, cacheKey?: string) => ({
+const executionDetails = (
+  { id, organizationId, agentId, tenantId, now }: Run,
+  input: JsonObject,
+  cacheKey?: string,
+) => ({
   id,
   organizationId,
   agentId,
   versionId: agentId,
   tenantId,
-  input: INPUT,
+  input,
   options: { maxAgentSteps: 100, model: null, useDynamicLearning: false },
   now,
   deadlineMs: DEADLINE_MS,

@@ -1,7 +1,6 @@
-import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
-import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
-import { v7 } from 'uuid'
 import { countingTable, type Usage } from './counting-table.ts'
+import { PAYLOAD_SIZES } from './payloads.ts'
+import { createId, createRandom, type Random } from './random.ts'
 import { type RunKind, runWalker } from './run-walker.ts'
 
 /** How runs are distributed over a group: evenly, by Zipf's law (exponent 1), or with a share on the first member. */
@@ -59,14 +58,17 @@ const INTERVAL_MS = 1000 / (PROCESSES * 10)
 
 export type Simulation = { scenario: Scenario; runs: number; usage: Usage }
 
+/** `payloadBytes`: of the JSON of each input and each output (`payloadOf`); 100 by default. */
+type Options = { runs: number; seed: number; payloadBytes?: number }
+
 /** Walks the runs of a scenario through the stores, one after the other. The same seed gives the same counts. */
 export async function simulate(
   scenario: Scenario,
-  { runs, seed }: { runs: number; seed: number },
+  { runs, seed, payloadBytes = PAYLOAD_SIZES[0] }: Options,
 ): Promise<Simulation> {
   const random = createRandom(seed)
-  const { table, usage } = countingTable()
-  const walk = runWalker(table)
+  const { table, unmetered, usage } = countingTable()
+  const walk = runWalker({ table, unmetered, payloadBytes })
   const draw = memberDraw(scenario, random)
   const { kind, shared = 0 } = scenario
   const hot = { ...draw(), shared: 'shared' }
@@ -79,21 +81,6 @@ export async function simulate(
     await walk(kind, { ...member, id, process, now })
   }
   return { scenario, runs, usage }
-}
-
-/** Returns values from 0 (included) to 1 (excluded). */
-export type Random = () => number
-
-export function createRandom(seed: number): Random {
-  const generator = xoroshiro128plus(seed)
-  return () => uniformFloat64(generator)
-}
-
-/** A UUIDv7, like the ids of executions. */
-export function createId(random: Random, msecs: number, lastBytes?: number): string {
-  const bytes = Uint8Array.from({ length: 16 }, () => Math.floor(random() * 256))
-  if (lastBytes !== undefined) new DataView(bytes.buffer).setUint16(14, lastBytes)
-  return v7({ msecs, random: bytes })
 }
 
 /** Draws the organization, agent and tenant of the next run. */

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { countingTable } from '../../../bench/keys/counting-table.ts'
 import {
@@ -7,14 +8,10 @@ import {
   shareAfterSplit,
   unitsPerRun,
 } from '../../../bench/keys/hot-keys.ts'
+import { PAYLOAD_SIZES, payloadOf } from '../../../bench/keys/payloads.ts'
+import { createId, createRandom } from '../../../bench/keys/random.ts'
 import { type RunKind, runWalker } from '../../../bench/keys/run-walker.ts'
-import {
-  createId,
-  createRandom,
-  findScenario,
-  type Scenario,
-  simulate,
-} from '../../../bench/keys/workload.ts'
+import { findScenario, type Scenario, simulate } from '../../../bench/keys/workload.ts'
 import { LIST_SHARDS, OPEN_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
@@ -29,17 +26,22 @@ describe('countingTable', () => {
   const meter = meterCapacity()
   let proxy: HttpProxy
   let emulated: Table
+  let unmetered: Table
   beforeAll(async () => {
     proxy = await startProxy(inject('dynamodb'), meter.behavior)
-    emulated = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
+    const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
+    // DynamoDB bills the whole item, the emulator only the attributes that it returns.
+    emulated = { ...table, get: (key, { consistent }) => table.get(key, { consistent }) }
+    unmetered = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject('dynamodb') })
   })
   afterAll(async () => {
     await proxy.stop()
   })
 
-  it.each(['sync', 'async', 'model', 'cached'] as const)(
-    'counts the units of a %s run that DynamoDB reports',
-    async (kind) => {
+  const KINDS = ['sync', 'async', 'model', 'cached'] as const
+  it.each(KINDS.flatMap((kind) => PAYLOAD_SIZES.map((payloadBytes) => ({ kind, payloadBytes }))))(
+    'counts the units of a $kind run with payloads of $payloadBytes bytes that DynamoDB reports',
+    async ({ kind, payloadBytes }) => {
       const [organizationId, agentId] = [system.newId(), system.newId()]
       const run = {
         id: system.newId(),
@@ -49,22 +51,34 @@ describe('countingTable', () => {
         process: 0,
         now: Date.now(),
       }
-      await runWalker(emulated)(kind, { ...run, shared: run.id })
+      await runWalker({ table: emulated, unmetered, payloadBytes })(kind, { ...run, shared: run.id })
       const { readUnits, writeUnits } = meter.take()
-      const { table, usage } = countingTable()
-      await runWalker(table)(kind, { ...run, shared: run.id })
-      const sum = (unit: 'reads' | 'writes') => usage.keys.reduce((total, key) => total + key[unit], 0)
+      const counting = countingTable()
+      await runWalker({ ...counting, payloadBytes })(kind, { ...run, shared: run.id })
+      const { keys } = counting.usage
+      const sum = (unit: 'reads' | 'writes') => keys.reduce((total, key) => total + key[unit], 0)
       expect({ reads: sum('reads'), writes: sum('writes') }).toEqual({ reads: readUnits, writes: writeUnits })
     },
   )
 })
 
+describe('payloadOf', () => {
+  it.each(PAYLOAD_SIZES)('has %i bytes', (bytes) => {
+    expect(Buffer.byteLength(JSON.stringify(payloadOf(bytes)))).toBe(bytes)
+  })
+
+  it.each(PAYLOAD_SIZES.slice(1))('is reduced to a quarter by gzip: %i bytes', (bytes) => {
+    const share = gzipSync(JSON.stringify(payloadOf(bytes))).length / bytes
+    expect(Math.abs(share - 1 / 4)).toBeLessThan(0.01)
+  })
+})
+
 describe('simulate', () => {
   it.each([
-    ['sync', { reads: 0, writes: 9 }],
-    ['async', { reads: 1, writes: 10 }],
+    ['sync', { reads: 0, writes: 8 }],
+    ['async', { reads: 1, writes: 9 }],
   ] as const)('makes the writes and reads of a %s run with a warm process', async (kind, expected) => {
-    const units = await totalUnits(findScenario('hot agent', kind))
+    const units = await totalUnits({ ...findScenario('hot agent', kind), tenants: null })
     expect(units.writes).toBe(expected.writes)
     // A process that gets a run of the agent every 100 ms reads the agent once per second.
     expect(units.reads - expected.reads).toBeLessThan(0.25)
