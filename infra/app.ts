@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { bundleFunctions } from './functions/bundle.ts'
 import { requireDefaultModel } from './functions/default-model.ts'
 import { suppressFindings } from './nag-suppressions.ts'
 import { readSettings } from './settings.ts'
@@ -11,7 +9,6 @@ const app = new App()
 const settings = readSettings(app.node)
 const region = process.env.CDK_DEFAULT_REGION
 if (region && !settings.defaultModel) requireDefaultModel(region)
-const bundles = join(app.outdir, 'functions')
-await bundleFunctions(bundles)
-suppressFindings(new ServiceStack(app, settings.stackName, { bundles, settings }))
+const { service } = new ServiceStack(app, settings.stackName, { settings })
+suppressFindings(service)
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app))

@@ -3,13 +3,17 @@ import type { IConstruct } from 'constructs'
 import { getOperation, routes } from '../lib/api/routes.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES } from './functions/function-settings.ts'
 import { getSecretsPath, TOOL_FUNCTION_PREFIX } from './functions/grants.ts'
-import type { ServiceStack } from './stack.ts'
+import type { AgentExecutionService } from './service.ts'
 
 /** A cdk-nag finding that is accepted on some constructs, and why. */
-type Suppression = { id: string; reason: string; constructs: (stack: ServiceStack) => IConstruct[] }
+type Suppression = {
+  id: string
+  reason: string
+  constructs: (service: AgentExecutionService) => IConstruct[]
+}
 
 /** The methods without an authorizer: of public operations, and 405 for the other methods of their paths. */
-const publicMethods = ({ api }: ServiceStack) =>
+const publicMethods = ({ api }: AgentExecutionService) =>
   routes
     .filter((route) => getOperation(route.operation).public)
     .flatMap(({ path }) => {
@@ -19,11 +23,11 @@ const publicMethods = ({ api }: ServiceStack) =>
 
 const rolesOf =
   (names: typeof FUNCTION_NAMES) =>
-  ({ functions }: ServiceStack) =>
+  ({ functions }: AgentExecutionService) =>
     names.flatMap((name) => functions[name].function.role ?? [])
 
 /** Of CodeDeploy, if it moves the aliases. */
-const releaseRole = ({ node }: ServiceStack) =>
+const releaseRole = ({ node }: AgentExecutionService) =>
   [node.tryFindChild('Release')?.node.findChild('Role')].filter((role) => role !== undefined)
 
 const API_FINDINGS = {
@@ -44,20 +48,20 @@ const TOOLS = 'Agents name the Lambda functions that are their tools. Only tool 
 const OWN = '<AWS::Region>:<AWS::AccountId>'
 
 /** Why agents have access to resources whose names they choose. */
-const agentResources = (stack: { stackName: string }) => ({
+const agentResources = (service: { name: string }) => ({
   'bedrock:*::foundation-model/*': MODELS,
   [`bedrock:${OWN}:inference-profile/*`]: MODELS,
   [`bedrock:${OWN}:application-inference-profile/*`]: MODELS,
-  [`ssm:${OWN}:parameter${getSecretsPath(stack)}/*`]: SECRETS,
-  [`secretsmanager:${OWN}:secret:${getSecretsPath(stack)}/*`]: SECRETS,
+  [`ssm:${OWN}:parameter${getSecretsPath(service)}/*`]: SECRETS,
+  [`secretsmanager:${OWN}:secret:${getSecretsPath(service)}/*`]: SECRETS,
   [`lambda:${OWN}:function:${TOOL_FUNCTION_PREFIX}*`]: TOOLS,
 })
 
-export const listSuppressions = (stack: { stackName: string }): Suppression[] => [
+export const listSuppressions = (service: { name: string }): Suppression[] => [
   ...Object.entries(API_FINDINGS).map(([finding, reason]) => ({
     id: `AwsSolutions-${finding}`,
     reason,
-    constructs: ({ api }: ServiceStack) => [api],
+    constructs: ({ api }: AgentExecutionService) => [api],
   })),
   {
     id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
@@ -77,14 +81,15 @@ export const listSuppressions = (stack: { stackName: string }): Suppression[] =>
       'The two X-Ray actions do not support resource-level permissions. A template test allows no other wildcard.',
     constructs: rolesOf(FUNCTION_NAMES),
   },
-  ...Object.entries(agentResources(stack)).map(([resource, reason]) => ({
+  ...Object.entries(agentResources(service)).map(([resource, reason]) => ({
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:${resource}]`,
     reason,
     constructs: rolesOf(AGENT_FUNCTIONS),
   })),
 ]
 
-export function suppressFindings(stack: ServiceStack): void {
-  for (const { id, reason, constructs } of listSuppressions(stack))
-    for (const construct of constructs(stack)) Validations.of(construct).acknowledge({ id, reason })
+/** Acknowledges the findings of cdk-nag on a service that are accepted. */
+export function suppressFindings(service: AgentExecutionService): void {
+  for (const { id, reason, constructs } of listSuppressions(service))
+    for (const construct of constructs(service)) Validations.of(construct).acknowledge({ id, reason })
 }

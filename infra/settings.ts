@@ -1,3 +1,4 @@
+import { Token } from 'aws-cdk-lib'
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Node } from 'constructs'
 import * as z from 'zod'
@@ -39,18 +40,28 @@ const KEY_SETTINGS = Object.fromEntries(
   ]),
 ) as Record<KeySetting, ReturnType<typeof optional<string>>>
 
+/** Of a service. CloudFormation allows 128 characters; names that contain this one must fit as well. */
+export const MAX_NAME_LENGTH = 100
+
+const CERTIFICATE_ARN = z.string().regex(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/)
+
 /** The name of the stack unless `stackName` is set. */
 export const DEFAULT_STACK_NAME = 'AgentExecutionService'
 
 /** @param environment which checks of models read */
 const settingsOf = (environment: Environment) => ({
-  // CloudFormation allows 128 characters; names that contain the name of the stack must fit as well.
-  stackName: setting(z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,99}$/), {
-    default: DEFAULT_STACK_NAME,
-    allowed: '1 to 100 letters, digits and `-`, starting with a letter',
-    description:
-      'The name of the CloudFormation stack. The API, the dashboard, the alarms, the metrics and the path of the secrets carry it. Another name deploys another, independent service.',
-  }),
+  stackName: setting(
+    z
+      .string()
+      .max(MAX_NAME_LENGTH)
+      .regex(/^[A-Za-z][A-Za-z0-9-]*$/),
+    {
+      default: DEFAULT_STACK_NAME,
+      allowed: '1 to 100 letters, digits and `-`, starting with a letter',
+      description:
+        'The name of the CloudFormation stack. The API, the dashboard, the alarms, the metrics and the path of the secrets carry it. Another name deploys another, independent service.',
+    },
+  ),
   stageName: setting(z.string().regex(/^[\w-]{1,128}$/), {
     default: 'live',
     allowed: '1 to 128 letters, digits, `_` and `-`',
@@ -186,7 +197,7 @@ const settingsOf = (environment: Environment) => ({
     description:
       'Custom domain of the API, without a stage in its paths. Point its DNS record to the stack output `DomainTarget`.',
   }),
-  certificateArn: optional(z.string().regex(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/), {
+  certificateArn: optional(CERTIFICATE_ARN.or(z.string().refine(Token.isUnresolved)), {
     allowed: 'the ARN of an ACM certificate in the same region, together with `domainName`',
     description: 'Certificate of the custom domain.',
   }),
@@ -220,7 +231,16 @@ const settingsOf = (environment: Environment) => ({
 
 export const SETTINGS = settingsOf({})
 
+/** The settings of the stack. */
 export type Settings = z.output<z.ZodObject<typeof SETTINGS>>
+
+/** The settings of a service, whose name is not always that of its stack. */
+export type ServiceSettings = Omit<Settings, 'stackName'> & { name: string }
+
+/** `undefined` and null: the default. */
+export type SettingProps = {
+  [Name in Exclude<keyof Settings, 'stackName'>]?: Settings[Name] | null | undefined
+}
 
 const MAX_MODEL_SETTINGS = 2_500
 
@@ -233,30 +253,48 @@ const CDK_KEYS = ['cli-telemetry', 'acknowledged-issue-numbers']
  * setting most like it
  */
 export function readSettings(node: Node): Settings {
-  rejectUnknownKeys(Object.keys(node.getAllContext()))
-  const textOf = (name: string) => String(node.tryGetContext(name) ?? '')
+  // Feature flags contain `@`; keys of the CDK CLI contain `:`.
+  const keys = Object.keys(node.getAllContext()).filter((key) => !CDK_KEYS.includes(key) && !/[@:]/.test(key))
+  const context = Object.fromEntries(keys.map((key) => [key, node.tryGetContext(key)]))
+  rejectUnknown(context, Object.keys(SETTINGS), 'context key')
+  return parseValues(context, 'context value')
+}
+
+/**
+ * Checks the props of a construct like the context of the stack.
+ * @throws an Error as `readSettings`
+ */
+export function parseProps({ name, ...props }: SettingProps & { name: string }): ServiceSettings {
+  const { stackName: _, ...names } = SETTINGS
+  rejectUnknown(props, Object.keys(names), 'prop')
+  const { stackName, ...settings } = parseValues({ ...props, stackName: name }, 'prop')
+  return { name: stackName, ...settings }
+}
+
+function parseValues(values: Record<string, unknown>, kind: 'context value' | 'prop'): Settings {
+  const textOf = (name: string) => String(values[name] ?? '')
   const settings = parseSettings(
     settingsOf({ [MODEL_ENDPOINTS]: textOf('modelEndpoints') }),
     textOf,
     ({ name, value, allowed, reason }) => {
       // Someone may have written a key where a reference belongs.
       const shown = name === 'modelEndpoints' ? '' : `: "${value}"`
-      return `Invalid context value ${name}${shown}. Allowed: ${allowed}.${reason ? ` ${reason}` : ''}`
+      const token = Token.isUnresolved(value) ? 'It is known only during deployment.' : undefined
+      return [`Invalid ${kind} ${name}${shown}. Allowed: ${allowed}.`, token ?? reason ?? []].flat().join(' ')
     },
   )
   rejectCombinations(settings)
   return settings
 }
 
-/** A misspelled setting would deploy its default. Feature flags contain `@`; keys of the CDK CLI contain `:`. */
-function rejectUnknownKeys(keys: string[]): void {
-  const names = Object.keys(SETTINGS)
-  const unknown = keys.filter((key) => !names.includes(key) && !CDK_KEYS.includes(key) && !/[@:]/.test(key))
+/** A misspelled setting would deploy its default. */
+function rejectUnknown(values: Record<string, unknown>, names: string[], kind: string): void {
+  const unknown = Object.keys(values).filter((key) => !names.includes(key))
   if (unknown.length === 0) return
   const messages = unknown.map((key) => {
     const similar = findSimilarName(key, names)
     const hint = similar ? `did you mean ${similar}?` : `the settings are ${names.join(', ')}.`
-    return `Unknown context key ${key}; ${hint}`
+    return `Unknown ${kind} ${key}; ${hint}`
   })
   throw new Error(messages.join('\n'))
 }
@@ -266,7 +304,7 @@ function rejectCombinations(settings: Settings): void {
     settings
   const { modelPrices, modelEndpoints, deployment } = settings
   const reject = (reason: string) => {
-    throw new Error(`Invalid context: ${reason}`)
+    throw new Error(`Invalid settings: ${reason}`)
   }
   if ((domainName === null) !== (certificateArn === null))
     reject('set both domainName and certificateArn, or neither.')

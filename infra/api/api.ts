@@ -23,7 +23,7 @@ import {
 import { ALLOWED_HEADERS, MAX_AGE_SECONDS, parseCorsOrigins } from '../../lib/http/cors.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
-import type { Settings } from '../settings.ts'
+import type { ServiceSettings } from '../settings.ts'
 import { addGatewayResponses, addMethodNotAllowed } from './gateway-responses.ts'
 
 /** A revoked token is accepted until the cached result of the authorizer expires. */
@@ -63,7 +63,7 @@ const ACCESS_LOG = {
  */
 export function createApi(
   scope: Construct,
-  { functions, settings }: { functions: Functions; settings: Settings },
+  { functions, settings }: { functions: Functions; settings: ServiceSettings },
 ): { api: RestApi; accessLog: LogGroup } {
   const { corsOrigins, responseStreaming } = settings
   const accessLog = new LogGroup(scope, 'AccessLog', {
@@ -72,7 +72,7 @@ export function createApi(
   })
   const api = new RestApi(scope, 'Api', {
     // The metrics of an API have its name as their dimension.
-    restApiName: settings.stackName,
+    restApiName: settings.name,
     endpointTypes: [EndpointType.REGIONAL],
     disableExecuteApiEndpoint: settings.disableExecuteApiEndpoint ?? settings.domainName !== null,
     // Sent as is: https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html

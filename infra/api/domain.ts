@@ -7,7 +7,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import type { Construct } from 'constructs'
-import type { Settings } from '../settings.ts'
+import type { ServiceSettings } from '../settings.ts'
 
 /**
  * The custom domain of the API, if configured. The operator creates the DNS record, wherever the zone is.
@@ -16,7 +16,7 @@ import type { Settings } from '../settings.ts'
 export function createDomain(
   scope: Construct,
   api: RestApi,
-  { domainName, certificateArn, domainBasePath }: Settings,
+  { domainName, certificateArn, domainBasePath }: ServiceSettings,
 ) {
   if (!domainName || !certificateArn) return null
   const domain = new DomainName(scope, 'Domain', {

@@ -1,4 +1,3 @@
-import { Stack } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import type { Construct } from 'constructs'
@@ -19,12 +18,12 @@ const BODY_RULES = [
 ]
 
 /** Puts a web ACL in front of the API. */
-export function createWebAcl(scope: Construct, api: RestApi): void {
+export function createWebAcl(scope: Construct, { api, name }: { api: RestApi; name: string }): void {
   const acl = new CfnWebACL(scope, 'WebAcl', {
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
     // The dimension of all metrics of the web ACL.
-    visibilityConfig: visibility(`${Stack.of(scope).stackName}-WebAcl`),
+    visibilityConfig: visibility(`${name}-WebAcl`),
     rules: [
       {
         name: 'requests-per-ip',

@@ -23,7 +23,7 @@ import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import * as variables from '../../lib/environment.ts'
 import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
-import type { Settings } from '../settings.ts'
+import type { ServiceSettings } from '../settings.ts'
 import { findDefaultModel } from './default-model.ts'
 import {
   AGENT_FUNCTIONS,
@@ -41,7 +41,7 @@ type FunctionsProps = {
   queue: Queue
   /** The output folder of `bundleFunctions`. */
   bundles: string
-  settings: Settings
+  settings: ServiceSettings
 }
 
 /** A function, and the alias through which everything invokes it: the version of the deployed release. */
@@ -107,7 +107,7 @@ const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof M
 }
 
 /** Whether the function calls models: it runs agents, or stores what an embedding model makes of rated inputs. */
-const usesModels = (name: FunctionName, { embeddingModel }: Settings): boolean =>
+const usesModels = (name: FunctionName, { embeddingModel }: ServiceSettings): boolean =>
   AGENT_FUNCTIONS.includes(name) || (name === 'give-feedback' && embeddingModel !== null)
 
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
@@ -120,7 +120,7 @@ function createEnvironment(
   const deadlines = DEADLINES[name]
   return {
     [variables.TABLE_NAME]: table.tableName,
-    [variables.METRICS_NAMESPACE]: settings.stackName,
+    [variables.METRICS_NAMESPACE]: settings.name,
     ...(executionRetentionDays && { [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
     ...(GRANTS[name].queue && { [variables.QUEUE_URL]: queue.queueUrl }),
     ...(MODEL_FUNCTIONS.includes(name) && {
@@ -164,7 +164,7 @@ const toPascalCase = (name: string) =>
 export function createTriggers(
   scope: Construct,
   functions: Functions,
-  { queue, deadLetterQueue, settings }: { queue: Queue; deadLetterQueue: Queue; settings: Settings },
+  { queue, deadLetterQueue, settings }: { queue: Queue; deadLetterQueue: Queue; settings: ServiceSettings },
 ): void {
   functions['process-execution'].live.addEventSource(
     new SqsEventSource(queue, {

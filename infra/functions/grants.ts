@@ -12,7 +12,7 @@ import {
 } from '../../lib/dynamodb/table/keys.ts'
 import type { IndexName } from '../../lib/dynamodb/table/schema.ts'
 import { type KeySetting, STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
-import type { Settings } from '../settings.ts'
+import type { ServiceSettings } from '../settings.ts'
 import { AGENT_FUNCTIONS, type FunctionName } from './function-settings.ts'
 
 const WRITES = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'] as const
@@ -156,13 +156,16 @@ export function applyGrant(
 }
 
 /** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME` of the stack. */
-export const getSecretsPath = ({ stackName }: { stackName: string }): string => `/aes/${stackName}/secrets`
+export const getSecretsPath = ({ name }: { name: string }): string => `/aes/${name}/secrets`
 
 /** Agents can use the Lambda functions with this name prefix as tools. */
 export const TOOL_FUNCTION_PREFIX = 'agent-tool-'
 
 /** Allows what agents use: Bedrock models, API keys of providers, secrets of tools, and Lambda functions as tools. */
-export function grantAgentPermissions(role: Role, settings: Pick<Settings, 'stackName' | KeySetting>): void {
+export function grantAgentPermissions(
+  role: Role,
+  settings: Pick<ServiceSettings, 'name' | KeySetting>,
+): void {
   const { allow, own } = permissionsOf(role)
   allow('bedrock', 'InvokeModelWithResponseStream', [
     // A request to an inference profile needs permission for the profile and for the model in every region that the
@@ -178,7 +181,7 @@ export function grantAgentPermissions(role: Role, settings: Pick<Settings, 'stac
 /** Allows what the embedding model needs, if there is one. */
 export function grantEmbeddings(
   role: Role,
-  settings: Pick<Settings, 'stackName' | 'embeddingModel' | KeySetting>,
+  settings: Pick<ServiceSettings, 'name' | 'embeddingModel' | KeySetting>,
 ): void {
   if (settings.embeddingModel === null) return
   const isBedrock = settings.embeddingModel.startsWith('bedrock/')
@@ -187,7 +190,7 @@ export function grantEmbeddings(
 }
 
 /** Allows to read API keys of providers and secrets. */
-function grantSecrets(role: Role, settings: Pick<Settings, 'stackName' | KeySetting>): void {
+function grantSecrets(role: Role, settings: Pick<ServiceSettings, 'name' | KeySetting>): void {
   const { allow, own } = permissionsOf(role)
   const secretsPath = getSecretsPath(settings)
   const keys = STACK_KEYS.map(({ setting }) => settings[setting]).filter((name) => name !== null)

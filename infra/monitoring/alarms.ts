@@ -20,17 +20,16 @@ import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import {
   AUTHORIZER_ERRORS,
-  countMetric,
   deadLetterMetric,
-  executionMetric,
   PERIOD,
-  readLatencyMetric,
-  repeatedAttemptsMetric,
-  serverErrorRate,
+  type ServiceMetrics,
+  serviceMetrics,
   THROTTLED_REQUESTS,
 } from './metrics.ts'
 
 export type MonitoredResources = {
+  /** Of the service. */
+  name: string
   api: RestApi
   table: Table
   queue: Queue
@@ -48,20 +47,19 @@ type AlarmDefinition = Pick<AlarmProps, 'metric'> &
   }
 
 /** `forReleases`: those that undo a release. CodeDeploy accepts at most ten. */
-type Alarms = { all: Alarm[]; forReleases: Alarm[] }
+export type Alarms = { all: Alarm[]; forReleases: Alarm[] }
 
 /** Creates the alarms. Unless its definition says otherwise, an alarm is raised when its metric is above 0. */
 export function createAlarms(
   scope: Construct,
   { alarmEmail, ...resources }: MonitoredResources & { alarmEmail: string | null },
 ): Alarms {
-  const { stackName } = Stack.of(scope)
   const action = alarmEmail && new SnsAction(createAlarmTopic(scope, alarmEmail))
   const alarms: Alarms = { all: [], forReleases: [] }
   for (const definition of listAlarms(resources)) {
     const { name, description, threshold = 0, endsRelease, ...props } = definition
     const alarm = new Alarm(scope, `${name}Alarm`, {
-      alarmName: `${stackName}-${name}`,
+      alarmName: `${resources.name}-${name}`,
       alarmDescription: `${typeof description === 'string' ? description : description(threshold)} See docs/runbooks.md.`,
       evaluationPeriods: 1,
       threshold,
@@ -86,21 +84,23 @@ const MAX_QUEUE_WAIT = Duration.minutes(5)
  * Alarms on what clients experience first, then on what delays or ends executions. Their causes are graphs of the
  * dashboard: CloudWatch charges for every metric of an alarm.
  */
-function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResources): AlarmDefinition[] {
+function listAlarms({ name, api, queue, deadLetterQueue, functions }: MonitoredResources): AlarmDefinition[] {
+  const metrics = serviceMetrics(name)
+  const { countMetric } = metrics
   const sum = { statistic: 'Sum', period: PERIOD }
   const runnerTimeout = getFunctionSettings('process-execution').timeoutSeconds
   return [
     {
       name: 'ServerErrorRate',
       description: (percent) => `More than ${percent} % of requests fail because of the service.`,
-      metric: serverErrorRate(api),
+      metric: metrics.serverErrorRate(api),
       threshold: 1,
       endsRelease: true,
     },
     {
       name: 'ReadLatency',
       description: (ms) => `One in a hundred reads takes longer than ${ms / 1000} s.`,
-      metric: readLatencyMetric(),
+      metric: metrics.readLatency,
       // Most reads take a hundredth of it.
       threshold: 1_000,
       // The slowest of a few requests is their p99, so one cold start must not raise the alarm.
@@ -148,14 +148,14 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
       name: 'RepeatedAttempts',
       description: (attempts) =>
         `An execution needs more than ${attempts} attempts without progress, which can be paid for.`,
-      metric: repeatedAttemptsMetric(),
+      metric: metrics.repeatedAttempts,
       // One or two are repeated when a worker dies or a model is unavailable for a moment.
       threshold: 3,
     },
     {
       name: 'ExecutionErrorRate',
       description: (percent) => `More than ${percent} % of executions end in ERROR.`,
-      metric: executionErrorRate(),
+      metric: executionErrorRate(metrics),
       threshold: 20,
     },
     {
@@ -184,7 +184,7 @@ function listAlarms({ api, queue, deadLetterQueue, functions }: MonitoredResourc
 /** With fewer executions in the period, a single failure would raise the alarm. */
 const MIN_EXECUTIONS = 20
 
-function executionErrorRate(): MathExpression {
+function executionErrorRate({ executionMetric }: ServiceMetrics): MathExpression {
   const options = { statistic: 'Sum', period: Duration.minutes(15) }
   return new MathExpression({
     expression: `IF(total >= ${MIN_EXECUTIONS}, 100 * FILL(failed, 0) / total, 0)`,

@@ -13,12 +13,10 @@ import { FUNCTION_NAMES } from '../functions/function-settings.ts'
 import type { MonitoredResources } from './alarms.ts'
 import {
   AUTHORIZER_ERRORS,
-  countMetric,
   deadLetterMetric,
-  executionMetric,
   PERIOD,
-  readLatencyMetric,
-  repeatedAttemptsMetric,
+  type ServiceMetrics,
+  serviceMetrics,
   THROTTLED_REQUESTS,
   throttleMetric,
 } from './metrics.ts'
@@ -32,11 +30,12 @@ export function createDashboard(
   scope: Construct,
   { alarms, ...resources }: MonitoredResources & { alarms: Alarm[] },
 ): void {
-  const { stackName, region } = Stack.of(scope)
+  const { name } = resources
+  const metrics = serviceMetrics(name)
   // Dashboards are global: their names must be unique across regions.
-  const dashboard = new Dashboard(scope, 'Dashboard', { dashboardName: `${stackName}-${region}` })
+  const dashboard = new Dashboard(scope, 'Dashboard', { dashboardName: `${name}-${Stack.of(scope).region}` })
   dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms, width: FULL_WIDTH, height: 4 }))
-  for (const row of [...executionGraphs(), ...resourceGraphs(resources)]) {
+  for (const row of [...executionGraphs(metrics), ...resourceGraphs(resources, metrics)]) {
     const width = FULL_WIDTH / row.length
     const axes = { leftYAxis: { min: 0 }, rightYAxis: { min: 0 } }
     dashboard.addWidgets(
@@ -45,7 +44,7 @@ export function createDashboard(
   }
 }
 
-const executionGraphs = (): Graph[][] => [
+const executionGraphs = ({ executionMetric }: ServiceMetrics): Graph[][] => [
   [
     [
       'Executions by outcome',
@@ -87,7 +86,10 @@ const executionGraphs = (): Graph[][] => [
   ],
 ]
 
-const resourceGraphs = ({ api, table, queue, deadLetterQueue, functions }: MonitoredResources): Graph[][] => [
+const resourceGraphs = (
+  { api, table, queue, deadLetterQueue, functions }: MonitoredResources,
+  { countMetric, readLatency, repeatedAttempts }: ServiceMetrics,
+): Graph[][] => [
   [
     [
       'Messages in the queue',
@@ -103,7 +105,7 @@ const resourceGraphs = ({ api, table, queue, deadLetterQueue, functions }: Monit
     [
       'Dead letters and messages not sent',
       [deadLetterMetric(deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],
-      [repeatedAttemptsMetric()],
+      [repeatedAttempts],
     ],
   ],
   [
@@ -135,7 +137,7 @@ const resourceGraphs = ({ api, table, queue, deadLetterQueue, functions }: Monit
       [
         api.metricLatency({ statistic: 'p50', label: 'p50 (ms)', period: PERIOD }),
         api.metricLatency({ statistic: 'p99', label: 'p99 (ms)', period: PERIOD }),
-        readLatencyMetric(),
+        readLatency,
       ],
     ],
     ['Table throttles', [throttleMetric(table, 'Read'), throttleMetric(table, 'Write')]],

@@ -4,7 +4,7 @@ import { functionOf, getOperation, operationNames } from '../../lib/api/routes.t
 import { REQUEST_COMPLETED } from '../../lib/http/request-log.ts'
 import { SERVER_ERRORS } from '../../lib/metrics.ts'
 import type { Functions } from '../functions/functions.ts'
-import { AUTHORIZER_ERRORS, NAMESPACE, READ_LATENCY, THROTTLED_REQUESTS } from './metrics.ts'
+import { AUTHORIZER_ERRORS, READ_LATENCY, THROTTLED_REQUESTS } from './metrics.ts'
 
 /**
  * The operations that only read, except the health check, which is called by monitors and not by clients, and streams,
@@ -37,13 +37,17 @@ const COMPLETED_READ = all(
  */
 export function createMetricFilters(
   scope: Construct,
-  { accessLog, functions }: { accessLog: ILogGroup; functions: Functions },
+  {
+    name: metricNamespace,
+    accessLog,
+    functions,
+  }: { name: string; accessLog: ILogGroup; functions: Functions },
 ): void {
   for (const [metricName, filterPattern] of Object.entries(ACCESS_LOG_PATTERNS)) {
     new MetricFilter(scope, `${metricName}Filter`, {
       logGroup: accessLog,
       filterPattern,
-      metricNamespace: NAMESPACE,
+      metricNamespace,
       metricName,
       metricValue: '1',
     })
@@ -52,7 +56,7 @@ export function createMetricFilters(
     new MetricFilter(scope, `${READ_LATENCY}Filter-${name}`, {
       logGroup: functions[functionOf(name)].function.logGroup,
       filterPattern: COMPLETED_READ,
-      metricNamespace: NAMESPACE,
+      metricNamespace,
       metricName: READ_LATENCY,
       metricValue: '$.durationMs',
     })

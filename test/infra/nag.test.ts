@@ -27,7 +27,7 @@ function findViolations(stack: ServiceStack): string[] {
   )
 }
 
-const suppressions = listSuppressions({ stackName: 'AgentExecutionService' })
+const suppressions = listSuppressions({ name: 'AgentExecutionService' })
 
 describe('cdk-nag', () => {
   it.each([
@@ -35,7 +35,7 @@ describe('cdk-nag', () => {
     ['all features enabled', ALL_FEATURES],
   ])('reports no unsuppressed finding with %s', (_, context) => {
     const findings = withStack(context, (stack) => {
-      suppressFindings(stack)
+      suppressFindings(stack.service)
       return findViolations(stack)
     })
     expect(findings).toEqual([])
@@ -45,7 +45,7 @@ describe('cdk-nag', () => {
     withStack({ monitoring: true, deployment: 'canary10Percent5Minutes' }, (stack) => {
       const findings = findViolations(stack)
       const covered = suppressions.flatMap(({ id, constructs }) => {
-        const paths = constructs(stack).map(({ node }) => `${id} at ${node.path}/`)
+        const paths = constructs(stack.service).map(({ node }) => `${id} at ${node.path}/`)
         expect(paths.length, id).toBeGreaterThan(0)
         const found = paths.map((path) => findings.filter((finding) => `${finding}/`.startsWith(path)))
         expect(

@@ -144,7 +144,7 @@ describe('readSettings', () => {
 
   it.each([{ domainName: 'agents.example.com' }, { certificateArn }])('rejects %j alone', (context) => {
     expect(() => read(context)).toThrow(
-      'Invalid context: set both domainName and certificateArn, or neither.',
+      'Invalid settings: set both domainName and certificateArn, or neither.',
     )
   })
 })

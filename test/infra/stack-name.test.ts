@@ -63,9 +63,9 @@ describe('stackName', () => {
     ])
     const own = metrics.filter(({ MetricName }) => ['Runs', 'EnqueueFailures'].includes(MetricName))
     expect(own).toHaveLength(3)
-    for (const { Namespace } of own) expect(Namespace).toEqual({ Ref: 'AWS::StackName' })
+    for (const { Namespace } of own) expect(Namespace).toBe('staging')
     const { DashboardBody } = findResource(template, 'AWS::CloudWatch::Dashboard').Properties
-    expect(DashboardBody['Fn::Join'][1]).toContainEqual({ Ref: 'AWS::StackName' })
+    expect(JSON.stringify(DashboardBody)).toContain('[\\"staging\\",\\"Steps\\"')
   })
 
   it('is part of the path of the secrets, in the environment and the permissions', () => {

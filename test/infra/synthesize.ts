@@ -29,8 +29,15 @@ export function synthesize(context: Record<string, unknown> = {}): Template {
   return template
 }
 
-/** Creates the stack with empty bundles, whose contents do not affect the template, and passes it to `use`. */
-export function withStack<T>(context: Record<string, unknown>, use: (stack: ServiceStack) => T): T {
+/** Creates the stack, and passes it to `use`. */
+export const withStack = <T>(context: Record<string, unknown>, use: (stack: ServiceStack) => T): T =>
+  withApp({ ...CONTEXT, ...context }, (app, bundles) => {
+    const settings = readSettings(app.node)
+    return use(new ServiceStack(app, settings.stackName, { bundles, settings }))
+  })
+
+/** Passes an app and empty bundles, whose contents do not affect templates, to `use`. */
+export function withApp<T>(context: Record<string, unknown>, use: (app: App, bundles: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'aes-synth-'))
   try {
     for (const name of FUNCTION_NAMES) {
@@ -38,16 +45,14 @@ export function withStack<T>(context: Record<string, unknown>, use: (stack: Serv
       writeFileSync(join(folder, 'bundles', name, 'index.mjs'), `// ${name}`)
     }
     const app = new App({
-      context: { ...CONTEXT, ...context, [DISABLE_ASSET_STAGING_CONTEXT]: true },
+      context: { ...context, [DISABLE_ASSET_STAGING_CONTEXT]: true },
       outdir: join(folder, 'out'),
       // Takes seconds; `npm run synth` includes it.
       builtinCloudFormationValidation: false,
       // Not part of the template.
       treeMetadata: false,
     })
-    const settings = readSettings(app.node)
-    const stack = new ServiceStack(app, settings.stackName, { bundles: join(folder, 'bundles'), settings })
-    return use(stack)
+    return use(app, join(folder, 'bundles'))
   } finally {
     rmSync(folder, { recursive: true })
   }

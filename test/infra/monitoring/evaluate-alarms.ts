@@ -98,7 +98,7 @@ const renderDimensions = (dimensions: Properties[]): Record<string, string> =>
 export function renderValue(value: string | Properties): string {
   if (typeof value === 'string') return value
   const [reference] = [value.Ref ?? value['Fn::GetAtt']].flat()
-  return reference === 'AWS::StackName' ? STACK_NAME : reference.replace(/[0-9A-F]{8}$/, '')
+  return reference.replace(/[0-9A-F]{8}$/, '')
 }
 
 const isEqual = (a: Record<string, string>, b: Record<string, string>): boolean =>

@@ -157,7 +157,8 @@ describe('the dashboard', () => {
   })
 
   it('shows every metric of executions', () => {
-    for (const name of Object.keys(UNITS)) expect(text).toContain(JSON.stringify(['X', name]).slice(1, -1))
+    for (const name of Object.keys(UNITS))
+      expect(text).toContain(JSON.stringify(['AgentExecutionService', name]).slice(1, -1))
   })
 
   it.each(['Errors by function', 'Throttles by function'])('shows every function in "%s"', (title) => {

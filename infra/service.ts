@@ -1,0 +1,93 @@
+import { Names, Stack } from 'aws-cdk-lib'
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch'
+import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
+import { Construct } from 'constructs'
+import { createApi } from './api/api.ts'
+import { createDomain } from './api/domain.ts'
+import { createWebAcl } from './api/web-acl.ts'
+import { bundleFunctionsOnce } from './functions/bundle-once.ts'
+import { shiftReleases } from './functions/deployment.ts'
+import { createFunctions, createTriggers, type Functions } from './functions/functions.ts'
+import { createMonitoring } from './monitoring/monitoring.ts'
+import { MAX_NAME_LENGTH, parseProps, type SettingProps } from './settings.ts'
+import { createKey, createQueues, createTable } from './storage.ts'
+
+/** The settings of docs/settings.md. Those left out have their defaults. */
+export type AgentExecutionServiceProps = SettingProps & {
+  /**
+   * Part of every name that the service has in the account: API, dashboard, alarms, metrics, path of the secrets. By
+   * default, the name of the stack with the path of the construct. Another name loses metrics and secrets.
+   */
+  name?: string
+  /** The output folder of `bundleFunctions`. If left out, the construct bundles the functions. */
+  bundles?: string
+}
+
+/** The whole service: API, functions, table, queues, and monitoring. */
+export class AgentExecutionService extends Construct {
+  readonly name: string
+  /** The base URL of the API, without a trailing slash. */
+  readonly url: string
+  /** What the DNS record of the custom domain points to, if there is one. */
+  readonly domainTarget: string | null
+  readonly api: RestApi
+  readonly functions: Functions
+  readonly table: Table
+  readonly queue: Queue
+  readonly deadLetterQueue: Queue
+  /** None without `monitoring`. */
+  readonly alarms: Alarm[]
+
+  /** @throws an Error that names each prop with an invalid value or an unknown name */
+  constructor(scope: Construct, id: string, { bundles, ...props }: AgentExecutionServiceProps = {}) {
+    super(scope, id)
+    const settings = parseProps({ ...props, name: props.name ?? getDefaultName(this) })
+    this.name = settings.name
+    rejectSameName(this)
+    const key = settings.kms ? createKey(this) : null
+    this.table = createTable(this, { key, deletionProtection: settings.deletionProtection })
+    const queues = createQueues(this, key)
+    this.queue = queues.queue
+    this.deadLetterQueue = queues.deadLetterQueue
+    this.functions = createFunctions(this, {
+      table: this.table,
+      queue: this.queue,
+      bundles: bundles ?? bundleFunctionsOnce(this),
+      settings,
+    })
+    createTriggers(this, this.functions, { ...queues, settings })
+    const { api, accessLog } = createApi(this, { functions: this.functions, settings })
+    this.api = api
+    if (settings.webAcl) createWebAcl(this, { api, name: this.name })
+    const { alarmEmail, deployment } = settings
+    const alarms = settings.monitoring ? createMonitoring(this, { accessLog, alarmEmail }) : null
+    if (alarms) shiftReleases(this, this.functions, { deployment, alarms: alarms.forReleases })
+    this.alarms = alarms?.all ?? []
+    const domain = createDomain(this, api, settings)
+    this.url = domain?.url ?? getExecuteApiUrl(api)
+    this.domainTarget = domain?.target ?? null
+  }
+}
+
+const getDefaultName = (service: Construct) =>
+  Names.uniqueResourceName(service, {
+    maxLength: MAX_NAME_LENGTH,
+    separator: '-',
+    allowedSpecialCharacters: '-',
+  })
+
+function rejectSameName(service: AgentExecutionService): void {
+  const others = Stack.of(service)
+    .node.findAll()
+    .filter((other) => other instanceof AgentExecutionService && other !== service)
+  if (others.some((other) => (other as AgentExecutionService).name === service.name))
+    throw new Error(`Invalid props: another service of the stack has the name ${service.name}.`)
+}
+
+/** `RestApi.url` ends with a slash. */
+function getExecuteApiUrl({ restApiId, deploymentStage, stack }: RestApi): string {
+  const host = `${restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`
+  return `https://${host}/${deploymentStage.stageName}`
+}
