@@ -8,6 +8,7 @@ import { addCasesCommands } from './commands/cases.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addDiffCommand } from './commands/diff.ts'
 import { addInitCommand } from './commands/init.ts'
+import { addOpenCommand } from './commands/open.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
 import { addRunCommand } from './commands/run.ts'
@@ -76,6 +77,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addTypesCommand(program)
   addTokensCommand(program)
   addOrgsCommand(program)
+  addOpenCommand(program)
   return program
 }
 

@@ -168,6 +168,14 @@ export interface ExecutionStore extends LearningStore {
   cleanUp(params: { cleanup: Cleanup; now: number }): Promise<void>
   /** Open executions whose lease or queue grace period had expired at `now`, oldest expiry first. */
   listStale(params: { now: number; limit: number }): Promise<StaleExecution[]>
+  /** A page of the open executions of all organizations, in no order. A page can be short. */
+  listOpen(params: { limit: number; after: OpenPosition | null }): Promise<OpenPage>
+  /** Makes an open execution due for the next sweep, with a new deadline; false if it is final or a lease is live. */
+  resume(params: {
+    execution: Pick<Execution, 'id' | 'createdAt'>
+    now: number
+    deadlineAt: number
+  }): Promise<boolean>
   /** Postpones the next sweep of a stale execution; false if a worker has claimed it. */
   postpone(params: { stale: StaleExecution; until: number; now: number }): Promise<boolean>
 }
@@ -176,6 +184,11 @@ export type StaleExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'tenantId' | 'createdAt' | 'deadlineAt'
 > & { openUntil: number }
+
+/** Where a page of open executions ended: in which shard of the index, and at which of its entries. */
+export type OpenPosition = { shard: number; entry: Record<string, unknown> | null }
+
+export type OpenPage = { items: ExecutionSummary[]; next: OpenPosition | null }
 
 /** A check of one item of an execution: a payload whose record may not exist, or a deletion that may be incomplete. */
 export type Cleanup = { executionId: string; item: string; dueAt: number }

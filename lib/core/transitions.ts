@@ -136,6 +136,19 @@ export function postpone(openUntil: number, { until, now }: { until: number; now
   return { guard: { openUntil, unleasedAt: now }, set: { openUntil: until } }
 }
 
+/** Makes an execution that no worker holds due for the next sweep, with a new deadline. */
+export function resume({
+  dueAt,
+  deadlineAt,
+  now,
+}: {
+  dueAt: number
+  deadlineAt: number
+  now: number
+}): Transition {
+  return { guard: { unleasedAt: now }, set: { lease: null, openUntil: dueAt, deadlineAt } }
+}
+
 const CLOSED = { lease: null, openUntil: null } satisfies Changes
 
 /** Whether the guard permits a transition; stores express the same condition in their writes. */

@@ -121,8 +121,10 @@ export async function processDeadLetter(params: DeadLetter): Promise<Result> {
 
 type Ending = Pick<Execution, 'organizationId' | 'id'> & { error: ExecutionError }
 
+type Endings = Omit<Stores, 'queue'>
+
 /** Ends an open execution in ERROR with what its steps have used, unless a lease is live. */
-async function endAbandoned({ executions, steps, system }: Stores, ending: Ending): Promise<Result> {
+export async function endAbandoned({ executions, steps, system }: Endings, ending: Ending): Promise<Result> {
   const { organizationId, id, error } = ending
   const recorded = await steps.getProgress({ executionId: id })
   const progress = await withLosses({ executions, steps }, ending, recorded)

@@ -127,6 +127,12 @@ export function executionStore(table: Table): ExecutionStore {
 
     cleanUp: ({ cleanup, now }) => cleanUp(table, cleanup, now),
 
+    async resume({ execution: { id, createdAt }, ...times }) {
+      // Earlier than any time at which it was due: a reader of the index that has passed it does not meet it again.
+      const dueAt = Date.parse(createdAt)
+      return (await apply(id, transitions.resume({ dueAt, ...times }))) !== null
+    },
+
     async postpone({ stale, ...times }) {
       return (await apply(stale.id, transitions.postpone(stale.openUntil, times))) !== null
     },

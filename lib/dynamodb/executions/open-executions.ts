@@ -1,6 +1,7 @@
 import type { ExecutionStore, StaleExecution } from '../../core/ports.ts'
-import { executionIdOf, OPEN_SHARDS, openShard, STATUS_SHARDS, statusShard } from '../table/keys.ts'
+import { executionIdOf, type Key, OPEN_SHARDS, openShard, STATUS_SHARDS, statusShard } from '../table/keys.ts'
 import { type Item, pick, type Table } from '../table/table.ts'
+import { type ExecutionItem, SUMMARY_ATTRIBUTES, toSummary } from './execution-item.ts'
 
 const OPEN_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => openShard(shard))
 
@@ -11,7 +12,7 @@ const SAMPLES = [1, STATUS_SHARDS / 4, STATUS_SHARDS]
 export function openExecutions(
   table: Table,
   random = Math.random,
-): Pick<ExecutionStore, 'countOpen' | 'listStale'> {
+): Pick<ExecutionStore, 'countOpen' | 'listOpen' | 'listStale'> {
   return {
     async countOpen({ organizationId, max }) {
       const count = (shard: number) =>
@@ -33,6 +34,26 @@ export function openExecutions(
 
     async listStale(params) {
       return (await listDueItems(table, OPEN_PARTITIONS, params)).map(toStale)
+    },
+
+    async listOpen({ limit, after }) {
+      const shard = after?.shard ?? 0
+      const { items: entries, lastKey } = await table.query({
+        IndexName: 'open-executions',
+        KeyConditionExpression: 'openShard = :shard',
+        ExpressionAttributeValues: { ':shard': openShard(shard) },
+        ExclusiveStartKey: after?.entry ?? undefined,
+        Limit: limit,
+      })
+      const keys = entries.map(({ pk, sk }) => ({ pk, sk }) as Key)
+      const attributes = [...SUMMARY_ATTRIBUTES, 'deleted']
+      const records = await table.getMany(keys, { consistent: true, attributes })
+      const open = (records as (Item & ExecutionItem)[]).filter(
+        ({ status, deleted }) => status === 'IN_PROGRESS' && !deleted,
+      )
+      const isLast = !lastKey && shard === OPEN_SHARDS - 1
+      const next = lastKey ? { shard, entry: lastKey } : { shard: shard + 1, entry: null }
+      return { items: open.map(toSummary), next: isLast ? null : next }
     },
   }
 }

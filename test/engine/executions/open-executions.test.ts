@@ -1,0 +1,267 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { Unavailable } from '../../../lib/core/errors.ts'
+import type { ExecutionSummary } from '../../../lib/core/execution.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { DEADLINE_MS } from '../../../lib/core/limits.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import {
+  ENDED_BY_OPERATOR,
+  endOpen,
+  type OpenFilter,
+  readOpen,
+  resumeOpen,
+} from '../../../lib/engine/executions/open-executions.ts'
+import { sweep } from '../../../lib/engine/maintenance.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
+import { executionOf, modelStep, NO_PROGRESS, toolCall } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { aMessage } from '../../support/engine/scripted-engine.ts'
+
+const name = `open-${system.newId()}`
+const table: Table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') })
+const engine = engineOn(table)
+beforeAll(() => provisionTable(inject('dynamodb'), name))
+
+type Overrides = Parameters<typeof executionOf>[1]
+
+async function open(overrides: Overrides = {}, version = aModelAgent({}, { table })) {
+  const execution = executionOf(await version, overrides)
+  await engine.executions.create({ execution })
+  return execution
+}
+
+async function summariesOf(filter: OpenFilter, on = engine): Promise<ExecutionSummary[]> {
+  const pages: ExecutionSummary[] = []
+  for await (const page of readOpen(on, filter)) pages.push(...page)
+  return pages
+}
+
+const summaryOf = async ({ id }: { id: string }) => {
+  const [summary] = await summariesOf({ ids: new Set([id]) })
+  if (!summary) throw new Error('It is not listed.')
+  return summary
+}
+
+const end = async (execution: { id: string }, isForced = false) =>
+  endOpen(engine, await summaryOf(execution), { isForced })
+
+describe('readOpen', () => {
+  it('finds every open execution once, on more pages than one, and no other', async () => {
+    const version = aModelAgent({}, { table })
+    const created = await Promise.all(Array.from({ length: 250 }, () => open({}, version)))
+    const { agentId } = await version
+    const [first] = created
+    await end(first as never)
+    const found = await summariesOf({ agent: agentId })
+    expect(found.map(({ id }) => id).sort()).toEqual(
+      created
+        .slice(1)
+        .map(({ id }) => id)
+        .sort(),
+    )
+  })
+
+  it('filters by organization, slug, age and whether the agent has tools or code', async () => {
+    const plain = await open()
+    const withTools = await open({}, aModelAgent({ tools: [HTTP_TOOL] }, { table }))
+    const code = await open({}, aModelAgent({ code: true }, { table, code: 'export default () => ({})' }))
+    const orphan = await open({ versionId: system.newId() })
+    const old = await open({ now: Date.now() - 7_200_000 })
+    const mine = new Set([plain, withTools, code, orphan, old].map(({ id }) => id))
+    const idsOf = async (filter: OpenFilter) =>
+      (await summariesOf({ ids: mine, ...filter })).map(({ id }) => id).sort()
+    const sorted = (...executions: { id: string }[]) => executions.map(({ id }) => id).sort()
+    expect(await idsOf({ hasTools: true })).toEqual(sorted(withTools, code, orphan))
+    expect(await idsOf({ hasTools: false })).toEqual(sorted(plain, old))
+    expect(await idsOf({ createdBefore: Date.now() - 3_600_000 })).toEqual(sorted(old))
+    expect(await idsOf({ organizationId: plain.organizationId })).toEqual([plain.id])
+    expect(await idsOf({ agent: 'model-agent' })).toEqual(sorted(plain, withTools, code, orphan, old))
+    expect(await idsOf({ agent: 'another' })).toEqual([])
+  })
+
+  it('continues at the same page when the table throttles', async () => {
+    const { id } = await open()
+    let failures = 3
+    const listOpen: typeof engine.executions.listOpen = async (params) => {
+      if (failures-- > 0) throw new Unavailable(new Error('Throttled.'))
+      return engine.executions.listOpen(params)
+    }
+    const throttled = { ...engine, executions: { ...engine.executions, listOpen } }
+    expect(await summariesOf({ ids: new Set([id]) }, throttled)).toHaveLength(1)
+  })
+})
+
+describe('endOpen', () => {
+  it('ends an execution with what its steps have used, and keeps its journal', async () => {
+    const execution = await open()
+    const lease = { owner: system.newId(), expiresAt: Date.now() - 1 }
+    await engine.executions.claim({ id: execution.id, lease, now: Date.now() - 60_000 })
+    const usage = { inputTokens: 7, outputTokens: 5 }
+    const step = modelStep({ calls: [toolCall('a')], usage })
+    const progress = { ...NO_PROGRESS, steps: 1, usage }
+    await engine.steps.append({ executionId: execution.id, owner: lease.owner, step, progress })
+    expect(await end(execution)).toBe('done')
+    expect(await engine.executions.get(execution)).toMatchObject({
+      status: 'ERROR',
+      error: ENDED_BY_OPERATOR,
+      steps: 1,
+      usage,
+      lease: null,
+      openUntil: null,
+    })
+    expect(await engine.steps.read({ executionId: execution.id })).toMatchObject([{ step: { number: 1 } }])
+    expect(await processMessage(engine, execution.id)).toBe('closed')
+  })
+
+  it('leaves an execution with a live lease to its worker, unless it is forced', async () => {
+    const execution = await open()
+    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
+    await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
+    const append = (number: number) =>
+      engine.steps.append({
+        executionId: execution.id,
+        owner: lease.owner,
+        step: modelStep({ number }),
+        progress: NO_PROGRESS,
+      })
+    expect(await end(execution)).toBe('running')
+    expect(await append(1)).toBe(true)
+    expect(await end(execution, true)).toBe('done')
+    expect(await append(2)).toBe(false)
+    const outcome = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
+    const finishing = { execution: { ...execution, lease }, outcome, finishedAt: new Date().toISOString() }
+    expect(await engine.executions.finish(finishing)).toBeNull()
+  })
+
+  it('leaves an execution that a worker claims after it was listed', async () => {
+    const execution = await open()
+    const summary = await summaryOf(execution)
+    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
+    await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
+    expect(await endOpen(engine, summary, { isForced: false })).toBe('running')
+    expect(
+      await engine.steps.append({
+        executionId: execution.id,
+        owner: lease.owner,
+        step: modelStep(),
+        progress: NO_PROGRESS,
+      }),
+    ).toBe(true)
+  })
+
+  it('changes nothing that ended or was deleted after it was listed', async () => {
+    const [ended, deleted] = [await open(), await open()]
+    const summaries = [await summaryOf(ended), await summaryOf(deleted)]
+    const finishedAt = new Date().toISOString()
+    const error = { code: 'TimedOut', message: 'Before.' }
+    for (const { id, organizationId } of [ended, deleted])
+      await engine.executions.end({ organizationId, id, error, finishedAt })
+    await engine.executions.delete({ ...deleted, now: Date.now() })
+    for (const summary of summaries)
+      expect(await endOpen(engine, summary, { isForced: false })).toBe('closed')
+    expect(await engine.executions.get(ended)).toMatchObject({ error, finishedAt })
+    expect(await engine.executions.get(deleted)).toBeNull()
+  })
+
+  it('counts an execution that a repeated request has ended', async () => {
+    const execution = await open()
+    const summary = await summaryOf(execution)
+    await endOpen(engine, summary, { isForced: false })
+    expect(await endOpen(engine, summary, { isForced: false })).toBe('done')
+  })
+
+  it('lets a run that waits for the result of an ended one compute its own', async () => {
+    const key = system.newId()
+    const cache = { key, ttlSeconds: null }
+    const leader = await open({ cache })
+    await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
+    await end(leader)
+    const follower = await open({ cache })
+    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
+    await engine.executions.claim({ id: follower.id, lease, now: Date.now() })
+    const { reuseResult } = await import('../../../lib/engine/worker/single-flight.ts')
+    const execution = { ...follower, lease }
+    const signal = new AbortController().signal
+    const reuse = await reuseResult({ engine, execution, signal, retry: { mode: 'requeue' } })
+    expect(reuse).toEqual({ hasWaited: true })
+    expect(await engine.cache.get({ key, now: Date.now() })).toMatchObject({ executionId: follower.id })
+  })
+
+  it('ends the child of an ended run before it calls anything', async () => {
+    const version = aModelAgent({}, { table })
+    const parent = await open({}, version)
+    const child = await open({ parent: { executionId: parent.id, callers: [] } }, version)
+    await end(parent)
+    expect(await processMessage(engine, child.id)).toBe('processed')
+    expect(await engine.executions.get(child)).toMatchObject({
+      status: 'ERROR',
+      error: { code: 'Cancelled' },
+    })
+  })
+})
+
+describe('resumeOpen', () => {
+  it('lets the next sweep enqueue an execution past its deadline, which runs', async () => {
+    const accepted = Date.now() - 2 * DEADLINE_MS
+    const execution = await open({ now: accepted, deadlineMs: DEADLINE_MS })
+    expect(await resumeOpen(engine, await summaryOf(execution))).toBe('done')
+    const { sent, message } = aMessage()
+    await sweep({ ...engine, queue: message.queue, times: leaseTimes() })
+    expect(sent).toContainEqual(expect.objectContaining({ executionId: execution.id }))
+    const { deadlineAt } = await summaryOf(execution)
+    expect(deadlineAt).toBeGreaterThan(Date.now() + DEADLINE_MS / 2)
+  })
+
+  it('is met once by the command that resumes all', async () => {
+    const version = aModelAgent({}, { table })
+    await Promise.all(Array.from({ length: 150 }, () => open({}, version)))
+    const { agentId } = await version
+    const resumed: string[] = []
+    for await (const page of readOpen(engine, { agent: agentId }))
+      for (const each of page) {
+        expect(await resumeOpen(engine, each)).toBe('done')
+        resumed.push(each.id)
+      }
+    expect(new Set(resumed).size).toBe(150)
+    expect(resumed).toHaveLength(150)
+  })
+
+  it('leaves an execution with a live lease, and one that has ended', async () => {
+    const [leased, ended] = [await open(), await open()]
+    const summaries = [await summaryOf(leased), await summaryOf(ended)] as const
+    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
+    await engine.executions.claim({ id: leased.id, lease, now: Date.now() })
+    await end(ended)
+    expect(await resumeOpen(engine, summaries[0])).toBe('running')
+    expect(await engine.executions.isLeasedBy({ id: leased.id, owner: lease.owner })).toBe(true)
+    await engine.executions.delete({ ...ended, now: Date.now() })
+    expect(await resumeOpen(engine, summaries[1])).toBe('closed')
+  })
+})
+
+describe('a message of an execution that the table does not have', () => {
+  it('is deleted, and writes nothing', async () => {
+    const id = system.newId()
+    const { message, sent, visibility } = aMessage()
+    expect(await processMessage(engine, id, { message })).toBe('closed')
+    expect([sent, visibility]).toEqual([[], []])
+    expect(
+      (
+        await table.query({
+          KeyConditionExpression: 'pk = :pk',
+          ExpressionAttributeValues: { ':pk': `EXEC#${id}` },
+        })
+      ).items,
+    ).toEqual([])
+  })
+})
+
+const HTTP_TOOL = {
+  name: 'pay',
+  description: 'Pays.',
+  input: {},
+  http: { method: 'POST', url: 'https://pay.example/', allowedHosts: ['pay.example'] },
+}
