@@ -2,6 +2,7 @@ import { Names, Stack } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import type { Topic } from 'aws-cdk-lib/aws-sns'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { createApi } from './api/api.ts'
@@ -39,6 +40,8 @@ export class AgentExecutionService extends Construct {
   readonly deadLetterQueue: Queue
   /** None without `monitoring`. */
   readonly alarms: Alarm[]
+  /** What the alarms notify; null without `monitoring`. */
+  readonly alarmTopic: Topic | null
 
   /** @throws an Error that names each prop with an invalid value or an unknown name */
   constructor(scope: Construct, id: string, { bundles, ...props }: AgentExecutionServiceProps = {}) {
@@ -61,10 +64,11 @@ export class AgentExecutionService extends Construct {
     const { api, accessLog } = createApi(this, { functions: this.functions, settings })
     this.api = api
     if (settings.webAcl) createWebAcl(this, { api, name: this.name })
-    const { alarmEmail, deployment } = settings
-    const alarms = settings.monitoring ? createMonitoring(this, { accessLog, alarmEmail }) : null
+    const { alarmSubscriptions, deployment } = settings
+    const alarms = settings.monitoring ? createMonitoring(this, { accessLog, alarmSubscriptions }) : null
     if (alarms) shiftReleases(this, this.functions, { deployment, alarms: alarms.forReleases })
     this.alarms = alarms?.all ?? []
+    this.alarmTopic = alarms?.topic ?? null
     const domain = createDomain(this, api, settings)
     this.url = domain?.url ?? getExecuteApiUrl(api)
     this.domainTarget = domain?.target ?? null

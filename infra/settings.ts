@@ -14,6 +14,7 @@ import { findSimilarName } from '../lib/schema/similar-names.ts'
 import { checked, flag, integer, optional, parseSettings, setting } from '../lib/settings.ts'
 import { DEPLOYMENT_NAMES, type DeploymentName } from './functions/deployment.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
+import { parseAlarmSubscriptions } from './monitoring/subscriptions.ts'
 
 /** The retention periods of CloudWatch Logs, except "never expire". */
 const RETENTION_PERIODS = Object.values(RetentionDays).filter(
@@ -181,10 +182,11 @@ const settingsOf = (environment: Environment) => ({
     description:
       'Creates the dashboard and the alarms. Like `kms` and `webAcl`, they have a fixed monthly price (docs/costs.md).',
   }),
-  alarmEmail: optional(z.string().regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/), {
-    allowed: 'an email address',
+  alarmSubscriptions: optional(checked(parseAlarmSubscriptions), {
+    allowed:
+      'email addresses, https URLs, phone numbers such as `+4915112345678`, and ARNs of Lambda functions, SQS queues and SNS topics, separated by commas',
     description:
-      'Receives alarm notifications after confirming the subscription. If unset, alarms only change their state.',
+      'Receive a [notification](alarms.md#notifications) when an alarm is raised and when it recovers. Addresses and URLs have to confirm their subscription.',
   }),
   deployment: setting<DeploymentName, 'allAtOnce'>(z.string().pipe(z.enum(DEPLOYMENT_NAMES)), {
     default: 'allAtOnce',
@@ -300,9 +302,9 @@ function rejectUnknown(values: Record<string, unknown>, names: string[], kind: s
 }
 
 function rejectCombinations(settings: Settings): void {
-  const { domainName, certificateArn, domainBasePath, disableExecuteApiEndpoint, monitoring, alarmEmail } =
-    settings
-  const { modelPrices, modelEndpoints, deployment } = settings
+  const { domainName, certificateArn, domainBasePath, disableExecuteApiEndpoint } = settings
+  const { monitoring, alarmSubscriptions, deployment } = settings
+  const { modelPrices, modelEndpoints } = settings
   const reject = (reason: string) => {
     throw new Error(`Invalid settings: ${reason}`)
   }
@@ -314,8 +316,8 @@ function rejectCombinations(settings: Settings): void {
   if (domainBasePath && !domainName) reject('domainBasePath requires domainName.')
   if (disableExecuteApiEndpoint && !domainName)
     reject('disableExecuteApiEndpoint=true requires domainName; clients could not reach the API.')
-  if (alarmEmail && !monitoring)
-    reject('alarmEmail requires monitoring=true; without alarms, nothing is sent.')
+  if (alarmSubscriptions && !monitoring)
+    reject('alarmSubscriptions requires monitoring=true; without alarms, nothing is sent.')
   if (deployment !== 'allAtOnce' && !monitoring)
     reject(`deployment=${deployment} requires monitoring=true; without alarms, no release would be undone.`)
 }

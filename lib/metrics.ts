@@ -24,6 +24,9 @@ export const SERVER_ERRORS = 'ServerErrors'
 /** Attempts since the last checkpoint of a run or that lost a step, published from the second on. No dimensions. */
 export const REPEATED_ATTEMPTS = 'RepeatedAttempts'
 
+/** The member of the line of an execution from which a metric filter of the stack derives its metric. */
+export const START_DELAY_MS = 'startDelayMs'
+
 /** A cancelled execution has the status ERROR, but is not a failure to investigate. */
 export const OUTCOMES = ['SUCCESS', 'ERROR', 'CANCELLED'] as const
 
@@ -119,7 +122,19 @@ function publishMetrics(metrics: Metrics, execution: Execution): void {
     .addMetadata('organizationId', organizationId)
     .addMetadata('agentId', agentId)
   if (error) metrics.addMetadata('errorCode', error.code)
+  const startDelayMs = startDelayOf(execution)
+  // A filter on numbers does not match text, the only type that Powertools declares.
+  if (startDelayMs !== null) metrics.addMetadata(START_DELAY_MS, startDelayMs as never)
   metrics.publishStoredMetrics()
+}
+
+/**
+ * From the acceptance of an asynchronous execution to the start of its first attempt. Null for others: a synchronous
+ * one starts when it is accepted, and one that reuses the result of another waits for that.
+ */
+function startDelayOf({ createdAt, startedAt, cached }: Execution): number | null {
+  if (startedAt === null || startedAt === createdAt || cached) return null
+  return Math.max(Date.parse(startedAt) - Date.parse(createdAt), 0)
 }
 
 function outcomeOf({ status, error }: Execution): (typeof OUTCOMES)[number] {

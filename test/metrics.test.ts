@@ -101,6 +101,22 @@ describe('the metrics of an execution', () => {
     expect(await publish(failed(code))).toMatchObject({ Outcome: outcome, errorCode: code })
   })
 
+  it.each<[string, Partial<Execution>, number | undefined]>([
+    ['asynchronous', { startedAt: new Date(NOW + 400).toISOString() }, 400],
+    ['synchronous', { startedAt: new Date(NOW).toISOString() }, undefined],
+    ['never started', { startedAt: null }, undefined],
+    [
+      'reusing the result of another',
+      { startedAt: new Date(NOW + 400).toISOString(), cached: true },
+      undefined,
+    ],
+    ['started by a clock that is behind', { startedAt: new Date(NOW - 5).toISOString() }, 0],
+  ])('have the delay of the start as a number, of a run that was %s', async (_, times, expected) => {
+    const execution = { ...succeeded(), createdAt: new Date(NOW).toISOString(), ...times }
+    const { startDelayMs } = await publish(execution)
+    expect(startDelayMs).toBe(expected)
+  })
+
   it('count cache hits only among the executions that use the cache', async () => {
     const cache = { key: 'k', ttlSeconds: null }
     const hits = async (more: Partial<Execution>) => (await publish({ ...succeeded(), ...more })).CacheHits

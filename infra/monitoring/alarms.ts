@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib'
+import { Duration } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import {
   Alarm,
@@ -8,11 +8,8 @@ import {
   Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
+import type { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
-import { Topic } from 'aws-cdk-lib/aws-sns'
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import { ENQUEUE_FAILURES } from '../../lib/metrics.ts'
@@ -21,10 +18,16 @@ import type { Functions } from '../functions/functions.ts'
 import {
   AUTHORIZER_ERRORS,
   deadLetterMetric,
+  indexThrottleMetric,
   PERIOD,
+  queueAgeMetric,
+  READ_LATENCY,
+  RUN_OVERHEAD,
   type ServiceMetrics,
+  START_DELAY,
   serviceMetrics,
   THROTTLED_REQUESTS,
+  unreservedConcurrencyMetric,
 } from './metrics.ts'
 
 export type MonitoredResources = {
@@ -52,9 +55,8 @@ export type Alarms = { all: Alarm[]; forReleases: Alarm[] }
 /** Creates the alarms. Unless its definition says otherwise, an alarm is raised when its metric is above 0. */
 export function createAlarms(
   scope: Construct,
-  { alarmEmail, ...resources }: MonitoredResources & { alarmEmail: string | null },
+  { actions, ...resources }: MonitoredResources & { actions: SnsAction[] },
 ): Alarms {
-  const action = alarmEmail && new SnsAction(createAlarmTopic(scope, alarmEmail))
   const alarms: Alarms = { all: [], forReleases: [] }
   for (const definition of listAlarms(resources)) {
     const { name, description, threshold = 0, endsRelease, ...props } = definition
@@ -67,10 +69,8 @@ export function createAlarms(
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...props,
     })
-    if (action) {
-      alarm.addAlarmAction(action)
-      alarm.addOkAction(action)
-    }
+    alarm.addAlarmAction(...actions)
+    alarm.addOkAction(...actions)
     alarms.all.push(alarm)
     if (endsRelease) alarms.forReleases.push(alarm)
   }
@@ -79,14 +79,29 @@ export function createAlarms(
 
 /** A message stays in the queue while its execution runs. Beyond the maximum run time of a runner, messages wait. */
 const MAX_QUEUE_WAIT = Duration.minutes(5)
+/** SQS delivers the messages of quiet groups before those of noisy ones: they wait for one runner to become free. */
+const MAX_QUIET_QUEUE_WAIT = Duration.minutes(1)
+
+/**
+ * Fewer are those of a partition that DynamoDB splits, or of a steep rise in traffic: the retries of the SDK hide them
+ * from clients.
+ */
+const MAX_INDEX_THROTTLES = 100
 
 /**
  * Alarms on what clients experience first, then on what delays or ends executions. Their causes are graphs of the
  * dashboard: CloudWatch charges for every metric of an alarm.
  */
-function listAlarms({ name, api, queue, deadLetterQueue, functions }: MonitoredResources): AlarmDefinition[] {
+function listAlarms({
+  name,
+  api,
+  table,
+  queue,
+  deadLetterQueue,
+  functions,
+}: MonitoredResources): AlarmDefinition[] {
   const metrics = serviceMetrics(name)
-  const { countMetric } = metrics
+  const { countMetric, latencyMetric } = metrics
   const sum = { statistic: 'Sum', period: PERIOD }
   const runnerTimeout = getFunctionSettings('process-execution').timeoutSeconds
   return [
@@ -100,10 +115,28 @@ function listAlarms({ name, api, queue, deadLetterQueue, functions }: MonitoredR
     {
       name: 'ReadLatency',
       description: (ms) => `One in a hundred reads takes longer than ${ms / 1000} s.`,
-      metric: metrics.readLatency,
+      metric: latencyMetric(READ_LATENCY, 'reads'),
       // Most reads take a hundredth of it.
       threshold: 1_000,
       // The slowest of a few requests is their p99, so one cold start must not raise the alarm.
+      evaluationPeriods: 3,
+    },
+    {
+      name: 'RunLatency',
+      description: (ms) => `The service adds more than ${ms / 1000} s to one in a hundred runs.`,
+      metric: latencyMetric(RUN_OVERHEAD, 'overhead of runs'),
+      // A cold start takes about one second. Most runs take a hundredth of this.
+      threshold: 2_000,
+      evaluationPeriods: 3,
+    },
+    {
+      name: 'StartDelay',
+      description: (ms) =>
+        `One in a hundred asynchronous runs starts later than ${ms / 1000} s after its request.`,
+      metric: latencyMetric(START_DELAY, 'start of asynchronous runs'),
+      // Runners start within a second or two. What takes longer waits for one to become free.
+      threshold: 60_000,
+      // A burst of requests may wait for a moment.
       evaluationPeriods: 3,
     },
     {
@@ -130,8 +163,14 @@ function listAlarms({ name, api, queue, deadLetterQueue, functions }: MonitoredR
     {
       name: 'QueueAge',
       description: 'Asynchronous executions wait too long in the queue.',
-      metric: queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: PERIOD }),
+      metric: queueAgeMetric(queue),
       threshold: runnerTimeout + MAX_QUEUE_WAIT.toSeconds(),
+    },
+    {
+      name: 'QuietQueueAge',
+      description: 'Asynchronous executions wait although their organizations have few of them.',
+      metric: queueAgeMetric(queue, 'quiet'),
+      threshold: runnerTimeout + MAX_QUIET_QUEUE_WAIT.toSeconds(),
     },
     {
       name: 'RunnerErrors',
@@ -178,6 +217,20 @@ function listAlarms({ name, api, queue, deadLetterQueue, functions }: MonitoredR
       // All functions of an account share its concurrency quota, so that any of them can use it up.
       metric: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum }),
     },
+    {
+      name: 'AccountConcurrency',
+      description: (percent) =>
+        `Functions use more than ${percent} % of the unreserved concurrency of the account in this region.`,
+      metric: unreservedConcurrencyMetric(),
+      // A quota increase takes days. Lambda adds up to 1,000 executions of a function within ten seconds.
+      threshold: 80,
+    },
+    ...(['Write', 'Read'] as const).map((kind) => ({
+      name: `Index${kind}Throttles`,
+      description: `DynamoDB throttles ${kind.toLowerCase()}s of the indexes of the table.`,
+      metric: indexThrottleMetric(table, kind),
+      threshold: MAX_INDEX_THROTTLES,
+    })),
   ]
 }
 
@@ -195,23 +248,4 @@ function executionErrorRate({ executionMetric }: ServiceMetrics): MathExpression
       failed: executionMetric('Runs', { ...options, outcome: 'ERROR' }),
     },
   })
-}
-
-/**
- * The topic requires TLS. That policy replaces the default one, which lets alarms of the account publish, so the topic
- * allows it explicitly. It is not encrypted: alarms cannot publish with the AWS managed key of SNS, and notifications
- * contain only a metric and a number.
- */
-function createAlarmTopic(scope: Construct, email: string): Topic {
-  const topic = new Topic(scope, 'AlarmTopic', { enforceSSL: true })
-  topic.addToResourcePolicy(
-    new PolicyStatement({
-      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
-    }),
-  )
-  topic.addSubscription(new EmailSubscription(email))
-  return topic
 }

@@ -14,8 +14,13 @@ import type { MonitoredResources } from './alarms.ts'
 import {
   AUTHORIZER_ERRORS,
   deadLetterMetric,
+  indexThrottleMetric,
   PERIOD,
+  queueAgeMetric,
+  READ_LATENCY,
+  RUN_OVERHEAD,
   type ServiceMetrics,
+  START_DELAY,
   serviceMetrics,
   THROTTLED_REQUESTS,
   throttleMetric,
@@ -44,7 +49,7 @@ export function createDashboard(
   }
 }
 
-const executionGraphs = ({ executionMetric }: ServiceMetrics): Graph[][] => [
+const executionGraphs = ({ executionMetric, latencyMetric }: ServiceMetrics): Graph[][] => [
   [
     [
       'Executions by outcome',
@@ -55,6 +60,7 @@ const executionGraphs = ({ executionMetric }: ServiceMetrics): Graph[][] => [
       ['p50', 'p90', 'p99'].map((statistic) =>
         executionMetric('DurationMs', { statistic, label: statistic }),
       ),
+      [latencyMetric(START_DELAY, 'start of asynchronous runs')],
     ],
   ],
   [
@@ -88,7 +94,7 @@ const executionGraphs = ({ executionMetric }: ServiceMetrics): Graph[][] => [
 
 const resourceGraphs = (
   { api, table, queue, deadLetterQueue, functions }: MonitoredResources,
-  { countMetric, readLatency, repeatedAttempts }: ServiceMetrics,
+  { countMetric, latencyMetric, repeatedAttempts }: ServiceMetrics,
 ): Graph[][] => [
   [
     [
@@ -98,10 +104,7 @@ const resourceGraphs = (
         queue.metricApproximateNumberOfMessagesNotVisible({ label: 'in flight', period: PERIOD }),
       ],
     ],
-    [
-      'Age of the oldest message (s)',
-      [queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: PERIOD })],
-    ],
+    ['Age of the oldest message (s)', [queueAgeMetric(queue), queueAgeMetric(queue, 'quiet')]],
     [
       'Dead letters and messages not sent',
       [deadLetterMetric(deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],
@@ -137,9 +140,16 @@ const resourceGraphs = (
       [
         api.metricLatency({ statistic: 'p50', label: 'p50 (ms)', period: PERIOD }),
         api.metricLatency({ statistic: 'p99', label: 'p99 (ms)', period: PERIOD }),
-        readLatency,
+        latencyMetric(READ_LATENCY, 'reads'),
+        latencyMetric(RUN_OVERHEAD, 'overhead of runs'),
       ],
     ],
-    ['Table throttles', [throttleMetric(table, 'Read'), throttleMetric(table, 'Write')]],
+    [
+      'Table throttles',
+      (['Read', 'Write'] as const).flatMap((kind) => [
+        throttleMetric(table, kind),
+        indexThrottleMetric(table, kind),
+      ]),
+    ],
   ],
 ]

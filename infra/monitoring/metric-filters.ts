@@ -1,10 +1,11 @@
-import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
+import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import { functionOf, getOperation, operationNames } from '../../lib/api/routes.ts'
 import { REQUEST_COMPLETED } from '../../lib/http/request-log.ts'
-import { SERVER_ERRORS } from '../../lib/metrics.ts'
+import { SERVER_ERRORS, START_DELAY_MS } from '../../lib/metrics.ts'
+import type { FunctionName } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
-import { AUTHORIZER_ERRORS, READ_LATENCY, THROTTLED_REQUESTS } from './metrics.ts'
+import { AUTHORIZER_ERRORS, READ_LATENCY, RUN_OVERHEAD, START_DELAY, THROTTLED_REQUESTS } from './metrics.ts'
 
 /**
  * The operations that only read, except the health check, which is called by monitors and not by clients, and streams,
@@ -16,7 +17,7 @@ export const READ_OPERATIONS = operationNames.filter((name) => {
 })
 
 /** API Gateway logs "-" for a field without a value: the response is then the one of the function. */
-const { all, stringValue } = FilterPattern
+const { all, numberValue, stringValue } = FilterPattern
 const IS_GATEWAY_RESPONSE = stringValue('$.gatewayResponse', '!=', '-')
 
 const ACCESS_LOG_PATTERNS = {
@@ -31,9 +32,15 @@ const COMPLETED_READ = all(
   FilterPattern.notExists('$.preferenceApplied'),
 )
 
+/** Metrics of runs: the function in whose log they are, and the member of a line. */
+const RUN_LATENCIES = {
+  [RUN_OVERHEAD]: { name: 'run-agent', member: 'overheadMs' },
+  [START_DELAY]: { name: 'process-execution', member: START_DELAY_MS },
+} as const
+
 /**
  * Derives metrics from logs that are written anyway, which is free: what API Gateway responds itself, because AWS
- * counts it together with the responses of functions, and how long reads take, as one metric for all functions.
+ * counts it together with the responses of functions, and how long reads and runs take, as one metric each.
  */
 export function createMetricFilters(
   scope: Construct,
@@ -52,13 +59,21 @@ export function createMetricFilters(
       metricValue: '1',
     })
   }
-  for (const name of READ_OPERATIONS) {
-    new MetricFilter(scope, `${READ_LATENCY}Filter-${name}`, {
-      logGroup: functions[functionOf(name)].function.logGroup,
-      filterPattern: COMPLETED_READ,
+  const createLatency = (
+    metricName: string,
+    name: FunctionName,
+    filterPattern: IFilterPattern,
+    member: string,
+  ) =>
+    new MetricFilter(scope, `${metricName}Filter-${name}`, {
+      logGroup: functions[name].function.logGroup,
+      filterPattern,
       metricNamespace,
-      metricName: READ_LATENCY,
-      metricValue: '$.durationMs',
+      metricName,
+      metricValue: `$.${member}`,
     })
-  }
+  for (const name of READ_OPERATIONS)
+    createLatency(READ_LATENCY, functionOf(name), COMPLETED_READ, 'durationMs')
+  for (const [metricName, { name, member }] of Object.entries(RUN_LATENCIES))
+    createLatency(metricName, name, numberValue(`$.${member}`, '>=', 0), member)
 }

@@ -13,6 +13,8 @@ export const PERIOD = Duration.minutes(5)
 export const AUTHORIZER_ERRORS = 'AuthorizerErrors'
 export const THROTTLED_REQUESTS = 'ThrottledRequests'
 export const READ_LATENCY = 'ReadLatencyMs'
+export const RUN_OVERHEAD = 'RunOverheadMs'
+export const START_DELAY = 'StartDelayMs'
 
 type MetricOptions = { statistic: string; period?: Duration; label?: string }
 
@@ -42,8 +44,9 @@ export function serviceMetrics(namespace: string) {
       statistic: 'Maximum',
       label: 'attempts of a run without progress, maximum',
     }),
-    /** One in a hundred reads takes longer than this, in milliseconds. */
-    readLatency: createMetric(READ_LATENCY, { statistic: 'p99', label: 'reads p99 (ms)' }),
+    /** One in a hundred takes longer than this, in milliseconds. */
+    latencyMetric: (metricName: string, what: string) =>
+      createMetric(metricName, { statistic: 'p99', label: `${what} p99 (ms)` }),
     /** Percentage of requests that fail because of the service: `InternalError`, `Unavailable`, 5xx of API Gateway. */
     serverErrorRate: (api: RestApi) =>
       new MathExpression({
@@ -60,21 +63,62 @@ export function serviceMetrics(namespace: string) {
 
 export type ServiceMetrics = ReturnType<typeof serviceMetrics>
 
-/** Throttled reads or writes of the table and its indexes. */
-export function throttleMetric(table: Table, kind: 'Read' | 'Write'): MathExpression {
-  const indexes = Object.keys(INDEXES).map((name) => ({ GlobalSecondaryIndexName: name }))
-  const metrics = [{}, ...indexes].map((dimensions, index) => [
+/** Throttled reads or writes of the table itself. */
+export const throttleMetric = (table: Table, kind: 'Read' | 'Write') =>
+  throttleEvents(table, kind, { label: `${kind}s of the table` })
+
+/** Throttled reads or writes of all indexes. Each is a metric: an alarm may have ten. */
+export function indexThrottleMetric(table: Table, kind: 'Read' | 'Write'): MathExpression {
+  const metrics = Object.keys(INDEXES).map((name, index) => [
     `${kind.toLowerCase()}s${index}`,
-    new Metric({
-      namespace: 'AWS/DynamoDB',
-      metricName: `${kind}ThrottleEvents`,
-      statistic: 'Sum',
-      period: PERIOD,
-      dimensionsMap: { TableName: table.tableName, ...dimensions },
-    }),
+    throttleEvents(table, kind, { dimensions: { GlobalSecondaryIndexName: name } }),
   ])
-  return sumMetrics(`${kind}s throttled`, Object.fromEntries(metrics))
+  return sumMetrics(`${kind}s of indexes`, Object.fromEntries(metrics))
 }
+
+type ThrottleOptions = { label?: string; dimensions?: Record<string, string> }
+
+const throttleEvents = (table: Table, kind: 'Read' | 'Write', { label, dimensions }: ThrottleOptions) =>
+  new Metric({
+    namespace: 'AWS/DynamoDB',
+    metricName: `${kind}ThrottleEvents`,
+    statistic: 'Sum',
+    period: PERIOD,
+    dimensionsMap: { TableName: table.tableName, ...dimensions },
+    ...(label && { label }),
+  })
+
+/**
+ * The share of the concurrency without reservations that all functions of the account in the region use, in percent.
+ * `ClaimedAccountConcurrency` is what they use of it and everything that is reserved.
+ * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-concurrency.html
+ */
+export function unreservedConcurrencyMetric(): MathExpression {
+  const metricOf = (metricName: string) =>
+    new Metric({ namespace: 'AWS/Lambda', metricName, statistic: 'Maximum', period: PERIOD })
+  return new MathExpression({
+    expression: '100 * unreserved / (SERVICE_QUOTA(concurrent) - claimed + unreserved)',
+    label: 'Unreserved concurrency in use, percent',
+    period: PERIOD,
+    usingMetrics: {
+      unreserved: metricOf('UnreservedConcurrentExecutions'),
+      claimed: metricOf('ClaimedAccountConcurrency'),
+      concurrent: metricOf('ConcurrentExecutions'),
+    },
+  })
+}
+
+/**
+ * The age of the oldest message, in seconds; of quiet groups: without the organizations that have more than their share
+ * of the messages in flight.
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
+ */
+export const queueAgeMetric = (queue: Queue, groups: 'all' | 'quiet' = 'all') =>
+  queue.metric(`ApproximateAgeOfOldestMessage${groups === 'quiet' ? 'InQuietGroups' : ''}`, {
+    statistic: 'Maximum',
+    period: PERIOD,
+    label: `${groups} organizations`,
+  })
 
 /** SQS has no metric for messages moved to a dead-letter queue: counts those received from it and visible in it. */
 export const deadLetterMetric = (deadLetterQueue: Queue) =>

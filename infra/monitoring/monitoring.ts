@@ -1,5 +1,7 @@
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
+import type { Topic } from 'aws-cdk-lib/aws-sns'
 import type { Construct } from 'constructs'
+import { createAlarmTopic } from './alarm-topic.ts'
 import { type Alarms, createAlarms, type MonitoredResources } from './alarms.ts'
 import { createDashboard } from './dashboard.ts'
 import { createMetricFilters } from './metric-filters.ts'
@@ -7,12 +9,13 @@ import { createMetricFilters } from './metric-filters.ts'
 /** Creates what the setting `monitoring` adds to a service. */
 export function createMonitoring(
   service: Construct & MonitoredResources,
-  { accessLog, alarmEmail }: { accessLog: ILogGroup; alarmEmail: string | null },
-): Alarms {
+  { accessLog, alarmSubscriptions }: { accessLog: ILogGroup; alarmSubscriptions: string | null },
+): Alarms & { topic: Topic } {
   const { name, api, table, queue, deadLetterQueue, functions } = service
   const resources = { name, api, table, queue, deadLetterQueue, functions }
   createMetricFilters(service, { name, accessLog, functions })
-  const alarms = createAlarms(service, { ...resources, alarmEmail })
+  const { topic, actions } = createAlarmTopic(service, alarmSubscriptions)
+  const alarms = createAlarms(service, { ...resources, actions })
   createDashboard(service, { ...resources, alarms: alarms.all })
-  return alarms
+  return { ...alarms, topic }
 }

@@ -96,9 +96,11 @@ export function endpoint<Name extends OperationName>(
   if (!operation.public) handler.use(restrictParameters(query !== undefined && 'tenantId' in query.shape))
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body && !operation.rawBody) handler.use(jsonBody(operation))
-  return handler.handler(async (event, { signal }) =>
-    toProxyResult(await handle(toRequest<Name>(event, signal))),
-  )
+  return handler.handler(async (event, { signal }) => {
+    const response = await handle(toRequest<Name>(event, signal))
+    event.executionMs = response.executionMs
+    return toProxyResult(response)
+  })
 }
 
 /** The local gateway adds the signal. */

@@ -9,6 +9,8 @@ export type ServiceEvent = APIGatewayProxyEvent & {
   query?: unknown
   validHeaders?: unknown
   json?: Json
+  /** How long the execution took that the response waited for; absent unless the request starts one. Milliseconds. */
+  executionMs?: number | undefined
 }
 
 /** The response of an endpoint. The body is sent as JSON; a stream, or its text, as it is. */
@@ -17,6 +19,8 @@ export type HttpResponse = {
   body?: unknown
   stream?: Readable | string
   headers?: Record<string, string>
+  /** Of a run: how long its execution took before the response, in milliseconds; 0 if the response did not wait. */
+  executionMs?: number
 }
 
 /** A stream as body is for middy's streamed responses and the local gateway. The type of the result knows none. */

@@ -20,16 +20,22 @@ const SERVER_ERROR_CODES = ['InternalError', 'Unavailable']
  */
 export function requestLog(operation: string): MiddlewareObj<ServiceEvent, APIGatewayProxyResult> {
   const startedAt = new WeakMap<object, number>()
-  const toEntry = (event: ServiceEvent, response: APIGatewayProxyResult | null | undefined) => ({
-    operation,
-    requestId: event.requestContext.requestId,
-    organizationId: event.access?.organizationId,
-    executionId: response?.headers?.['X-Execution-Id'],
-    status: response?.statusCode,
-    // Present if the request waited for the execution to complete: its duration is then the client's choice.
-    preferenceApplied: response?.headers?.['Preference-Applied'],
-    durationMs: Math.round(performance.now() - (startedAt.get(event) ?? 0)),
-  })
+  const toEntry = (event: ServiceEvent, response: APIGatewayProxyResult | null | undefined) => {
+    const durationMs = Math.round(performance.now() - (startedAt.get(event) ?? 0))
+    const { executionMs } = event
+    return {
+      operation,
+      requestId: event.requestContext.requestId,
+      organizationId: event.access?.organizationId,
+      executionId: response?.headers?.['X-Execution-Id'],
+      status: response?.statusCode,
+      // Present if the request waited for the execution to complete: its duration is then the client's choice.
+      preferenceApplied: response?.headers?.['Preference-Applied'],
+      durationMs,
+      // A run that was accepted by an earlier request can have taken longer than this one.
+      overheadMs: executionMs === undefined ? undefined : Math.max(durationMs - executionMs, 0),
+    }
+  }
   return {
     before: ({ event }) => void startedAt.set(event, performance.now()),
     after: ({ event, response }) => logger.info(REQUEST_COMPLETED, toEntry(event, response)),

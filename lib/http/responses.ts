@@ -30,6 +30,7 @@ export function toAcceptedResponse(execution: Execution, basePath: string): Http
     ...response,
     status: isFinal(execution) ? 200 : 202,
     headers: { ...response.headers, ...toExecutionHeaders(execution, basePath) },
+    executionMs: 0,
   }
 }
 
@@ -40,7 +41,11 @@ export function toAcceptedResponse(execution: Execution, basePath: string): Http
  */
 export function toOutputResponse(execution: Execution, basePath: string): HttpResponse {
   const headers = toExecutionHeaders(execution, basePath)
-  if (execution.status === 'SUCCESS') return { status: 200, body: execution.output, headers }
+  if (execution.status === 'SUCCESS') {
+    const { createdAt, finishedAt } = execution
+    const executionMs = Date.parse(finishedAt ?? createdAt) - Date.parse(createdAt)
+    return { status: 200, body: execution.output, headers, executionMs }
+  }
   const executionId = execution.id
   if (execution.status === 'IN_PROGRESS') {
     const detail = 'The execution continues. Poll it at the URL in the Location header.'

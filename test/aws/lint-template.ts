@@ -12,7 +12,7 @@ const ALL_OPTIONS = {
   corsOrigins: 'https://app.example.com',
   executionRetentionDays: 30,
   monitoring: true,
-  alarmEmail: 'on-call@example.com',
+  alarmSubscriptions: 'on-call@example.com',
   domainName: 'agents.example.com',
   certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/abc',
   webAcl: true,

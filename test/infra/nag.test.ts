@@ -9,7 +9,7 @@ const ALL_FEATURES = {
   kms: true,
   webAcl: true,
   monitoring: true,
-  alarmEmail: 'ops@example.com',
+  alarmSubscriptions: 'ops@example.com',
   deployment: 'canary10Percent5Minutes',
   stackName: 'staging',
   domainName: 'agents.example.com',

@@ -11,7 +11,7 @@ const ALL: AgentExecutionServiceProps = {
   kms: true,
   webAcl: true,
   monitoring: true,
-  alarmEmail: 'ops@example.com',
+  alarmSubscriptions: 'ops@example.com',
 }
 
 /** Services with every option do not always fit into one stack. */
@@ -130,7 +130,10 @@ describe('the props', () => {
     [{ name: 'my agents' }, 'Invalid prop stackName: "my agents"'],
     [{ runnerConcurrency: 1 }, 'Invalid prop runnerConcurrency: "1". Allowed: an integer from 2 to 1,000.'],
     [{ kms: 'yes' }, 'Invalid prop kms: "yes". Allowed: true or false.'],
-    [{ alarmEmail: 'ops@example.com' }, 'Invalid settings: alarmEmail requires monitoring=true'],
+    [
+      { alarmSubscriptions: 'ops@example.com' },
+      'Invalid settings: alarmSubscriptions requires monitoring=true',
+    ],
     [{ corsOrigins: 'https://$' + '{AWS::Region}.example' }, /^Invalid prop corsOrigins: /],
   ])('%j are rejected like context', (props, message) => {
     expect(() => parse(props)).toThrow(message)
@@ -141,8 +144,8 @@ describe('the props', () => {
       const { certificateArn } = new Certificate(stack, 'Certificate', { domainName: 'agents.example.com' })
       const domain = { domainName: 'agents.example.com', certificateArn }
       expect(parse(domain)).toMatchObject(domain)
-      expect(() => parse({ monitoring: true, alarmEmail: stack.account })).toThrow(
-        /alarmEmail: .* It is known only during deployment\.$/,
+      expect(() => parse({ monitoring: true, alarmSubscriptions: stack.account })).toThrow(
+        /alarmSubscriptions: .* It is known only during deployment\.$/,
       )
     })
   })

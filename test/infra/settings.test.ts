@@ -78,8 +78,8 @@ describe('readSettings', () => {
   })
 
   it('accepts an email address for alarms', () => {
-    const { alarmEmail } = read({ monitoring: true, alarmEmail: 'ops@example.com' })
-    expect(alarmEmail).toBe('ops@example.com')
+    const { alarmSubscriptions } = read({ monitoring: true, alarmSubscriptions: 'ops@example.com' })
+    expect(alarmSubscriptions).toBe('ops@example.com')
   })
 
   it('accepts a domain with its certificate, a base path and without the default endpoint', () => {
@@ -117,7 +117,7 @@ describe('readSettings', () => {
     ['runnerConcurrency', 1001],
     ['logRetentionDays', 31],
     ['logRetentionDays', 9999],
-    ['alarmEmail', 'ops'],
+    ['alarmSubscriptions', 'ops'],
     ['domainName', 'https://agents.example.com'],
     ['certificateArn', 'arn:aws:iam::123456789012:server-certificate/x'],
     ['domainBasePath', '/agents'],
@@ -153,8 +153,11 @@ const domain = { domainName: 'agents.example.com', certificateArn }
 
 describe('rejected combinations', () => {
   it.each([
-    [{ alarmEmail: 'ops@example.com', monitoring: 'false' }, 'alarmEmail requires monitoring=true'],
-    [{ alarmEmail: 'ops@example.com' }, 'alarmEmail requires monitoring=true'],
+    [
+      { alarmSubscriptions: 'ops@example.com', monitoring: 'false' },
+      'alarmSubscriptions requires monitoring=true',
+    ],
+    [{ alarmSubscriptions: 'ops@example.com' }, 'alarmSubscriptions requires monitoring=true'],
     [
       {
         modelPrices: JSON.stringify({ [`openai/${'x'.repeat(180)}`]: { input: 1, output: 1 } }),
@@ -170,7 +173,7 @@ describe('rejected combinations', () => {
   })
 
   it.each([
-    { alarmEmail: 'ops@example.com', monitoring: true },
+    { alarmSubscriptions: 'ops@example.com', monitoring: true },
     { monitoring: false },
     { ...domain, domainBasePath: 'agents' },
     { disableExecuteApiEndpoint: false },
@@ -183,7 +186,7 @@ describe('unknown context keys', () => {
   it.each([
     ['stakName', 'stackName'],
     ['stack-name', 'stackName'],
-    ['alarmMail', 'alarmEmail'],
+    ['alarmSubscription', 'alarmSubscriptions'],
     ['DefaultModel', 'defaultModel'],
     ['runnerConcurency', 'runnerConcurrency'],
     ['logRetention', 'logRetentionDays'],

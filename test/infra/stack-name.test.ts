@@ -7,7 +7,7 @@ const EVERYTHING = {
   kms: true,
   webAcl: true,
   monitoring: true,
-  alarmEmail: 'ops@example.com',
+  alarmSubscriptions: 'ops@example.com',
   openaiKeyParameter: '/shared/openai',
 }
 const template = synthesize({ ...EVERYTHING, stackName: 'staging' })

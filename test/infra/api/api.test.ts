@@ -201,7 +201,7 @@ describe('response streaming', () => {
 const MANY_RESOURCES = {
   corsOrigins: 'https://app.example.com',
   monitoring: true,
-  alarmEmail: 'ops@example.com',
+  alarmSubscriptions: 'ops@example.com',
   webAcl: true,
 }
 

@@ -80,7 +80,11 @@ describe('the alarms', () => {
       expect(countStatuses(observation)).toEqual({ 200: 35, 202: 1, 401: 5, 404: 1, 422: 1 })
     const periods = observations.map((observation) => toSamples(template, observation))
     expect(evaluateAlarms(template, periods)).toEqual([])
-    expect(periods.flat().filter(({ name }) => name === 'ReadLatencyMs')).toHaveLength(PERIODS * 20)
+    const countSamples = (metric: string) => periods.flat().filter(({ name }) => name === metric).length
+    expect(countSamples('ReadLatencyMs')).toBe(PERIODS * 20)
+    // Those that succeed, and the asynchronous one.
+    expect(countSamples('RunOverheadMs')).toBe(PERIODS * 11)
+    expect(countSamples('StartDelayMs')).toBe(PERIODS)
   })
 
   it('report agents that fail, and not their 500 ExecutionFailed as server errors', async () => {
@@ -149,6 +153,20 @@ describe('the alarms', () => {
     expect(findAlarms(observation)).toEqual(['ReadLatency'])
     const [slow, healthy] = [toSamples(template, observation), toSamples(template, NOTHING)]
     expect(evaluateAlarms(template, [slow, healthy, slow]), 'not for three periods').toEqual([])
+  })
+
+  it.each(['sync', 'async'])('report a slow database of %s runs, and not slow agents', async (mode) => {
+    const { call, observe, table } = service
+    const run = (slug: string, body: object) => () =>
+      call('POST', `/v1/agents/${slug}/executions?execMode=${mode}`, { body })
+    const slowAgent = await observe(() => times(3, run('wait', { seconds: 3 })))
+    expect(findAlarms(slowAgent)).toEqual([])
+    const slowDatabase = await observe(async () => {
+      table.use(inject(() => delay(SLOW_MS)))
+      await times(5, run('echo', TEXT.body))
+    })
+    expect(countStatuses(slowDatabase)).toEqual({ [mode === 'sync' ? 200 : 202]: 5 })
+    expect(findAlarms(slowDatabase)).toEqual(['RunLatency'])
   })
 
   it.each([

@@ -22,16 +22,18 @@ export function applyMetricFilters(template: Template, events: LogEvent[]): Samp
   })
 }
 
-const CONDITION = /\$\.(\w+) (?:(=|!=) "([^"]*)"|(NOT EXISTS))/g
+const CONDITION = /\$\.(\w+) (?:(=|!=) "([^"]*)"|>= (\d+)|NOT EXISTS)/g
 
 /**
  * Whether a log line matches a filter pattern: conditions on members of JSON, joined by && and ||. Text can end with
- * the wildcard `*`. https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
+ * the wildcard `*`. A number does not match text.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
 export function matchesPattern(pattern: string, entry: Record<string, unknown>): boolean {
   const [, conditions = ''] = /^\{ (.*) \}$/.exec(pattern) ?? []
-  const results = conditions.replace(CONDITION, (_, member, operator, text) => {
+  const results = conditions.replace(CONDITION, (_, member, operator, text, min) => {
     const value = entry[member]
+    if (min !== undefined) return String(typeof value === 'number' && value >= Number(min))
     if (operator === undefined) return String(value === undefined)
     // A comparison with a member that does not exist never matches.
     return String(value !== undefined && (operator === '=') === matchesText(text, String(value)))

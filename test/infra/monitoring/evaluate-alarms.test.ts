@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { synthesize } from '../synthesize.ts'
 import { matchesPattern } from './apply-metric-filters.ts'
 import { evaluateAlarms, evaluateExpression, type Sample, STACK_NAME } from './evaluate-alarms.ts'
@@ -29,6 +30,25 @@ const reads = (fast: number, slow: number) => [
   ...repeat(fast, aSample(SERVICE, 'ReadLatencyMs', 20)),
   ...repeat(slow, aSample(SERVICE, 'ReadLatencyMs', 1_500)),
 ]
+
+const latency = (name: string, fast: number, slow: number, slowMs: number) => [
+  ...repeat(fast, aSample(SERVICE, name, 20)),
+  ...repeat(slow, aSample(SERVICE, name, slowMs)),
+]
+const queueAge = (groups: 'InQuietGroups' | '', seconds: number) => [
+  aSample('AWS/SQS', `ApproximateAgeOfOldestMessage${groups}`, seconds, { QueueName: 'Queue' }),
+]
+/** Of an account with a quota of 1,000, a part of which is reserved. */
+const concurrency = (unreserved: number, reserved = 0) => [
+  aSample('AWS/Lambda', 'UnreservedConcurrentExecutions', unreserved),
+  aSample('AWS/Lambda', 'ClaimedAccountConcurrency', unreserved + reserved),
+  aSample('AWS/Lambda', 'ConcurrentExecutions', unreserved),
+]
+const throttled = (kind: string, index: string, events: number) =>
+  aSample('AWS/DynamoDB', `${kind}ThrottleEvents`, events, {
+    TableName: 'Table',
+    GlobalSecondaryIndexName: index,
+  })
 
 describe('the alarms', () => {
   it('are silent while only the sweeper runs', () => {
@@ -67,13 +87,37 @@ describe('the alarms', () => {
       [aSample('AWS/SQS', 'ApproximateNumberOfMessagesVisible', 1, deadLetters)],
       ['DeadLetters'],
     ],
+    ['one run in 100 with a slow service', latency('RunOverheadMs', 99, 1, 2_500), []],
+    ['two runs in 100 with a slow service', latency('RunOverheadMs', 98, 2, 2_500), ['RunLatency']],
+    ['one asynchronous run in 100 that waits', latency('StartDelayMs', 99, 1, 60_001), []],
+    ['two asynchronous runs in 100 that wait', latency('StartDelayMs', 98, 2, 60_001), ['StartDelay']],
+    ['a long run of a quiet organization', queueAge('InQuietGroups', 960), []],
+    ['an old message of a quiet organization', queueAge('InQuietGroups', 961), ['QuietQueueAge']],
+    ['80 % of the concurrency in use', concurrency(800), []],
+    ['81 % of the concurrency in use', concurrency(810), ['AccountConcurrency']],
+    ['reservations that are not in use', concurrency(10, 900), []],
+    ['half of what reservations leave in use', concurrency(250, 500), []],
+    ['most of what reservations leave in use', concurrency(410, 500), ['AccountConcurrency']],
+    [
+      'some throttled writes of the table',
+      [aSample('AWS/DynamoDB', 'WriteThrottleEvents', 500, { TableName: 'Table' })],
+      [],
+    ],
+    ...Object.keys(INDEXES).flatMap((index): [string, Sample[], string[]][] =>
+      ['Write', 'Read'].flatMap((kind): [string, Sample[], string[]][] => [
+        [`100 throttled ${kind}s of ${index}`, [throttled(kind, index, 100)], []],
+        [`101 throttled ${kind}s of ${index}`, [throttled(kind, index, 101)], [`Index${kind}Throttles`]],
+      ]),
+    ),
     ['throttling by Lambda', [aSample('AWS/Lambda', 'Throttles', 1)], ['FunctionThrottles']],
   ])('with %s', (_, samples, expected) => {
     expect(findAlarms([swept, ...samples])).toEqual(expected)
   })
 
-  it('wait for three periods of slow reads', () => {
-    expect(findAlarms([swept, ...reads(0, 9)], 2)).toEqual([])
+  it.each(['ReadLatencyMs', 'RunOverheadMs', 'StartDelayMs'])('wait for three periods of %s', (name) => {
+    const samples = [swept, ...latency(name, 0, 9, 99_999)]
+    expect(findAlarms(samples, 2)).toEqual([])
+    expect(findAlarms(samples, 3)).toHaveLength(1)
   })
 })
 
@@ -95,6 +139,9 @@ describe('matchesPattern', () => {
     [both, { status: '403', type: 'X' }, false],
     [both, { status: '503' }, false],
     ['{ $.status = "429" }', { status: 429 }, true],
+    ['{ $.ms >= 0 }', { ms: 0 }, true],
+    ['{ $.ms >= 0 }', { ms: '7' }, false],
+    ['{ $.ms >= 0 }', {}, false],
     ['{ $.wait NOT EXISTS }', {}, true],
     ['{ $.wait NOT EXISTS }', { wait: '' }, false],
   ])('%s on %j: %j', (pattern, entry, expected) => {

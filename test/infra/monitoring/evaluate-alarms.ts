@@ -67,6 +67,8 @@ const FUNCTIONS = {
   IF: (condition: boolean, then: number, otherwise: number) => (condition ? then : otherwise),
   FILL: (value: number, filler: number) => (Number.isNaN(value) ? filler : value),
   SUM: (values: number[]) => values.reduce((total, value) => total + value, 0),
+  /** Of the concurrent executions of an account, unless the quota was changed. */
+  SERVICE_QUOTA: (value: number) => (Number.isNaN(value) ? value : 1_000),
 }
 
 function aggregate(

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES, getFunctionSettings } from '../../../infra/functions/function-settings.ts'
 import { READ_OPERATIONS } from '../../../infra/monitoring/metric-filters.ts'
+import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { UNITS } from '../../../lib/metrics.ts'
 import { readHeadings, readSection } from '../read-section.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const STACK = 'AgentExecutionService'
-const template = synthesize({ monitoring: true, alarmEmail: 'ops@example.com' })
-const withoutEmail = synthesize({ monitoring: true })
+const template = synthesize({ monitoring: true })
 
 const findAlarms = (of: typeof template): [string, Resource['Properties']][] =>
   Object.values(findResources(of, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => [
@@ -33,10 +33,13 @@ describe('the alarms', () => {
     expect(Object.fromEntries([...alarms.keys()].map((name) => [name, findMetrics(name)]))).toEqual({
       ServerErrorRate: ['ServerErrors', 'Count'],
       ReadLatency: ['ReadLatencyMs'],
+      RunLatency: ['RunOverheadMs'],
+      StartDelay: ['StartDelayMs'],
       AuthorizerErrors: ['AuthorizerErrors'],
       ThrottledRequests: ['ThrottledRequests'],
       EnqueueFailures: ['EnqueueFailures'],
       QueueAge: ['ApproximateAgeOfOldestMessage'],
+      QuietQueueAge: ['ApproximateAgeOfOldestMessageInQuietGroups'],
       RunnerErrors: ['Errors'],
       DeadLetters: ['NumberOfMessagesReceived', 'ApproximateNumberOfMessagesVisible'],
       RepeatedAttempts: ['RepeatedAttempts'],
@@ -44,7 +47,19 @@ describe('the alarms', () => {
       SweepFailures: ['Errors'],
       SweeperNotRunning: ['Invocations'],
       FunctionThrottles: ['Throttles'],
+      AccountConcurrency: [
+        'UnreservedConcurrentExecutions',
+        'ClaimedAccountConcurrency',
+        'ConcurrentExecutions',
+      ],
+      IndexWriteThrottles: Object.keys(INDEXES).map(() => 'WriteThrottleEvents'),
+      IndexReadThrottles: Object.keys(INDEXES).map(() => 'ReadThrottleEvents'),
     })
+  })
+
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
+  it('have at most ten metrics each', () => {
+    for (const name of alarms.keys()) expect(findMetrics(name).length, name).toBeLessThanOrEqual(10)
   })
 
   it.each([
@@ -93,37 +108,6 @@ describe('the alarms', () => {
   it('refer to the runbook', () => {
     for (const { AlarmDescription } of alarms.values())
       expect(AlarmDescription).toMatch(/\. See docs\/runbooks\.md\.$/)
-  })
-})
-
-describe('alarmEmail', () => {
-  it('receives every alarm and its recovery', () => {
-    const [topic] = Object.keys(findResources(template, 'AWS::SNS::Topic'))
-    for (const { AlarmActions, OKActions } of alarms.values())
-      expect([AlarmActions, OKActions]).toEqual([[{ Ref: topic }], [{ Ref: topic }]])
-    expect(findResource(template, 'AWS::SNS::Subscription').Properties).toMatchObject({
-      Protocol: 'email',
-      Endpoint: 'ops@example.com',
-      TopicArn: { Ref: topic },
-    })
-  })
-
-  it('lets only alarms of the account publish to the topic, over TLS', () => {
-    const { Statement } = findResource(template, 'AWS::SNS::TopicPolicy').Properties.PolicyDocument
-    expect(Statement).toMatchObject([
-      { Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
-      {
-        Effect: 'Allow',
-        Action: 'sns:Publish',
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-      },
-    ])
-  })
-
-  it('creates no topic by default', () => {
-    withoutEmail.resourceCountIs('AWS::SNS::Topic', 0)
-    for (const [, { AlarmActions }] of findAlarms(withoutEmail)) expect(AlarmActions).toBeUndefined()
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Template } from 'aws-cdk-lib/assertions'
+import { START_DELAY_MS } from '../../../lib/metrics.ts'
 import type { ApiResponse } from '../../support/service/client.ts'
 import { toLogicalIdPrefix } from '../synthesize.ts'
 import { applyMetricFilters, type LogEvent } from './apply-metric-filters.ts'
@@ -41,11 +42,12 @@ function toEmitted({ _aws, ...members }: LogLine): Sample[] {
   )
 }
 
-/** A line of a function is in its own log group. */
+/** A line of a function is in its own log group. Asynchronous executions complete in the runner. */
 const toFunctionLogs = (lines: LogLine[]): LogEvent[] =>
   lines
-    .filter(({ operation }) => operation !== undefined)
-    .map((entry) => ({ logGroup: `${toLogicalIdPrefix(String(entry.operation))}Logs`, entry }))
+    .map((entry) => ({ name: START_DELAY_MS in entry ? 'process-execution' : entry.operation, entry }))
+    .filter(({ name }) => name !== undefined)
+    .map(({ name, entry }) => ({ logGroup: `${toLogicalIdPrefix(String(name))}Logs`, entry }))
 
 /**
  * SIMULATED: the access log of API Gateway, with the members that metric filters use. A response whose request no
