@@ -1,4 +1,4 @@
-import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
 import { readTimes } from '../lib/engine/engine.ts'
@@ -19,18 +19,18 @@ export function handler(
   context?: Pick<Context, 'getRemainingTimeInMillis'> & { shutdown?: WorkerDeadline },
 ): Promise<SQSBatchResponse> {
   const deadline = context && deadlineIn(context.getRemainingTimeInMillis(), context.shutdown)
-  const responding = processRecords(event, async ({ body, receiptHandle, attributes }) => {
-    const { executionId } = parseRunMessage(body)
-    const message = {
-      queue,
-      receiveCount: Number(attributes.ApproximateReceiveCount),
-      changeVisibility: (ms: number) => queue.changeVisibility(receiptHandle, ms),
-    }
+  const isShared = event.Records.length > 1
+  const process = async (record: SQSRecord) => {
+    const { executionId } = parseRunMessage(record.body)
+    const receiveCount = Number(record.attributes.ApproximateReceiveCount)
+    const { changeVisibility } = queue.received(record)
+    const message = { queue, receiveCount, isShared, changeVisibility }
     const result = await processMessage(engine, executionId, { message, ...(deadline && { deadline }) })
     if (typeof result === 'string') return
-    await message.changeVisibility(result.retryInMs)
+    await changeVisibility(result.retryInMs)
     throw new RetryLater()
-  })
+  }
+  const responding = processRecords(event, process, (record) => queue.received(record).delete())
   return responding.finally(() => deadline?.clear())
 }
 

@@ -36,7 +36,10 @@ export class AgentExecutionService extends Construct {
   readonly api: RestApi
   readonly functions: Functions
   readonly table: Table
+  /** Of runs that have a worker to themselves. */
   readonly queue: Queue
+  /** Of runs that share one. */
+  readonly modelQueue: Queue
   readonly deadLetterQueue: Queue
   /** None without `monitoring`. */
   readonly alarms: Alarm[]
@@ -53,14 +56,15 @@ export class AgentExecutionService extends Construct {
     this.table = createTable(this, { key, deletionProtection: settings.deletionProtection })
     const queues = createQueues(this, key)
     this.queue = queues.queue
+    this.modelQueue = queues.modelQueue
     this.deadLetterQueue = queues.deadLetterQueue
     this.functions = createFunctions(this, {
       table: this.table,
-      queue: this.queue,
+      queues,
       bundles: bundles ?? bundleFunctionsOnce(this),
       settings,
     })
-    createTriggers(this, this.functions, { ...queues, settings })
+    createTriggers(this, this.functions, { queues, settings })
     const { api, accessLog } = createApi(this, { functions: this.functions, settings })
     this.api = api
     if (settings.webAcl) createWebAcl(this, { api, name: this.name })

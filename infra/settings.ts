@@ -151,13 +151,13 @@ const settingsOf = (environment: Environment) => ({
     min: 2,
     max: 1_000,
     description:
-      "Maximum concurrent runners. Keep it well below the account's concurrency quota: a throttled invocation uses up one of the five receives of its message.",
+      "Maximum concurrent runners of code agents, and the same number of model agents. Keep twice of it well below the account's concurrency quota: a throttled invocation uses up one of the five receives of its message.",
   }),
   runnerBatch: integer({
-    default: 1,
+    default: 10,
     max: 10,
     description:
-      'Messages per runner invocation. Executions that mostly wait for a model then share the cost of one invocation, but also its memory and its 900 s. If one of them crashes the process, all of them are resumed.',
+      'Maximum runs of model agents in one invocation of the runner, which they share the cost, the memory and the 900 s of. Runs of agents that have code, or call other agents, always have an invocation each. If one of them crashes the process, all of them are resumed, each in an invocation of its own.',
   }),
   streamConcurrency: integer({
     default: null,

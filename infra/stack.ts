@@ -22,10 +22,11 @@ export class ServiceStack extends Stack {
       name,
       ...(bundles && { bundles }),
     })
-    const { url, table, queue, domainTarget, alarmTopic } = this.service
+    const { url, table, queue, modelQueue, domainTarget, alarmTopic } = this.service
     new CfnOutput(this, 'BaseUrl', { value: url })
     new CfnOutput(this, 'TableName', { value: table.tableName })
     new CfnOutput(this, 'QueueUrl', { value: queue.queueUrl })
+    new CfnOutput(this, 'ModelQueueUrl', { value: modelQueue.queueUrl })
     if (alarmTopic) new CfnOutput(this, 'AlarmTopicArn', { value: alarmTopic.topicArn })
     if (domainTarget) new CfnOutput(this, 'DomainTarget', { value: domainTarget })
   }

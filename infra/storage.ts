@@ -42,8 +42,11 @@ export function createTable(
 /** The maximum retention period of SQS. */
 const DEAD_LETTER_RETENTION = Duration.days(14)
 
-/** Creates the run queue and its dead-letter queue. */
-export function createQueues(scope: Construct, key: Key | null): { queue: Queue; deadLetterQueue: Queue } {
+/** `queue`: of runs that have a worker to themselves. `modelQueue`: of runs that share one. */
+export type Queues = { queue: Queue; modelQueue: Queue; deadLetterQueue: Queue }
+
+/** Creates the run queues and their dead-letter queue. */
+export function createQueues(scope: Construct, key: Key | null): Queues {
   const security = {
     enforceSSL: true,
     ...(key
@@ -56,14 +59,18 @@ export function createQueues(scope: Construct, key: Key | null): { queue: Queue;
     // Six times the function timeout, as AWS recommends for event source mappings.
     visibilityTimeout: Duration.seconds(6 * getFunctionSettings('process-dead-letter').timeoutSeconds),
   })
-  const queue = new Queue(scope, 'Queue', {
+  const runs = {
     ...security,
     // Lambda requires at least the function timeout. For a run of more than a second, the runner shortens it to
     // slightly more than the lease, so that the message of a dead worker is redelivered earlier.
     visibilityTimeout: Duration.seconds(getFunctionSettings('process-execution').timeoutSeconds),
     deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_ATTEMPTS },
-  })
-  return { queue, deadLetterQueue }
+  }
+  return {
+    queue: new Queue(scope, 'Queue', runs),
+    modelQueue: new Queue(scope, 'ModelQueue', runs),
+    deadLetterQueue,
+  }
 }
 
 /**

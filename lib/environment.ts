@@ -1,6 +1,8 @@
 /** Names of the environment variables that the stack sets and the functions read. */
 export const TABLE_NAME = 'TABLE_NAME'
 export const QUEUE_URL = 'QUEUE_URL'
+/** The queue of runs that share a worker. If it is absent, they are in the other one. */
+export const MODEL_QUEUE_URL = 'MODEL_QUEUE_URL'
 /** Endpoints of emulators; absent on AWS. */
 export const DYNAMODB_ENDPOINT = 'DYNAMODB_ENDPOINT'
 export const SQS_ENDPOINT = 'SQS_ENDPOINT'

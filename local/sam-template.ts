@@ -4,7 +4,14 @@
  * the template because SAM passes only declared ones.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { DYNAMODB_ENDPOINT, QUEUE_URL, requireEnv, SQS_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
+import {
+  DYNAMODB_ENDPOINT,
+  MODEL_QUEUE_URL,
+  QUEUE_URL,
+  requireEnv,
+  SQS_ENDPOINT,
+  TABLE_NAME,
+} from '../lib/environment.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE } from './emulators/provision.ts'
 
 export type Template = {
@@ -32,6 +39,7 @@ export function toSamTemplate(
         [DYNAMODB_ENDPOINT]: dynamodb,
         ...(QUEUE_URL in Variables && {
           [QUEUE_URL]: `${sqs}/${ACCOUNT}/${LOCAL_QUEUE}`,
+          [MODEL_QUEUE_URL]: `${sqs}/${ACCOUNT}/${LOCAL_QUEUE}`,
           [SQS_ENDPOINT]: sqs,
         }),
       },

@@ -8,6 +8,7 @@ import {
   ACCEPTS_ALONE,
   DYNAMODB_ENDPOINT,
   type Environment,
+  MODEL_QUEUE_URL,
   QUEUE_URL,
   RESPONSE_STREAMING,
   SQS_ENDPOINT,
@@ -58,6 +59,8 @@ export async function runService(environment: Environment, print: (line: string)
       [DYNAMODB_ENDPOINT]: database.endpoint,
       [SQS_ENDPOINT]: sqs.endpoint,
       [QUEUE_URL]: queues.runs,
+      // The runner takes turns between organizations: one queue for all of them.
+      [MODEL_QUEUE_URL]: queues.runs,
       [RESPONSE_STREAMING]: 'local',
       // Two services cannot share an embedded database.
       [ACCEPTS_ALONE]: environment[DYNAMODB_ENDPOINT] ? 'off' : 'on',

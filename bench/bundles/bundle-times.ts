@@ -15,6 +15,7 @@ export const client = DynamoDBDocumentClient.from(new DynamoDBClient({}))`
 export const LOADING_ENVIRONMENT = {
   TABLE_NAME: 'table',
   QUEUE_URL: 'https://sqs.test/queue',
+  MODEL_QUEUE_URL: 'https://sqs.test/model-queue',
   RESPONSE_STREAMING: 'on',
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'local',

@@ -17,13 +17,13 @@ import {
 } from 'aws-cdk-lib/aws-lambda'
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
-import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import * as variables from '../../lib/environment.ts'
 import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import type { ServiceSettings } from '../settings.ts'
+import type { Queues } from '../storage.ts'
 import { findDefaultModel } from './default-model.ts'
 import {
   AGENT_FUNCTIONS,
@@ -38,7 +38,7 @@ import { applyGrant, GRANTS, getSecretsPath, grantAgentPermissions, grantEmbeddi
 
 type FunctionsProps = {
   table: Table
-  queue: Queue
+  queues: Queues
   /** The output folder of `bundleFunctions`. */
   bundles: string
   settings: ServiceSettings
@@ -64,7 +64,7 @@ function createFunction(
   name: FunctionName,
   props: FunctionsProps & { defaultModel: string },
 ): ServiceFunction {
-  const { table, queue, bundles, settings } = props
+  const { table, queues, bundles, settings } = props
   const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
   const scope = new Construct(parent, toPascalCase(name))
   const logGroup = new LogGroup(scope, 'Logs', {
@@ -73,7 +73,7 @@ function createFunction(
   })
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
   logGroup.grantWrite(role)
-  applyGrant(role, name, { table, queue })
+  applyGrant(role, name, { table, queues })
   if (AGENT_FUNCTIONS.includes(name)) grantAgentPermissions(role, settings)
   if (usesModels(name, settings)) grantEmbeddings(role, settings)
   const lambda = new Lambda(scope, 'Function', {
@@ -113,7 +113,7 @@ const usesModels = (name: FunctionName, { embeddingModel }: ServiceSettings): bo
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
 function createEnvironment(
   name: FunctionName,
-  { table, queue, settings, defaultModel }: Parameters<typeof createFunction>[2],
+  { table, queues, settings, defaultModel }: Parameters<typeof createFunction>[2],
 ) {
   const { corsOrigins, responseStreaming, executionRetentionDays } = settings
   const operations = operationsOf(name).map((each) => getOperation(each))
@@ -122,7 +122,10 @@ function createEnvironment(
     [variables.TABLE_NAME]: table.tableName,
     [variables.METRICS_NAMESPACE]: settings.name,
     ...(executionRetentionDays && { [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
-    ...(GRANTS[name].queue && { [variables.QUEUE_URL]: queue.queueUrl }),
+    ...(GRANTS[name].queue && {
+      [variables.QUEUE_URL]: queues.queue.queueUrl,
+      [variables.MODEL_QUEUE_URL]: queues.modelQueue.queueUrl,
+    }),
     ...(MODEL_FUNCTIONS.includes(name) && {
       [variables.DEFAULT_MODEL]: defaultModel,
       ...(settings.modelPrices && { [variables.MODEL_PRICES]: settings.modelPrices }),
@@ -164,14 +167,14 @@ const toPascalCase = (name: string) =>
 export function createTriggers(
   scope: Construct,
   functions: Functions,
-  { queue, deadLetterQueue, settings }: { queue: Queue; deadLetterQueue: Queue; settings: ServiceSettings },
+  { queues, settings }: { queues: Queues; settings: ServiceSettings },
 ): void {
+  const { queue, modelQueue, deadLetterQueue } = queues
+  const runner = { reportBatchItemFailures: true, maxConcurrency: settings.runnerConcurrency }
+  functions['process-execution'].live.addEventSource(new SqsEventSource(queue, { ...runner, batchSize: 1 }))
+  // Without a batching window, which can delay runs by 20 s: batches fill while all runners are busy.
   functions['process-execution'].live.addEventSource(
-    new SqsEventSource(queue, {
-      batchSize: settings.runnerBatch,
-      reportBatchItemFailures: true,
-      maxConcurrency: settings.runnerConcurrency,
-    }),
+    new SqsEventSource(modelQueue, { ...runner, batchSize: settings.runnerBatch }),
   )
   functions['process-dead-letter'].live.addEventSource(
     new SqsEventSource(deadLetterQueue, { batchSize: 10, reportBatchItemFailures: true }),

@@ -1,7 +1,6 @@
 import { Stack } from 'aws-cdk-lib'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import { Effect, PolicyStatement, type PolicyStatementProps, type Role } from 'aws-cdk-lib/aws-iam'
-import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import {
   AGENT_PREFIX,
@@ -13,6 +12,7 @@ import {
 import type { IndexName } from '../../lib/dynamodb/table/schema.ts'
 import { type KeySetting, STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import type { ServiceSettings } from '../settings.ts'
+import type { Queues } from '../storage.ts'
 import { AGENT_FUNCTIONS, type FunctionName } from './function-settings.ts'
 
 const WRITES = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'] as const
@@ -22,7 +22,8 @@ type Grant = {
   table: ((typeof WRITES)[number] | 'BatchGetItem' | 'GetItem' | 'Query')[]
   /** Indexes that the function queries. */
   indexes?: IndexName[]
-  queue?: ('ChangeMessageVisibility' | 'SendMessage')[]
+  /** Actions on the two run queues. */
+  queue?: ('ChangeMessageVisibility' | 'DeleteMessage' | 'SendMessage')[]
 }
 
 /** Of the lists of the executions of an agent. */
@@ -89,7 +90,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-of-agent', 'lessons-of-agent'],
-    queue: ['ChangeMessageVisibility', 'SendMessage'],
+    queue: ['ChangeMessageVisibility', 'DeleteMessage', 'SendMessage'],
   },
   'sweep-executions': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
@@ -117,11 +118,11 @@ function addStatement(role: Role, service: string, statement: PolicyStatementPro
     role.addToPolicy(new PolicyStatement({ ...statement, actions }))
 }
 
-/** Allows only the actions of the grant on table, indexes and queue, and what `getUpdatedPrefix` says. */
+/** Allows only the actions of the grant on table, indexes and queues, and what `getUpdatedPrefix` says. */
 export function applyGrant(
   role: Role,
   name: FunctionName,
-  { table: { tableArn }, queue: { queueArn } }: { table: Table; queue: Queue },
+  { table: { tableArn }, queues: { queue, modelQueue } }: { table: Table; queues: Queues },
 ): void {
   const { table: tableActions, indexes = [], queue: queueActions = [] } = GRANTS[name]
   const prefix = getUpdatedPrefix(name)
@@ -137,7 +138,10 @@ export function applyGrant(
     actions: ['Query'],
     resources: indexes.map((index) => `${tableArn}/index/${index}`),
   })
-  addStatement(role, 'sqs', { actions: queueActions, resources: [queueArn] })
+  addStatement(role, 'sqs', {
+    actions: queueActions,
+    resources: [queue.queueArn, modelQueue.queueArn],
+  })
   // The code of an agent can use the role of its function. It must not create tokens with it, nor replace other agents.
   // Only writes are denied: partition keys of indexes begin with the same prefixes. A write has the keys of all its
   // items, and one is enough.

@@ -10,11 +10,11 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch'
 import type { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
-import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import { ENQUEUE_FAILURES } from '../../lib/metrics.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
+import type { Queues } from '../storage.ts'
 import {
   AUTHORIZER_ERRORS,
   deadLetterMetric,
@@ -35,10 +35,8 @@ export type MonitoredResources = {
   name: string
   api: RestApi
   table: Table
-  queue: Queue
-  deadLetterQueue: Queue
   functions: Functions
-}
+} & Queues
 
 /** Its name is the heading of its runbook entry in `docs/runbooks.md`. */
 type AlarmDefinition = Pick<AlarmProps, 'metric'> &
@@ -92,14 +90,7 @@ const MAX_INDEX_THROTTLES = 100
  * Alarms on what clients experience first, then on what delays or ends executions. Their causes are graphs of the
  * dashboard: CloudWatch charges for every metric of an alarm.
  */
-function listAlarms({
-  name,
-  api,
-  table,
-  queue,
-  deadLetterQueue,
-  functions,
-}: MonitoredResources): AlarmDefinition[] {
+function listAlarms({ name, api, table, functions, ...queues }: MonitoredResources): AlarmDefinition[] {
   const metrics = serviceMetrics(name)
   const { countMetric, latencyMetric } = metrics
   const sum = { statistic: 'Sum', period: PERIOD }
@@ -162,14 +153,14 @@ function listAlarms({
     },
     {
       name: 'QueueAge',
-      description: 'Asynchronous executions wait too long in the queue.',
-      metric: queueAgeMetric(queue),
+      description: 'Asynchronous executions wait too long in a queue.',
+      metric: queueAgeMetric(queues),
       threshold: runnerTimeout + MAX_QUEUE_WAIT.toSeconds(),
     },
     {
       name: 'QuietQueueAge',
       description: 'Asynchronous executions wait although their organizations have few of them.',
-      metric: queueAgeMetric(queue, 'quiet'),
+      metric: queueAgeMetric(queues, 'quiet'),
       threshold: runnerTimeout + MAX_QUIET_QUEUE_WAIT.toSeconds(),
     },
     {
@@ -181,7 +172,7 @@ function listAlarms({
     {
       name: 'DeadLetters',
       description: 'Messages of executions exceeded maxReceiveCount.',
-      metric: deadLetterMetric(deadLetterQueue),
+      metric: deadLetterMetric(queues.deadLetterQueue),
     },
     {
       name: 'RepeatedAttempts',

@@ -93,21 +93,23 @@ const executionGraphs = ({ executionMetric, latencyMetric }: ServiceMetrics): Gr
 ]
 
 const resourceGraphs = (
-  { api, table, queue, deadLetterQueue, functions }: MonitoredResources,
+  { api, table, functions, ...queues }: MonitoredResources,
   { countMetric, latencyMetric, repeatedAttempts }: ServiceMetrics,
 ): Graph[][] => [
   [
     [
-      'Messages in the queue',
-      [
-        queue.metricApproximateNumberOfMessagesVisible({ label: 'visible', period: PERIOD }),
-        queue.metricApproximateNumberOfMessagesNotVisible({ label: 'in flight', period: PERIOD }),
-      ],
+      'Messages in the queues',
+      Object.entries({ 'code agents': queues.queue, 'model agents': queues.modelQueue }).flatMap(
+        ([name, queue]) => [
+          queue.metricApproximateNumberOfMessagesVisible({ label: `${name}, visible`, period: PERIOD }),
+          queue.metricApproximateNumberOfMessagesNotVisible({ label: `${name}, in flight`, period: PERIOD }),
+        ],
+      ),
     ],
-    ['Age of the oldest message (s)', [queueAgeMetric(queue), queueAgeMetric(queue, 'quiet')]],
+    ['Age of the oldest message (s)', [queueAgeMetric(queues), queueAgeMetric(queues, 'quiet')]],
     [
       'Dead letters and messages not sent',
-      [deadLetterMetric(deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],
+      [deadLetterMetric(queues.deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],
       [repeatedAttempts],
     ],
   ],

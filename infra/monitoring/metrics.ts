@@ -5,6 +5,7 @@ import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
 import { type OUTCOMES, REPEATED_ATTEMPTS, SERVER_ERRORS, type UNITS } from '../../lib/metrics.ts'
+import type { Queues } from '../storage.ts'
 
 /** The period of all metrics on the dashboard and in alarms, unless they set another one. */
 export const PERIOD = Duration.minutes(5)
@@ -109,16 +110,23 @@ export function unreservedConcurrencyMetric(): MathExpression {
 }
 
 /**
- * The age of the oldest message, in seconds; of quiet groups: without the organizations that have more than their share
- * of the messages in flight.
+ * The age of the oldest message of the two run queues, in seconds; of quiet groups: without the organizations that have
+ * more than their share of the messages in flight.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
  */
-export const queueAgeMetric = (queue: Queue, groups: 'all' | 'quiet' = 'all') =>
-  queue.metric(`ApproximateAgeOfOldestMessage${groups === 'quiet' ? 'InQuietGroups' : ''}`, {
-    statistic: 'Maximum',
-    period: PERIOD,
+export function queueAgeMetric({ queue, modelQueue }: Queues, groups: 'all' | 'quiet' = 'all') {
+  const ageOf = (of: Queue) =>
+    of.metric(`ApproximateAgeOfOldestMessage${groups === 'quiet' ? 'InQuietGroups' : ''}`, {
+      statistic: 'Maximum',
+      period: PERIOD,
+    })
+  return new MathExpression({
+    expression: 'MAX([FILL(code, 0), FILL(model, 0)])',
     label: `${groups} organizations`,
+    period: PERIOD,
+    usingMetrics: { code: ageOf(queue), model: ageOf(modelQueue) },
   })
+}
 
 /** SQS has no metric for messages moved to a dead-letter queue: counts those received from it and visible in it. */
 export const deadLetterMetric = (deadLetterQueue: Queue) =>

@@ -1,5 +1,5 @@
 import type { TokenLimits } from './access.ts'
-import type { Json, JsonObject } from './json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from './json/json.ts'
 import { MAX_AGENT_STEPS } from './limits.ts'
 
 /** The file that makes a folder an agent. */
@@ -82,6 +82,13 @@ export type Version = {
   /** What the author says about this version. */
   message?: string
 }
+
+/**
+ * Whether a worker may run others next to a run of this version: not if it has code, or calls other agents, whose code
+ * would run in the same worker.
+ */
+export const sharesWorker = ({ code, tools }: Pick<Version, 'code' | 'tools'>): boolean =>
+  !code && !tools.some((tool) => isJsonObject(tool) && 'agent' in tool)
 
 /** An agent, with its current version embedded: one read is enough to run it. */
 export type Agent = Pick<Version, 'organizationId' | 'slug' | 'title' | 'description'> & {

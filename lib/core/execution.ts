@@ -79,6 +79,8 @@ export type Execution = {
   parentExecutionId: string | null
   /** The chain of agents that led to this call, outermost first. */
   callers: string[]
+  /** Whether its worker may run others at the same time. */
+  sharesWorker: boolean
   status: ExecutionStatus
   /** As sent. */
   input: JsonObject
@@ -167,7 +169,7 @@ export type NewExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'agentId' | 'versionId' | 'tenantId' | 'input' | 'options'
 > &
-  Partial<Pick<Execution, 'idempotencyId' | 'cache' | 'inputAdaptations'>> & {
+  Partial<Pick<Execution, 'idempotencyId' | 'cache' | 'inputAdaptations' | 'sharesWorker'>> & {
     now: number
     deadlineMs: number
     lease: Lease | null
@@ -187,6 +189,7 @@ export function newExecution(params: NewExecution): Execution {
     idempotencyId: null,
     cache: null,
     inputAdaptations: [],
+    sharesWorker: false,
     ...given,
     source: parent ? 'AGENT' : 'API',
     parentExecutionId: parent?.executionId ?? null,

@@ -176,8 +176,12 @@ export interface ExecutionStore extends LearningStore {
     now: number
     deadlineAt: number
   }): Promise<boolean>
-  /** Postpones the next sweep of a stale execution; false if a worker has claimed it. */
-  postpone(params: { stale: StaleExecution; until: number; now: number }): Promise<boolean>
+  /** Postpones the next sweep of a stale execution; null if a worker has claimed it. */
+  postpone(params: {
+    stale: StaleExecution
+    until: number
+    now: number
+  }): Promise<Pick<Execution, 'attempts' | 'sharesWorker'> | null>
 }
 
 export type StaleExecution = Pick<
@@ -193,8 +197,16 @@ export type OpenPage = { items: ExecutionSummary[]; next: OpenPosition | null }
 /** A check of one item of an execution: a payload whose record may not exist, or a deletion that may be incomplete. */
 export type Cleanup = { executionId: string; item: string; dueAt: number }
 
-/** `tenantId` is the message group, so that one tenant's backlog does not delay another's. */
-export type QueuedExecution = { executionId: string; organizationId: string; tenantId: string | null }
+/**
+ * `tenantId` is the message group, so that one tenant's backlog does not delay another's. `sharesWorker`: it is
+ * received in a batch with others; absent or false: alone.
+ */
+export type QueuedExecution = {
+  executionId: string
+  organizationId: string
+  tenantId: string | null
+  sharesWorker?: boolean
+}
 
 export interface RunQueue {
   /** @param params.delayMs delays delivery, 15 minutes at most. @throws Unavailable */

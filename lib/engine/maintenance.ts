@@ -42,10 +42,15 @@ async function sweepOne({ times, ...stores }: Sweep, stale: StaleExecution): Pro
   const { id, organizationId, tenantId, createdAt, deadlineAt } = stale
   if (deadlineAt <= now) return endAbandoned(stores, { organizationId, id, error: DEADLINE_EXCEEDED })
   const until = nextSweep(times, Date.parse(createdAt), now)
-  if (!(await executions.postpone({ stale, until, now }))) return 'ignored'
-  await queue.send({ executionId: id, organizationId, tenantId })
+  const postponed = await executions.postpone({ stale, until, now })
+  if (!postponed) return 'ignored'
+  await queue.send({ executionId: id, organizationId, tenantId, sharesWorker: sharesNextWorker(postponed) })
   return 'enqueued'
 }
+
+/** A run that lost its worker continues alone: it may be what killed it. */
+const sharesNextWorker = ({ attempts, sharesWorker }: Pick<Execution, 'attempts' | 'sharesWorker'>) =>
+  sharesWorker && attempts === 0
 
 type Cleaning = { executions: Pick<ExecutionStore, 'listCleanups' | 'cleanUp'>; system: System }
 
@@ -112,7 +117,8 @@ export async function processDeadLetter(params: DeadLetter): Promise<Result> {
   if (!execution || isFinal(execution)) return 'ignored'
   const isOverdue = execution.deadlineAt <= system.now()
   if (hasAttemptsLeft(execution) && !isOverdue) {
-    await queue.send({ executionId: id, organizationId, tenantId: execution.tenantId })
+    const { tenantId } = execution
+    await queue.send({ executionId: id, organizationId, tenantId, sharesWorker: sharesNextWorker(execution) })
     return 'enqueued'
   }
   const error = isOverdue ? DEADLINE_EXCEEDED : attemptsExhausted(execution)

@@ -1,12 +1,18 @@
 import { hash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
+import type { SQSRecord } from 'aws-lambda'
 import { clientConfig, isRetryable, orUnavailable } from '../aws-sdk.ts'
 import { Unavailable } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { isJsonObject } from '../core/json/json.ts'
 import type { RunQueue } from '../core/ports.ts'
-import { type Environment, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../environment.ts'
+import { type Environment, MODEL_QUEUE_URL, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../environment.ts'
 import { logger } from '../logger.ts'
 import { countEnqueueFailure } from '../metrics.ts'
 
@@ -25,16 +31,19 @@ export function onRunEnqueued(listener: () => void): () => void {
 const MAX_DELAY_SECONDS = 900
 
 /**
- * The queue of executions that wait for the runner. A message that SQS does not accept is logged and counted here,
+ * The queues of executions that wait for the runner: of those that run alone, and of those that share a worker and are
+ * received in batches. A message that SQS does not accept is logged and counted here,
  * because most callers leave it to the sweeper.
  */
 export function openRunQueue(environment: Environment = process.env) {
   const queueUrl = requireEnv(QUEUE_URL, environment)
+  const modelQueueUrl = environment[MODEL_QUEUE_URL] || queueUrl
   const client = new SQSClient(clientConfig(environment[SQS_ENDPOINT]))
-  const send: RunQueue['send'] = async ({ executionId, organizationId, tenantId, delayMs = 0 }) => {
+  const send: RunQueue['send'] = async ({ tenantId, sharesWorker, delayMs = 0, ...ids }) => {
+    const { executionId, organizationId } = ids
     const body: RunMessage = { executionId, organizationId }
     const command = new SendMessageCommand({
-      QueueUrl: queueUrl,
+      QueueUrl: sharesWorker ? modelQueueUrl : queueUrl,
       MessageBody: JSON.stringify(body),
       MessageGroupId: messageGroupId(organizationId, tenantId),
       DelaySeconds: Math.min(Math.ceil(delayMs / 1000), MAX_DELAY_SECONDS),
@@ -53,17 +62,30 @@ export function openRunQueue(environment: Environment = process.env) {
   return {
     send,
 
-    /** Sets the time until a received message becomes visible again, rounded up to seconds; at most 12 hours. */
-    async changeVisibility(receiptHandle: string, ms: number): Promise<void> {
-      const command = new ChangeMessageVisibilityCommand({
-        QueueUrl: queueUrl,
-        ReceiptHandle: receiptHandle,
-        VisibilityTimeout: Math.ceil(ms / 1000),
-      })
-      await orUnavailable(client.send(command))
+    /** The message of a record, in the queue that it was received from. */
+    received({ receiptHandle: ReceiptHandle, eventSourceARN }: Received) {
+      const QueueUrl = modelQueueUrl.endsWith(`/${nameOf(eventSourceARN)}`) ? modelQueueUrl : queueUrl
+      return {
+        /** Sets the time until the message becomes visible again, rounded up to seconds; at most 12 hours. */
+        async changeVisibility(ms: number): Promise<void> {
+          const VisibilityTimeout = Math.ceil(ms / 1000)
+          const command = new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout })
+          await orUnavailable(client.send(command))
+        },
+
+        /** A message that is not deleted is redelivered, and its execution found to be final. @throws Unavailable */
+        async delete(): Promise<void> {
+          await orUnavailable(client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle })))
+        },
+      }
     },
   }
 }
+
+type Received = Pick<SQSRecord, 'receiptHandle' | 'eventSourceARN'>
+
+/** Of a queue, which is the last part of its URL, too. */
+const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1)
 
 /** @throws an Error when the body is not a run message */
 export function parseRunMessage(body: string): RunMessage {

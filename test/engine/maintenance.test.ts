@@ -27,7 +27,7 @@ describe('sweep', () => {
     }
     const executions = {
       listStale: async () => stale,
-      postpone: async () => true,
+      postpone: async () => ({ attempts: 0, sharesWorker: false }),
       end: async () => null,
       getSummary: async () => null,
     }

@@ -57,9 +57,10 @@ describe('the API settings', () => {
 })
 
 describe('runnerConcurrency', () => {
-  it('limits concurrent runners', () => {
+  it('limits concurrent runners of each queue', () => {
     const mappings = Object.values(findResources(template, 'AWS::Lambda::EventSourceMapping'))
     expect(mappings.map(({ Properties }) => Properties.ScalingConfig).filter(Boolean)).toEqual([
+      { MaximumConcurrency: 3 },
       { MaximumConcurrency: 3 },
     ])
   })
@@ -84,12 +85,12 @@ describe('streamConcurrency', () => {
 
 describe('runnerBatch', () => {
   it.each([
-    [{}, 1, defaults],
+    [{}, 10, defaults],
     [{ runnerBatch: 4 }, 4, template],
-  ])('with %j sets the batch size to %j', (_, size, of) => {
+  ])('with %j sets the batch size of model agents alone to %j', (_, size, of) => {
     const mappings = Object.values(findResources(of, 'AWS::Lambda::EventSourceMapping'))
-    const [runner] = mappings.filter(({ Properties }) => Properties.ScalingConfig)
-    expect(runner?.Properties.BatchSize).toBe(size)
+    const runners = mappings.filter(({ Properties }) => Properties.ScalingConfig)
+    expect(runners.map(({ Properties }) => Properties.BatchSize)).toEqual([1, size])
   })
 })
 
@@ -167,14 +168,14 @@ describe('kms', () => {
   const [[keyId = '', key] = []] = Object.entries(findResources(template, 'AWS::KMS::Key'))
   const arn = { 'Fn::GetAtt': [keyId, 'Arn'] }
 
-  it('encrypts the table and both queues with a key that is rotated and retained', () => {
+  it('encrypts the table and the queues with a key that is rotated and retained', () => {
     expect(findResource(template, 'AWS::DynamoDB::Table').Properties.SSESpecification).toEqual({
       KMSMasterKeyId: arn,
       SSEEnabled: true,
       SSEType: 'KMS',
     })
     const queues = Object.values(findResources(template, 'AWS::SQS::Queue'))
-    expect(queues.map(({ Properties }) => Properties.KmsMasterKeyId)).toEqual([arn, arn])
+    expect(queues.map(({ Properties }) => Properties.KmsMasterKeyId)).toEqual([arn, arn, arn])
     expect([key?.Properties.EnableKeyRotation, key?.DeletionPolicy]).toEqual([true, 'RetainExceptOnCreate'])
   })
 

@@ -67,20 +67,33 @@ describe('the table', () => {
 })
 
 const queues = findResources(template, 'AWS::SQS::Queue')
-const [queueId = ''] = Object.keys(queues).filter((id) => queues[id]?.Properties.RedrivePolicy)
-const [deadLetterId = ''] = Object.keys(queues).filter((id) => id !== queueId)
+const findQueueId = (prefix: string) => Object.keys(queues).find((id) => id.startsWith(prefix)) ?? ''
+const [queueId, modelQueueId, deadLetterId] = ['Queue', 'ModelQueue', 'DeadLetterQueue'].map(findQueueId) as [
+  string,
+  string,
+  string,
+]
 
 describe('the queues', () => {
-  it('are a run queue and its dead-letter queue', () => {
-    expect(Object.keys(queues)).toHaveLength(2)
-    expect(queues[queueId]?.Properties.RedrivePolicy).toEqual({
+  it('are two run queues and their dead-letter queue', () => {
+    const redrivePolicies = Object.entries(queues).map(([id, { Properties }]) => [
+      id,
+      Properties.RedrivePolicy,
+    ])
+    const policy = {
       deadLetterTargetArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
       maxReceiveCount: MAX_ATTEMPTS,
+    }
+    expect(Object.fromEntries(redrivePolicies)).toEqual({
+      [queueId]: policy,
+      [modelQueueId]: policy,
+      [deadLetterId]: undefined,
     })
   })
 
   it.each([
     ['run queue', queueId],
+    ['queue of model runs', modelQueueId],
     ['dead-letter queue', deadLetterId],
   ])('are encrypted and require TLS: %s', (_, id) => {
     expect(queues[id]?.Properties.SqsManagedSseEnabled).toBe(true)
@@ -97,6 +110,7 @@ describe('the queues', () => {
 
   it.each([
     ['process-execution', queueId],
+    ['process-execution', modelQueueId],
     ['process-dead-letter', deadLetterId],
   ] as const)('have a visibility timeout of at least the function timeout: %s', (name, id) => {
     expect(queues[id]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(
@@ -114,10 +128,13 @@ describe('the triggers', () => {
     ({ Properties }) => Properties,
   )
 
-  it('invoke the runner with one message at a time and report batch item failures', () => {
+  it.each([
+    ['one run', 1, queueId],
+    ['up to ten runs of model agents', 10, modelQueueId],
+  ])('invoke the runner with %s and report batch item failures', (_, BatchSize, id) => {
     expect(mappings).toContainEqual({
-      BatchSize: 1,
-      EventSourceArn: { 'Fn::GetAtt': [queueId, 'Arn'] },
+      BatchSize,
+      EventSourceArn: { 'Fn::GetAtt': [id, 'Arn'] },
       FunctionName: { Ref: expect.stringMatching(/^ProcessExecutionFunction/) },
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       ScalingConfig: { MaximumConcurrency: SETTINGS.runnerConcurrency.parse(undefined) },

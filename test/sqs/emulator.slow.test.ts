@@ -5,6 +5,7 @@ import { SQS_ENDPOINT } from '../../lib/environment.ts'
 import { openRunQueue, parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 import { provisionQueues, type Queues } from '../../local/emulators/provision.ts'
+import { toRecord } from '../../local/runner/poller.ts'
 import { startSqs } from '../support/service/port-emulators.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
 
@@ -35,7 +36,7 @@ describe('the run queue on an SQS emulator', () => {
     const first = await receive(queues.runs)
     expect(parseRunMessage(first?.Body ?? '')).toEqual(ids)
     expect(await receive(queues.runs, 0)).toBeUndefined()
-    await queue.changeVisibility(first?.ReceiptHandle ?? '', 0)
+    if (first) await queue.received(toRecord(first)).changeVisibility(0)
     const second = await receive(queues.runs)
     expect(second?.Attributes?.ApproximateReceiveCount).toBe('2')
     await client.send(
@@ -54,7 +55,7 @@ describe('the run queue on an SQS emulator', () => {
     await queue.send({ ...ids, tenantId })
     for (let receives = 1; receives <= MAX_ATTEMPTS; receives++) {
       const message = await receive(queues.runs)
-      await queue.changeVisibility(message?.ReceiptHandle ?? '', 0)
+      if (message) await queue.received(toRecord(message)).changeVisibility(0)
     }
     expect(await receive(queues.runs)).toBeUndefined()
     expect(parseRunMessage((await receive(queues.deadLetters))?.Body ?? '')).toEqual(ids)

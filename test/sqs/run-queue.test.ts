@@ -41,6 +41,10 @@ beforeEach(() => {
 })
 
 const [organizationId, executionId] = [system.newId(), system.newId()]
+const aRecord = (queueName: string) => ({
+  receiptHandle: 'receipt',
+  eventSourceARN: `arn:aws:sqs:eu-west-1:123456789012:${queueName}`,
+})
 const groupOf = async (organization: string, tenantId: string | null) => {
   await openRunQueue(environment).send({ executionId, organizationId: organization, tenantId })
   return requests.at(-1)?.body.MessageGroupId
@@ -106,7 +110,7 @@ describe('a message of the run queue', () => {
     }
     const executions = {
       listStale: async () => [stale],
-      postpone: async () => true,
+      postpone: async () => ({ attempts: 0, sharesWorker: false }),
       end: async () => null,
       getSummary: async () => null,
     }
@@ -128,11 +132,45 @@ describe('a message of the run queue', () => {
   })
 
   it('becomes visible after whole seconds, rounded up', async () => {
-    await openRunQueue(environment).changeVisibility('receipt', 65_001)
+    await openRunQueue(environment).received(aRecord('runs')).changeVisibility(65_001)
     expect(requests[0]).toMatchObject({
       action: 'ChangeMessageVisibility',
       body: { ReceiptHandle: 'receipt', VisibilityTimeout: 66 },
     })
+  })
+})
+
+describe('the two run queues', () => {
+  const modelQueue = 'http://queue.test/0/model-runs'
+  const both = () => openRunQueue({ ...environment, MODEL_QUEUE_URL: modelQueue })
+  const ids = { executionId, organizationId, tenantId: null }
+
+  it.each([
+    [true, modelQueue],
+    [false, environment.QUEUE_URL],
+    [undefined, environment.QUEUE_URL],
+  ])('get runs that share a worker (%s) in the queue %s', async (sharesWorker, url) => {
+    await both().send({ ...ids, ...(sharesWorker !== undefined && { sharesWorker }) })
+    expect(requests[0]?.body.QueueUrl).toBe(url)
+  })
+
+  it('are the same one if only one has a URL', async () => {
+    await openRunQueue(environment).send({ ...ids, sharesWorker: true })
+    await openRunQueue(environment).received(aRecord('model-runs')).delete()
+    expect(requests.map(({ body }) => body.QueueUrl)).toEqual([environment.QUEUE_URL, environment.QUEUE_URL])
+  })
+
+  it.each([
+    ['runs', environment.QUEUE_URL],
+    ['model-runs', modelQueue],
+  ])('change a message in the queue that it was received from: %s', async (name, url) => {
+    const message = both().received(aRecord(name))
+    await message.changeVisibility(1_000)
+    await message.delete()
+    expect(requests.map(({ action, body }) => [action, body.QueueUrl, body.ReceiptHandle])).toEqual([
+      ['ChangeMessageVisibility', url, 'receipt'],
+      ['DeleteMessage', url, 'receipt'],
+    ])
   })
 })
 

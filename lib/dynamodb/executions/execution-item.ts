@@ -42,6 +42,7 @@ const PLAIN_FIELDS = {
   source: undefined,
   parentExecutionId: null,
   callers: [],
+  sharesWorker: false,
   status: undefined,
   cached: undefined,
   cachedExecutionId: null,

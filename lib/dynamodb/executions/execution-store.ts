@@ -134,7 +134,10 @@ export function executionStore(table: Table): ExecutionStore {
     },
 
     async postpone({ stale, ...times }) {
-      return (await apply(stale.id, transitions.postpone(stale.openUntil, times))) !== null
+      const item = await apply(stale.id, transitions.postpone(stale.openUntil, times))
+      if (!item) return null
+      const { attempts, sharesWorker } = toSummary(item as ExecutionItem)
+      return { attempts, sharesWorker }
     },
   }
 }

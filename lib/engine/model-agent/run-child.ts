@@ -1,4 +1,4 @@
-import { stepLimitsOf, type Version } from '../../core/agent.ts'
+import { sharesWorker, stepLimitsOf, type Version } from '../../core/agent.ts'
 import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
 import {
   CANCELLED,
@@ -62,6 +62,7 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     graceMs: timesOf(engine).graceMs,
     lease: newLease(engine),
     parent: { executionId: parent.id, callers },
+    sharesWorker: sharesWorker(version),
   })
   try {
     const isNew = await engine.executions.create({ execution })

@@ -1,3 +1,4 @@
+import { sharesWorker } from '../../core/agent.ts'
 import { ExecutionInProgress, IdempotencyKeyReused, Unavailable } from '../../core/errors.ts'
 import {
   cachedExecution,
@@ -116,9 +117,10 @@ async function readAgain({ executions }: Engine, execution: Execution): Promise<
 }
 
 /** Best effort: the sweeper enqueues what could not be sent. */
-async function enqueue({ queue }: SubmitEngine, { id, organizationId, tenantId }: Execution, delayMs = 0) {
+async function enqueue({ queue }: SubmitEngine, execution: Execution, delayMs = 0) {
+  const { id: executionId, organizationId, tenantId, sharesWorker } = execution
   const delay = delayMs > 0 && { delayMs }
-  await queue.send({ executionId: id, organizationId, tenantId, ...delay }).catch(() => undefined)
+  await queue.send({ executionId, organizationId, tenantId, sharesWorker, ...delay }).catch(() => undefined)
 }
 
 /**
@@ -196,5 +198,6 @@ function newExecutionParams(
     deadlineMs: limits.DEADLINE_MS,
     graceMs: timesOf(engine).graceMs,
     cache,
+    sharesWorker: sharesWorker(version),
   }
 }

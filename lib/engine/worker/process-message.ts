@@ -14,6 +14,8 @@ export type Message = {
   queue: RunQueue
   /** ApproximateReceiveCount, from 1. */
   receiveCount: number
+  /** The worker received others with it, which die with the worker. */
+  isShared?: boolean
   /** Sets the message's visibility timeout, in milliseconds from now. */
   changeVisibility: (ms: number) => Promise<void>
 }
@@ -40,6 +42,7 @@ export async function processMessage(
     .claim({ id, lease, now: engine.system.now() })
     .catch((error: unknown) => releaseUnread(engine, { id, owner: lease.owner, error, message }))
   if (typeof execution === 'string' || 'retryInMs' in execution) return execution
+  if (message?.isShared && hasLostWorker(execution, message)) return continueAlone(engine, execution, message)
   const visibility = hideWhileRunning(message, timesOf(engine))
   const result = await attempt(engine, execution, {
     isCancelled: () => hasFinalParent(engine, execution),
@@ -95,6 +98,27 @@ function hideWhileRunning(message: Message | undefined, { visibilityMs, visibili
   }
 }
 
+/** Whether the last worker with this message died: one that stops after an error records the error. */
+const hasLostWorker = ({ attempts, lastError }: LeasedExecution, { receiveCount }: Message): boolean =>
+  receiveCount > 1 && attempts > 1 && lastError === null
+
+/** Hands over a run that may be what killed its last worker to a worker that has no others. */
+async function continueAlone(
+  engine: Engine,
+  { id, organizationId, tenantId, lease }: LeasedExecution,
+  { queue }: Message,
+): Promise<MessageResult> {
+  const { graceMs, leaseMs } = timesOf(engine)
+  const until = engine.system.now() + graceMs
+  try {
+    await engine.executions.release({ id, owner: lease.owner, until, error: null, isCounted: false })
+    await queue.send({ executionId: id, organizationId, tenantId })
+    return 'processed'
+  } catch {
+    return { retryInMs: leaseMs }
+  }
+}
+
 /** A child whose parent ended while no worker was running the parent ends, too. */
 async function hasFinalParent(
   { executions }: Engine,
@@ -110,12 +134,12 @@ async function hasFinalParent(
  * again.
  */
 async function requeue(
-  { id, organizationId, tenantId }: LeasedExecution,
+  { id: executionId, organizationId, tenantId, sharesWorker }: LeasedExecution,
   { progressed, hasFailed, delayMs }: Extract<AttemptResult, { kind: 'released' }>,
   { queue }: Message,
 ): Promise<MessageResult> {
   if (hasFailed && !progressed) return { retryInMs: delayMs }
-  return queue.send({ executionId: id, organizationId, tenantId, delayMs }).then(
+  return queue.send({ executionId, organizationId, tenantId, sharesWorker, delayMs }).then(
     () => 'processed' as const,
     () => ({ retryInMs: delayMs }),
   )

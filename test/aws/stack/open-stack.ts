@@ -34,10 +34,15 @@ export async function openStack(folder: string): Promise<Deployment> {
       new GetFunctionCommand({ FunctionName, Qualifier: LIVE }),
     )
     const hash = /(\w+)\.zip/.exec(Code?.Location ?? '')?.[1]
-    const { QUEUE_URL, ...variables } = Configuration?.Environment?.Variables ?? {}
+    const { QUEUE_URL, MODEL_QUEUE_URL, ...variables } = Configuration?.Environment?.Variables ?? {}
     functions.set(name, {
       asset: join(folder, 'cdk.out', `asset.${hash}`),
-      environment: { ...variables, ...(QUEUE_URL && { QUEUE_URL: toMoto(QUEUE_URL) }), ...sdk },
+      environment: {
+        ...variables,
+        ...(QUEUE_URL && { QUEUE_URL: toMoto(QUEUE_URL) }),
+        ...(MODEL_QUEUE_URL && { MODEL_QUEUE_URL: toMoto(MODEL_QUEUE_URL) }),
+        ...sdk,
+      },
     })
   }
 

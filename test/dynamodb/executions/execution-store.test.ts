@@ -234,7 +234,7 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
     it('returns open executions past their lease, oldest first, and postpone succeeds once', async () => {
       const [old, older] = [
         await created({ lease: leaseOf('a', 2_000), now: 1_000, graceMs: 1_000 }),
-        await created({ lease: leaseOf('b', 1_000), now: 0, graceMs: 1_000 }),
+        await created({ lease: leaseOf('b', 1_000), now: 0, graceMs: 1_000, sharesWorker: true }),
       ]
       await created({ lease: leaseOf('c', NOW) })
       const done = await created({ lease: leaseOf('d', 1_500), now: 500, graceMs: 1_000 })
@@ -248,8 +248,11 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
         ({ id }) => id === older.id,
       )
       if (!stale) throw new Error('not listed')
-      expect(await store.postpone({ stale, until: NOW, now: 3_000 })).toBe(true)
-      expect(await store.postpone({ stale, until: NOW, now: 3_000 })).toBe(false)
+      expect(await store.postpone({ stale, until: NOW, now: 3_000 })).toEqual({
+        attempts: 1,
+        sharesWorker: true,
+      })
+      expect(await store.postpone({ stale, until: NOW, now: 3_000 })).toBeNull()
       expect(await ids()).not.toContain(older.id)
     })
   })

@@ -145,6 +145,7 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
       executionId: execution.id,
       organizationId: execution.organizationId,
       tenantId: null,
+      sharesWorker: false,
     })
   })
 

@@ -74,19 +74,20 @@ const EVENT_SOURCE_ACTIONS = [
 const findGrants = (name: FunctionName): string[] => {
   const { table, indexes = [], queue = [] } = GRANTS[name]
   const queues = Object.entries(findResources(template, 'AWS::SQS::Queue'))
-  const findQueueId = (isDead: boolean) =>
-    queues.find(([, { Properties }]) => (Properties.RedrivePolicy === undefined) === isDead)?.[0]
-  const consumed = { 'process-execution': findQueueId(false), 'process-dead-letter': findQueueId(true) }[
-    name as string
-  ]
+  const findQueueIds = (isDead: boolean) =>
+    queues.flatMap(([id, { Properties }]) =>
+      (Properties.RedrivePolicy === undefined) === isDead ? [id] : [],
+    )
+  const isDead = { 'process-execution': false, 'process-dead-letter': true }[name as string]
+  const consumed = isDead === undefined ? [] : findQueueIds(isDead)
   const prefix = table.includes('UpdateItem') ? null : getUpdatedPrefix(name)
   return [
     ...(prefix === null ? [] : [`dynamodb:UpdateItem on ${tableId} of ${prefix}*`]),
     ...table.map((action) => `dynamodb:${action} on ${tableId}`),
     ...indexes.map((index) => `dynamodb:Query on ${tableId}/index/${index}`),
     ...new Set([
-      ...queue.map((action) => `sqs:${action} on ${findQueueId(false)}`),
-      ...(consumed ? EVENT_SOURCE_ACTIONS.map((action) => `sqs:${action} on ${consumed}`) : []),
+      ...findQueueIds(false).flatMap((id) => queue.map((action) => `sqs:${action} on ${id}`)),
+      ...consumed.flatMap((id) => EVENT_SOURCE_ACTIONS.map((action) => `sqs:${action} on ${id}`)),
     ]),
   ].sort()
 }
@@ -110,11 +111,13 @@ describe('the functions', () => {
     expect(findFunctionResource(template, 'AWS::Logs::LogGroup', name).Properties.RetentionInDays).toBe(30)
   })
 
-  it.each(FUNCTION_NAMES)('%s emits metrics, and gets the table, and the queue if it uses it', (name) => {
+  it.each(FUNCTION_NAMES)('%s emits metrics, and gets the table, and the queues if it uses them', (name) => {
     const { Variables } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment
     expect(Variables.TABLE_NAME).toEqual({ Ref: tableId })
     expect(Variables.METRICS_NAMESPACE).toBe('AgentExecutionService')
-    expect(Variables.QUEUE_URL !== undefined).toBe(GRANTS[name].queue !== undefined)
+    for (const variable of ['QUEUE_URL', 'MODEL_QUEUE_URL'])
+      expect(Variables[variable] !== undefined).toBe(GRANTS[name].queue !== undefined)
+    expect(Variables.MODEL_QUEUE_URL).not.toEqual(Variables.QUEUE_URL ?? null)
   })
 })
 

@@ -299,7 +299,9 @@ async function processWithHeartbeat() {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   try {
     const record = { messageId: 'm', body: message?.Body, receiptHandle: message?.ReceiptHandle }
-    const running = handlers['process-execution'](toSqsEvent(record), toContext(900_000))
+    // One that is final is deleted at once, while the other one runs.
+    const final = { messageId: 'f', body: JSON.stringify({ executionId: system.newId(), organizationId }) }
+    const running = handlers['process-execution'](toSqsEvent(record, final), toContext(900_000))
     await vi.waitUntil(() => vi.getTimerCount() > 0, 10_000)
     vi.advanceTimersByTime(leaseTimes().heartbeatMs)
     expect(await running).toEqual({ batchItemFailures: [] })
@@ -355,8 +357,14 @@ async function createExecution(
   return execution.id
 }
 
-const toSqsEvent = (message: object) => ({
-  Records: [{ messageId: 'm', attributes: { ApproximateReceiveCount: '1' }, ...message }],
+const toSqsEvent = (...messages: object[]) => ({
+  Records: messages.map((message) => ({
+    messageId: 'm',
+    receiptHandle: 'r',
+    attributes: { ApproximateReceiveCount: '1' },
+    eventSourceARN: `arn:aws:sqs:local:000000000000:${TABLE}`,
+    ...message,
+  })),
 })
 
 const toContext = (ms: number) => ({ getRemainingTimeInMillis: () => ms })

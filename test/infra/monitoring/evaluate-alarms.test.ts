@@ -80,6 +80,11 @@ describe('the alarms', () => {
       [aSample('AWS/SQS', 'ApproximateAgeOfOldestMessage', 1_201, { QueueName: 'Queue' })],
       ['QueueAge'],
     ],
+    [
+      'an old message of a model agent',
+      [aSample('AWS/SQS', 'ApproximateAgeOfOldestMessage', 1_201, { QueueName: 'ModelQueue' })],
+      ['QueueAge'],
+    ],
     ['a runner that crashes', [aSample('AWS/Lambda', 'Errors', 1, runner)], ['RunnerErrors']],
     ['a dead letter', [aSample('AWS/SQS', 'NumberOfMessagesReceived', 1, deadLetters)], ['DeadLetters']],
     [

@@ -66,6 +66,7 @@ export const evaluateExpression = (expression: string, values: Record<string, nu
 const FUNCTIONS = {
   IF: (condition: boolean, then: number, otherwise: number) => (condition ? then : otherwise),
   FILL: (value: number, filler: number) => (Number.isNaN(value) ? filler : value),
+  MAX: (values: number[]) => Math.max(...values),
   SUM: (values: number[]) => values.reduce((total, value) => total + value, 0),
   /** Of the concurrent executions of an account, unless the quota was changed. */
   SERVICE_QUOTA: (value: number) => (Number.isNaN(value) ? value : 1_000),

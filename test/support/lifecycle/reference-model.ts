@@ -129,7 +129,10 @@ const OPERATIONS: Operations = {
     return [state, [{ id, organizationId, tenantId, createdAt, deadlineAt, openUntil }]]
   },
   postpone(state, { stale, ...times }) {
-    return toBoolean(state, applyIfPermitted(state, transitions.postpone(stale.openUntil, times)))
+    const next = applyIfPermitted(state, transitions.postpone(stale.openUntil, times))
+    if (!next?.execution) return [state, null]
+    const { attempts, sharesWorker } = next.execution
+    return [next, { attempts, sharesWorker }]
   },
   append(state, { owner, step, progress }) {
     const existing = state.steps.find((other) => other.step.number === step.number)
