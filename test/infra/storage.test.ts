@@ -124,8 +124,9 @@ describe('the queues', () => {
 })
 
 describe('the triggers', () => {
+  /** `FunctionName` is an expression that contains the alias. */
   const mappings = Object.values(findResources(template, 'AWS::Lambda::EventSourceMapping')).map(
-    ({ Properties }) => Properties,
+    ({ Properties: { FunctionName, ...rest } }) => ({ ...rest, FunctionName: JSON.stringify(FunctionName) }),
   )
 
   it.each([
@@ -135,7 +136,7 @@ describe('the triggers', () => {
     expect(mappings).toContainEqual({
       BatchSize,
       EventSourceArn: { 'Fn::GetAtt': [id, 'Arn'] },
-      FunctionName: { Ref: expect.stringMatching(/^ProcessExecutionFunction/) },
+      FunctionName: expect.stringContaining('"ProcessExecutionFunctionAlias'),
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       ScalingConfig: { MaximumConcurrency: SETTINGS.runnerConcurrency.parse(undefined) },
     })
@@ -145,7 +146,7 @@ describe('the triggers', () => {
     expect(mappings).toContainEqual({
       BatchSize: 10,
       EventSourceArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
-      FunctionName: { Ref: expect.stringMatching(/^ProcessDeadLetterFunction/) },
+      FunctionName: expect.stringContaining('"ProcessDeadLetterFunctionAlias'),
       FunctionResponseTypes: ['ReportBatchItemFailures'],
     })
   })
@@ -156,7 +157,7 @@ describe('the triggers', () => {
     expect(Targets).toEqual([
       {
         Id: 'Target0',
-        Arn: { 'Fn::GetAtt': [expect.stringMatching(/^SweepExecutionsFunction/), 'Arn'] },
+        Arn: { Ref: expect.stringMatching(/^SweepExecutionsFunctionAlias/) },
         RetryPolicy: { MaximumRetryAttempts: 0 },
       },
     ])

@@ -18,6 +18,7 @@ describe('toSamTemplate', () => {
         DYNAMODB_ENDPOINT: endpoints.dynamodb,
         ...(Properties.Environment.Variables.QUEUE_URL && {
           QUEUE_URL: `${endpoints.sqs}/000000000000/agent-executions`,
+          MODEL_QUEUE_URL: `${endpoints.sqs}/000000000000/agent-executions`,
           SQS_ENDPOINT: endpoints.sqs,
         }),
       })
