@@ -121,10 +121,10 @@ export function queueAgeMetric({ queue, modelQueue }: Queues, groups: 'all' | 'q
       period: PERIOD,
     })
   return new MathExpression({
-    expression: 'MAX([FILL(code, 0), FILL(model, 0)])',
+    expression: `MAX([FILL(${groups}Runs, 0), FILL(${groups}ModelRuns, 0)])`,
     label: `${groups} organizations`,
     period: PERIOD,
-    usingMetrics: { code: ageOf(queue), model: ageOf(modelQueue) },
+    usingMetrics: { [`${groups}Runs`]: ageOf(queue), [`${groups}ModelRuns`]: ageOf(modelQueue) },
   })
 }
 
