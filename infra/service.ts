@@ -1,7 +1,7 @@
 import { Names, Stack } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch'
-import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
@@ -12,8 +12,8 @@ import { bundleFunctionsOnce } from './functions/bundle-once.ts'
 import { shiftReleases } from './functions/deployment.ts'
 import { createFunctions, createTriggers, type Functions } from './functions/functions.ts'
 import { createMonitoring } from './monitoring/monitoring.ts'
-import { MAX_NAME_LENGTH, parseProps, type SettingProps } from './settings.ts'
-import { createKey, createQueues, createTable } from './storage.ts'
+import { isPaused, MAX_NAME_LENGTH, parseProps, type SettingProps } from './settings.ts'
+import { attachTable, createKey, createQueues, createTable } from './storage.ts'
 
 /** The settings of docs/settings.md. Those left out have their defaults. */
 export type AgentExecutionServiceProps = SettingProps & {
@@ -35,7 +35,9 @@ export class AgentExecutionService extends Construct {
   readonly domainTarget: string | null
   readonly api: RestApi
   readonly functions: Functions
-  readonly table: Table
+  /** The one that the functions use: with `tableName`, not the one that the service creates and keeps. */
+  readonly table: ITable
+  readonly isPaused: boolean
   /** Of runs that have a worker to themselves. */
   readonly queue: Queue
   /** Of runs that share one. */
@@ -53,7 +55,10 @@ export class AgentExecutionService extends Construct {
     this.name = settings.name
     rejectSameName(this)
     const key = settings.kms ? createKey(this) : null
-    this.table = createTable(this, { key, deletionProtection: settings.deletionProtection })
+    const { tableName } = settings
+    const ownTable = createTable(this, { key, deletionProtection: settings.deletionProtection })
+    this.table = tableName ? attachTable(this, { tableName, key }) : ownTable
+    this.isPaused = isPaused(settings)
     const queues = createQueues(this, key)
     this.queue = queues.queue
     this.modelQueue = queues.modelQueue
@@ -70,7 +75,9 @@ export class AgentExecutionService extends Construct {
     if (settings.webAcl) createWebAcl(this, { api, name: this.name })
     const { alarmSubscriptions, deployment } = settings
     const alarms = settings.monitoring ? createMonitoring(this, { accessLog, alarmSubscriptions }) : null
-    if (alarms) shiftReleases(this, this.functions, { deployment, alarms: alarms.forReleases })
+    // A canary of a paused release would be undone by the alarms that it raises.
+    if (alarms && !this.isPaused)
+      shiftReleases(this, this.functions, { deployment, alarms: alarms.forReleases })
     this.alarms = alarms?.all ?? []
     this.alarmTopic = alarms?.topic ?? null
     const domain = createDomain(this, api, settings)

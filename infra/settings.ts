@@ -223,6 +223,16 @@ const settingsOf = (environment: Environment) => ({
     description:
       'Encrypts the table and the queues with a customer managed KMS key. The stack creates the key and retains it when the stack is deleted. When false, AWS owned keys are used.',
   }),
+  tableName: optional(z.string().regex(/^[\w.-]{3,255}$/), {
+    allowed: 'the name of a DynamoDB table in the same account and region',
+    description:
+      'Uses this table, for example one that was [restored](restore.md), instead of the one that the stack creates and keeps. With a customer managed key other than that of the stack, the key must allow the account to use it through DynamoDB.',
+  }),
+  paused: flag({
+    default: null,
+    description:
+      'Stops everything that reads or changes the table: requests get 503, no message is received, no sweep runs. If unset, a service with `tableName` is paused. Set false to go live.',
+  }),
   deletionProtection: flag({
     default: false,
     description:
@@ -288,6 +298,10 @@ function parseValues(values: Record<string, unknown>, kind: 'context value' | 'p
   rejectCombinations(settings)
   return settings
 }
+
+/** A table that the stack did not create is attached without anything that could run the executions in it. */
+export const isPaused = ({ paused, tableName }: Pick<Settings, 'paused' | 'tableName'>): boolean =>
+  paused ?? tableName !== null
 
 /** A misspelled setting would deploy its default. */
 function rejectUnknown(values: Record<string, unknown>, names: string[], kind: string): void {

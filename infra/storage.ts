@@ -1,5 +1,12 @@
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb'
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  Table,
+  TableEncryption,
+} from 'aws-cdk-lib/aws-dynamodb'
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
@@ -14,7 +21,7 @@ const TYPES = { S: AttributeType.STRING, N: AttributeType.NUMBER }
 export function createTable(
   scope: Construct,
   { key, deletionProtection }: { key: Key | null; deletionProtection: boolean },
-): Table {
+): Table & ITable {
   const table = new Table(scope, 'Table', {
     partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },
     sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
@@ -36,8 +43,20 @@ export function createTable(
         : { projectionType: ProjectionType.KEYS_ONLY }),
     })
   }
-  return table
+  // Its declared type lacks an `undefined` that exactOptionalPropertyTypes requires.
+  return table as Table & ITable
 }
+
+/** Refers to a table with the same keys and indexes that the stack did not create. */
+export const attachTable = (
+  scope: Construct,
+  { tableName, key }: { tableName: string; key: Key | null },
+): ITable =>
+  Table.fromTableAttributes(scope, 'AttachedTable', {
+    tableName,
+    globalIndexes: Object.keys(INDEXES),
+    ...(key && { encryptionKey: key }),
+  })
 
 /** The maximum retention period of SQS. */
 const DEAD_LETTER_RETENTION = Duration.days(14)

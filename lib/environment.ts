@@ -1,5 +1,7 @@
 /** Names of the environment variables that the stack sets and the functions read. */
 export const TABLE_NAME = 'TABLE_NAME'
+/** `on` if the service is paused: no process reads or changes the table. Set together with the name of the table. */
+export const PAUSED = 'PAUSED'
 export const QUEUE_URL = 'QUEUE_URL'
 /** The queue of runs that share a worker. If it is absent, they are in the other one. */
 export const MODEL_QUEUE_URL = 'MODEL_QUEUE_URL'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
-import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
@@ -22,7 +22,7 @@ import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import * as variables from '../../lib/environment.ts'
 import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
-import type { ServiceSettings } from '../settings.ts'
+import { isPaused, type ServiceSettings } from '../settings.ts'
 import type { Queues } from '../storage.ts'
 import { findDefaultModel } from './default-model.ts'
 import {
@@ -37,7 +37,7 @@ import {
 import { applyGrant, GRANTS, getSecretsPath, grantAgentPermissions, grantEmbeddings } from './grants.ts'
 
 type FunctionsProps = {
-  table: Table
+  table: ITable
   queues: Queues
   /** The output folder of `bundleFunctions`. */
   bundles: string
@@ -120,6 +120,7 @@ function createEnvironment(
   const deadlines = DEADLINES[name]
   return {
     [variables.TABLE_NAME]: table.tableName,
+    ...(isPaused(settings) && { [variables.PAUSED]: 'on' }),
     [variables.METRICS_NAMESPACE]: settings.name,
     ...(executionRetentionDays && { [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
     ...(GRANTS[name].queue && {
@@ -169,17 +170,19 @@ export function createTriggers(
   functions: Functions,
   { queues, settings }: { queues: Queues; settings: ServiceSettings },
 ): void {
+  const paused = isPaused(settings) && { enabled: false }
   const { queue, modelQueue, deadLetterQueue } = queues
-  const runner = { reportBatchItemFailures: true, maxConcurrency: settings.runnerConcurrency }
+  const runner = { reportBatchItemFailures: true, maxConcurrency: settings.runnerConcurrency, ...paused }
   functions['process-execution'].live.addEventSource(new SqsEventSource(queue, { ...runner, batchSize: 1 }))
   // Without a batching window, which can delay runs by 20 s: batches fill while all runners are busy.
   functions['process-execution'].live.addEventSource(
     new SqsEventSource(modelQueue, { ...runner, batchSize: settings.runnerBatch }),
   )
   functions['process-dead-letter'].live.addEventSource(
-    new SqsEventSource(deadLetterQueue, { batchSize: 10, reportBatchItemFailures: true }),
+    new SqsEventSource(deadLetterQueue, { batchSize: 10, reportBatchItemFailures: true, ...paused }),
   )
   new Rule(scope, 'SweepSchedule', {
+    ...paused,
     schedule: Schedule.rate(Duration.minutes(1)),
     // The next scheduled sweep replaces a retry.
     targets: [new LambdaFunction(functions['sweep-executions'].live, { retryAttempts: 0 })],

@@ -1,5 +1,5 @@
 import { Stack } from 'aws-cdk-lib'
-import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import { Effect, PolicyStatement, type PolicyStatementProps, type Role } from 'aws-cdk-lib/aws-iam'
 import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import {
@@ -122,7 +122,7 @@ function addStatement(role: Role, service: string, statement: PolicyStatementPro
 export function applyGrant(
   role: Role,
   name: FunctionName,
-  { table: { tableArn }, queues: { queue, modelQueue } }: { table: Table; queues: Queues },
+  { table: { tableArn }, queues: { queue, modelQueue } }: { table: ITable; queues: Queues },
 ): void {
   const { table: tableActions, indexes = [], queue: queueActions = [] } = GRANTS[name]
   const prefix = getUpdatedPrefix(name)

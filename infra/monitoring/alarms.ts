@@ -9,7 +9,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import type { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
-import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Construct } from 'constructs'
 import { ENQUEUE_FAILURES } from '../../lib/metrics.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
@@ -34,7 +34,7 @@ export type MonitoredResources = {
   /** Of the service. */
   name: string
   api: RestApi
-  table: Table
+  table: ITable
   functions: Functions
 } & Queues
 

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { type IMetric, MathExpression, Metric, type MetricProps } from 'aws-cdk-lib/aws-cloudwatch'
-import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
 import { type OUTCOMES, REPEATED_ATTEMPTS, SERVER_ERRORS, type UNITS } from '../../lib/metrics.ts'
@@ -65,11 +65,11 @@ export function serviceMetrics(namespace: string) {
 export type ServiceMetrics = ReturnType<typeof serviceMetrics>
 
 /** Throttled reads or writes of the table itself. */
-export const throttleMetric = (table: Table, kind: 'Read' | 'Write') =>
+export const throttleMetric = (table: ITable, kind: 'Read' | 'Write') =>
   throttleEvents(table, kind, { label: `${kind}s of the table` })
 
 /** Throttled reads or writes of all indexes. Each is a metric: an alarm may have ten. */
-export function indexThrottleMetric(table: Table, kind: 'Read' | 'Write'): MathExpression {
+export function indexThrottleMetric(table: ITable, kind: 'Read' | 'Write'): MathExpression {
   const metrics = Object.keys(INDEXES).map((name, index) => [
     `${kind.toLowerCase()}s${index}`,
     throttleEvents(table, kind, { dimensions: { GlobalSecondaryIndexName: name } }),
@@ -79,7 +79,7 @@ export function indexThrottleMetric(table: Table, kind: 'Read' | 'Write'): MathE
 
 type ThrottleOptions = { label?: string; dimensions?: Record<string, string> }
 
-const throttleEvents = (table: Table, kind: 'Read' | 'Write', { label, dimensions }: ThrottleOptions) =>
+const throttleEvents = (table: ITable, kind: 'Read' | 'Write', { label, dimensions }: ThrottleOptions) =>
   new Metric({
     namespace: 'AWS/DynamoDB',
     metricName: `${kind}ThrottleEvents`,

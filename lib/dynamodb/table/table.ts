@@ -14,7 +14,7 @@ import {
 import pRetry from 'p-retry'
 import { clientConfig, orUnavailable } from '../../aws-sdk.ts'
 import { Unavailable, WriteRejected } from '../../core/errors.ts'
-import { DYNAMODB_ENDPOINT, type Environment, requireEnv, TABLE_NAME } from '../../environment.ts'
+import { DYNAMODB_ENDPOINT, type Environment, PAUSED, requireEnv, TABLE_NAME } from '../../environment.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { retention } from './retention.ts'
@@ -27,7 +27,7 @@ const BATCH_WRITE_ITEMS = 25
 
 /**
  * The table behind the stores. A failed condition is a result, not an error. Every method throws `Unavailable` when
- * DynamoDB throttles or does not answer, and the SDK's own error otherwise.
+ * DynamoDB throttles or does not answer, or while the service is paused, and the SDK's own error otherwise.
  */
 export type Table = ReturnType<typeof openTable>
 
@@ -38,7 +38,11 @@ export function openTable(environment: Environment = process.env) {
     new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
     { marshallOptions: { removeUndefinedValues: true } },
   )
-  const send = ((command: never) => orUnavailable(client.send(command))) as DynamoDBDocumentClient['send']
+  const isPaused = environment[PAUSED] === 'on'
+  const send = (async (command: never) => {
+    if (isPaused) throw new Unavailable(new Error('The service is paused.'))
+    return orUnavailable(client.send(command))
+  }) as DynamoDBDocumentClient['send']
 
   return {
     name,

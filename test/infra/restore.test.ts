@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
+import { findFunctionResource, findResource, findResources, synthesize } from './synthesize.ts'
+
+const NAME = 'AgentExecutionService-Restored-20261123'
+const template = synthesize()
+const paused = synthesize({ paused: true })
+const attached = synthesize({
+  tableName: NAME,
+  monitoring: true,
+  kms: true,
+  deployment: 'canary10Percent5Minutes',
+})
+const live = synthesize({ tableName: NAME, paused: false, monitoring: true })
+
+type Template = typeof template
+
+const variablesOf = (of: Template, variable: string) =>
+  new Set(
+    FUNCTION_NAMES.map(
+      (name) =>
+        findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables[variable],
+    ),
+  )
+
+const switchesOf = (of: Template) => [
+  ...Object.values(findResources(of, 'AWS::Lambda::EventSourceMapping')).map(
+    ({ Properties }) => Properties.Enabled ?? true,
+  ),
+  ...Object.values(findResources(of, 'AWS::Events::Rule')).map(
+    ({ Properties }) => Properties.State === 'ENABLED',
+  ),
+]
+
+describe('tableName', () => {
+  it('is the table of every function, and its indexes those of their permissions', () => {
+    for (const of of [attached, live]) {
+      expect(variablesOf(of, 'TABLE_NAME')).toEqual(new Set([NAME]))
+      const statements = Object.values(findResources(of, 'AWS::IAM::Policy')).flatMap(
+        ({ Properties }) => Properties.PolicyDocument.Statement,
+      )
+      const resources = statements
+        .filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:'))
+        .map(({ Resource }) => JSON.stringify(Resource))
+      expect(resources.length).toBeGreaterThan(FUNCTION_NAMES.length)
+      for (const resource of resources) expect(resource).toContain(`:table/${NAME}`)
+      expect(resources.some((resource) => resource.includes(`:table/${NAME}/index/open-executions`))).toBe(
+        true,
+      )
+    }
+  })
+
+  it('is what the dashboard, the alarms and the output show', () => {
+    const [tableId = ''] = Object.keys(findResources(live, 'AWS::DynamoDB::Table'))
+    const monitoring = ['AWS::CloudWatch::Dashboard', 'AWS::CloudWatch::Alarm'].map((type) =>
+      JSON.stringify(findResources(live, type)),
+    )
+    expect(monitoring[0]).toContain(NAME)
+    for (const text of monitoring) expect(text).not.toContain(tableId)
+    expect(live.findOutputs('TableName').TableName?.Value).toBe(NAME)
+  })
+
+  it('leaves the table of the stack as it is, and creates no other', () => {
+    const tables = (of: Template) => findResources(of, 'AWS::DynamoDB::Table')
+    expect(tables(live)).toEqual(tables(template))
+    const [own] = Object.values(tables(attached))
+    expect(own?.DeletionPolicy).toBe('RetainExceptOnCreate')
+  })
+
+  it('changes nothing else of a live stack', () => {
+    const withoutTable = (of: Template) => {
+      const [tableId = ''] = Object.keys(findResources(of, 'AWS::DynamoDB::Table'))
+      const types = ['AWS::SQS::Queue', 'AWS::Lambda::EventSourceMapping', 'AWS::Events::Rule']
+      return [tableId, types.map((type) => findResources(of, type))]
+    }
+    expect(withoutTable(live)).toEqual(withoutTable(template))
+  })
+
+  it.each(['ab', 'a/b', 'a b', 'x'.repeat(256)])('rejects %j', (tableName) => {
+    expect(() => synthesize({ tableName })).toThrow('Invalid context value tableName')
+  })
+})
+
+describe('paused', () => {
+  it.each<[string, Template, boolean]>([
+    ['by default', template, false],
+    ['paused=true', paused, true],
+    ['tableName', attached, true],
+    ['tableName and paused=false', live, false],
+  ])('with %s', (_, of, isPaused) => {
+    expect(variablesOf(of, 'PAUSED')).toEqual(new Set([isPaused ? 'on' : undefined]))
+    const switches = switchesOf(of)
+    expect(switches.length).toBeGreaterThanOrEqual(3)
+    expect(new Set(switches)).toEqual(new Set([!isPaused]))
+    expect(Object.keys(of.findOutputs('Paused'))).toHaveLength(isPaused ? 1 : 0)
+  })
+
+  it('is deployed at once: the alarms that it raises would undo a canary', () => {
+    attached.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 0)
+    expect(findResource(attached, 'AWS::Events::Rule').Properties.State).toBe('DISABLED')
+  })
+})
