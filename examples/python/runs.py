@@ -12,11 +12,11 @@ import httpx
 from agent_execution_service_client import AuthenticatedClient
 from agent_execution_service_client.api.agents import get_execution, run_agent
 from agent_execution_service_client.models import Execution, Problem, RunAgentBody, RunAgentExecMode
-from agent_execution_service_client.types import Response
+from agent_execution_service_client.types import UNSET, Response, Unset
 
 MAX_ATTEMPTS = 5
 RETRYABLE_STATUSES = (408, 429, 502, 503)
-WAIT_SECONDS = 20  # The service accepts at most 25.
+PAUSE_SECONDS = 1.0  # Between two reads, if the service does not tell.
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # What the generated client raises for a strange body.
 TIMEOUT = httpx.Timeout(10, read=300)  # A synchronous run can take 270 seconds.
 
@@ -63,10 +63,15 @@ def start(client: AuthenticatedClient, agent: str, input: Any, **parameters: Any
 
 
 def wait(client: AuthenticatedClient, execution_id: UUID | str) -> Any:
-    """Wait until an execution is final and return its output. Raise AgentError if it ended in ERROR."""
+    """
+    Wait until an execution is final and return its output. Raise AgentError if it ended in ERROR.
+
+    A read whenever the service asks for it is cheaper than a request that waits. Only the first one waits, for runs that end at once.
+    """
     id = UUID(str(execution_id))
+    prefer: str | Unset = "wait=2"
     while True:
-        execution = _send(get_execution.sync_detailed, id, client=client, prefer=f"wait={WAIT_SECONDS}")
+        execution, retry_after = _send(get_execution.sync_detailed, id, client=client, prefer=prefer)
         if execution["status"] == "SUCCESS":
             return execution["output"]
         if execution["status"] == "ERROR":
@@ -75,6 +80,8 @@ def wait(client: AuthenticatedClient, execution_id: UUID | str) -> Any:
             except UNREADABLE as error:
                 raise _unexpected(error) from error
             raise failure
+        prefer = UNSET
+        time.sleep(retry_after or PAUSE_SECONDS)
 
 
 def _post(
@@ -83,7 +90,8 @@ def _post(
     """All attempts have one idempotency key, so that they lead to one execution."""
     options = {"idempotency_key": str(uuid.uuid4()), **parameters}
     body = RunAgentBody.from_dict(input)
-    return _send(run_agent.sync_detailed, agent, client=client, body=body, exec_mode=mode, **options)
+    output, _ = _send(run_agent.sync_detailed, agent, client=client, body=body, exec_mode=mode, **options)
+    return output
 
 
 def _execution_failed(execution: dict[str, Any]) -> AgentError:
@@ -96,8 +104,8 @@ def _execution_failed(execution: dict[str, Any]) -> AgentError:
     return AgentError({"code": "ExecutionFailed", "status": 500, **members})
 
 
-def _send(operation: Callable[..., Response[Any]], *args: Any, **parameters: Any) -> Any:
-    """Repeat a request after broken connections and responses that ask for it."""
+def _send(operation: Callable[..., Response[Any]], *args: Any, **parameters: Any) -> tuple[Any, float]:
+    """Return the body and `Retry-After`. Repeat a request after broken connections and responses that ask for it."""
     inspect.signature(operation).bind(*args, **parameters)  # An unknown parameter is a TypeError of the caller.
     for attempt in range(1, MAX_ATTEMPTS + 1):
         failure: AgentError
@@ -106,12 +114,12 @@ def _send(operation: Callable[..., Response[Any]], *args: Any, **parameters: Any
         try:
             response = operation(*args, **parameters)
             parsed = response.parsed
+            retry_after = _seconds(response.headers.get("Retry-After", ""))
             if parsed is not None and not isinstance(parsed, Problem):
-                return parsed.to_dict()
+                return parsed.to_dict(), retry_after
             failure = _to_error(response)
             if response.status_code not in RETRYABLE_STATUSES and failure.code != "InternalError":
                 raise failure
-            retry_after = _seconds(response.headers.get("Retry-After", ""))
         except httpx.RequestError as error:
             failure = _client_error("ConnectionFailed", f"The request got no complete response: {error}")
             cause = error

@@ -91,5 +91,8 @@ export const LARGE_BODY_BYTES = 256_000
 /** Default of that limit, in megabytes per minute: about 1,000 write units of the table in each second. */
 export const LARGE_BODY_MB_PER_MINUTE = 60
 
-/** `Retry-After` of a running execution, in seconds. */
-export const RETRY_AFTER_SECONDS = 1
+/**
+ * `Retry-After` of an execution in progress, in seconds: a share of its age, but at least `minSeconds` once it is as
+ * old as that (docs/decisions/0089-waiting-readers.md).
+ */
+export const RETRY_AFTER = { ageShare: 1 / 4, minSeconds: 3, maxSeconds: 60 } as const

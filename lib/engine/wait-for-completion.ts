@@ -21,8 +21,11 @@ type Params = {
   signal?: AbortSignal
 }
 
-const FIRST_POLL_MS = 50
-const MAX_POLL_MS = 1_000
+/**
+ * Between two reads of the status. Longer intervals save reads, but bill more of the time after the end:
+ * docs/decisions/0089-waiting-readers.md has the prices of both.
+ */
+export const INTERVAL_MS = { first: 100, factor: 1.5, max: 1_500 }
 
 /**
  * Waits until an execution is final, and returns it: `IN_PROGRESS` after the timeout, null if it does not exist. Reads
@@ -42,7 +45,8 @@ export async function waitForCompletion({
     return execution && !isFinal(execution) ? 'IN_PROGRESS' : execution
   }
   let isNotified = false
-  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
+  const { first, factor, max } = INTERVAL_MS
+  for (let pollMs = first; ; pollMs = Math.min(pollMs * factor, max)) {
     signal?.throwIfAborted()
     const woken = Promise.withResolvers<boolean>()
     const wake = () => woken.resolve(false)

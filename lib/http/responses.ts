@@ -4,8 +4,9 @@ import type { Access } from '../core/access.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type Execution, hasUsedAllSteps, inputErrorsOf, isFinal } from '../core/execution.ts'
-import { RETRY_AFTER_SECONDS } from '../core/limits.ts'
+import { RETRY_AFTER } from '../core/limits.ts'
 import type { Page } from '../core/ports.ts'
+import { system } from '../system.ts'
 import type { HttpResponse } from './event.ts'
 
 /** The execution record, for polling. @param added optional fields of the record */
@@ -13,9 +14,20 @@ export function toRecordResponse(
   execution: Execution,
   added: Pick<ExecutionRecord, 'adaptedInput'> = {},
 ): HttpResponse {
-  const headers = isFinal(execution) ? {} : { 'Retry-After': String(RETRY_AFTER_SECONDS) }
+  const headers = isFinal(execution) ? {} : retryAfter(execution)
   return { status: 200, body: { ...toExecutionRecord(execution), ...added }, headers }
 }
+
+/** When to read an execution of this age again, in seconds: the older it is, the later. */
+export function retryAfterSeconds(ageSeconds: number): number {
+  const { ageShare, minSeconds, maxSeconds } = RETRY_AFTER
+  const seconds = Math.floor(Math.max(ageSeconds * ageShare, Math.min(ageSeconds, minSeconds)))
+  return Math.min(Math.max(seconds, 1), maxSeconds)
+}
+
+const retryAfter = ({ createdAt }: Execution) => ({
+  'Retry-After': String(retryAfterSeconds((system.now() - Date.parse(createdAt)) / 1000)),
+})
 
 /** The response to a change of an execution, for a token that need not be one that may read it. */
 export const toChangeResponse = (execution: Execution, access: Access): HttpResponse => ({
@@ -50,7 +62,7 @@ export function toOutputResponse(execution: Execution, basePath: string): HttpRe
   if (execution.status === 'IN_PROGRESS') {
     const detail = 'The execution continues. Poll it at the URL in the Location header.'
     throw new ServiceError('ExecutionStillRunning', detail, {
-      headers: { ...headers, 'Retry-After': String(RETRY_AFTER_SECONDS) },
+      headers: { ...headers, ...retryAfter(execution) },
       members: { executionId },
     })
   }

@@ -87,6 +87,28 @@ describe('waitForCompletion', () => {
     expect(await waiting).toMatchObject({ status: 'ERROR' })
   })
 
+  it('reads at growing intervals', async () => {
+    const { seen, wait } = observed()
+    const waiting = wait(25_000)
+    await settle()
+    const gaps: number[] = []
+    for (let now = 0, last = 0, { reads } = seen; now < 20_000; now += 50) {
+      await vi.advanceTimersByTimeAsync(50)
+      if (seen.reads > reads) {
+        gaps.push(now + 50 - last)
+        last = now + 50
+        reads = seen.reads
+      }
+    }
+    expect(gaps.length).toBeLessThanOrEqual(19)
+    expect(gaps[0]).toBe(100)
+    expect(gaps.at(-1)).toBeGreaterThan(1_000)
+    for (const [index, gap] of gaps.slice(1).entries())
+      expect(gap).toBeGreaterThanOrEqual((gaps[index] ?? 0) - 50)
+    await vi.advanceTimersByTimeAsync(5_000)
+    await waiting
+  })
+
   it('returns at its timeout, and null for an execution that no longer exists', async () => {
     const { seen, wait } = observed()
     const waiting = wait(5_000)

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { waitHeaders } from '../../lib/api/parameters.ts'
+import { toRecordResponse } from '../../lib/http/responses.ts'
 import { system } from '../../lib/system.ts'
+import { anExecution } from '../support/engine/executions.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 
 let org: TestOrganization
@@ -69,5 +71,29 @@ describe('the Prefer header', () => {
     ['', 0],
   ])('"%s" waits %i seconds', (prefer, seconds) => {
     expect(waitHeaders.parse({ Prefer: prefer })).toEqual({ Prefer: seconds })
+  })
+})
+
+describe('Retry-After', () => {
+  const after = (ageSeconds: number): number => {
+    const execution = anExecution({ now: system.now() - ageSeconds * 1000 })
+    return Number(toRecordResponse(execution).headers?.['Retry-After'])
+  }
+
+  it('is the age of a new execution, then three seconds, then a quarter of the age up to a minute', () => {
+    expect([-5, 0, 1, 2, 3, 12, 20, 100, 240, 86_400].map(after)).toEqual([1, 1, 1, 2, 3, 3, 5, 25, 60, 60])
+  })
+
+  it('is honored with few reads, the last of them soon after the end', () => {
+    for (const seconds of [1, 5, 20, 60, 300, 3_600]) {
+      let [age, reads] = [0, 0]
+      for (; age < seconds; reads++) age += after(age)
+      expect(reads).toBeLessThan(13 + seconds / 30)
+      expect(age).toBeLessThanOrEqual(seconds * 1.25 + 3)
+    }
+  })
+
+  it('is not sent with a final execution', () => {
+    expect(toRecordResponse({ ...anExecution(), status: 'SUCCESS' }).headers).toEqual({})
   })
 })

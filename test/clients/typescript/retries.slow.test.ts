@@ -68,7 +68,7 @@ describe('run', () => {
     const { client, requests } = await scriptedService([...answers, json(200, success)])
     expect(await client.run('wait', INPUT)).toEqual(OUTPUT)
     expect(requests.slice(1).map(({ method, path, headers }) => [method, path, headers.prefer])).toEqual(
-      Array(3).fill(['GET', `/v1/agent_executions/${ID}`, 'wait=20']),
+      ['wait=2', undefined, undefined].map((prefer) => ['GET', `/v1/agent_executions/${ID}`, prefer]),
     )
   })
 
@@ -192,6 +192,35 @@ describe('maxRetries', () => {
     const { client, requests } = await scriptedService([busy], { maxRetries: 0 })
     expect((await errorOf(client.me())).code).toBe('TooManyRequests')
     expect(requests).toHaveLength(1)
+  })
+})
+
+describe('wait', () => {
+  it('pauses for Retry-After after each response, however long that took', async () => {
+    const running = json(200, { id: ID, status: 'IN_PROGRESS' }, { 'Retry-After': '1' })
+    const slow: Answer = (...parts) => void setTimeout(() => running(...parts), 1_000)
+    const { client, requests } = await scriptedService([slow, running, json(200, success)])
+    expect(await client.wait(ID)).toEqual(success)
+    const [first, second, third] = requests.map(({ at }) => at) as [number, number, number]
+    expect(second - first).toBeGreaterThanOrEqual(1_990)
+    expect(third - second).toBeGreaterThanOrEqual(990)
+  })
+
+  it('lets the service wait where the deadline leaves no time for a pause', async () => {
+    const running = json(200, { id: ID, status: 'IN_PROGRESS' }, { 'Retry-After': '60' })
+    const { client, requests } = await scriptedService([running, json(200, success)], { timeoutMs: 20_000 })
+    expect(await client.wait(ID)).toEqual(success)
+    expect(requests.map(({ headers }) => headers.prefer)).toEqual([
+      'wait=2',
+      expect.stringMatching(/^wait=\d\d$/),
+    ])
+  })
+
+  it('pauses where a service does not wait', async () => {
+    const running = json(200, { id: ID, status: 'IN_PROGRESS' }, { 'Retry-After': '60' })
+    const { client, requests } = await scriptedService(Array(50).fill(running), { timeoutMs: 2_500 })
+    expect((await errorOf(client.wait(ID))).code).toBe('ClientTimeout')
+    expect(requests.length).toBeLessThanOrEqual(4)
   })
 })
 

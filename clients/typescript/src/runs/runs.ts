@@ -17,11 +17,12 @@ import type { Execution, SucceededExecution } from '../records.ts'
 /** A synchronous run is silent for at most 270 seconds. */
 const MAX_RUN_SILENCE_MS = 300_000
 
-/** `Prefer: wait`, in seconds. The service accepts at most 25. */
-const WAIT_SECONDS = 20
+/** `Prefer: wait` of the first read, and the longest that the service accepts. */
+const FIRST_WAIT_SECONDS = 2
+const MAX_WAIT_SECONDS = 25
 
-/** Between two polls of a service that does not wait. */
-const POLL_MS = 1_000
+/** Between two reads, if the service does not tell. */
+const PAUSE_MS = 1_000
 
 /** The request of a run. All requests of one call have the same key, so that they lead to one execution. */
 export type Run = { agent: string; body: string; key: string; parameters: object }
@@ -67,23 +68,34 @@ function runningIdOf(error: unknown): string {
   throw error
 }
 
-/** @throws AgentError `ExecutionFailed`, or `InputSchemaMismatch` if the agent failed on input that does not match */
+/**
+ * Reads the execution whenever the service asks for it (`Retry-After`): a read is cheaper than a request that waits.
+ * The service waits (`Prefer: wait`) for runs that end at once, and when the deadline leaves no time for a pause.
+ * @throws AgentError `ExecutionFailed`, or `InputSchemaMismatch` if the agent failed on input that does not match
+ */
 export async function waitForEnd<Output>(
   connection: Connection,
   call: Call,
   id: string,
 ): Promise<SucceededExecution<Output>> {
   call.executionId = id
-  const spec = { path: executionPath(id), headers: { Prefer: `wait=${WAIT_SECONDS}` } }
+  let waitSeconds = FIRST_WAIT_SECONDS
   for (;;) {
     const startedAt = performance.now()
-    let pauseMs = POLL_MS
-    const execution = await requestJson<Execution<Output>>(connection, call, spec, ({ headers }) => {
-      pauseMs = readRetryAfter(headers) ?? pauseMs
+    let pauseMs = PAUSE_MS
+    const headers: Record<string, string> = waitSeconds > 0 ? { Prefer: `wait=${waitSeconds}` } : {}
+    const spec = { path: executionPath(id), headers }
+    const execution = await requestJson<Execution<Output>>(connection, call, spec, (response) => {
+      pauseMs = readRetryAfter(response.headers) ?? pauseMs
     })
     if (execution.status === 'SUCCESS') return execution as SucceededExecution<Output>
     if (execution.status === 'ERROR') throw executionFailed(execution)
-    await sleep(Math.max(pauseMs - (performance.now() - startedAt), 0), call.signal)
+    const now = performance.now()
+    const remainingMs = call.endsAt - now
+    const hasTime = pauseMs < remainingMs
+    waitSeconds = hasTime ? 0 : Math.min(Math.ceil(remainingMs / 1000), MAX_WAIT_SECONDS)
+    // A service that does not wait is not asked without a pause.
+    await sleep(hasTime ? pauseMs : Math.max(startedAt + PAUSE_MS - now, 0), call.signal)
   }
 }
 
