@@ -1,0 +1,16 @@
+import { PAYLOAD_SIZES } from '../keys/payloads.ts'
+import { markdownTable } from '../report.ts'
+import { exampleRows, fixedRows } from './examples.ts'
+import { readingRows } from './reading.ts'
+import { runRows } from './runs.ts'
+
+/** The tables of docs/costs.md, as Markdown. */
+export async function costTables(): Promise<string[]> {
+  const rows = [
+    ...(await Promise.all(PAYLOAD_SIZES.map(runRows))),
+    await readingRows(),
+    await exampleRows(),
+    fixedRows(),
+  ]
+  return rows.map(markdownTable)
+}

@@ -1,0 +1,68 @@
+import type { Row } from '../report.ts'
+import { addUsage, scaleUsage, storagePrice, sum, toBill, type Usage } from './prices.ts'
+import { CLIENT, meanReading } from './reading.ts'
+import { type Kind, type Load, readUsage, UNDER_LOAD, unitsOf, usageOf } from './usage.ts'
+
+/** US dollars per month of what a stack with the default settings costs without load. */
+const FIXED = {
+  '27 custom metrics': 8.1,
+  'sweeper: 43,200 invocations, 72 queries each': 0.49,
+  'polling of three empty queues: 1.9 million requests': 0.78,
+}
+
+/** Only with the setting `monitoring`. */
+const MONITORING = { 'dashboard and 19 alarms on 38 metrics (setting `monitoring`, off by default)': 6.8 }
+
+const DAYS = 30
+/** `executionRetentionDays` of the examples. */
+const RETAINED_DAYS = 30
+const PAYLOAD_BYTES = 4_000
+
+/** So few that each runs alone, and that X-Ray traces all of them. */
+const ALONE: Load = { runsPerInvocation: 1, tracedShare: 1 }
+
+const EXAMPLES = [
+  { name: '10,000 a day, sync', runsPerDay: 10_000, kind: 'sync', load: ALONE },
+  { name: '10,000 a day, async model', runsPerDay: 10_000, kind: 'async model', load: ALONE },
+  { name: '1,000 a second, sync', runsPerDay: 86_400_000, kind: 'sync', load: UNDER_LOAD },
+  { name: '1,000 a second, async model', runsPerDay: 86_400_000, kind: 'async model', load: UNDER_LOAD },
+] as const
+
+/** What four services cost per month, with clients that wait for the results of asynchronous runs. */
+export async function exampleRows(): Promise<Row[]> {
+  const columns = await Promise.all(
+    EXAMPLES.map(async ({ name, runsPerDay, kind, load }) => {
+      const runs = runsPerDay * DAYS
+      const { storedBytes } = await unitsOf(kind, PAYLOAD_BYTES)
+      const amounts = {
+        ...toBill(scaleUsage(await withReads(kind, load), runs)),
+        Storage: storagePrice(storedBytes * runsPerDay * RETAINED_DAYS),
+        Fixed: sum(Object.values(FIXED)),
+      }
+      return [name, { ...amounts, Total: sum(Object.values(amounts)) }] as const
+    }),
+  )
+  const items = Object.keys(columns[0]?.[1] ?? {}) as (keyof (typeof columns)[0][1])[]
+  return items.map((item) => ({
+    'US$ per month, 4 kB': item,
+    ...Object.fromEntries(columns.map(([name, amounts]) => [name, toDollars(amounts[item])])),
+  }))
+}
+
+/** With the reads of a client that waits, instead of a single one. */
+async function withReads(kind: Kind, load: Load): Promise<Usage> {
+  const usage = await usageOf(kind, PAYLOAD_BYTES, load)
+  if (kind !== 'async model') return usage
+  const reading = await meanReading(CLIENT, PAYLOAD_BYTES, load)
+  const read = await readUsage({ payloadBytes: PAYLOAD_BYTES, load, waitMs: 0, statusReads: 0 })
+  return addUsage(usage, reading.usage, scaleUsage(read, -1))
+}
+
+export const fixedRows = (): Row[] =>
+  Object.entries({ ...FIXED, ...MONITORING }).map(([item, amount]) => ({
+    'without load': item,
+    'US$ per month': amount.toFixed(2),
+  }))
+
+const toDollars = (amount: number): string =>
+  amount < 100 ? amount.toFixed(2) : Math.round(amount).toLocaleString('en-US')

@@ -1,0 +1,76 @@
+/**
+ * US dollars per unit in us-east-1, looked up on 2026-11-21; no free tier, no volume discount.
+ * Sources: https://aws.amazon.com/api-gateway/pricing/ (REST API), https://aws.amazon.com/lambda/pricing/ (Arm),
+ * https://aws.amazon.com/dynamodb/pricing/on-demand/ (standard table class, point-in-time recovery),
+ * https://aws.amazon.com/sqs/pricing/ (standard queue; a message group id has a surcharge),
+ * https://aws.amazon.com/cloudwatch/pricing/, https://aws.amazon.com/xray/pricing/ and
+ * https://aws.amazon.com/ec2/pricing/on-demand/ (transfer to the internet, which all services share)
+ */
+const PRICES = {
+  apiRequest: 3.5e-6,
+  lambdaRequest: 0.2e-6,
+  lambdaGigabyteSecond: 0.0000133334,
+  writeUnit: 0.625e-6,
+  readUnit: 0.125e-6,
+  storedGigabyteMonth: 0.25 + 0.2,
+  queueRequest: 0.4e-6,
+  messageGroup: 0.1e-6,
+  logGigabyte: 0.5,
+  trace: 5e-6,
+  sentGigabyte: 0.09,
+}
+
+/** What one run uses. */
+export type Usage = {
+  apiRequests: number
+  invocations: number
+  gigabyteSeconds: number
+  writeUnits: number
+  readUnits: number
+  queueRequests: number
+  messages: number
+  logBytes: number
+  traces: number
+  sentBytes: number
+}
+
+/** US dollars by service, in the order in which tables show them. */
+export type Bill = Record<
+  | 'API Gateway'
+  | 'Lambda requests'
+  | 'Lambda time'
+  | 'DynamoDB writes'
+  | 'DynamoDB reads'
+  | 'SQS'
+  | 'Logs'
+  | 'Traces'
+  | 'Transfer',
+  number
+>
+
+export const toBill = (usage: Usage): Bill => ({
+  'API Gateway': usage.apiRequests * PRICES.apiRequest,
+  'Lambda requests': usage.invocations * PRICES.lambdaRequest,
+  'Lambda time': usage.gigabyteSeconds * PRICES.lambdaGigabyteSecond,
+  'DynamoDB writes': usage.writeUnits * PRICES.writeUnit,
+  'DynamoDB reads': usage.readUnits * PRICES.readUnit,
+  SQS: usage.queueRequests * PRICES.queueRequest + usage.messages * PRICES.messageGroup,
+  Logs: (usage.logBytes / 1e9) * PRICES.logGigabyte,
+  Traces: usage.traces * PRICES.trace,
+  Transfer: (usage.sentBytes / 1e9) * PRICES.sentGigabyte,
+})
+
+export const totalOf = (bill: Record<string, number>): number => sum(Object.values(bill))
+
+/** Per month. */
+export const storagePrice = (bytes: number): number => (bytes / 1e9) * PRICES.storedGigabyteMonth
+
+export const addUsage = (...usages: Usage[]): Usage => {
+  const names = Object.keys(usages[0] ?? {}) as (keyof Usage)[]
+  return Object.fromEntries(names.map((name) => [name, sum(usages.map((usage) => usage[name]))])) as Usage
+}
+
+export const scaleUsage = (usage: Usage, factor: number): Usage =>
+  Object.fromEntries(Object.entries(usage).map(([name, amount]) => [name, amount * factor])) as Usage
+
+export const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)

@@ -1,0 +1,168 @@
+import { gzipSync } from 'node:zlib'
+import { getFunctionSettings } from '../../infra/functions/function-settings.ts'
+import { unitsPerRun } from '../keys/hot-keys.ts'
+import { payloadOf } from '../keys/payloads.ts'
+import { findScenario, type Scenario, simulate } from '../keys/workload.ts'
+import { addUsage, sum, type Usage } from './prices.ts'
+
+/** Milliseconds of a request to DynamoDB or SQS, and of a function's own work at its share of a core. */
+const ROUND_TRIP_MS = 5
+const PROCESSING_MS = 5
+/** What API Gateway logs of a request. Lambda itself logs only failures: its system log level is WARN. */
+const ACCESS_LOG_BYTES = 600
+/** Status line and headers of a response. */
+const HEADER_BYTES = 600
+/** Of a record without its payloads. */
+const RECORD_BYTES = 500
+/** Responses from this size on are compressed for clients that accept it, which all have done for years. */
+const COMPRESSED_FROM_BYTES = 1_024
+
+/** Fewer than a second of runs, in which a process reads an agent once. Each run costs the same. */
+const RUNS = 160
+
+/** How a run is called and executed. */
+export type Kind = 'sync' | 'cached' | 'async' | 'sync model' | 'async model'
+
+/** `runsPerInvocation`: of model runs of the queue. `tracedShare`: of requests. */
+export type Load = { runsPerInvocation: number; tracedShare: number }
+
+/** X-Ray samples the first request of each second and 5 % of the others; the runner gets ten messages at once. */
+export const UNDER_LOAD: Load = { runsPerInvocation: 10, tracedShare: 0.05 }
+
+export const MODEL_RUN_SECONDS = 20
+
+type Function = 'run-agent' | 'process-execution' | 'get-execution'
+
+/** `waitMs`: for the model, tools, or the end of an execution. `shared`: by how many runs. */
+type Invocation = {
+  function: Function
+  roundTrips: number
+  logBytes: number
+  waitMs?: number
+  shared?: number
+}
+
+/** What a run of this kind uses, with one read of the result of an asynchronous one. */
+export async function usageOf(kind: Kind, payloadBytes: number, load: Load): Promise<Usage> {
+  const { writeUnits, readUnits } = await unitsOf(kind, payloadBytes)
+  const isAsync = kind === 'async' || kind === 'async model'
+  return {
+    ...toUsage(invocationsOf(kind, load), load),
+    writeUnits,
+    readUnits,
+    queueRequests: QUEUE_REQUESTS[kind],
+    messages: isAsync ? 1 : 0,
+    sentBytes: isAsync
+      ? recordBytes(payloadBytes, 1) + recordBytes(payloadBytes, 2)
+      : sentBytesOf(JSON.stringify(payloadOf(payloadBytes))),
+  }
+}
+
+type Read = { payloadBytes: number; load: Load; waitMs: number; statusReads: number }
+
+/** One more read of an execution: a request that waits so long, with so many reads of the status. */
+export async function readUsage({ payloadBytes, load, waitMs, statusReads }: Read): Promise<Usage> {
+  const sync = await unitsOf('sync', payloadBytes)
+  const async = await unitsOf('async', payloadBytes)
+  return {
+    ...toUsage([{ ...READ, waitMs }], load),
+    readUnits: (async.readUnits - sync.readUnits) * (1 + statusReads),
+    sentBytes: recordBytes(payloadBytes, 1),
+  }
+}
+
+type Units = { writeUnits: number; readUnits: number; storedBytes: number }
+
+const knownUnits = new Map<string, Promise<Units>>()
+
+/** Units of the table that a run of this kind consumes, and what it stores. */
+export function unitsOf(kind: Kind, payloadBytes: number): Promise<Units> {
+  const key = `${kind} ${payloadBytes}`
+  const units = knownUnits.get(key) ?? countUnits(kind, payloadBytes)
+  knownUnits.set(key, units)
+  return units
+}
+
+async function countUnits(kind: Kind, payloadBytes: number): Promise<Units> {
+  const simulation = await simulate(scenarioOf(kind), { runs: RUNS, seed: 1, payloadBytes })
+  const units = [...unitsPerRun(simulation).values()]
+  return {
+    writeUnits: sum(units.map(({ writes }) => writes)),
+    readUnits: sum(units.map(({ reads }) => reads)),
+    storedBytes: sum(Object.values(simulation.usage.storedBytes())) / simulation.runs,
+  }
+}
+
+/** Runs without a tenant, of agents in use. */
+function scenarioOf(kind: Kind): Scenario {
+  const scenarios = {
+    sync: findScenario('hot agent', 'sync'),
+    cached: findScenario('hot cached result', 'cached'),
+    async: findScenario('hot agent', 'async'),
+    // One write unit less, the claim, for one that is called synchronously.
+    'sync model': findScenario('even', 'model'),
+    'async model': findScenario('even', 'model'),
+  }
+  return { ...scenarios[kind], tenants: null }
+}
+
+const ACCEPT: Invocation = { function: 'run-agent', roundTrips: 2, logBytes: 350 }
+const PROCESS: Invocation = { function: 'process-execution', roundTrips: 2, logBytes: 550 }
+const READ: Invocation = { function: 'get-execution', roundTrips: 1, logBytes: 300 }
+
+/** The claim, five steps, a renewal with the first one, four tool results with a read of the lease each, the finish. */
+const MODEL = { roundTrips: 16, waitMs: MODEL_RUN_SECONDS * 1000 }
+
+/** Send, receive and delete. Model runs also change the visibility timeout after 1 s, and by the heartbeat at 10 s. */
+const QUEUE_REQUESTS: Record<Kind, number> = {
+  sync: 0,
+  cached: 0,
+  async: 3,
+  'sync model': 0,
+  'async model': 5,
+}
+
+function invocationsOf(kind: Kind, { runsPerInvocation }: Load): Invocation[] {
+  switch (kind) {
+    case 'sync':
+      return [{ ...ACCEPT, logBytes: 900 }]
+    case 'cached':
+      return [{ ...ACCEPT, logBytes: 950 }]
+    case 'async':
+      return [ACCEPT, PROCESS, READ]
+    case 'sync model':
+      return [{ ...ACCEPT, ...MODEL, logBytes: 900 }]
+    case 'async model':
+      return [ACCEPT, { ...PROCESS, ...MODEL, shared: runsPerInvocation }, READ]
+  }
+}
+
+function toUsage(invocations: Invocation[], { tracedShare }: Load): Usage {
+  return addUsage(
+    ...invocations.map(({ function: name, roundTrips, logBytes, waitMs = 0, shared = 1 }) => {
+      const isRequest = name !== 'process-execution'
+      const seconds = (PROCESSING_MS + roundTrips * ROUND_TRIP_MS + waitMs) / 1000
+      return {
+        apiRequests: isRequest ? 1 : 0,
+        invocations: 1 / shared,
+        gigabyteSeconds: (seconds * getFunctionSettings(name).memoryMb) / 1024 / shared,
+        writeUnits: 0,
+        readUnits: 0,
+        queueRequests: 0,
+        messages: 0,
+        logBytes: logBytes + (isRequest ? ACCESS_LOG_BYTES : 0),
+        traces: tracedShare / shared,
+        sentBytes: 0,
+      }
+    }),
+  )
+}
+
+/** Of a record with its input, and with its output once it is final. */
+const recordBytes = (payloadBytes: number, payloads: 1 | 2): number =>
+  sentBytesOf(JSON.stringify(Array(payloads).fill(payloadOf(payloadBytes))), RECORD_BYTES)
+
+function sentBytesOf(json: string, otherBytes = 0): number {
+  const isCompressed = json.length + otherBytes >= COMPRESSED_FROM_BYTES
+  return HEADER_BYTES + otherBytes + (isCompressed ? gzipSync(json).length : json.length)
+}
