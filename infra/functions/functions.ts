@@ -13,6 +13,7 @@ import {
   LoggingFormat,
   RecursiveLoop,
   Runtime,
+  SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda'
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
@@ -88,6 +89,9 @@ function createFunction(
     role,
     logGroup,
     loggingFormat: LoggingFormat.JSON,
+    // Of invocations, Lambda then logs only failures and timeouts:
+    // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+    systemLogLevelV2: SystemLogLevel.WARN,
     tracing: Tracing.ACTIVE,
     ...(name === 'stream-events' &&
       settings.streamConcurrency && { reservedConcurrentExecutions: settings.streamConcurrency }),

@@ -106,7 +106,7 @@ describe('the functions', () => {
       Architectures: ['arm64'],
       Handler: 'index.handler',
       TracingConfig: { Mode: 'Active' },
-      LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } },
+      LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN', LogGroup: { Ref: expect.any(String) } },
     })
     expect(findFunctionResource(template, 'AWS::Logs::LogGroup', name).Properties.RetentionInDays).toBe(30)
   })
