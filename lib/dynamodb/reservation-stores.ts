@@ -3,8 +3,8 @@ import type { JsonObject } from '../core/json/json.ts'
 import { DEADLINE_MS } from '../core/limits.ts'
 import type { CacheEntry, CacheStore, IdempotencyStore, Reservation } from '../core/ports.ts'
 import { anyOf } from './table/expressions.ts'
-import { cacheKey, executionKey, idempotencyKey } from './table/keys.ts'
-import { fitsInline, loadIfComplete, type StoredPayload } from './table/payload.ts'
+import { cacheKey, executionKey, idempotencyKey, type Key } from './table/keys.ts'
+import { loadIfComplete, type StoredPayload, toInlinePayload } from './table/payload.ts'
 import { timeToLive } from './table/retention.ts'
 import { type Condition, type Item, pick, type Table } from './table/table.ts'
 
@@ -31,12 +31,12 @@ export function cacheStore(table: Table): CacheStore {
     },
 
     async store({ key, executionId, output, expiresAt }) {
-      const json = JSON.stringify(output)
+      const inline = toInlinePayload(JSON.stringify(output))
       const expiries = [expiresAt, table.expiryOf(executionId)].filter((expiry) => expiry !== null)
       const item = {
         ...cacheKey(key),
         executionId,
-        ...(fitsInline(json) ? { output: { json } } : { isInRecord: true }),
+        ...(inline ? { output: inline } : { isInRecord: true }),
         ...(expiries.length > 0 && expiresAtMs(Math.min(...expiries))),
       }
       await table.put(item, belongsTo(executionId))
@@ -65,8 +65,8 @@ async function entryFromItem(table: Table, item: Item): Promise<CacheEntry> {
   const executionId = String(item.executionId)
   const holder = item.isInRecord ? await table.get(executionKey(executionId), { consistent: true }) : item
   const stored = holder?.output as StoredPayload | undefined
-  const output = stored ? ((await loadIfComplete(table, executionId, stored)) as JsonObject | null) : null
-  return { executionId, output }
+  const output = stored ? await loadIfComplete(table, holder as Item & Key, stored) : null
+  return { executionId, output: output as JsonObject | null }
 }
 
 /** Idempotency keys of clients, each bound to the execution of its first request. */

@@ -25,6 +25,7 @@ import {
   tenantShard,
 } from '../table/keys.ts'
 import { loadPayload, type StoredPayload, storePayload } from '../table/payload.ts'
+import { orCorrupt, readText, type StoredText, toStoredText } from '../table/stored-text.ts'
 import type { Item, Table } from '../table/table.ts'
 
 type PlainField = Exclude<keyof ExecutionSummary, 'error' | 'lastError' | 'lease'>
@@ -82,12 +83,12 @@ export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
   output?: StoredPayload
   inputAdaptations?: StoredPayload
   /** JSON */
-  error?: string
+  error?: StoredText
   /** JSON */
-  lastError?: string
+  lastError?: StoredText
   leaseOwner?: string
   leaseExpiresAt?: number
-  logs?: string
+  logs?: StoredText
   /** The worker that finished it. Shows a worker whose write was repeated that its own write succeeded. */
   finishedBy?: string
   feedback?: StoredPayload
@@ -124,14 +125,14 @@ export function toSummary(item: ExecutionItem): ExecutionSummary {
   return {
     ...plain,
     usage: totalUsage(plain),
-    error: error ? (JSON.parse(error) as ExecutionError) : null,
-    lastError: lastError ? (JSON.parse(lastError) as ExecutionError) : null,
+    error: parseError(error, plain.id),
+    lastError: parseError(lastError, plain.id),
     lease: leaseOwner && leaseExpiresAt ? { owner: leaseOwner, expiresAt: leaseExpiresAt } : null,
   }
 }
 
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
-  const { input, inputAdaptations, output, feedback, error, lastError, lease, ...plain } = execution
+  const { input, inputAdaptations, output, feedback, error, lastError, logs, lease, ...plain } = execution
   const { id, organizationId, agentId, tenantId } = plain
   const listShard = shardOf(id, LIST_SHARDS)
   const isOpen = execution.status === 'IN_PROGRESS'
@@ -152,8 +153,9 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     output: output ? await store('output', output) : undefined,
     inputAdaptations: inputAdaptations.length > 0 ? await store('adaptations', inputAdaptations) : undefined,
     feedback: feedback ? await store('feedback', feedback) : undefined,
-    error: toJson(error),
-    lastError: toJson(lastError),
+    error: error ? storeError(error) : undefined,
+    lastError: lastError ? storeError(lastError) : undefined,
+    logs: logs === null ? undefined : toStoredText(logs),
     leaseOwner: lease?.owner,
     leaseExpiresAt: lease?.expiresAt,
   }
@@ -175,7 +177,8 @@ export function refersTo(item: Item | null, name: string): boolean {
 /** @throws MissingChunk */
 async function fromItem(table: Table, stored: Item): Promise<Execution> {
   const item = stored as ExecutionItem
-  const load = loadPayload.bind(null, table, item.id)
+  const key = executionKey(item.id)
+  const load = loadPayload.bind(null, table, key)
   const [input, output, feedback, inputAdaptations] = await Promise.all([
     load(item.input, parseStoredJson),
     item.output ? load(item.output) : null,
@@ -188,11 +191,18 @@ async function fromItem(table: Table, stored: Item): Promise<Execution> {
     inputAdaptations: inputAdaptations as InputAdaptation[],
     output: output as JsonObject | null,
     feedback: feedback as Feedback | null,
-    logs: item.logs ?? null,
+    logs: item.logs === undefined ? null : readText(item.logs, key),
   }
 }
 
-const toJson = (value: ExecutionError | null) => (value ? JSON.stringify(value) : undefined)
+export const storeError = (error: ExecutionError): StoredText => toStoredText(JSON.stringify(error))
+
+function parseError(stored: StoredText | undefined, id: string): ExecutionError | null {
+  if (stored === undefined) return null
+  const key = executionKey(id)
+  const json = readText(stored, key)
+  return orCorrupt(key, () => JSON.parse(json))
+}
 
 /** Without the values that missing attributes stand for. */
 function withoutMissing(fields: object): Item {

@@ -5,6 +5,7 @@ import type { ExecutionListParams, ExecutionStore, Page } from '../../core/ports
 import { agentShard, ownedShard, statusShard, tenantShard } from '../table/keys.ts'
 import { payloadBytes } from '../table/payload.ts'
 import { listRecords, type ShardedQuery } from '../table/sharded-list.ts'
+import { textBytes } from '../table/stored-text.ts'
 import type { Condition, Item, Table } from '../table/table.ts'
 import { type ExecutionItem, loadExecution, SUMMARY_ATTRIBUTES, toSummary } from './execution-item.ts'
 
@@ -101,5 +102,6 @@ function isEqual(filter: { agentId?: string | null; tenantId?: string | null }):
 /** Approximate size of the record as JSON. */
 function recordBytes({ input, output, feedback, inputAdaptations, error, logs }: ExecutionItem): number {
   const payloads = [input, output, feedback, inputAdaptations].map(payloadBytes)
-  return payloads.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(`${error ?? ''}${logs ?? ''}`))
+  const texts = [error ?? '', logs ?? ''].map(textBytes)
+  return [...payloads, ...texts].reduce((sum, bytes) => sum + bytes, 0)
 }

@@ -3,6 +3,7 @@ import * as transitions from '../../core/transitions.ts'
 import type { Change, Condition } from '../table/expressions.ts'
 import { childKey, executionKey } from '../table/keys.ts'
 import { storePayload } from '../table/payload.ts'
+import { toStoredText } from '../table/stored-text.ts'
 import { type Item, NOT_EXISTS, type Table } from '../table/table.ts'
 import { cleanUp, deleteExecution, listCleanups } from './cleanup.ts'
 import {
@@ -11,6 +12,7 @@ import {
   readRecord,
   SUMMARY_ATTRIBUTES,
   statusKey,
+  storeError,
   toItem,
   toSummary,
   withoutNulls,
@@ -147,11 +149,12 @@ const OPEN_ATTRIBUTES = ['openShard', 'openUntil']
 
 /** The update of a transition, without its guard and its output (which may be stored in chunks). */
 function toChange({ set, add, claimedAt }: transitions.Transition): Change {
-  const { lease, error, lastError, output: _, ...plain } = set
+  const { lease, error, lastError, logs, output: _, ...plain } = set
   const values = {
     ...plain,
-    ...('error' in set && { error: error && JSON.stringify(error) }),
-    ...('lastError' in set && { lastError: lastError && JSON.stringify(lastError) }),
+    ...('error' in set && { error: error && storeError(error) }),
+    ...('lastError' in set && { lastError: lastError && storeError(lastError) }),
+    ...('logs' in set && { logs: logs && toStoredText(logs) }),
     ...('lease' in set && { leaseOwner: lease?.owner ?? null, leaseExpiresAt: lease?.expiresAt ?? null }),
   }
   const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'

@@ -24,7 +24,15 @@ import {
   lessonOrder,
   lessonShard,
 } from '../table/keys.ts'
-import { deletePayload, type StoredPayload, scheduleCleanup, storePayload } from '../table/payload.ts'
+import {
+  deletePayload,
+  isInline,
+  payloadBytes,
+  readInlinePayload,
+  type StoredPayload,
+  scheduleCleanup,
+  storePayload,
+} from '../table/payload.ts'
 import { INDEXES } from '../table/schema.ts'
 import { listRecords } from '../table/sharded-list.ts'
 import { type Condition, type Item, pick, queryPages, type Table } from '../table/table.ts'
@@ -128,7 +136,7 @@ function toLesson(
   embedding: Embedding | null,
 ): Pick<ExecutionItem, (typeof LESSON_ATTRIBUTES)[number]> | null {
   const { id, agentId, tenantId = null } = item
-  const input = parseIfSmall(item.input, parseStoredJson)
+  const input = parseIfSmall(item, 'input', parseStoredJson)
   const byReview = review && exampleOf(item, review)
   const example = byReview ?? exampleOf(item, feedback)
   if (!input || !example) return null
@@ -147,12 +155,14 @@ function toLesson(
 }
 
 /** What the feedback makes of the execution; null if it is no example. */
-function exampleOf({ output }: ExecutionItem, stored: StoredPayload): { isCorrected: boolean } | null {
-  if (!('json' in stored)) return null
-  const { rating, correctedOutput } = JSON.parse(stored.json) as Feedback
+function exampleOf(item: ExecutionItem, stored: StoredPayload): { isCorrected: boolean } | null {
+  if (!isInline(stored)) return null
+  const { rating, correctedOutput } = readInlinePayload(stored, executionKey(item.id), JSON.parse) as Feedback
   if (correctedOutput !== null)
-    return fitsExample(JSON.stringify(correctedOutput)) ? { isCorrected: true } : null
-  return rating === 1 && parseIfSmall(output, JSON.parse) ? { isCorrected: false } : null
+    return Buffer.byteLength(JSON.stringify(correctedOutput)) <= MAX_EXAMPLE_BYTES
+      ? { isCorrected: true }
+      : null
+  return rating === 1 && parseIfSmall(item, 'output', JSON.parse) ? { isCorrected: false } : null
 }
 
 function fromLesson(item: Item): Lesson {
@@ -204,10 +214,12 @@ function toExample(
   if (!isInScope || item.deleted || item.status === 'IN_PROGRESS') return null
   const review = item.review ?? (item.feedbackIsNoReview ? undefined : item.feedback)
   const stored = teachers === 'all' ? item.feedback : review
-  if (stored && !('json' in stored)) return null
-  const feedback = stored ? (parseStoredJson(stored.json) as unknown as Feedback) : null
-  const input = parseIfSmall(item.input, parseStoredJson)
-  const output = feedback?.correctedOutput ?? parseIfSmall(item.output, JSON.parse)
+  if (stored && !isInline(stored)) return null
+  const feedback = stored
+    ? (readInlinePayload(stored, executionKey(item.id), parseStoredJson) as unknown as Feedback)
+    : null
+  const input = parseIfSmall(item, 'input', parseStoredJson)
+  const output = feedback?.correctedOutput ?? parseIfSmall(item, 'output', JSON.parse)
   if (!input || !output) return null
   return {
     id: item.id,
@@ -224,11 +236,13 @@ function toExample(
 }
 
 function parseIfSmall(
-  payload: StoredPayload | undefined,
+  item: ExecutionItem,
+  name: 'input' | 'output',
   parse: (text: string) => unknown,
 ): JsonObject | null {
-  if (!payload || !('json' in payload) || !fitsExample(payload.json)) return null
-  return parse(payload.json) as JsonObject
+  const payload = item[name]
+  if (!payload || !isInline(payload) || payloadBytes(payload) > MAX_EXAMPLE_BYTES) return null
+  return readInlinePayload(payload, executionKey(item.id), parse) as JsonObject
 }
 
-const fitsExample = (json: string): boolean => Buffer.byteLength(json) <= EXAMPLES_TOKENS * BYTES_PER_TOKEN
+const MAX_EXAMPLE_BYTES = EXAMPLES_TOKENS * BYTES_PER_TOKEN

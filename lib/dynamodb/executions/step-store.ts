@@ -37,7 +37,7 @@ export function stepStore(table: Table): StepStore {
       const content = await storePayload(table, target, result)
       if (await table.put({ ...key, content }, NOT_EXISTS)) return result
       const kept = await table.get(key, { consistent: true })
-      const stored = kept && (await loadIfComplete(table, executionId, kept.content as StoredPayload))
+      const stored = kept && (await loadIfComplete(table, key, kept.content as StoredPayload))
       return (stored as CallResult | null) ?? result
     },
 
@@ -59,7 +59,7 @@ export function stepStore(table: Table): StepStore {
     async read({ executionId }) {
       const steps: RecordedStep[] = []
       for await (const item of readItems(table, executionId, 1)) {
-        if (!(await addTo(steps, table, executionId, item))) break
+        if (!(await addTo(steps, table, item))) break
       }
       return steps
     },
@@ -79,7 +79,7 @@ export function stepStore(table: Table): StepStore {
           // The step whose results do not fit goes to the next page.
           if (isFull && items.length > 1) return endPage(items.slice(0, -1))
         } else if (items.length === limit || (isFull && items.length > 0)) return endPage(items)
-        if (!(await addTo(items, table, executionId, item))) break
+        if (!(await addTo(items, table, item))) break
       }
       return { items, next: null }
     },
@@ -105,9 +105,9 @@ async function readLast(table: Table, executionId: string) {
 const isResult = ({ sk }: Item): boolean => String(sk).includes('#CALL#')
 
 /** False if the content of a step is missing: the journal is closed, the step deleted, or its writer lost the lease. */
-async function addTo(steps: RecordedStep[], table: Table, executionId: string, item: Item): Promise<boolean> {
+async function addTo(steps: RecordedStep[], table: Table, item: Item): Promise<boolean> {
   if (!item.content) return false
-  const content = await loadIfComplete(table, executionId, item.content as StoredPayload)
+  const content = await loadIfComplete(table, item as Item & Key, item.content as StoredPayload)
   if (!isResult(item)) {
     if (content) steps.push({ step: content as Step, results: new Map() })
     return content !== null

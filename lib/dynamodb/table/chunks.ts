@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { Key } from './keys.ts'
+import { CorruptItem } from './stored-text.ts'
 import type { Item, Table } from './table.ts'
 
 /** Below DynamoDB's limit of 400 KB for an item, with room for the key. */
@@ -56,13 +57,26 @@ async function waitForTurn(pk: string, bytes: number): Promise<void> {
   if (at > now) await sleep(at - now)
 }
 
-/** @throws MissingChunk */
-export async function readChunks(table: Table, chunks: number, keyOf: KeyOf): Promise<string> {
+/**
+ * @param maxBytes of the text
+ * @throws MissingChunk
+ * @throws CorruptItem
+ */
+export async function readChunks(
+  table: Table,
+  chunks: number,
+  keyOf: KeyOf,
+  { maxBytes }: { maxBytes?: number } = {},
+): Promise<string> {
   const keys = Array.from({ length: chunks }, (_, chunk) => keyOf(chunk))
   const items = await table.getMany(keys, { consistent: true })
   if (items.length !== chunks)
     throw new MissingChunk(`Found ${items.length} of ${chunks} chunks of ${keys[0]?.pk}.`)
-  return (await decompress(Buffer.concat(items.map(dataOf)))).toString()
+  const options = maxBytes === undefined ? {} : { maxOutputLength: maxBytes }
+  const text = await decompress(Buffer.concat(items.map(dataOf)), options).catch((error: unknown) => {
+    throw new CorruptItem(keyOf(0), error)
+  })
+  return text.toString()
 }
 
 /** The text was deleted, or replaced since its reference was read. */

@@ -4,22 +4,36 @@ import {
   CLEANUP_SHARDS,
   cleanupKey,
   cleanupShard,
+  executionIdOf,
   type Key,
   payloadKey,
   payloadName,
   shardOf,
 } from './keys.ts'
+import { type CompressedText, orCorrupt, readText, textBytes, toStoredText } from './stored-text.ts'
 import type { Item, Table } from './table.ts'
 
 /** Payloads of up to this many bytes of JSON are stored in the record, so that a small run needs no other item. */
 const INLINE_BYTES = 16_000
 
-/** The JSON of a payload, or the name and the number of its chunks in the execution's partition. */
-export type StoredPayload =
-  | { json: string }
-  | { name: string; chunks: number; encoding: 'gzip'; bytes: number }
+/** The JSON of a payload, or the name and the number of its chunks in the execution's partition. `bytes`: of JSON. */
+export type StoredPayload = InlinePayload | { name: string; chunks: number; encoding: 'gzip'; bytes: number }
+export type InlinePayload = { json: string } | CompressedText
 
-export const fitsInline = (json: string): boolean => Buffer.byteLength(json) <= INLINE_BYTES
+/** Null if the payload is too large to be stored in the item that has it. */
+export function toInlinePayload(json: string): InlinePayload | null {
+  if (Buffer.byteLength(json) > INLINE_BYTES) return null
+  const text = toStoredText(json)
+  return typeof text === 'string' ? { json: text } : text
+}
+
+export const isInline = (payload: StoredPayload): payload is InlinePayload => !('name' in payload)
+
+/** @throws CorruptItem */
+export function readInlinePayload<T>(payload: InlinePayload, holder: Key, parse: (json: string) => T): T {
+  const json = readText('json' in payload ? payload.json : payload, holder)
+  return orCorrupt(holder, () => parse(json))
+}
 
 type Target = {
   executionId: string
@@ -43,7 +57,8 @@ export async function storePayload(
   value: unknown,
 ): Promise<StoredPayload> {
   const json = JSON.stringify(value)
-  if (fitsInline(json)) return { json }
+  const inline = toInlinePayload(json)
+  if (inline) return inline
   const name = payloadName(holder, writer)
   await scheduleCleanup(table, executionId, name, writtenAt)
   const keyOf = (chunk: number) => payloadKey(executionId, name, chunk)
@@ -69,27 +84,27 @@ export const cleanupAttributes = (executionId: string, dueAt: number): Item => (
 })
 
 /**
+ * @param holder the item that refers to the payload
  * @param parse `parseStoredJson` for what a client sent: it keeps digits that a double cannot hold
  * @throws MissingChunk
+ * @throws CorruptItem
  */
 export async function loadPayload(
   table: Table,
-  executionId: string,
+  holder: Key,
   payload: StoredPayload,
   parse: (json: string) => unknown = JSON.parse,
 ): Promise<unknown> {
-  if ('json' in payload) return parse(payload.json)
-  const { name, chunks } = payload
-  return parse(await readChunks(table, chunks, (chunk) => payloadKey(executionId, name, chunk)))
+  if (isInline(payload)) return readInlinePayload(payload, holder, parse)
+  const { name, chunks, bytes } = payload
+  const keyOf = (chunk: number) => payloadKey(executionIdOf(holder.pk), name, chunk)
+  const json = await readChunks(table, chunks, keyOf, { maxBytes: bytes })
+  return orCorrupt(holder, () => parse(json))
 }
 
 /** Null if a chunk is missing: the payload was deleted, or its writer had lost the lease. */
-export function loadIfComplete(
-  table: Table,
-  executionId: string,
-  payload: StoredPayload,
-): Promise<unknown | null> {
-  return loadPayload(table, executionId, payload).catch((error: unknown) => {
+export function loadIfComplete(table: Table, holder: Key, payload: StoredPayload): Promise<unknown | null> {
+  return loadPayload(table, holder, payload).catch((error: unknown) => {
     if (error instanceof MissingChunk) return null
     throw error
   })
@@ -100,7 +115,7 @@ export async function deletePayload(
   executionId: string,
   payload: StoredPayload | undefined,
 ): Promise<void> {
-  if (!payload || 'json' in payload) return
+  if (!payload || isInline(payload)) return
   const { name, chunks } = payload
   const keys = Array.from({ length: chunks }, (_, chunk) => payloadKey(executionId, name, chunk))
   await table.writeMany([...keys, cleanupKey(executionId, name)].map((key) => ({ delete: key })))
@@ -109,5 +124,5 @@ export async function deletePayload(
 /** Size of the payload's JSON in bytes. */
 export function payloadBytes(payload: StoredPayload | undefined): number {
   if (!payload) return 0
-  return 'json' in payload ? Buffer.byteLength(payload.json) : payload.bytes
+  return 'json' in payload ? textBytes(payload.json) : payload.bytes
 }

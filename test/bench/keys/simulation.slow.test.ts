@@ -11,6 +11,7 @@ import {
 import { PAYLOAD_SIZES, payloadOf } from '../../../bench/keys/payloads.ts'
 import { createId, createRandom } from '../../../bench/keys/random.ts'
 import { type RunKind, runWalker } from '../../../bench/keys/run-walker.ts'
+import { sizeRows } from '../../../bench/keys/size-rows.ts'
 import { findScenario, type Scenario, simulate } from '../../../bench/keys/workload.ts'
 import { LIST_SHARDS, OPEN_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
@@ -60,6 +61,28 @@ describe('countingTable', () => {
       expect({ reads: sum('reads'), writes: sum('writes') }).toEqual({ reads: readUnits, writes: writeUnits })
     },
   )
+})
+
+describe('sizeRows', () => {
+  it.each([
+    ['sync', '4,000', 1.5],
+    ['sync', '15,000', 2.6],
+    ['async', '4,000', 1.5],
+    ['async', '15,000', 2.8],
+    ['model', '4,000', 1.5],
+    ['model', '15,000', 2.6],
+    ['cached', '4,000', 1.7],
+    ['cached', '15,000', 3.7],
+  ] as const)(
+    'a %s run with %s bytes in and out writes %f times the units of 100 bytes at most',
+    async (run, bytes, multiple) => {
+      rows ??= sizeRows({ seed: 1 })
+      const row = (await rows).find((one) => one.run === run && one.bytes === bytes)
+      expect(Number(row?.['written, multiple'])).toBeLessThanOrEqual(multiple)
+      expect(Number(row?.['written, multiple'])).toBeGreaterThan(1)
+    },
+  )
+  let rows: ReturnType<typeof sizeRows> | undefined
 })
 
 describe('payloadOf', () => {

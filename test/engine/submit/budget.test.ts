@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { payloadOf } from '../../../bench/keys/payloads.ts'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { RunQueue } from '../../../lib/core/ports.ts'
@@ -100,6 +101,19 @@ describe('a warm sync run', () => {
       requests: { PutItem: 1, UpdateItem: 1 },
       readUnits: 0,
       writeUnits: 8,
+    })
+  })
+
+  it.each([
+    [4_000, 1.5],
+    [15_000, 2.6],
+  ])('with %i bytes in and out costs two writes, and %f times the units at most', async (bytes, multiple) => {
+    const json = JSON.stringify(payloadOf(bytes - JSON.stringify({ text: '' }).length))
+    const large = () => run('echo', { text: json.replaceAll('"', "'") })
+    await expectWarmCost(large, large, {
+      requests: { PutItem: 1, UpdateItem: 1 },
+      readUnits: 0,
+      writeUnits: expect.toSatisfy((units: number) => units <= 8 * multiple),
     })
   })
 

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, inject, it } from 'vitest'
+import { payloadOf } from '../../../bench/keys/payloads.ts'
+import { type Execution, NO_USAGE, type Outcome } from '../../../lib/core/execution.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
+import { parseJson } from '../../../lib/core/json/parse-json.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
+import { cacheStore } from '../../../lib/dynamodb/reservation-stores.ts'
+import { cacheKey, executionKey, stepKey } from '../../../lib/dynamodb/table/keys.ts'
+import { CorruptItem } from '../../../lib/dynamodb/table/stored-text.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { anExecution, leased, modelStep, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
+import { scanTable } from '../../support/tables/scan-table.ts'
+
+const AT = new Date().toISOString()
+const OWNER = 'me'
+
+/** An object whose JSON has this many bytes. */
+const padded = (bytes: number): JsonObject => ({
+  text: 'x'.repeat(bytes - JSON.stringify({ text: '' }).length),
+})
+/** One that gzip reduces to three quarters. */
+const random = (bytes: number): JsonObject => ({
+  text: randomBytes(bytes)
+    .toString('base64')
+    .slice(0, bytes - 11),
+})
+
+describe.each(EMULATORS)('payloads on %s', (emulator) => {
+  const table = tableOn(emulator)
+  const store = executionStore(table)
+
+  async function finished(input: JsonObject, output: JsonObject, logs = ''): Promise<Execution> {
+    const execution = anExecution({ input, lease: { owner: OWNER, expiresAt: Date.now() + 60_000 } })
+    await store.create({ execution })
+    const outcome: Outcome = { status: 'SUCCESS', output, steps: 0, usage: NO_USAGE, model: null, logs }
+    await store.finish({ execution: leased(execution, OWNER), outcome, finishedAt: AT })
+    return execution
+  }
+  const recordOf = async ({ id }: { id: string }) =>
+    (await table.get(executionKey(id), { consistent: true })) ?? {}
+  const attributesOf = async (execution: Execution) => {
+    const { input, output } = (await recordOf(execution)) as Record<string, object>
+    return { input: Object.keys(input ?? {}), output: Object.keys(output ?? {}) }
+  }
+
+  it.each([
+    [999, ['json']],
+    [1_000, ['bytes', 'gzip']],
+    [15_999, ['bytes', 'gzip']],
+    [16_000, ['bytes', 'gzip']],
+    [16_001, ['bytes', 'chunks', 'encoding', 'name']],
+  ])('of %i bytes are read as they were written', async (bytes, attributes) => {
+    const execution = await finished(padded(bytes), random(bytes))
+    expect(await store.get(execution)).toMatchObject({
+      input: padded(bytes),
+      output: { text: expect.any(String) },
+    })
+    const { input, output } = await attributesOf(execution)
+    expect({ input: input.sort(), output: output.sort() }).toEqual({ input: attributes, output: attributes })
+  })
+
+  it('keep every digit, key and character when they are compressed', async () => {
+    const json = `{"n":[${'12345678901234567890.10,'.repeat(200)}1],"constructor":{"__proto__":"\\u0000 é 😀 \\ud800"}}`
+    const input = parseJson(json) as JsonObject
+    const execution = await finished(input, payloadOf(4_000), '😀 log\n'.repeat(400))
+    expect((await attributesOf(execution)).input).toContain('gzip')
+    expect(await store.get(execution)).toMatchObject({
+      input,
+      output: payloadOf(4_000),
+      logs: '😀 log\n'.repeat(400),
+    })
+    expect(JSON.stringify((await store.get(execution))?.input)).toBe(JSON.stringify(input))
+  })
+
+  it('are compressed in the record, in steps, in tool results and in the cache', async () => {
+    const { id, organizationId } = await finished(
+      payloadOf(4_000),
+      payloadOf(4_000),
+      'a line\n'.repeat(1_000),
+    )
+    const feedback = { rating: 1 as const, correctedOutput: payloadOf(4_000), note: null, updatedAt: AT }
+    await store.giveFeedback({ id, organizationId, feedback, writer: system.newId() })
+    await store.giveFeedback({ id, organizationId, feedback, writer: system.newId(), isReview: false })
+    const steps = stepStore(table)
+    const step = modelStep({ text: 'x'.repeat(4_000) })
+    await steps.append({ executionId: id, owner: OWNER, step, progress: NO_PROGRESS })
+    const result = { callId: 'call', value: payloadOf(4_000), startedAt: AT, finishedAt: AT } as never
+    await steps.appendResult({ executionId: id, number: 1, result })
+    const cache = cacheStore(table)
+    await cache.reserve({ key: id, executionId: id, replaces: null, now: Date.now() })
+    await cache.store({ key: id, executionId: id, output: payloadOf(4_000), expiresAt: null })
+
+    const all = await scanTable(inject(emulator), LOCAL_TABLE)
+    const own = all.filter(({ pk }) => pk === executionKey(id).pk || pk === cacheKey(id).pk)
+    const texts = own.flatMap(({ input, output, feedback, review, logs, content }) =>
+      [input, output, feedback, review, logs, content].filter((one) => one !== undefined),
+    )
+    expect(texts).toHaveLength(8)
+    for (const text of texts) expect(text).toMatchObject({ gzip: expect.any(Uint8Array) })
+
+    expect(await store.get({ id, organizationId })).toMatchObject({ feedback, output: payloadOf(4_000) })
+    expect(await steps.read({ executionId: id })).toEqual([{ step, results: new Map([['call', result]]) }])
+    expect((await cache.get({ key: id, now: Date.now() }))?.output).toEqual(payloadOf(4_000))
+    const [example] = await store.getExamples({
+      ...(await recordOf({ id })),
+      tenantId: null,
+      ids: [id],
+    } as never)
+    expect(example).toMatchObject({ input: payloadOf(4_000), output: payloadOf(4_000), isCorrected: true })
+  })
+
+  it('that were stored as text are read', async () => {
+    const execution = await finished(padded(100), padded(100))
+    const [input, output] = [payloadOf(4_000), payloadOf(15_000)]
+    const set = {
+      input: { json: JSON.stringify(input) },
+      output: { json: JSON.stringify(output) },
+      logs: 'a line\n'.repeat(1_000),
+      error: JSON.stringify({ code: 'AgentFailed', message: 'x'.repeat(4_000) }),
+    }
+    await table.update(executionKey(execution.id), { set })
+    const read = await store.get(execution)
+    expect(read).toMatchObject({ input, output, logs: set.logs, error: JSON.parse(set.error) })
+  })
+
+  it('fit the item together, at the largest size of each that is stored in it', async () => {
+    const largest = random(16_000)
+    const adaptation = { path: '/a', kind: 'renamed' as const, message: String(random(15_900).text) }
+    const execution = anExecution({
+      input: largest,
+      inputAdaptations: [adaptation],
+      lease: { owner: OWNER, expiresAt: Date.now() + 60_000 },
+    })
+    await store.create({ execution })
+    const points = Array.from({ length: 16_000 }, () => 0x3400 + (randomBytes(2).readUInt16BE() % 0x6000))
+    const logs = String.fromCodePoint(...points)
+    const outcome: Outcome = {
+      status: 'SUCCESS',
+      output: largest,
+      steps: 0,
+      usage: NO_USAGE,
+      model: null,
+      logs,
+    }
+    await store.finish({ execution: leased(execution, OWNER), outcome, finishedAt: AT })
+    const { id, organizationId } = execution
+    const note = String(random(15_800).text)
+    const feedback = { rating: 1 as const, correctedOutput: null, note, updatedAt: AT }
+    for (const isReview of [true, false])
+      await store.giveFeedback({ id, organizationId, feedback, isReview, writer: system.newId() })
+    const expected = { input: largest, output: largest, logs, feedback, inputAdaptations: [adaptation] }
+    expect(await store.get(execution)).toMatchObject(expected)
+  })
+
+  it('that are damaged are an error with the key of their item, which does not keep the run from ending', async () => {
+    const execution = anExecution({ input: payloadOf(4_000) })
+    const { id, organizationId } = execution
+    await store.create({ execution })
+    const damaged = { gzip: randomBytes(900), bytes: 4_000 }
+    await table.update(executionKey(id), { set: { input: damaged } })
+    await expect(store.get(execution)).rejects.toThrow(`EXEC#${id} RECORD`)
+    const lease = { owner: OWNER, expiresAt: Date.now() + 60_000 }
+    await expect(store.claim({ id, lease, now: Date.now() })).rejects.toThrow(CorruptItem)
+    // What lists and summaries read does not contain it.
+    expect(await store.getSummary(execution)).toMatchObject({ id, status: 'IN_PROGRESS' })
+    const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
+    await expect.poll(async () => (await store.listSummaries(page)).items.length).toBe(1)
+    const error = { code: 'AttemptsExhausted', message: '' } as const
+    const end = { organizationId, id, error, finishedAt: AT, progress: null } as never
+    await expect(store.end(end)).rejects.toThrow(CorruptItem)
+    expect(await store.getStatus(execution)).toBe('ERROR')
+    expect(await store.end(end)).toBeNull()
+
+    const steps = stepStore(table)
+    await steps.append({ executionId: id, owner: OWNER, step: modelStep(), progress: NO_PROGRESS })
+    await table.update(stepKey(id, 1), { set: { content: damaged } })
+    await expect(steps.read({ executionId: id })).rejects.toThrow(`EXEC#${id} STEP#00001`)
+    expect(await store.delete({ organizationId, id, now: Date.now() })).toBe('deleted')
+  })
+})

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { storedBytesOf } from '../../../bench/keys/capacity-units.ts'
+import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import {
+  type CompressedText,
+  CorruptItem,
+  readText,
+  type StoredText,
+  textBytes,
+  toStoredText,
+} from '../../../lib/dynamodb/table/stored-text.ts'
+
+const KEY = executionKey('an-id')
+/** As an attribute of an item. */
+const sizeOf = (text: StoredText) => storedBytesOf('table', { text })
+
+describe('toStoredText', () => {
+  it('compresses from 1,000 bytes on', () => {
+    expect(toStoredText('x'.repeat(999))).toBe('x'.repeat(999))
+    expect(toStoredText('x'.repeat(1_000))).toMatchObject({ bytes: 1_000 })
+  })
+
+  it('counts bytes, not characters', () => {
+    expect(toStoredText('€'.repeat(333))).toBe('€'.repeat(333))
+    expect(toStoredText('€'.repeat(334))).toMatchObject({ bytes: 1_002 })
+  })
+
+  it('keeps a text that compression does not make smaller', () => {
+    const points = Array.from({ length: 4_000 }, () => 0x3400 + (randomBytes(2).readUInt16BE() % 0x6000))
+    const incompressible = String.fromCodePoint(...points)
+    for (const length of [350, 1_000, 4_000])
+      expect(textBytes(toStoredText(incompressible.slice(0, length)))).toBe(length * 3)
+    const ascii = Array.from(randomBytes(1_000), (byte) => String.fromCharCode(32 + (byte % 95))).join('')
+    expect(sizeOf(toStoredText(ascii))).toBeLessThanOrEqual(sizeOf(ascii))
+  })
+
+  it('never makes an item larger, and is read as the same text', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme', minLength: 900, maxLength: 1_200 }),
+      fc.string({ unit: 'binary', minLength: 300, maxLength: 16_000 }),
+      fc.base64String({ minLength: 900, maxLength: 16_000 }),
+      fc.array(fc.constantFrom('{"id":', 'null', '12345678901234567890.10', '"é"', '\u0000', '😀'), {
+        minLength: 100,
+        maxLength: 2_000,
+      }),
+    )
+    fc.assert(
+      fc.property(text, (value) => {
+        const original = (Array.isArray(value) ? value.join('') : value).toWellFormed()
+        const stored = toStoredText(original)
+        expect(readText(stored, KEY)).toBe(original)
+        expect(textBytes(stored)).toBe(Buffer.byteLength(original))
+        expect(sizeOf(stored)).toBeLessThanOrEqual(sizeOf(original))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('readText', () => {
+  const text = JSON.stringify({ orders: 'late '.repeat(300) })
+  const { gzip, bytes } = toStoredText(text) as CompressedText
+
+  const attempt = (damaged: Uint8Array) => {
+    try {
+      return readText({ gzip: damaged, bytes }, KEY)
+    } catch (error) {
+      return error
+    }
+  }
+
+  it('returns no other text when a bit of it is wrong', () => {
+    const results = Array.from({ length: gzip.length * 8 }, (_, bit) =>
+      attempt(gzip.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))),
+    )
+    // Some bits, such as those of the time in the header, mean nothing.
+    expect(results.filter((result) => result !== text && !(result instanceof CorruptItem))).toEqual([])
+    expect(results.filter((result) => result instanceof CorruptItem).length).toBeGreaterThan(gzip.length * 6)
+  })
+
+  it('names the item whose text is incomplete', () => {
+    expect(() => readText({ gzip: gzip.subarray(0, -1), bytes }, KEY)).toThrow(/^The item EXEC#an-id RECORD/)
+    expect(() => readText({ gzip: new Uint8Array(), bytes }, KEY)).toThrow(CorruptItem)
+  })
+
+  it('decompresses no more than the size that is stored with it', () => {
+    const bomb = { gzip: gzipSync('x'.repeat(50_000_000)), bytes: 1_000 }
+    expect(() => readText(bomb, KEY)).toThrow(CorruptItem)
+  })
+})
