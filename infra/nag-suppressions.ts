@@ -1,6 +1,5 @@
 import { Validations } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
-import { getOperation, routes } from '../lib/api/routes.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES } from './functions/function-settings.ts'
 import { getSecretsPath, TOOL_FUNCTION_PREFIX } from './functions/grants.ts'
 import type { AgentExecutionService } from './service.ts'
@@ -12,15 +11,6 @@ type Suppression = {
   constructs: (service: AgentExecutionService) => IConstruct[]
 }
 
-/** The methods without an authorizer: of public operations, and 405 for the other methods of their paths. */
-const publicMethods = ({ api }: AgentExecutionService) =>
-  routes
-    .filter((route) => getOperation(route.operation).public)
-    .flatMap(({ path }) => {
-      const { node } = api.root.resourceForPath(path)
-      return ['GET', 'HEAD', 'ANY'].map((method) => node.findChild(method))
-    })
-
 const rolesOf =
   (names: typeof FUNCTION_NAMES) =>
   ({ functions }: AgentExecutionService) =>
@@ -31,7 +21,6 @@ const releaseRole = ({ node }: AgentExecutionService) =>
   [node.tryFindChild('Release')?.node.findChild('Role')].filter((role) => role !== undefined)
 
 const API_FINDINGS = {
-  COG4: 'A Lambda authorizer checks the API tokens of the service. Clients are programs, not users of a Cognito user pool.',
   APIG2:
     'The functions validate every request and return problem details, which the validator of API Gateway cannot.',
   APIG3: 'A web ACL has a fixed monthly price, so it is optional: see the setting webAcl.',
@@ -68,12 +57,6 @@ export const listSuppressions = (service: { name: string }): Suppression[] => [
     reason:
       'AWS documents this managed policy for CodeDeploy. It moves aliases and reads alarms, and invokes nothing of the stack.',
     constructs: releaseRole,
-  },
-  {
-    id: 'AwsSolutions-APIG4',
-    reason:
-      'The health check, the OpenAPI document and the files of the console contain nothing of an organization. Monitors, tools and browsers that read them have no token.',
-    constructs: publicMethods,
   },
   {
     id: 'AwsSolutions-IAM5[Resource::*]',

@@ -1,5 +1,5 @@
 import { Names, Stack } from 'aws-cdk-lib'
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
@@ -33,7 +33,7 @@ export class AgentExecutionService extends Construct {
   readonly url: string
   /** What the DNS record of the custom domain points to, if there is one. */
   readonly domainTarget: string | null
-  readonly api: RestApi
+  readonly api: SpecRestApi
   readonly functions: Functions
   /** The one that the functions use: with `tableName`, not the one that the service creates and keeps. */
   readonly table: ITable
@@ -102,7 +102,7 @@ function rejectSameName(service: AgentExecutionService): void {
 }
 
 /** `RestApi.url` ends with a slash. */
-function getExecuteApiUrl({ restApiId, deploymentStage, stack }: RestApi): string {
+function getExecuteApiUrl({ restApiId, deploymentStage, stack }: SpecRestApi): string {
   const host = `${restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`
   return `https://${host}/${deploymentStage.stageName}`
 }

@@ -2,8 +2,8 @@ import {
   BasePathMapping,
   DomainName,
   EndpointType,
-  type RestApi,
   SecurityPolicy,
+  type SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import type { Construct } from 'constructs'
@@ -15,7 +15,7 @@ import type { ServiceSettings } from '../settings.ts'
  */
 export function createDomain(
   scope: Construct,
-  api: RestApi,
+  api: SpecRestApi,
   { domainName, certificateArn, domainBasePath }: ServiceSettings,
 ) {
   if (!domainName || !certificateArn) return null

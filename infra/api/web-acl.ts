@@ -1,4 +1,4 @@
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import type { Construct } from 'constructs'
 
@@ -18,7 +18,7 @@ const BODY_RULES = [
 ]
 
 /** Puts a web ACL in front of the API. */
-export function createWebAcl(scope: Construct, { api, name }: { api: RestApi; name: string }): void {
+export function createWebAcl(scope: Construct, { api, name }: { api: SpecRestApi; name: string }): void {
   const acl = new CfnWebACL(scope, 'WebAcl', {
     scope: 'REGIONAL',
     defaultAction: { allow: {} },

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib'
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway'
 import {
   Alarm,
   type AlarmProps,
@@ -33,7 +33,7 @@ import {
 export type MonitoredResources = {
   /** Of the service. */
   name: string
-  api: RestApi
+  api: SpecRestApi
   table: ITable
   functions: Functions
 } & Queues

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib'
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway'
 import { type IMetric, MathExpression, Metric, type MetricProps } from 'aws-cdk-lib/aws-cloudwatch'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
@@ -49,7 +49,7 @@ export function serviceMetrics(namespace: string) {
     latencyMetric: (metricName: string, what: string) =>
       createMetric(metricName, { statistic: 'p99', label: `${what} p99 (ms)` }),
     /** Percentage of requests that fail because of the service: `InternalError`, `Unavailable`, 5xx of API Gateway. */
-    serverErrorRate: (api: RestApi) =>
+    serverErrorRate: (api: SpecRestApi) =>
       new MathExpression({
         expression: `IF(errors >= ${MIN_SERVER_ERRORS}, 100 * errors / requests, 0)`,
         label: 'Server errors, percent',

@@ -34,11 +34,14 @@ const EXPOSED_HEADERS = [
 /** The longest time that a browser caches a preflight response (Chromium). */
 export const MAX_AGE_SECONDS = 7_200
 
+/** What is quoted in responses and templates of API Gateway. URLs allow more: `https://a'b.example`. */
+const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/
+
 /** @throws an Error when the text is neither `*` nor a comma-separated list of origins */
 export function parseCorsOrigins(text: string): CorsOrigins {
   if (text.trim() === '*') return '*'
   const origins = text.split(',').map((origin) => origin.trim())
-  if (origins.every((origin) => URL.parse(origin)?.origin === origin)) return origins
+  if (origins.every((origin) => ORIGIN.test(origin) && URL.parse(origin)?.origin === origin)) return origins
   throw new Error('must be * or a comma-separated list of origins, such as https://app.example.')
 }
 

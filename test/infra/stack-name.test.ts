@@ -15,7 +15,6 @@ const { Resources, Outputs } = template.toJSON()
 
 /** Names within another resource of the stack: its role, API, function, queue, or a rule of the web ACL. */
 const NAMES_WITHIN_A_RESOURCE = [
-  'AWS::ApiGateway::Resource',
   'AWS::ApiGateway::Stage',
   'AWS::IAM::Policy',
   'AWS::Lambda::Alias',

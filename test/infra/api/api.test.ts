@@ -9,28 +9,13 @@ import {
   routes,
 } from '../../../lib/api/routes.ts'
 import { problemRecord } from '../../../lib/api/schemas/records.ts'
-import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
+import { findResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
+import { type ApiOperation, integrationOf, readDefinition, readOperations } from './read-definition.ts'
 
 const template = synthesize()
-const methods = findMethods(template)
+const methods = readOperations(template)
 
-/** The methods by "METHOD /path". */
-function findMethods(of: typeof template): Map<string, Resource> {
-  const resources = findResources(of, 'AWS::ApiGateway::Resource')
-  const pathOf = (id: string | undefined): string => {
-    const resource = id === undefined ? undefined : resources[id]
-    return resource ? `${pathOf(resource.Properties.ParentId.Ref)}/${resource.Properties.PathPart}` : ''
-  }
-  const toPath = (id: string | undefined) => pathOf(id) || '/'
-  const all = Object.values(findResources(of, 'AWS::ApiGateway::Method'))
-  return new Map(
-    all.map((method) => [
-      `${method.Properties.HttpMethod} ${toPath(method.Properties.ResourceId.Ref)}`,
-      method,
-    ]),
-  )
-}
-
+const endpointFunctions = [...new Set(operationNames.map(functionOf))]
 const named = routes.map((route) => [`${route.method} ${route.path}`, route] as const)
 
 describe('the API', () => {
@@ -46,67 +31,70 @@ describe('the API', () => {
   })
 
   it.each(heads.map(({ path }) => path))('routes HEAD %s like GET', (path) => {
-    const [head, get] = ['HEAD', 'GET'].map((method) => methods.get(`${method} ${path}`)?.Properties)
-    expect(head).toEqual({ ...get, HttpMethod: 'HEAD' })
+    const [head, get] = ['HEAD', 'GET'].map((method) => methods.get(`${method} ${path}`))
+    expect(head).toEqual(get)
   })
 
   it.each(paths)('responds to other methods of %s with 405 and the supported methods', (path) => {
-    const { Integration, AuthorizationType, MethodResponses } = methods.get(`ANY ${path}`)?.Properties ?? {}
-    expect(AuthorizationType).toBe(isPublicPath(path) ? 'NONE' : 'CUSTOM')
-    expect(Integration).toMatchObject({ Type: 'MOCK', PassthroughBehavior: 'NEVER' })
-    for (const template of Object.values(Integration.RequestTemplates))
+    const operation = methods.get(`ANY ${path}`)
+    const integration = integrationOf(operation)
+    expect(operation?.security).toEqual(isPublicPath(path) ? undefined : [{ token: [] }])
+    expect(integration).toMatchObject({ type: 'mock', passthroughBehavior: 'never' })
+    for (const template of Object.values(integration.requestTemplates))
       expect(JSON.parse(String(template))).toEqual({ statusCode: 405 })
-    const [{ StatusCode, ResponseParameters, ResponseTemplates }] = Integration.IntegrationResponses
-    expect(StatusCode).toBe('405')
-    expect(ResponseParameters['method.response.header.Allow']).toBe(`'${methodsOf(path).join(', ')}'`)
-    expect(ResponseParameters['method.response.header.Content-Type']).toBe("'application/problem+json'")
-    expect(MethodResponses[0].StatusCode).toBe('405')
-    expect(Object.keys(MethodResponses[0].ResponseParameters)).toEqual(Object.keys(ResponseParameters))
-    const problem = JSON.parse(ResponseTemplates['application/json'])
+    const { statusCode, responseParameters, responseTemplates } = integration.responses.default
+    expect(statusCode).toBe('405')
+    expect(responseParameters['method.response.header.Allow']).toBe(`'${methodsOf(path).join(', ')}'`)
+    expect(responseParameters['method.response.header.Content-Type']).toBe("'application/problem+json'")
+    const declared = Object.keys(operation?.responses[405]?.headers ?? {})
+    expect(declared.map((name) => `method.response.header.${name}`)).toEqual(Object.keys(responseParameters))
+    const problem = JSON.parse(responseTemplates['application/json'])
     expect(problemRecord.parse(problem)).toMatchObject({ code: 'MethodNotAllowed', status: 405 })
     expect(problem.instance).toBe('$context.requestId')
   })
 
   it.each(named)('routes %s to its function', (name, route) => {
-    const { Integration } = methods.get(name)?.Properties ?? {}
-    expect(Integration.Type).toBe('AWS_PROXY')
-    expect(JSON.stringify(Integration.Uri)).toContain(
-      `"${toLogicalIdPrefix(functionOf(route.operation))}Function`,
-    )
+    const { type, httpMethod, uri } = integrationOf(methods.get(name))
+    expect([type, httpMethod]).toEqual(['aws_proxy', 'POST'])
+    expect(JSON.stringify(uri)).toContain(`"${toLogicalIdPrefix(functionOf(route.operation))}Function`)
   })
 
   it.each(named)('requires a token on %s unless it is public', (name, route) => {
-    const { AuthorizationType, AuthorizerId } = methods.get(name)?.Properties ?? {}
-    const [authorizer] = Object.keys(findResources(template, 'AWS::ApiGateway::Authorizer'))
-    expect([AuthorizationType, AuthorizerId]).toEqual(
-      getOperation(route.operation).public ? ['NONE', undefined] : ['CUSTOM', { Ref: authorizer }],
+    expect(methods.get(name)?.security).toEqual(
+      getOperation(route.operation).public ? undefined : [{ token: [] }],
     )
   })
 
   it('has only the public paths of the health check, the OpenAPI document and the console', () => {
-    const open = [...methods].filter(([, { Properties }]) => Properties.AuthorizationType !== 'CUSTOM')
+    const open = [...methods].filter(([, { security = [] }]) => security.length === 0)
     const paths = ['/', '/console', '/console/{file}', '/v1/healthcheck', '/v1/openapi.json']
     const names = paths.flatMap((path) => [`ANY ${path}`, `GET ${path}`, `HEAD ${path}`])
     expect(open.map(([name]) => name).sort()).toEqual(names.sort())
   })
 
   it('caches the result of the authorizer for 60 seconds per token', () => {
-    const { Properties } = findResource(template, 'AWS::ApiGateway::Authorizer')
-    expect(Properties).toMatchObject({
-      Type: 'TOKEN',
-      IdentitySource: 'method.request.header.Authorization',
-      AuthorizerResultTtlInSeconds: 60,
+    const { token } = readDefinition(template).components.securitySchemes
+    expect(token).toMatchObject({ type: 'apiKey', in: 'header', 'x-amazon-apigateway-authtype': 'custom' })
+    const authorizer = token['x-amazon-apigateway-authorizer']
+    expect(authorizer).toMatchObject({
+      type: 'token',
+      identitySource: 'method.request.header.Authorization',
+      authorizerResultTtlInSeconds: 60,
     })
-    expect(JSON.stringify(Properties.AuthorizerUri)).toContain('"AuthorizeRequestFunction')
+    expect(JSON.stringify(authorizer.authorizerUri)).toContain('"AuthorizeRequestFunction')
   })
 
-  it('lets API Gateway invoke a function only for its routes', () => {
+  it('may invoke the function of each endpoint by its stage, the authorizer by authorizers, and no other', () => {
     const permissions = Object.values(findResources(template, 'AWS::Lambda::Permission'))
     for (const { Properties } of permissions) expect(Properties.SourceArn).toBeDefined()
-    const forRoutes = permissions.filter(({ Properties }) =>
-      /\/(?:GET|HEAD|POST|PUT|DELETE)\//.test(JSON.stringify(Properties.SourceArn)),
-    )
-    expect(forRoutes).toHaveLength(routes.length + heads.length)
+    const sources = permissions
+      .filter(({ Properties }) => Properties.Principal === 'apigateway.amazonaws.com')
+      .map(({ Properties }) => [
+        Properties.FunctionName.Ref.replace(/Function.*/, ''),
+        Properties.SourceArn['Fn::Join'][1].at(-1),
+      ])
+    const endpoints = endpointFunctions.map((name) => [toLogicalIdPrefix(name), '/live/*/*'])
+    expect(sources.sort()).toEqual([['AuthorizeRequest', '/authorizers/*'], ...endpoints].sort())
   })
 
   it('is regional, throttled and traced', () => {
@@ -142,15 +130,13 @@ describe('the API', () => {
   })
 })
 
-const endpointFunctions = [...new Set(operationNames.map(functionOf))]
-
 const streamed = Object.entries(operations).filter(([, operation]) => 'streams' in operation)
 
 describe('response streaming', () => {
-  const findIntegrations = (of: Map<string, Resource>, name: string) =>
+  const findIntegrations = (of: Map<string, ApiOperation>, name: string) =>
     routes
       .filter((route) => route.operation === name)
-      .map((route) => of.get(`${route.method} ${route.path}`)?.Properties.Integration)
+      .map((route) => integrationOf(of.get(`${route.method} ${route.path}`)))
 
   const findStreamingFunctions = (of: typeof template) =>
     Object.entries(findResources(of, 'AWS::Lambda::Function'))
@@ -161,8 +147,8 @@ describe('response streaming', () => {
   it.each(Object.keys(operations))('is on for %s if its operation streams', (name) => {
     const isStreamed = streamed.some(([other]) => other === name)
     for (const integration of findIntegrations(methods, name)) {
-      expect(integration.ResponseTransferMode).toBe(isStreamed ? 'STREAM' : undefined)
-      expect(JSON.stringify(integration.Uri)).toContain(
+      expect(integration.responseTransferMode).toBe(isStreamed ? 'STREAM' : undefined)
+      expect(JSON.stringify(integration.uri)).toContain(
         isStreamed ? '/response-streaming-invocations' : '/invocations',
       )
     }
@@ -170,7 +156,7 @@ describe('response streaming', () => {
 
   it('sets the integration timeout of a run to 15 minutes, the function timeout', () => {
     for (const integration of findIntegrations(methods, 'run-agent'))
-      expect(integration.TimeoutInMillis).toBe(900_000)
+      expect(integration.timeoutInMillis).toBe(900_000)
   })
 
   it('is passed to exactly the functions whose integration streams', () => {
@@ -179,9 +165,9 @@ describe('response streaming', () => {
 
   it.each([false, 'false'])('is off everywhere with responseStreaming=%j', (responseStreaming) => {
     const buffered = synthesize({ responseStreaming })
-    for (const { Properties } of findMethods(buffered).values()) {
-      expect(Properties.Integration.ResponseTransferMode).toBeUndefined()
-      expect(Properties.Integration.TimeoutInMillis).toBeUndefined()
+    for (const operation of readOperations(buffered).values()) {
+      const { responseTransferMode, timeoutInMillis } = integrationOf(operation)
+      expect([responseTransferMode, timeoutInMillis]).toEqual([undefined, undefined])
     }
     expect(findStreamingFunctions(buffered)).toEqual([])
   })
@@ -212,9 +198,8 @@ describe('corsOrigins', () => {
       .map(([id]) => id.replace(/Function.*/, ''))
   const findGatewayOrigins = (of: typeof template) => [
     ...new Set(
-      Object.values(findResources(of, 'AWS::ApiGateway::GatewayResponse')).map(
-        ({ Properties }) =>
-          Properties.ResponseParameters['gatewayresponse.header.Access-Control-Allow-Origin'],
+      Object.values(readDefinition(of)['x-amazon-apigateway-gateway-responses']).map(
+        ({ responseParameters }) => responseParameters['gatewayresponse.header.Access-Control-Allow-Origin'],
       ),
     ),
   ]
@@ -228,30 +213,26 @@ describe('corsOrigins', () => {
   it('answers preflight requests of every path without a token, and is passed to the endpoints', () => {
     const [first, second] = ['https://app.example.com', 'https://b.example.com']
     const open = synthesize({ corsOrigins: `${first}, ${second}` })
-    const preflights = [...findMethods(open)].filter(([name]) => name.startsWith('OPTIONS'))
+    const preflights = [...readOperations(open)].filter(([name]) => name.startsWith('OPTIONS'))
     expect(preflights.map(([name]) => name.slice('OPTIONS '.length)).sort()).toEqual(
       [...new Set(routes.map(({ path }) => path))].sort(),
     )
-    for (const [name, { Properties }] of preflights) {
-      expect([Properties.AuthorizationType, Properties.Integration.Type]).toEqual(['NONE', 'MOCK'])
-      const [{ ResponseParameters }] = Properties.Integration.IntegrationResponses
+    for (const [name, operation] of preflights) {
+      const { type, responses } = integrationOf(operation)
+      expect([operation.security, type]).toEqual([undefined, 'mock'])
+      const { responseParameters } = responses.default
       const path = name.slice('OPTIONS '.length)
-      expect(ResponseParameters).toMatchObject({
+      expect(responseParameters).toMatchObject({
         'method.response.header.Access-Control-Allow-Methods': `'${methodsOf(path)}'`,
         'method.response.header.Access-Control-Allow-Headers':
           "'Authorization,Content-Type,Idempotency-Key,Last-Event-ID,Prefer,MCP-Protocol-Version,Mcp-Method,Mcp-Name'",
       })
-      const text = JSON.stringify(Properties.Integration)
+      const text = JSON.stringify(responses)
       expect(text).toContain(first)
       expect(text).toContain(second)
     }
     expect(findVariables(open).sort()).toEqual(endpointFunctions.map(toLogicalIdPrefix).sort())
     expect(findGatewayOrigins(open)).toEqual(["'*'"])
     expect(findGatewayOrigins(synthesize(MANY_RESOURCES))).toEqual([`'${MANY_RESOURCES.corsOrigins}'`])
-  })
-
-  it('stays below the limit of 500 resources in a stack', () => {
-    const { Resources } = synthesize(MANY_RESOURCES).toJSON()
-    expect(Object.keys(Resources).length).toBeLessThan(500)
   })
 })

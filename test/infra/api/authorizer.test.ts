@@ -8,13 +8,14 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { ensureDevelopmentToken } from '../../../local/development.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { findResource, synthesize } from '../synthesize.ts'
+import { synthesize } from '../synthesize.ts'
+import { readDefinition } from './read-definition.ts'
 
 const template = synthesize()
 
 describe('the tokens that reach the authorizer', () => {
-  const { IdentityValidationExpression } = findResource(template, 'AWS::ApiGateway::Authorizer').Properties
-  const pattern = new RegExp(IdentityValidationExpression)
+  const { token } = readDefinition(template).components.securitySchemes
+  const pattern = new RegExp(token['x-amazon-apigateway-authorizer'].identityValidationExpression)
   const createToken = () =>
     newToken({ system, organizationId: '', name: '', createdBy: '', lifetimeMs: null }).text
 

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { problemRecord } from '../../../lib/api/schemas/records.ts'
 import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
-import { findResources, synthesize } from '../synthesize.ts'
+import { synthesize } from '../synthesize.ts'
+import { readDefinition } from './read-definition.ts'
 
-const responses = new Map(
-  Object.values(findResources(synthesize(), 'AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => [
-    Properties.ResponseType as string,
-    Properties,
-  ]),
-)
+const responses = readDefinition(synthesize())['x-amazon-apigateway-gateway-responses']
 
 const CODES: [string, ErrorCode][] = [
   ['UNAUTHORIZED', 'Unauthorized'],
@@ -40,13 +36,13 @@ const renderTemplate = (template: string) =>
 
 describe('the gateway responses', () => {
   it('are exactly these', () => {
-    expect([...responses.keys()].sort()).toEqual(CODES.map(([type]) => type).sort())
+    expect(Object.keys(responses).sort()).toEqual(CODES.map(([type]) => type).sort())
   })
 
   it.each(CODES)('%s returns problem details with the code %s', (type, code) => {
-    const { ResponseTemplates, ResponseParameters, StatusCode } = responses.get(type)
-    expect(Object.keys(ResponseTemplates)).toEqual(['application/json'])
-    const problem = problemRecord.parse(JSON.parse(renderTemplate(ResponseTemplates['application/json'])))
+    const { responseTemplates, responseParameters, statusCode } = responses[type] ?? {}
+    expect(Object.keys(responseTemplates)).toEqual(['application/json'])
+    const problem = problemRecord.parse(JSON.parse(renderTemplate(responseTemplates['application/json'])))
     expect(problem).toEqual({
       type: `urn:agent-execution-service:problem:${code}`,
       title: ERRORS[code].title,
@@ -55,8 +51,8 @@ describe('the gateway responses', () => {
       instance: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
       code,
     })
-    expect(StatusCode).toBe(type === 'DEFAULT_4XX' ? undefined : String(problem.status))
-    expect(ResponseParameters).toMatchObject({
+    expect(statusCode).toBe(type === 'DEFAULT_4XX' ? undefined : String(problem.status))
+    expect(responseParameters).toMatchObject({
       'gatewayresponse.header.Content-Type': "'application/problem+json'",
       'gatewayresponse.header.Cache-Control': "'no-store'",
     })
@@ -65,7 +61,7 @@ describe('the gateway responses', () => {
   it.each(CODES.filter(([, code]) => code === 'Unauthorized'))(
     '%s names the authentication scheme',
     (type) => {
-      expect(responses.get(type).ResponseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
+      expect(responses[type]?.responseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
         `'Bearer error="invalid_token", error_description="The API token is missing, unknown, expired or revoked."'`,
       )
     },
@@ -74,7 +70,7 @@ describe('the gateway responses', () => {
   it.each(CODES.filter(([, code]) => [429, 503].includes(ERRORS[code].status)))(
     '%s has a Retry-After header',
     (type) => {
-      expect(responses.get(type).ResponseParameters['gatewayresponse.header.Retry-After']).toMatch(/^'\d+'$/)
+      expect(responses[type]?.responseParameters['gatewayresponse.header.Retry-After']).toMatch(/^'\d+'$/)
     },
   )
 })
