@@ -26,7 +26,6 @@ export async function deployStack(folder: string, environment: Record<string, st
   ])
   const file = join(output, `${STACK}.template.json`)
   const template = JSON.parse(await readFile(file, 'utf8')) as Template
-  completeMockIntegrations(template)
   const aliases = removeAliases(template)
   await writeFile(file, JSON.stringify(template))
 
@@ -34,7 +33,7 @@ export async function deployStack(folder: string, environment: Record<string, st
   await mkdir(home)
   const environmentOfCdk = { ...environment, CDK_HOME: home }
   await cdk(['bootstrap', `aws://${ACCOUNT}/${REGION}`, '--app', output], environmentOfCdk)
-  // Moto creates a change set's resources in no particular order, and a deployment of the API needs its methods.
+  // Moto creates a change set's resources in no particular order, and a deployment of the API needs its definition.
   const options = ['--method', 'direct', '--require-approval', 'never', '--asset-parallelism', 'false']
   await cdk(['deploy', '--quiet', '--app', output, ...options], environmentOfCdk)
   await createAliases(STACK, aliases, environment)
@@ -42,11 +41,3 @@ export async function deployStack(folder: string, environment: Record<string, st
 
 const cdk = (args: string[], environment: Record<string, string> = {}) =>
   runCommand('npx', ['cdk', ...args], environment)
-
-/** Moto requires two properties of mock integrations that are optional on AWS. */
-function completeMockIntegrations({ Resources }: Template): void {
-  for (const { Type, Properties } of Object.values(Resources)) {
-    if (Type !== 'AWS::ApiGateway::Method' || Properties.Integration.Type !== 'MOCK') continue
-    Object.assign(Properties.Integration, { IntegrationHttpMethod: 'POST', Uri: '' })
-  }
-}
