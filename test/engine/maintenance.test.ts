@@ -17,6 +17,24 @@ const aStaleExecution = (): StaleExecution => ({
 })
 
 describe('sweep', () => {
+  it.each([
+    [{ attempts: 0, sharesWorker: true }, true],
+    [{ attempts: 0, sharesWorker: false }, false],
+    [{ attempts: 1, sharesWorker: true }, false],
+  ])('sends a run with %j to a shared worker: %j', async (postponed, sharesWorker) => {
+    const sent: QueuedExecution[] = []
+    const executions = {
+      listStale: async () => [aStaleExecution()],
+      postpone: async () => postponed,
+      end: async () => null,
+      getSummary: async () => null,
+    }
+    const steps = { getProgress: async () => null, read: async () => [] }
+    const queue = { send: async (message: QueuedExecution) => void sent.push(message) }
+    await sweep({ executions, steps, queue, system, times: leaseTimes() })
+    expect(sent).toMatchObject([{ sharesWorker }])
+  })
+
   it('fails when the queue rejects messages, after it has swept the other executions', async () => {
     const stale = [aStaleExecution(), aStaleExecution(), aStaleExecution()]
     const rejected = stale[0]?.id

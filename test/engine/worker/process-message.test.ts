@@ -39,6 +39,71 @@ describe('processMessage', () => {
     expect((await stored()).status).toBe('SUCCESS')
   })
 
+  describe('of a batch', () => {
+    const inBatch = (receiveCount: number) => {
+      const { message, sent } = aMessage(receiveCount)
+      return { message: { ...message, isShared: true }, sent }
+    }
+    const loseWorker = (id: string) =>
+      engine.executions.claim({ id, lease: { owner: 'dead', expiresAt: Date.now() - 1 }, now: Date.now() })
+
+    it('hands over a run whose worker died, and counts no attempt for it', async () => {
+      const { execution, stored, modelRequests } = await queued([answer], undefined, { sharesWorker: true })
+      await loseWorker(execution.id)
+      const { message, sent } = inBatch(2)
+      expect(await processMessage(engine, execution.id, { message })).toBe('processed')
+      expect(sent).toEqual([
+        { executionId: execution.id, organizationId: execution.organizationId, tenantId: null },
+      ])
+      expect(await stored()).toMatchObject({ lease: null, attempts: 2, attemptsSinceProgress: 1 })
+      expect(modelRequests()).toBe(0)
+      await processMessage(engine, execution.id, aMessage())
+      expect((await stored()).status).toBe('SUCCESS')
+    })
+
+    it.each([
+      ['is delivered for the first time, after another worker released it', 1, true],
+      ['is delivered again without an attempt, because Lambda throttled the runner', 2, false],
+    ])('runs an execution that %s', async (_, receiveCount, wasClaimed) => {
+      const { execution, stored } = await queued([answer])
+      if (wasClaimed) await loseWorker(execution.id)
+      const { message, sent } = inBatch(receiveCount)
+      await processMessage(engine, execution.id, { message })
+      expect([(await stored()).status, sent]).toEqual(['SUCCESS', []])
+    })
+
+    it('runs an execution again whose last attempt failed', async () => {
+      const unavailable = { status: 503, message: 'Overloaded.' }
+      const { execution, stored } = await queued((_, index) => (index < 4 ? unavailable : answer))
+      const first = inBatch(1)
+      expect(await processMessage(engine, execution.id, first)).toHaveProperty('retryInMs')
+      const { message, sent } = inBatch(2)
+      await processMessage(engine, execution.id, { message })
+      expect([(await stored()).status, sent]).toEqual(['SUCCESS', []])
+    })
+
+    it('leaves the message to SQS if it cannot hand over the run', async () => {
+      const { execution, stored } = await queued([answer])
+      await loseWorker(execution.id)
+      const { message } = inBatch(2)
+      const send = () => Promise.reject(new Error('Access denied.'))
+      const result = await processMessage(engine, execution.id, { message: { ...message, queue: { send } } })
+      expect(result).toEqual({ retryInMs: leaseTimes().leaseMs })
+      expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null })
+    })
+  })
+
+  it.each([true, false])(
+    'sends the continuation of a run that shares a worker (%s) to its queue',
+    async (shares) => {
+      const { execution } = await queued([answer], undefined, { sharesWorker: shares })
+      const { message, sent } = aMessage()
+      const stopped = AbortSignal.abort()
+      await processMessage(engine, execution.id, { message, deadline: { drain: stopped, stop: stopped } })
+      expect(sent).toMatchObject([{ sharesWorker: shares }])
+    },
+  )
+
   it('ignores an execution with a live lease, and a dead letter does not end it', async () => {
     const { execution, stored } = await queued([])
     const lease = { owner: 'another', expiresAt: Date.now() + 60_000 }
