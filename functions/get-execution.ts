@@ -1,3 +1,4 @@
+import { limitOpenRequests } from '../lib/access/open-requests.ts'
 import { executionParameters, waitHeaders } from '../lib/api/parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { adaptedInputOf, readExecution } from '../lib/engine/executions/read-execution.ts'
@@ -5,13 +6,15 @@ import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toRecordResponse } from '../lib/http/responses.ts'
 
 const { agents, executions, rates } = openStores()
+const openRequests = limitOpenRequests('get-execution', rates)
 
 async function getExecution({ access, executionId, query, headers, signal }: Request<'get-execution'>) {
   const waitSeconds = headers.Prefer
-  const execution = await readExecution({ executions }, { access, executionId, waitSeconds, signal })
+  const reference = { access, executionId, waitSeconds, signal }
+  const { execution, isFull } = await readExecution({ executions, openRequests }, reference)
   const added = query.adaptedInput ? await adaptedInputOf(agents, execution) : {}
-  const response = toRecordResponse(execution, added)
-  if (waitSeconds === 0) return response
+  const response = toRecordResponse(execution, { added, isFull })
+  if (waitSeconds === 0 || isFull) return response
   return { ...response, headers: { ...response.headers, 'Preference-Applied': `wait=${waitSeconds}` } }
 }
 

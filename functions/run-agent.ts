@@ -1,4 +1,5 @@
 import { asAnswer } from '../lib/access/executions.ts'
+import { limitOpenRequests } from '../lib/access/open-requests.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
@@ -15,6 +16,7 @@ import { system } from '../lib/system.ts'
 const stores = openMeasuredStores()
 const { agents, rates } = stores
 const events = openEvents(stores)
+const openRequests = limitOpenRequests('run-agent', rates)
 const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
 
 async function runAgent({ access, agentId, query, headers, body, accept, basePath }: Request<'run-agent'>) {
@@ -23,13 +25,15 @@ async function runAgent({ access, agentId, query, headers, body, accept, basePat
   const run = await prepareRun({ agents, ...call })
   const mode = query.execMode
   if (acceptsEvents(accept)) {
-    const streamed = await streamRun({ engine, events }, { access, mode, run, maxMs: getMaxStreamMs() })
-    const headers = toExecutionHeaders(streamed.execution, basePath)
-    return toEventStreamResponse(streamed.read, { headers, onClose: streamed.release })
+    const parts = { engine, events, openRequests }
+    const { execution, read, held } = await streamRun(parts, { access, mode, run, maxMs: getMaxStreamMs() })
+    return toEventStreamResponse(read, { headers: toExecutionHeaders(execution, basePath), held })
   }
-  return mode === 'async'
-    ? toAcceptedResponse(asAnswer(await submitAsync(engine, run), access), basePath)
-    : toOutputResponse(await submitSync(engine, run), basePath)
+  if (mode === 'async') return toAcceptedResponse(asAnswer(await submitAsync(engine, run), access), basePath)
+  // Before the run is recorded: a client repeats a request that was refused.
+  const { full, release } = await openRequests.hold('run', access)
+  const execution = await submitSync(engine, run, full).finally(release)
+  return toOutputResponse(execution, basePath, { isFull: full.aborted })
 }
 
 export const handler = endpoint('run-agent', runAgent, {

@@ -1,3 +1,4 @@
+import { limitOpenRequests } from '../lib/access/open-requests.ts'
 import { MCP_DEADLINE_MS } from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { openSubmitEngine } from '../lib/engine/submit/submit.ts'
@@ -9,9 +10,10 @@ import { system } from '../lib/system.ts'
 
 const stores = openMeasuredStores()
 const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system }, MCP_DEADLINE_MS.streamed)
+const openRequests = limitOpenRequests('serve-mcp', stores.rates)
 const corsOrigins = readCorsOrigins()
 
 const serveMcp = ({ access, event }: Request<'serve-mcp'>) =>
-  respondToMcp({ engine, corsOrigins, access, event })
+  respondToMcp({ engine: { ...engine, openRequests }, corsOrigins, access, event })
 
 export const handler = endpoint('serve-mcp', serveMcp, { rates: stores.rates })

@@ -1,7 +1,8 @@
 import { resolveExecutionId } from '../lib/access/executions.ts'
-import { holdRequest } from '../lib/access/open-requests.ts'
+import { limitOpenRequests } from '../lib/access/open-requests.ts'
 import { eventHeaders } from '../lib/api/parameters.ts'
 import { ExecutionNotFound, InvalidHeader } from '../lib/core/errors.ts'
+import type { HeldRequest } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -9,16 +10,17 @@ import { getMaxStreamMs, isStreaming, toEventStreamResponse } from '../lib/http/
 
 const { executions, rates, steps } = openStores()
 const events = openEvents({ executions, steps })
+const openRequests = limitOpenRequests('stream-events', rates)
 
 async function streamEvents(request: Request<'stream-events'>) {
-  const release = holdRequest('stream', request.access)
-  return respond(request, release).catch((error: unknown) => {
-    release()
+  const held = await openRequests.hold('stream', request.access)
+  return respond(request, held).catch((error: unknown) => {
+    held.release()
     throw error
   })
 }
 
-async function respond(request: Request<'stream-events'>, onClose: () => void) {
+async function respond(request: Request<'stream-events'>, held: HeldRequest) {
   const { organizationId, headers } = request
   const id = await resolveExecutionId(executions, request)
   const after = headers['Last-Event-ID'] ?? 0
@@ -26,7 +28,7 @@ async function respond(request: Request<'stream-events'>, onClose: () => void) {
   if (!status) throw new ExecutionNotFound()
   if (!hasStep) throw new InvalidHeader([unknownStep(after)])
   const reader = { organizationId, id, status, after, maxMs: getMaxStreamMs(), untilNews: !isStreaming() }
-  return toEventStreamResponse((signal) => events.read({ ...reader, signal }), { onClose })
+  return toEventStreamResponse((signal) => events.read({ ...reader, signal }), { held })
 }
 
 const unknownStep = (number: number) => ({

@@ -39,6 +39,12 @@ export const ACCEPTS_ALONE = 'ACCEPTS_ALONE'
 /** An integer: megabytes per minute of an organization in large bodies of requests. */
 export const LARGE_BODY_MB_PER_MINUTE = 'LARGE_BODY_MB_PER_MINUTE'
 
+/**
+ * An integer: processes of this function that the open requests of one organization may occupy. Absent if nothing
+ * limits them, and where a process has several requests at a time.
+ */
+export const ORGANIZATION_CONCURRENCY = 'ORGANIZATION_CONCURRENCY'
+
 /** An integer: days after which executions are deleted. They are kept if it is absent. */
 export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
 

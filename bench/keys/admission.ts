@@ -1,10 +1,10 @@
-import { setImmediate as settle } from 'node:timers/promises'
 import { TooManyRequests } from '../../lib/core/errors.ts'
 import { openExecutions } from '../../lib/dynamodb/executions/open-executions.ts'
 import { STATUS_SHARDS } from '../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { admission } from '../../lib/engine/submit/admission.ts'
 import { createRandom } from './random.ts'
+import { createClock } from './virtual-clock.ts'
 
 const MAX_OPEN = 1_000
 const PROCESSES = 200
@@ -143,34 +143,5 @@ export async function simulateAdmission(scenario: AdmissionScenario, seed = 1): 
     maxOpen: maxOpen / MAX_OPEN,
     queriesPerRun: Math.max(queries - processCount, 0) / runs,
     minOpenAtRejection: minOpenAtRejection === null ? null : minOpenAtRejection / MAX_OPEN,
-  }
-}
-
-/** A clock that moves to the next timer when nothing else can run. */
-function createClock() {
-  let time = 0
-  /** The next one is the last. */
-  const timers: { at: number; resolve: () => void }[] = []
-  return {
-    now: () => time,
-    sleep: (ms: number) =>
-      new Promise<void>((resolve) => {
-        const timer = { at: time + ms, resolve }
-        let low = 0
-        let high = timers.length
-        while (low < high) {
-          const middle = (low + high) >>> 1
-          if ((timers[middle]?.at ?? 0) > timer.at) low = middle + 1
-          else high = middle
-        }
-        timers.splice(low, 0, timer)
-      }),
-    async run(): Promise<void> {
-      for (let timer = timers.pop(); timer; timer = timers.pop()) {
-        time = timer.at
-        timer.resolve()
-        await settle()
-      }
-    },
   }
 }

@@ -16,6 +16,7 @@ import {
 } from './hot-keys.ts'
 import { PAYLOAD_SIZES } from './payloads.ts'
 import { sizeRows } from './size-rows.ts'
+import { simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
 import { findScenario, SCENARIOS, type Simulation, simulate } from './workload.ts'
 
 /** A multiple of all numbers of shards. Repeated draws differ by a few percent. */
@@ -84,6 +85,10 @@ print('Share of later writes on the newer half of a split range of sort keys', [
 ])
 print('Storage of a synchronous run', storageRows())
 print('Cap of 1,000 open executions with 200 processes', await admissionRows())
+print(
+  'Calls of organization B that are refused while 5,000 callers of organization A repeat theirs, without and with `accountConcurrency=1000`',
+  await waitingRows(),
+)
 
 function unitRows(): Row[] {
   const byKind = Map.groupBy(simulations, ({ scenario }) => scenario.kind)
@@ -134,6 +139,23 @@ async function admissionRows(): Promise<Row[]> {
       'most open': percent(maxOpen),
       'queries per run below half': round(queriesPerRun),
       'fewest open at a rejection': minOpenAtRejection === null ? 'none' : percent(minOpenAtRejection),
+    })
+  }
+  return rows
+}
+
+async function waitingRows(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const scenario of WAITING_SCENARIOS) {
+    const without = await simulateWaiting(scenario, false, seed)
+    const limited = await simulateWaiting(scenario, true, seed)
+    rows.push({
+      'organization A': scenario.name,
+      without: percent(without.refused),
+      with: percent(limited.refused),
+      'with, from the tenth second on': percent(limited.refusedLater),
+      "A's concurrency": percent(limited.occupied),
+      'write units/s': format(limited.writes),
     })
   }
   return rows

@@ -1,4 +1,4 @@
-import { LARGE_BODY_BYTES } from './limits.ts'
+import { LARGE_BODY_BYTES, OPEN_RETRY_AFTER_SECONDS } from './limits.ts'
 
 /**
  * One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header.
@@ -251,11 +251,11 @@ export class RateLimitExceeded extends ServiceError {
   }
 }
 
-/** The token or its organization holds as many requests open as it may. */
+/** The token or its organization has as many requests open as it may. */
 export class TooManyOpenRequests extends ServiceError {
   constructor(detail: string) {
     super('TooManyRequests', `${detail} Close one, or retry when one has ended.`, {
-      headers: { 'Retry-After': '5' },
+      headers: { 'Retry-After': String(OPEN_RETRY_AFTER_SECONDS) },
     })
   }
 }

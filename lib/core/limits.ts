@@ -96,3 +96,6 @@ export const LARGE_BODY_MB_PER_MINUTE = 60
  * old as that (docs/decisions/0089-waiting-readers.md).
  */
 export const RETRY_AFTER = { ageShare: 1 / 4, minSeconds: 3, maxSeconds: 60 } as const
+
+/** The least where the caller may have no more open requests: 5,000 callers are then 500 requests a second. */
+export const OPEN_RETRY_AFTER_SECONDS = 10

@@ -47,6 +47,32 @@ export interface RateStore {
   count(params: { tokenId: string; second: number }): Promise<number>
   /** Adds bytes to those of an organization in a minute (since the epoch). Returns their sum so far. */
   addBytes(params: { organizationId: string; minute: number; bytes: number }): Promise<number>
+  /**
+   * Counts a process that open requests of an organization occupy in a window of time, which ends at `endsAt`
+   * (milliseconds since the epoch). `name`: of the counter. Returns the number of processes in it so far.
+   */
+  countProcess(params: {
+    organizationId: string
+    name: string
+    window: number
+    endsAt: number
+  }): Promise<number>
+}
+
+/** A synchronous run, an event stream of a run that is not part of the request, or a wait for an execution. */
+export type OpenRequestKind = 'run' | 'stream' | 'wait'
+
+/** Limits the requests that stay open while an execution runs. */
+export interface OpenRequests {
+  /** @throws TooManyOpenRequests if it is known that the owner may have no more */
+  hold(kind: OpenRequestKind, owner: { tokenId: string; organizationId: string }): Promise<HeldRequest>
+}
+
+export type HeldRequest = {
+  /** Aborts when the request has to end because others of its organization take up its share. */
+  full: AbortSignal
+  /** The request has ended. Calling it again does nothing. */
+  release: () => void
 }
 
 /** `agentIds`: 50 at most; null for all agents of the organization. `archived`: also lists archived agents. */

@@ -5,6 +5,7 @@ import { withoutNulls } from './executions/execution-item.ts'
 import {
   LIST_SHARDS,
   largeBodiesKey,
+  occupancyKey,
   organizationKey,
   organizationsShard,
   ownedShard,
@@ -112,8 +113,8 @@ const tokenFromItem = ({ pk, sk, ownerShard, listOrder, ...token }: Item): Token
 const KEPT_MS = 60_000
 
 /**
- * Requests of tokens with a rate, one counter per token and second, and bytes in large bodies, one counter per
- * organization and minute. Each is written once per request and never read.
+ * Requests of tokens with a rate, one counter per token and second; bytes in large bodies, one counter per organization
+ * and minute; processes that open requests occupy, one counter per organization and window. They are never read.
  */
 export function rateStore(table: Table): RateStore {
   return {
@@ -131,6 +132,14 @@ export function rateStore(table: Table): RateStore {
         add: { bytes },
       })
       return Number(item?.bytes)
+    },
+
+    async countProcess({ organizationId, name, window, endsAt }) {
+      const item = await table.update(occupancyKey(organizationId, name, window), {
+        set: timeToLive(endsAt + KEPT_MS),
+        add: { processes: 1 },
+      })
+      return Number(item?.processes)
     },
   }
 }

@@ -1,15 +1,16 @@
 import { Readable } from 'node:stream'
 import { text as readText } from 'node:stream/consumers'
 import { toExecutionRecord, toStepRecord } from '../api/to-execution-record.ts'
-import { EVENT_STREAM_MS } from '../core/limits.ts'
+import { EVENT_STREAM_MS, OPEN_RETRY_AFTER_SECONDS } from '../core/limits.ts'
+import type { HeldRequest } from '../core/ports.ts'
 import type { ExecutionEvent, RecordedStep } from '../core/step.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
 import type { HttpResponse } from './event.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 
-/** When a client reconnects to a stream that ended before its execution. */
-const RECONNECT_MS = 1_000
+/** When a client reconnects to a stream that ended before its execution; `full`: because it may not be open. */
+const RECONNECT_MS = { ended: 1_000, full: OPEN_RETRY_AFTER_SECONDS * 1_000 } as const
 
 export const isStreaming = (): boolean => Boolean(process.env[RESPONSE_STREAMING])
 
@@ -27,34 +28,35 @@ const isZero = (parameter: string) => /^q=0(\.0{0,3})?$/.test(parameter)
 /**
  * Responds with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Where responses
  * are buffered, with all of them at once.
- * @param read is given a signal that aborts when the client has gone
- * @param options.onClose called when the stream has ended, however it did
+ * @param read is given a signal that aborts when the stream has to end
+ * @param options.held released when the stream has ended, however it did
  */
 export async function toEventStreamResponse(
   read: (signal: AbortSignal) => AsyncIterable<ExecutionEvent[]>,
-  { headers = {}, onClose = () => {} }: { headers?: Record<string, string>; onClose?: () => void } = {},
+  { headers = {}, held }: { headers?: Record<string, string>; held: HeldRequest },
 ): Promise<HttpResponse> {
   const response = { status: 200, headers: { 'Content-Type': EVENT_STREAM, ...headers } }
   const closing = new AbortController()
-  const stream = Readable.from(toText(read(closing.signal)))
+  const { full, release } = held
+  const stream = Readable.from(toText(read(AbortSignal.any([closing.signal, full])), full))
   const { _destroy: destroy } = stream
   // Not on 'close', which a stream emits only after its generator has returned: this one waits for the next event.
   stream._destroy = (error, callback) => {
     closing.abort()
-    onClose()
+    release()
     destroy.call(stream, error, callback)
   }
   return { ...response, stream: isStreaming() ? stream : await readText(stream) }
 }
 
 /** One chunk per batch. Without the event `done`, the client is told when to reconnect. */
-async function* toText(batches: AsyncIterable<ExecutionEvent[]>): AsyncGenerator<string> {
+async function* toText(batches: AsyncIterable<ExecutionEvent[]>, full: AbortSignal): AsyncGenerator<string> {
   let isDone = false
   for await (const events of batches) {
     yield events.map(formatEvent).join('')
     isDone = events.at(-1)?.kind === 'done'
   }
-  if (!isDone) yield `retry: ${RECONNECT_MS}\n\n`
+  if (!isDone) yield `retry: ${RECONNECT_MS[full.aborted ? 'full' : 'ended']}\n\n`
 }
 
 function formatEvent(event: ExecutionEvent): string {

@@ -4,17 +4,24 @@ import type { Access } from '../core/access.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type Execution, hasUsedAllSteps, inputErrorsOf, isFinal } from '../core/execution.ts'
-import { RETRY_AFTER } from '../core/limits.ts'
+import { OPEN_RETRY_AFTER_SECONDS, RETRY_AFTER } from '../core/limits.ts'
 import type { Page } from '../core/ports.ts'
 import { system } from '../system.ts'
 import type { HttpResponse } from './event.ts'
 
-/** The execution record, for polling. @param added optional fields of the record */
+type RecordOptions = {
+  /** Optional fields of the record. */
+  added?: Pick<ExecutionRecord, 'adaptedInput'>
+  /** The caller may not wait now. */
+  isFull?: boolean
+}
+
+/** The execution record, for polling. */
 export function toRecordResponse(
   execution: Execution,
-  added: Pick<ExecutionRecord, 'adaptedInput'> = {},
+  { added = {}, isFull = false }: RecordOptions = {},
 ): HttpResponse {
-  const headers = isFinal(execution) ? {} : retryAfter(execution)
+  const headers = isFinal(execution) ? {} : retryAfter(execution, isFull)
   return { status: 200, body: { ...toExecutionRecord(execution), ...added }, headers }
 }
 
@@ -25,9 +32,10 @@ export function retryAfterSeconds(ageSeconds: number): number {
   return Math.min(Math.max(seconds, 1), maxSeconds)
 }
 
-const retryAfter = ({ createdAt }: Execution) => ({
-  'Retry-After': String(retryAfterSeconds((system.now() - Date.parse(createdAt)) / 1000)),
-})
+function retryAfter({ createdAt }: Execution, isFull: boolean) {
+  const seconds = retryAfterSeconds((system.now() - Date.parse(createdAt)) / 1000)
+  return { 'Retry-After': String(isFull ? Math.max(seconds, OPEN_RETRY_AFTER_SECONDS) : seconds) }
+}
 
 /** The response to a change of an execution, for a token that need not be one that may read it. */
 export const toChangeResponse = (execution: Execution, access: Access): HttpResponse => ({
@@ -48,10 +56,15 @@ export function toAcceptedResponse(execution: Execution, basePath: string): Http
 
 /**
  * The response to a synchronous run: the bare output.
+ * @param options.isFull the run was handed over early, because its organization has too many open requests
  * @throws ExecutionFailed if the execution ended in ERROR; InputSchemaMismatch if it did because its agent failed on
  * input that does not match the schema; ExecutionStillRunning if it is in progress
  */
-export function toOutputResponse(execution: Execution, basePath: string): HttpResponse {
+export function toOutputResponse(
+  execution: Execution,
+  basePath: string,
+  { isFull = false }: { isFull?: boolean } = {},
+): HttpResponse {
   const headers = toExecutionHeaders(execution, basePath)
   if (execution.status === 'SUCCESS') {
     const { createdAt, finishedAt } = execution
@@ -62,7 +75,7 @@ export function toOutputResponse(execution: Execution, basePath: string): HttpRe
   if (execution.status === 'IN_PROGRESS') {
     const detail = 'The execution continues. Poll it at the URL in the Location header.'
     throw new ServiceError('ExecutionStillRunning', detail, {
-      headers: { ...headers, ...retryAfter(execution) },
+      headers: { ...headers, ...retryAfter(execution, isFull) },
       members: { executionId },
     })
   }

@@ -16,7 +16,14 @@ import type { Step } from '../core/step.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
-import { InvalidParams, type ToolCall, toArgumentsError, toRunResult, UnknownTool } from './tool-call.ts'
+import {
+  InvalidParams,
+  type McpEngine,
+  type ToolCall,
+  toArgumentsError,
+  toRunResult,
+  UnknownTool,
+} from './tool-call.ts'
 
 const { tenantId, version } = runParameters.shape
 
@@ -35,7 +42,7 @@ type CallMeta = z.output<typeof callMeta>
  * continues.
  * @throws InvalidParams for an unknown tool or version, and for invalid `_meta`
  */
-export async function callAgent(engine: SubmitEngine, call: ToolCall): Promise<CallToolResult> {
+export async function callAgent(engine: McpEngine, call: ToolCall): Promise<CallToolResult> {
   const { agents } = engine
   const { access, name, input } = call
   const { idempotencyKey, ...meta } = parseCallMeta(call.meta)
@@ -80,21 +87,30 @@ function tenantOf(access: Access, tenantId: CallMeta['tenantId']): CallMeta['ten
 
 /** Reports the steps of the run as progress, and cancels it when the call is cancelled. */
 async function runForCall(
-  engine: SubmitEngine,
+  engine: McpEngine,
   { access, onProgress, cancelled }: ToolCall,
   request: RunRequest,
 ): Promise<Execution> {
   const onStep: SubmitEngine['onStep'] = ({ parentExecutionId }, step) => {
     if (parentExecutionId === null) onProgress?.(step.number, describeStep(step))
   }
-  const { execution, isNew, ended } = await startSync({ ...engine, onStep }, request)
+  // Before the run is recorded: a client repeats a call that was refused.
+  const { full, release } = await engine.openRequests.hold('run', access)
+  const started = startSync({ ...engine, onStep }, request, full).catch((error: unknown) => {
+    release()
+    throw error
+  })
+  const { execution, isNew, ended } = await started
   // The run of an earlier call with the same idempotency key is not this call's to cancel.
-  if (!isNew) return ended
+  if (!isNew) return ended.finally(release)
   const cancel = () =>
     void cancelExecution(engine, { access, executionId: execution.id }).catch(() => undefined)
   if (cancelled.aborted) cancel()
   cancelled.addEventListener('abort', cancel)
-  return ended.finally(() => cancelled.removeEventListener('abort', cancel))
+  return ended.finally(() => {
+    cancelled.removeEventListener('abort', cancel)
+    release()
+  })
 }
 
 /** Names only: progress is shown to people, and may be logged by clients. */

@@ -16,17 +16,16 @@ import { PAGE_SIZE } from '../core/limits.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { listExecutions } from '../engine/executions/list-executions.ts'
 import { readExecution } from '../engine/executions/read-execution.ts'
-import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { compileStrictValidator } from '../schema/validate/validate.ts'
 import { toObjectSchema } from './agent-tools.ts'
-import { type ToolCall, toArgumentsError, toResult, toToolError } from './tool-call.ts'
+import { type McpEngine, type ToolCall, toArgumentsError, toResult, toToolError } from './tool-call.ts'
 
 /** A tool that is not an agent. Slugs have no underscores, so that names never collide. */
 type ServiceTool = {
   declaration: Tool
   /** What a token needs to call it. */
   scope: Scope
-  run: (engine: SubmitEngine, call: ToolCall) => Promise<CallToolResult>
+  run: (engine: McpEngine, call: ToolCall) => Promise<CallToolResult>
 }
 
 export type ServiceTools = Map<string, ServiceTool>
@@ -58,7 +57,8 @@ const getExecution = (maxSeconds: number) =>
     scope: 'read',
     async run(engine, { access, cancelled }, { executionId, waitSeconds = 0 }) {
       const params = { access, executionId, waitSeconds, signal: cancelled }
-      return toResult(withoutFiles(toExecutionRecord(await readExecution(engine, params))))
+      const { execution } = await readExecution(engine, params)
+      return toResult(withoutFiles(toExecutionRecord(execution)))
     },
   })
 
@@ -117,7 +117,7 @@ type Definition<Input extends z.ZodObject> = Pick<Tool, 'name' | 'title' | 'desc
   input: Input
   output: z.ZodType
   scope: Scope
-  run: (engine: SubmitEngine, call: ToolCall, input: z.output<Input>) => Promise<CallToolResult>
+  run: (engine: McpEngine, call: ToolCall, input: z.output<Input>) => Promise<CallToolResult>
 }
 
 /** Validates the arguments with the input schema that clients see. */

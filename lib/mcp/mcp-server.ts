@@ -12,12 +12,11 @@ import { encodeCursor } from '../core/cursor.ts'
 import { InvalidCursor, ServiceError } from '../core/errors.ts'
 import { isJsonObject, type JsonObject } from '../core/json/json.ts'
 import { NEVER } from '../engine/checkpoints/deadline.ts'
-import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { toServiceError } from '../http/problem-details.ts'
 import { AGENT_SCOPE, toAgentTool } from './agent-tools.ts'
 import { callAgent } from './call-agent.ts'
 import { executionTools, type ServiceTools } from './execution-tools.ts'
-import { InvalidParams, type ToolCall, toToolError, UnknownTool } from './tool-call.ts'
+import { InvalidParams, type McpEngine, type ToolCall, toToolError, UnknownTool } from './tool-call.ts'
 
 /**
  * The versions whose clients begin with `initialize`, newest first. The SDK adds those without. Earlier ones have
@@ -34,7 +33,7 @@ const INSTRUCTIONS =
   'Each tool is an agent that runs on this service. A call that takes long returns an executionId: call get_execution with it for the output.'
 
 type Params = {
-  engine: SubmitEngine
+  engine: McpEngine
   access: Access
   /** Whether a closed connection cancels the request: from 2026-07-28 on. Before, it did not. */
   isCancelledByClose: boolean

@@ -5,13 +5,13 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Access } from '../core/access.ts'
 import { ServiceError } from '../core/errors.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'
-import type { SubmitEngine } from '../engine/submit/submit.ts'
 import { allowsOrigin, type CorsOrigins, isOwnOrigin } from '../http/cors.ts'
 import { getHeader, type HttpResponse, type ServiceEvent } from '../http/event.ts'
 import { isStreaming } from '../http/event-stream.ts'
 import { readJson } from '../http/json-body.ts'
 import { reportServerError } from '../http/request-log.ts'
 import { newMcpServer } from './mcp-server.ts'
+import type { McpEngine } from './tool-call.ts'
 
 /** Headers that the SDK reads. */
 const REQUEST_HEADERS = ['Accept', 'Content-Type', 'MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name']
@@ -21,7 +21,7 @@ const RESPONSE_HEADERS = ['Content-Type', 'X-Accel-Buffering']
 const PARSE_ERROR = -32700
 const INVALID_REQUEST = -32600
 
-type Params = { engine: SubmitEngine; corsOrigins: CorsOrigins; access: Access; event: ServiceEvent }
+type Params = { engine: McpEngine; corsOrigins: CorsOrigins; access: Access; event: ServiceEvent }
 
 /**
  * Responds to one message of the Model Context Protocol over streamable HTTP, without a session: revision 2026-07-28,

@@ -3,7 +3,12 @@ import type { Access } from '../core/access.ts'
 import type { Violation } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
+import type { OpenRequests } from '../core/ports.ts'
+import type { SubmitEngine } from '../engine/submit/submit.ts'
 import type { PendingRun } from './agent-tools.ts'
+
+/** What calls are answered with. */
+export type McpEngine = SubmitEngine & { openRequests: OpenRequests }
 
 /** A validated `tools/call` request. */
 export type ToolCall = {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newToken } from '../../lib/access/tokens.ts'
 import type { Organization, Token } from '../../lib/core/agent.ts'
 import { organizationStore, rateStore, tokenStore } from '../../lib/dynamodb/access-stores.ts'
-import { largeBodiesKey, rateKey } from '../../lib/dynamodb/table/keys.ts'
+import { largeBodiesKey, occupancyKey, rateKey } from '../../lib/dynamodb/table/keys.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
@@ -232,6 +232,19 @@ describe.each(EMULATORS)('rateStore on %s', (emulator) => {
       const tokenId = system.newId()
       await rates.count({ tokenId, second: SECOND })
       const item = await table.get(rateKey(tokenId, SECOND), { consistent: true })
+      expect(item?.ttl).toBe(SECOND + 60)
+    })
+  })
+
+  describe('countProcess', () => {
+    it('counts each process once, per organization, name and window, in items that expire', async () => {
+      const [organizationId, other] = [system.newId(), system.newId()]
+      const process = { organizationId, name: 'f#0', window: 7, endsAt: SECOND * 1000 }
+      const counts = await race(() => rates.countProcess(process))
+      expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, i) => i + 1))
+      for (const change of [{ organizationId: other }, { name: 'f#1' }, { window: 8 }])
+        expect(await rates.countProcess({ ...process, ...change })).toBe(1)
+      const item = await table.get(occupancyKey(organizationId, 'f#0', 7), { consistent: true })
       expect(item?.ttl).toBe(SECOND + 60)
     })
   })

@@ -12,6 +12,7 @@ function counting(sum = 0) {
   const added: number[] = []
   const rates: RateStore = {
     count: () => Promise.reject(new Error('No request of this test has a rate.')),
+    countProcess: () => Promise.reject(new Error('No request of this test stays open.')),
     addBytes: async ({ bytes }) => {
       added.push(bytes)
       return sum + added.reduce((total, each) => total + each, 0)

@@ -1,5 +1,6 @@
 import { describe, expect, inject, it, vi } from 'vitest'
-import { holdRequest } from '../../lib/access/open-requests.ts'
+import { limitOpenRequests } from '../../lib/access/open-requests.ts'
+import type { RateStore } from '../../lib/core/ports.ts'
 import { system } from '../../lib/system.ts'
 import { createToken } from '../support/engine/access.ts'
 import { newOrganization, sharedTable } from '../support/engine/organization.ts'
@@ -34,7 +35,7 @@ describe('a token', () => {
     const { org, openStream, openStreams, cancel } = await setUp()
     expect(statusesOf(await openStreams(MAX_STREAMS))).toEqual([200])
     const { response } = await openStream()
-    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5'])
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '10'])
     expect(await response.json()).toMatchObject({
       code: 'TooManyRequests',
       detail: `This token has ${MAX_STREAMS} event streams at the same time, the maximum. Close one, or retry when one has ended.`,
@@ -110,15 +111,16 @@ describe('a token', () => {
     await cancel()
   })
 
-  it(`waits with ${MAX_WAITS} requests at the same time`, async () => {
+  it(`waits with ${MAX_WAITS} requests at the same time; the next one is answered at once`, async () => {
     const { org, path, cancel } = await setUp()
     const wait = () => org.call('GET', path, { headers: { Prefer: 'wait=25' } })
     const responses = Promise.all(Array.from({ length: MAX_WAITS + 1 }, wait))
     await vi.waitFor(async () => {
-      const { status, json } = await org.call('GET', path, { headers: { Prefer: 'wait=1' } })
-      expect([status, json.code]).toEqual([429, 'TooManyRequests'])
+      const { status, json, headers } = await org.call('GET', path, { headers: { Prefer: 'wait=1' } })
+      expect([status, json.status, headers.get('retry-after')]).toEqual([200, 'IN_PROGRESS', '10'])
+      expect(headers.get('preference-applied')).toBeNull()
     }, 20_000)
-    expect((await org.call('GET', path)).status).toBe(200)
+    expect(Number((await org.call('GET', path)).headers.get('retry-after'))).toBeLessThan(10)
     await cancel()
     const statuses = (await responses).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(MAX_WAITS - 1)
@@ -132,28 +134,39 @@ describe('a token', () => {
     const headers = { Authorization: `Bearer ${org.token}`, Prefer: 'wait=25' }
     const waits = Array.from({ length: MAX_WAITS }, () => fetch(url, { headers, signal: hangUp.signal }))
     const ended = Promise.allSettled(waits)
-    const wait = () => org.call('GET', path, { headers: { Prefer: 'wait=1' } })
-    await vi.waitFor(async () => expect((await wait()).status).toBe(429), { timeout: 10_000, interval: 10 })
+    const applied = async () =>
+      (await org.call('GET', path, { headers: { Prefer: 'wait=1' } })).headers.get('preference-applied')
+    await vi.waitFor(async () => expect(await applied()).toBeNull(), { timeout: 10_000, interval: 10 })
     hangUp.abort()
-    await vi.waitFor(async () => expect((await wait()).status).toBe(200), { timeout: 5_000, interval: 10 })
+    await vi.waitFor(async () => expect(await applied()).toBe('wait=1'), { timeout: 5_000, interval: 10 })
     await ended
     await cancel()
   })
 })
 
-describe('holdRequest', () => {
+describe('limitOpenRequests, without a limit of the stack', () => {
   const newAccess = (organizationId = system.newId()) => ({ organizationId, tokenId: system.newId() })
+  const noRates = {} as RateStore
+  const { hold } = limitOpenRequests('stream-events', noRates, {})
 
-  it('limits the streams of all tokens of an organization together, and not those of another', () => {
+  it('limits the streams of all tokens of an organization together, and not those of another', async () => {
     const access = newAccess()
-    const open = () => holdRequest('stream', newAccess(access.organizationId))
-    const releases = Array.from({ length: 200 }, open)
-    expect(open).toThrow('Your organization has 200 event streams at the same time, the maximum.')
-    expect(() => holdRequest('stream', newAccess())()).not.toThrow()
-    expect(() => holdRequest('wait', newAccess(access.organizationId))()).not.toThrow()
-    releases[0]?.()
-    releases[0]?.()
-    expect(open).not.toThrow()
-    expect(open).toThrow()
+    const open = () => hold('stream', newAccess(access.organizationId))
+    const held = await Promise.all(Array.from({ length: 200 }, open))
+    await expect(open()).rejects.toThrow(
+      'Your organization has 200 event streams at the same time, the maximum.',
+    )
+    for (const other of [hold('stream', newAccess()), hold('wait', newAccess(access.organizationId))])
+      (await other).release()
+    held[0]?.release()
+    held[0]?.release()
+    await open()
+    await expect(open()).rejects.toThrow()
+  })
+
+  it('does not limit synchronous runs, which count as open executions', async () => {
+    const access = newAccess()
+    const held = await Promise.all(Array.from({ length: 1_000 }, () => hold('run', access)))
+    expect(held.some(({ full }) => full.aborted)).toBe(false)
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { UNLIMITED } from '../../lib/core/access.ts'
 import { Unavailable } from '../../lib/core/errors.ts'
-import type { SubmitEngine } from '../../lib/engine/submit/submit.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'
 import { logger } from '../../lib/logger.ts'
 import { respondToMcp } from '../../lib/mcp/respond-to-mcp.ts'
+import type { McpEngine } from '../../lib/mcp/tool-call.ts'
 import { system } from '../../lib/system.ts'
 import { modernRequest, parseMessages } from './messages.ts'
 
@@ -23,7 +23,7 @@ function send(error: Error, method: string, params: { name?: string }, origin?: 
     requestContext: { requestId: 'r', domainName },
   } as unknown as ServiceEvent
   const fail = () => Promise.reject(error)
-  const engine = { agents: { list: fail, get: fail }, syncDeadlineMs: 1_000 } as unknown as SubmitEngine
+  const engine = { agents: { list: fail, get: fail }, syncDeadlineMs: 1_000 } as unknown as McpEngine
   return respondToMcp({ engine, corsOrigins: [], access, event })
 }
 

@@ -31,6 +31,10 @@ export const rateKey = (tokenId: string, second: number): Key => counterKey(`${t
 export const largeBodiesKey = (organizationId: string, minute: number): Key =>
   counterKey(`${organizationId}#MINUTE#${minute}`)
 
+/** The processes that open requests of an organization occupy in a window of time. */
+export const occupancyKey = (organizationId: string, name: string, window: number): Key =>
+  counterKey(`${organizationId}#OPEN#${name}#${window}`)
+
 const counterKey = (name: string): Key => ({ pk: `${RATE_PREFIX}${name}`, sk: 'RATE' })
 
 const inAgent = (id: string, sk: string): Key => ({ pk: `${AGENT_PREFIX}${id}`, sk })

@@ -36,10 +36,10 @@ export function deadlineIn(remainingMs: number, shutdown?: WorkerDeadline): Time
   }
 }
 
-/** A deadline without a drain phase. */
-export function hardDeadline(ms: number): TimedDeadline {
+/** A deadline without a drain phase. @param earlier brings it forward */
+export function hardDeadline(ms: number, earlier?: AbortSignal): TimedDeadline {
   const { signal, at: stopsAt, clear } = abortIn(ms)
-  return { drain: NEVER, stop: signal, stopsAt, clear }
+  return { drain: NEVER, stop: earlier ? AbortSignal.any([signal, earlier]) : signal, stopsAt, clear }
 }
 
 /** `AbortSignal.timeout` with a timer that can be cleared. */

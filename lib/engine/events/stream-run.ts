@@ -1,22 +1,22 @@
 import { asAnswer } from '../../access/executions.ts'
-import { holdRequest } from '../../access/open-requests.ts'
 import type { Access } from '../../core/access.ts'
-import { isFinal } from '../../core/execution.ts'
+import { type Execution, isFinal } from '../../core/execution.ts'
+import type { HeldRequest, OpenRequests } from '../../core/ports.ts'
 import type { RunRequest } from '../submit/run-request.ts'
 import { type SubmitEngine, startSync, submitAsync } from '../submit/submit.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
 import type { openEvents } from './open-events.ts'
 
-type Parts = { engine: SubmitEngine; events: ReturnType<typeof openEvents> }
+type Parts = { engine: SubmitEngine; events: ReturnType<typeof openEvents>; openRequests: OpenRequests }
 
 type Params = { access: Access; mode: 'sync' | 'async'; run: RunRequest; maxMs: number }
 
 /**
  * Starts a run and returns its events. They come from the journal, because another worker may continue the run.
- * `release` must be called when the stream has ended: until then, the request counts as open.
+ * `held` must be released when the stream has ended: until then, the request counts as open.
  */
-export async function streamRun({ engine, events }: Parts, { access, mode, run, maxMs }: Params) {
-  const { execution, ended, release } = await start(engine, mode, access, run)
+export async function streamRun(parts: Parts, { access, mode, run, maxMs }: Params) {
+  const { execution, ended, held } = await start(parts, mode, access, run)
   const { id, organizationId } = execution
   let { status } = execution
   const completed = ended.then((latest) => {
@@ -26,28 +26,39 @@ export async function streamRun({ engine, events }: Parts, { access, mode, run, 
   // Awaited below, but only after the events.
   completed.catch(() => undefined)
   async function* read(signal: AbortSignal) {
-    for await (const batch of events.read({ organizationId, id, status, after: 0, maxMs, signal }))
+    for await (const batch of parts.events.read({ organizationId, id, status, after: 0, maxMs, signal }))
       yield batch.map((event) =>
         event.kind === 'done' ? { ...event, execution: asAnswer(event.execution, access) } : event,
       )
     // Lambda suspends the function when the response ends.
     await completed
   }
-  return { execution, read, release }
+  return { execution, read, held }
 }
 
+type Start = { execution: Execution; ended: Promise<Execution>; held: HeldRequest }
+
 /** The stream of a run in this request counts as the run, any other one as an event stream (docs/decisions/0052). */
-async function start(engine: SubmitEngine, mode: 'sync' | 'async', access: Access, run: RunRequest) {
-  if (mode === 'sync') {
-    const started = await startSync(engine, run)
-    const isElsewhere = !started.isNew && !isFinal(started.execution)
-    return { ...started, release: isElsewhere ? holdRequest('stream', access) : () => undefined }
-  }
+async function start(
+  { engine, openRequests }: Parts,
+  mode: 'sync' | 'async',
+  access: Access,
+  run: RunRequest,
+): Promise<Start> {
   // Before the run is accepted: a client repeats a request that was refused.
-  const release = holdRequest('stream', access)
-  const execution = await submitAsync(engine, run).catch((error: unknown) => {
-    release()
+  const held = await openRequests.hold(mode === 'sync' ? 'run' : 'stream', access)
+  try {
+    if (mode === 'async') {
+      const execution = await submitAsync(engine, run)
+      return { execution, ended: Promise.resolve(execution), held }
+    }
+    const started = await startSync(engine, run, held.full)
+    const isElsewhere = !started.isNew && !isFinal(started.execution)
+    if (!isElsewhere) return { ...started, held }
+    held.release()
+    return { ...started, held: await openRequests.hold('stream', access) }
+  } catch (error) {
+    held.release()
     throw error
-  })
-  return { execution, ended: Promise.resolve(execution), release }
+  }
 }

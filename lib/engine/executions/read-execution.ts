@@ -1,13 +1,16 @@
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
-import { whileHeld } from '../../access/open-requests.ts'
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
-import { ExecutionNotFound } from '../../core/errors.ts'
+import type { Access } from '../../core/access.ts'
+import { ExecutionNotFound, TooManyOpenRequests } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import type { AgentStore, ExecutionStore } from '../../core/ports.ts'
+import type { AgentStore, ExecutionStore, OpenRequests } from '../../core/ports.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 
-type Stores = { executions: Pick<ExecutionStore, 'get' | 'getStatus' | 'isVisible'> }
+type Parts = {
+  executions: Pick<ExecutionStore, 'get' | 'getStatus' | 'isVisible'>
+  openRequests: OpenRequests
+}
 
 type Params = ExecutionReference & {
   /** How long to wait until the execution is final. */
@@ -17,19 +20,50 @@ type Params = ExecutionReference & {
 }
 
 /**
- * An execution, at once or when it is final.
- * @throws ExecutionNotFound, TooManyOpenRequests, the signal's reason when it aborts
+ * An execution, at once or when it is final. `isFull`: the wait ended early, or did not begin, because the caller or
+ * its organization has too many open requests.
+ * @throws ExecutionNotFound, the signal's reason when it aborts
  */
-export async function readExecution({ executions }: Stores, { waitSeconds, signal, ...reference }: Params) {
-  const { access } = reference
+export async function readExecution(parts: Parts, { waitSeconds, signal, ...reference }: Params) {
+  const { executions } = parts
   const id = await resolveExecutionId(executions, reference)
-  const key = { organizationId: access.organizationId, id }
-  const timeoutMs = waitSeconds * 1000
-  const wait = () => waitForCompletion({ executions, ...key, timeoutMs, ...(signal && { signal }) })
-  const completed = waitSeconds > 0 ? await whileHeld('wait', access, wait) : 'IN_PROGRESS'
+  const key = { organizationId: reference.access.organizationId, id }
+  const { completed, isFull } =
+    waitSeconds > 0
+      ? await wait(parts, { ...key, access: reference.access, timeoutMs: waitSeconds * 1000, signal })
+      : NOT_WAITED
   const execution = completed === 'IN_PROGRESS' ? await executions.get(key) : completed
   if (!execution) throw new ExecutionNotFound()
-  return execution
+  return { execution, isFull }
+}
+
+const NOT_WAITED = { completed: 'IN_PROGRESS', isFull: false } as const
+
+type Wait = {
+  access: Access
+  organizationId: string
+  id: string
+  timeoutMs: number
+  signal: AbortSignal | undefined
+}
+
+async function wait({ executions, openRequests }: Parts, { access, signal, ...params }: Wait) {
+  const held = await openRequests.hold('wait', access).catch((error: unknown) => {
+    if (error instanceof TooManyOpenRequests) return null
+    throw error
+  })
+  if (!held) return { ...NOT_WAITED, isFull: true }
+  const { full, release } = held
+  const until = signal ? AbortSignal.any([signal, full]) : full
+  try {
+    const completed = await waitForCompletion({ executions, ...params, signal: until })
+    return { completed, isFull: false }
+  } catch (error) {
+    if (!full.aborted || signal?.aborted) throw error
+    return { ...NOT_WAITED, isFull: true }
+  } finally {
+    release()
+  }
 }
 
 /**

@@ -68,10 +68,15 @@ export async function runInProcess(engine: Engine, request: RunRequest): Promise
 /**
  * Records an execution and runs it in this process. Returns it when it is final, or in progress once the deadline has
  * passed or this worker cannot continue; the runner then does.
+ * @param stop brings the deadline forward
  * @throws ExecutionInProgress if the idempotency key is bound to a running execution
  */
-export async function submitSync(engine: SubmitEngine, request: RunRequest): Promise<Execution> {
-  const { execution, isNew, ended } = await startSync(engine, request)
+export async function submitSync(
+  engine: SubmitEngine,
+  request: RunRequest,
+  stop?: AbortSignal,
+): Promise<Execution> {
+  const { execution, isNew, ended } = await startSync(engine, request, stop)
   if (!isNew && !isFinal(execution)) throw new ExecutionInProgress(execution.id)
   return ended
 }
@@ -79,9 +84,16 @@ export async function submitSync(engine: SubmitEngine, request: RunRequest): Pro
 /** An accepted execution. `ended`: what `submitSync` returns for it; at once if it was accepted before. */
 export type Started = { execution: Execution; isNew: boolean; ended: Promise<Execution> }
 
-/** Records an execution and starts to run it in this process. A request that was accepted before is not run again. */
-export async function startSync(engine: SubmitEngine, request: RunRequest): Promise<Started> {
-  const deadline = hardDeadline(engine.syncDeadlineMs)
+/**
+ * Records an execution and starts to run it in this process. A request that was accepted before is not run again.
+ * @param stop brings the deadline forward
+ */
+export async function startSync(
+  engine: SubmitEngine,
+  request: RunRequest,
+  stop?: AbortSignal,
+): Promise<Started> {
+  const deadline = hardDeadline(engine.syncDeadlineMs, stop)
   const { execution, isNew } = await accept(engine, request, newLease(engine)).catch((error: unknown) => {
     deadline.clear()
     throw error

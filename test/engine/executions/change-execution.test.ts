@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import { ExecutionNotFound } from '../../../lib/core/errors.ts'
 import { cancelExecution } from '../../../lib/engine/executions/change-execution.ts'
-import type { SubmitEngine } from '../../../lib/engine/submit/submit.ts'
 import { onceCompleted } from '../../../lib/engine/wait-for-completion.ts'
 import { executionTools } from '../../../lib/mcp/execution-tools.ts'
+import type { McpEngine } from '../../../lib/mcp/tool-call.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution } from '../../support/engine/executions.ts'
@@ -40,7 +40,7 @@ describe('cancelExecution', () => {
     const call = { access, name: 'cancel_execution', input: { executionId: id }, meta: undefined }
     const tool = executionTools(1_000).get(call.name)
     const never = { onProgress: undefined, cancelled: new AbortController().signal }
-    const result = await tool?.run(engine as SubmitEngine, { ...call, ...never })
+    const result = await tool?.run(engine as unknown as McpEngine, { ...call, ...never })
     expect(result?.structuredContent).toMatchObject({ id, status: 'ERROR', error: { code: 'Cancelled' } })
     expect(notified).toHaveBeenCalledTimes(1)
   })

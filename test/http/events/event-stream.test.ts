@@ -6,6 +6,9 @@ import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
 beforeEach(() => void vi.stubEnv('RESPONSE_STREAMING', 'local'))
 afterEach(() => void vi.unstubAllEnvs())
 
+/** A request that may be open until `full` aborts. */
+const heldBy = (release: () => void, full = new AbortController().signal) => ({ full, release })
+
 const STATUS: ExecutionEvent = { kind: 'status', id: 'a', status: 'IN_PROGRESS' }
 
 /** A response whose next event never comes. */
@@ -18,7 +21,7 @@ async function open() {
       yield [STATUS]
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
     },
-    { onClose },
+    { held: heldBy(onClose) },
   )
   return { stream: response.stream as Readable, signal: opened.promise, onClose }
 }
@@ -40,9 +43,10 @@ describe('toEventStreamResponse', () => {
   })
 
   it('sends a comment that keeps the connection alive while nothing happens', async () => {
-    const { stream } = await toEventStreamResponse(async function* () {
+    const idle = async function* (): AsyncGenerator<ExecutionEvent[]> {
       yield [{ kind: 'idle' }]
-    })
+    }
+    const { stream } = await toEventStreamResponse(idle, { held: heldBy(() => undefined) })
     expect((await (stream as Readable).toArray()).join('')).toBe(': keep-alive\n\nretry: 1000\n\n')
   })
 
@@ -51,9 +55,26 @@ describe('toEventStreamResponse', () => {
     const read = async function* () {
       yield [STATUS]
     }
-    const { stream } = await toEventStreamResponse(read, { onClose })
+    const { stream } = await toEventStreamResponse(read, { held: heldBy(onClose) })
     const text = (await (stream as Readable).toArray()).join('')
     expect(text).toMatch(/^event: status\n[\s\S]*retry: 1000\n\n$/)
+    await vi.waitFor(() => expect(onClose).toHaveBeenCalledOnce())
+  })
+
+  it('ends when it may no longer be open, and is asked for again later', async () => {
+    const full = new AbortController()
+    const onClose = vi.fn()
+    const read = async function* (signal: AbortSignal) {
+      yield [STATUS]
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    }
+    const { stream } = await toEventStreamResponse(read, { held: heldBy(onClose, full.signal) })
+    const chunks: string[] = []
+    for await (const chunk of stream as Readable) {
+      chunks.push(String(chunk))
+      full.abort()
+    }
+    expect(chunks.join('')).toMatch(/^event: status\n[\s\S]*retry: 10000\n\n$/)
     await vi.waitFor(() => expect(onClose).toHaveBeenCalledOnce())
   })
 })

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { ExecutionEvent } from '../../../lib/core/step.ts'
 import { toProxyResult } from '../../../lib/http/event.ts'
 import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
 import type { Handlers } from '../../../local/gateway/functions.ts'
@@ -185,15 +186,13 @@ describe('toEventStreamResponse', () => {
   it('ends a reader that waits as soon as its client has gone', async () => {
     vi.stubEnv('RESPONSE_STREAMING', 'local')
     const ended = Promise.withResolvers<void>()
-    const { port } = await serve(async () =>
-      toProxyResult(
-        await toEventStreamResponse(async function* (signal) {
-          yield [{ kind: 'idle' }]
-          await once(signal, 'abort')
-          ended.resolve()
-        }),
-      ),
-    )
+    const read = async function* (signal: AbortSignal): AsyncGenerator<ExecutionEvent[]> {
+      yield [{ kind: 'idle' }]
+      await once(signal, 'abort')
+      ended.resolve()
+    }
+    const held = { full: new AbortController().signal, release: () => undefined }
+    const { port } = await serve(async () => toProxyResult(await toEventStreamResponse(read, { held })))
     const socket = await open(port, request())
     await once(socket, 'data')
     socket.destroy()

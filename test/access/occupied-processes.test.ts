@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { createClock } from '../../bench/keys/virtual-clock.ts'
+import { type Clock, FREE_MS, occupiedProcesses, WINDOW_MS } from '../../lib/access/occupied-processes.ts'
+import type { HeldRequest, OpenRequests } from '../../lib/core/ports.ts'
+
+/** Processes of a function that share a table, on a clock of their own. */
+function setUp({ max = 2, fails = (): boolean => false } = {}) {
+  const clock = createClock()
+  const counts = new Map<string, number>()
+  let writes = 0
+  const rates = {
+    async countProcess({
+      organizationId,
+      name,
+      window,
+    }: {
+      organizationId: string
+      name: string
+      window: number
+    }) {
+      writes++
+      if (fails()) throw new Error('throttled')
+      const key = `${organizationId} ${name} ${window}`
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      return counts.get(key) ?? 0
+    },
+  }
+  let isDead = false
+  const after: Clock['after'] = (ms, callback) => clock.after(ms, () => isDead || callback())
+  const newProcess = () =>
+    occupiedProcesses({ rates, functionName: 'f', max, clock: { ...clock, after, random: () => 0.5 } })
+  const kill = () => {
+    isDead = true
+  }
+  const hold = (process: OpenRequests, organizationId = 'A') =>
+    process.hold('wait', { organizationId, tokenId: 't' })
+  const advance = (ms: number) => clock.run(clock.now() + ms)
+  return { newProcess, hold, advance, kill, keys: counts, writes: () => writes }
+}
+
+const REFUSED =
+  'Your organization has as many open requests as it may at the same time: they occupy 2 processes.'
+
+describe('occupiedProcesses', () => {
+  it('writes nothing for requests that are shorter than the free time', async () => {
+    const { newProcess, hold, advance, writes } = setUp()
+    const process = newProcess()
+    const { release } = await hold(process)
+    await advance(FREE_MS - 1)
+    release()
+    release()
+    await advance(10 * WINDOW_MS)
+    expect(writes()).toBe(0)
+  })
+
+  it('writes once per window for a request that stays open, and nothing after it', async () => {
+    const { newProcess, hold, advance, writes } = setUp()
+    const { full, release } = await hold(newProcess())
+    await advance(10 * WINDOW_MS)
+    expect(full.aborted).toBe(false)
+    // The next window is counted in advance.
+    expect(writes()).toBe(11)
+    release()
+    await advance(10 * WINDOW_MS)
+    expect(writes()).toBe(11)
+  })
+
+  it('ends the requests above the maximum, and never one that began before them', async () => {
+    const { newProcess, hold, advance } = setUp({ max: 2 })
+    const held: HeldRequest[] = []
+    for (let n = 0; n < 5; n++) {
+      held.push(await hold(newProcess()))
+      await advance(10)
+    }
+    await advance(FREE_MS)
+    const ended = () => held.map(({ full }) => full.aborted)
+    expect(ended()).toEqual([false, false, true, true, true])
+    for (const { release } of held.slice(2)) release()
+    for (let n = 0; n < 20; n++) {
+      const late = await hold(newProcess())
+      await advance(WINDOW_MS)
+      expect([late.full.aborted, ...ended().slice(0, 2)]).toEqual([true, false, false])
+      late.release()
+    }
+  })
+
+  it('refuses further requests in a process that had no room, until there is room', async () => {
+    const { newProcess, hold, advance, writes } = setUp({ max: 2 })
+    const process = newProcess()
+    const others = [await hold(newProcess()), await hold(newProcess())]
+    await advance(1)
+    const { full, release } = await hold(process)
+    await advance(FREE_MS)
+    expect(full.aborted).toBe(true)
+    release()
+    const before = writes()
+    for (let n = 0; n < 100; n++) await expect(hold(process)).rejects.toThrow(REFUSED)
+    expect(writes()).toBe(before)
+    // In the next window, it asks first.
+    await advance(WINDOW_MS - FREE_MS)
+    await expect(hold(process)).rejects.toThrow(REFUSED)
+    for (const other of others) other.release()
+    await advance(2 * WINDOW_MS)
+    expect((await hold(process)).full.aborted).toBe(false)
+  })
+
+  it('adds up requests that are short: many of them are no way around the maximum', async () => {
+    const { newProcess, hold, advance } = setUp({ max: 2 })
+    const processes = Array.from({ length: 10 }, newProcess)
+    const refused = new Set<OpenRequests>()
+    for (let n = 0; n < 100; n++) {
+      const held = await Promise.all(
+        processes.map((process) => hold(process).catch(() => void refused.add(process))),
+      )
+      await advance(500)
+      for (const each of held) if (each) each.release()
+    }
+    expect(refused.size).toBe(8)
+  })
+
+  it('does not count what an organization uses for less than half of the time', async () => {
+    const { newProcess, hold, advance, writes } = setUp({ max: 1 })
+    const process = newProcess()
+    for (let n = 0; n < 100; n++) {
+      const { release } = await hold(process)
+      await advance(450)
+      release()
+      await advance(550)
+    }
+    expect(writes()).toBe(0)
+  })
+
+  it('limits each organization by itself', async () => {
+    const { newProcess, hold, advance } = setUp({ max: 2 })
+    const held = await Promise.all(
+      ['A', 'A', 'A', 'B', 'C', 'C'].map((organizationId) => hold(newProcess(), organizationId)),
+    )
+    await advance(3 * WINDOW_MS)
+    expect(held.map(({ full }) => full.aborted)).toEqual([false, false, true, false, false, false])
+  })
+
+  it('treats a count that fails as no room, and never throws for it', async () => {
+    let isFailing = true
+    const { newProcess, hold, advance } = setUp({ fails: () => isFailing })
+    const process = newProcess()
+    const { full, release } = await hold(process)
+    await advance(FREE_MS)
+    expect(full.aborted).toBe(true)
+    release()
+    await expect(hold(process)).rejects.toThrow(REFUSED)
+    isFailing = false
+    await advance(WINDOW_MS)
+    expect((await hold(process)).full.aborted).toBe(false)
+  })
+
+  it('leaves nothing behind when processes die', async () => {
+    const { newProcess, hold, advance, kill, keys } = setUp({ max: 2 })
+    for (let n = 0; n < 2; n++) await hold(newProcess())
+    await advance(2 * WINDOW_MS)
+    kill()
+    await advance(2 * WINDOW_MS)
+    expect(keys.size).toBe(3)
+  })
+
+  it('spreads a large maximum over several counters', async () => {
+    const { newProcess, hold, advance, keys } = setUp({ max: 1_001 })
+    await hold(newProcess())
+    await advance(FREE_MS)
+    expect([...keys.keys()]).toEqual(['A f#1 0'])
+  })
+})
