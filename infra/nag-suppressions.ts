@@ -61,8 +61,14 @@ export const listSuppressions = (service: { name: string }): Suppression[] => [
   {
     id: 'AwsSolutions-IAM5[Resource::*]',
     reason:
-      'The two X-Ray actions do not support resource-level permissions. A template test allows no other wildcard.',
+      'The X-Ray actions, and those that describe network interfaces and subnets for vpcId, do not support resource-level permissions. Template tests allow no other wildcard.',
     constructs: rolesOf(FUNCTION_NAMES),
+  },
+  {
+    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ec2:${OWN}:*/*]`,
+    reason:
+      'With vpcId. Lambda requires all resources, because the network interfaces do not exist yet. The code of agents is denied these actions.',
+    constructs: rolesOf(AGENT_FUNCTIONS),
   },
   ...Object.entries(agentResources(service)).map(([resource, reason]) => ({
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:${resource}]`,

@@ -14,6 +14,7 @@ import { findSimilarName } from '../lib/schema/similar-names.ts'
 import { checked, flag, integer, optional, parseSettings, setting } from '../lib/settings.ts'
 import { DEPLOYMENT_NAMES, type DeploymentName } from './functions/deployment.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
+import { splitIds } from './functions/vpc.ts'
 import { parseAlarmSubscriptions } from './monitoring/subscriptions.ts'
 
 /** The retention periods of CloudWatch Logs, except "never expire". */
@@ -45,6 +46,19 @@ const KEY_SETTINGS = Object.fromEntries(
 export const MAX_NAME_LENGTH = 100
 
 const CERTIFICATE_ARN = z.string().regex(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/)
+
+/** Ids of AWS with a prefix, separated by commas. In an app, each can be that of a resource of the app. */
+function resourceIds(prefix: string, max = 1) {
+  const id = new RegExp(`^${prefix}-[0-9a-f]{8}([0-9a-f]{9})?$`)
+  return z.string().refine((text) => {
+    const ids = splitIds(text)
+    return (
+      ids.length <= max &&
+      new Set(ids).size === ids.length &&
+      ids.every((each) => id.test(each) || Token.isUnresolved(each))
+    )
+  })
+}
 
 /** The name of the stack unless `stackName` is set. */
 export const DEFAULT_STACK_NAME = 'AgentExecutionService'
@@ -171,6 +185,21 @@ const settingsOf = (environment: Environment) => ({
     max: 10_240,
     description:
       'Memory of the two functions that run agents. CPU and price are proportional to it. Where agents mostly wait for models, 512 halves the cost of waiting and lengthens cold starts (docs/decisions/0014).',
+  }),
+  vpcId: optional(resourceIds('vpc'), {
+    allowed: 'the id of a VPC, together with `subnetIds`',
+    description:
+      'Connects the functions that run agents to this [VPC](vpc.md), so that tools can reach private hosts that they name in `allowedHosts`.',
+  }),
+  subnetIds: optional(resourceIds('subnet', 16), {
+    allowed: 'ids of up to 16 subnets, separated by commas, together with `vpcId`',
+    description:
+      'Private subnets of the VPC, in at least two availability zones. Models, the table and the queues must be reachable from them.',
+  }),
+  securityGroupIds: optional(resourceIds('sg', 5), {
+    allowed: 'ids of up to 5 security groups, separated by commas, together with `vpcId`',
+    description:
+      'Security groups of the functions in the VPC. If unset, the stack creates one that allows all outbound connections and no inbound ones.',
   }),
   logRetentionDays: setting(RETENTION_PERIOD, {
     default: RetentionDays.ONE_MONTH,
@@ -318,7 +347,7 @@ function rejectUnknown(values: Record<string, unknown>, names: string[], kind: s
 function rejectCombinations(settings: Settings): void {
   const { domainName, certificateArn, domainBasePath, disableExecuteApiEndpoint } = settings
   const { monitoring, alarmSubscriptions, deployment } = settings
-  const { modelPrices, modelEndpoints } = settings
+  const { modelPrices, modelEndpoints, vpcId, subnetIds, securityGroupIds } = settings
   const reject = (reason: string) => {
     throw new Error(`Invalid settings: ${reason}`)
   }
@@ -327,6 +356,8 @@ function rejectCombinations(settings: Settings): void {
   // Lambda allows 4 KB for all variables of a function.
   if ((modelPrices?.length ?? 0) + (modelEndpoints?.length ?? 0) > MAX_MODEL_SETTINGS)
     reject(`modelPrices and modelEndpoints may have ${MAX_MODEL_SETTINGS} characters together.`)
+  if ((vpcId === null) !== (subnetIds === null)) reject('set both vpcId and subnetIds, or neither.')
+  if (securityGroupIds && !vpcId) reject('securityGroupIds requires vpcId and subnetIds.')
   if (domainBasePath && !domainName) reject('domainBasePath requires domainName.')
   if (disableExecuteApiEndpoint && !domainName)
     reject('disableExecuteApiEndpoint=true requires domainName; clients could not reach the API.')

@@ -7,6 +7,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   type Alias,
   Architecture,
+  type CfnFunction,
   Code,
   type IFunction,
   Function as Lambda,
@@ -35,7 +36,15 @@ import {
   MODEL_FUNCTIONS,
   RECURSIVE_FUNCTIONS,
 } from './function-settings.ts'
-import { applyGrant, GRANTS, getSecretsPath, grantAgentPermissions, grantEmbeddings } from './grants.ts'
+import {
+  applyGrant,
+  GRANTS,
+  getSecretsPath,
+  grantAgentPermissions,
+  grantEmbeddings,
+  grantNetworkInterfaces,
+} from './grants.ts'
+import { createVpcConfig } from './vpc.ts'
 
 type FunctionsProps = {
   table: ITable
@@ -55,7 +64,8 @@ export const LIVE = 'live'
 /** Creates one Lambda function per file of `functions/`. */
 export function createFunctions(scope: Construct, props: FunctionsProps): Functions {
   const defaultModel = props.settings.defaultModel ?? findDefaultModel(scope)
-  const create = (name: FunctionName) => createFunction(scope, name, { ...props, defaultModel })
+  const vpcConfig = createVpcConfig(scope, props.settings)
+  const create = (name: FunctionName) => createFunction(scope, name, { ...props, defaultModel, vpcConfig })
   return Object.fromEntries(FUNCTION_NAMES.map((name) => [name, create(name)])) as Functions
 }
 
@@ -63,9 +73,9 @@ export function createFunctions(scope: Construct, props: FunctionsProps): Functi
 function createFunction(
   parent: Construct,
   name: FunctionName,
-  props: FunctionsProps & { defaultModel: string },
+  props: FunctionsProps & { defaultModel: string; vpcConfig: CfnFunction.VpcConfigProperty | null },
 ): ServiceFunction {
-  const { table, queues, bundles, settings } = props
+  const { table, queues, bundles, settings, vpcConfig } = props
   const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
   const scope = new Construct(parent, toPascalCase(name))
   const logGroup = new LogGroup(scope, 'Logs', {
@@ -75,7 +85,9 @@ function createFunction(
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
   logGroup.grantWrite(role)
   applyGrant(role, name, { table, queues })
-  if (AGENT_FUNCTIONS.includes(name)) grantAgentPermissions(role, settings)
+  const runsAgents = AGENT_FUNCTIONS.includes(name)
+  if (runsAgents) grantAgentPermissions(role, settings)
+  if (runsAgents && vpcConfig) grantNetworkInterfaces(role)
   if (usesModels(name, settings)) grantEmbeddings(role, settings)
   const lambda = new Lambda(scope, 'Function', {
     description: getDescription(name),
@@ -85,7 +97,7 @@ function createFunction(
     handler: 'index.handler',
     environment: createEnvironment(name, props),
     timeout: Duration.seconds(timeoutSeconds),
-    memorySize: AGENT_FUNCTIONS.includes(name) ? settings.agentMemoryMb : memoryMb,
+    memorySize: runsAgents ? settings.agentMemoryMb : memoryMb,
     role,
     logGroup,
     loggingFormat: LoggingFormat.JSON,
@@ -100,6 +112,7 @@ function createFunction(
     // Lambda would not publish the same code again ("A version for this Lambda function exists").
     currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
   })
+  if (runsAgents && vpcConfig) (lambda.node.defaultChild as CfnFunction).vpcConfig = vpcConfig
   // Its declared type lacks an `undefined` that exactOptionalPropertyTypes requires.
   return { function: lambda, live: lambda.addAlias(LIVE) as ServiceFunction['live'] }
 }

@@ -15,6 +15,8 @@ const ALL_FEATURES = {
   domainName: 'agents.example.com',
   domainBasePath: 'agents/v1',
   certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a',
+  vpcId: 'vpc-0123456789abcdef0',
+  subnetIds: 'subnet-0123456789abcdef0,subnet-1123456789abcdef0',
   openaiKeyParameter: '/team/openai',
   anthropicKeyParameter: '/team/anthropic',
 }
@@ -42,7 +44,8 @@ describe('cdk-nag', () => {
   })
 
   it('reports, without suppressions, exactly the findings that they suppress', () => {
-    withStack({ monitoring: true, deployment: 'canary10Percent5Minutes' }, (stack) => {
+    const { monitoring, deployment, vpcId, subnetIds } = ALL_FEATURES
+    withStack({ monitoring, deployment, vpcId, subnetIds }, (stack) => {
       const findings = findViolations(stack)
       const covered = suppressions.flatMap(({ id, constructs }) => {
         const paths = constructs(stack.service).map(({ node }) => `${id} at ${node.path}/`)

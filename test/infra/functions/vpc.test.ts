@@ -1,0 +1,96 @@
+import { App, Stack } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
+import { CfnSubnet, CfnVPC } from 'aws-cdk-lib/aws-ec2'
+import { describe, expect, it } from 'vitest'
+import { AGENT_FUNCTIONS, FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
+import { createVpcConfig } from '../../../infra/functions/vpc.ts'
+import { parseProps } from '../../../infra/settings.ts'
+import { findFunctionResource, findResource, findResources, synthesize } from '../synthesize.ts'
+
+const vpcId = 'vpc-0123456789abcdef0'
+const subnetIds = 'subnet-0123456789abcdef0, subnet-1123456789abcdef0'
+const SUBNETS = ['subnet-0123456789abcdef0', 'subnet-1123456789abcdef0']
+
+const template = synthesize({ vpcId, subnetIds, securityGroupIds: 'sg-0123456789abcdef0,sg-01234567' })
+
+const vpcOf = (of: Template, name: string) =>
+  findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.VpcConfig
+
+type Statement = { Effect: string; Action: string[]; Resource: unknown; Condition?: object }
+
+const ec2StatementsOf = (of: Template, name: string): Statement[] =>
+  findFunctionResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument.Statement.filter(
+    ({ Action }: Statement) => [Action].flat().some((action) => action.startsWith('ec2:')),
+  )
+
+describe('vpcId', () => {
+  it('connects the functions that run agents, and no others', () => {
+    expect(FUNCTION_NAMES.filter((name) => vpcOf(template, name)).sort()).toEqual(AGENT_FUNCTIONS.toSorted())
+    for (const name of AGENT_FUNCTIONS)
+      expect(vpcOf(template, name)).toEqual({
+        SubnetIds: SUBNETS,
+        SecurityGroupIds: ['sg-0123456789abcdef0', 'sg-01234567'],
+      })
+    template.resourceCountIs('AWS::EC2::SecurityGroup', 0)
+  })
+
+  it('creates one security group, without inbound rules, if none is set', () => {
+    const own = synthesize({ vpcId, subnetIds })
+    const [id = ''] = Object.keys(findResources(own, 'AWS::EC2::SecurityGroup'))
+    const { VpcId, SecurityGroupIngress } = findResource(own, 'AWS::EC2::SecurityGroup').Properties
+    expect([VpcId, SecurityGroupIngress]).toEqual([vpcId, undefined])
+    for (const name of AGENT_FUNCTIONS)
+      expect(vpcOf(own, name).SecurityGroupIds).toEqual([{ 'Fn::GetAtt': [id, 'GroupId'] }])
+  })
+
+  it('needs no account: nothing is looked up', () => {
+    expect(JSON.stringify(template.toJSON())).not.toContain('dummy')
+  })
+
+  it('lets Lambda manage the interfaces of these functions, but not the code of agents', () => {
+    for (const name of FUNCTION_NAMES) {
+      const statements = ec2StatementsOf(template, name)
+      if (!AGENT_FUNCTIONS.includes(name)) {
+        expect(statements).toEqual([])
+        continue
+      }
+      const allowed = statements
+        .filter(({ Effect }) => Effect === 'Allow')
+        .flatMap(({ Action }) => Action)
+        .filter((action) => action.startsWith('ec2:'))
+      const [denied, ...others] = statements.filter(({ Effect }) => Effect === 'Deny')
+      expect(others).toEqual([])
+      expect(denied).toMatchObject({
+        Action: expect.arrayContaining(allowed),
+        Resource: '*',
+        Condition: { Null: { 'lambda:SourceFunctionArn': 'false' } },
+      })
+      expect(allowed.sort()).toEqual([
+        'ec2:AssignPrivateIpAddresses',
+        'ec2:CreateNetworkInterface',
+        'ec2:DeleteNetworkInterface',
+        'ec2:DescribeNetworkInterfaces',
+        'ec2:DescribeSubnets',
+        'ec2:UnassignPrivateIpAddresses',
+      ])
+    }
+  })
+
+  it('is off by default', () => {
+    const defaults = synthesize()
+    expect(FUNCTION_NAMES.filter((name) => vpcOf(defaults, name))).toEqual([])
+    expect(FUNCTION_NAMES.flatMap((name) => ec2StatementsOf(defaults, name))).toEqual([])
+  })
+
+  it('can be a VPC of the same app', () => {
+    const stack = new Stack(new App())
+    const vpc = new CfnVPC(stack, 'Vpc', { cidrBlock: '10.0.0.0/16' })
+    const subnets = ['10.0.0.0/24', '10.0.1.0/24'].map(
+      (cidrBlock, index) => new CfnSubnet(stack, `Subnet${index}`, { vpcId: vpc.ref, cidrBlock }),
+    )
+    const ids = { vpcId: vpc.ref, subnetIds: subnets.map(({ ref }) => ref).join(',') }
+    const config = createVpcConfig(stack, parseProps({ name: 'service', ...ids }))
+    expect(stack.resolve(config)).toMatchObject({ subnetIds: [{ Ref: 'Subnet0' }, { Ref: 'Subnet1' }] })
+    Template.fromStack(stack).hasResourceProperties('AWS::EC2::SecurityGroup', { VpcId: { Ref: 'Vpc' } })
+  })
+})
