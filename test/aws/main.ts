@@ -5,6 +5,7 @@
 import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/processes/python-environment.ts'
 import { findMissingJava } from './emulators/java.ts'
 import { lintTemplate } from './lint-template.ts'
+import { runDrill } from './restore/run-drill.ts'
 import { testStack } from './stack/test-stack.ts'
 import { testStoresAndApi } from './stores-and-api.ts'
 
@@ -28,6 +29,11 @@ const parts: Part[] = [
     title: 'the stack in moto',
     missing: missingPython,
     test: async () => testStack((await installPackages())('moto_server')),
+  },
+  {
+    title: 'the restore drill in moto',
+    missing: missingPython,
+    test: async () => runDrill((await installPackages())('moto_server')),
   },
 ]
 

@@ -1,0 +1,281 @@
+import {
+  DynamoDBClient,
+  paginateScan,
+  RestoreTableToPointInTimeCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb'
+import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { openRunQueue } from '../../../lib/sqs/run-queue.ts'
+import { system } from '../../../lib/system.ts'
+import { toRecord } from '../../../local/runner/poller.ts'
+import { newCli } from '../../cli/cli.ts'
+import { createInvoker, toResponse } from '../../infra/bundling/invoke-deployed.ts'
+import { executionOf, runOptions } from '../../support/engine/executions.ts'
+import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
+import { waitUntil } from '../../support/processes/wait-until.ts'
+import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { createStack, STACK } from './stack-in-moto.ts'
+
+const CONTROL = `${STACK}-Restored-CONTROL`
+const TREATED = `${STACK}-Restored-TREATED`
+const LIMIT = { limitMs: 60_000, intervalMs: 100 }
+
+/** Runs in the states in which a restore point can find them. */
+const RUNS = [
+  'call in progress',
+  'second call in progress',
+  'sub-agent in progress',
+  'not started',
+  'no tools',
+  'finished',
+] as const
+type Run = (typeof RUNS)[number]
+
+const stack = await createStack()
+const scripted = await startScriptedModel()
+const model = scripted.environmentFor('openai-compatible')
+const organizationId = system.newId()
+const cli = newCli()
+const cleanups: (() => unknown)[] = [cli.remove, stack.stop, scripted.stop]
+afterAll(async () => {
+  for (const cleanUp of cleanups.reverse()) await cleanUp()
+})
+
+/** The effect that must not be repeated. Calls whose path has a hold get their response when it is released. */
+const held: (() => void)[] = []
+let isHolding = true
+const effects = await startToolServer((path, response) => {
+  const respond = () => void response.end('{"ok":true}')
+  if (isHolding && path.endsWith('-hold')) held.push(respond)
+  else respond()
+})
+cleanups.push(effects.stop)
+
+/** Seconds that the steps of the runbook took in moto. */
+const seconds: Record<string, number> = {}
+async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now()
+  const result = await work()
+  seconds[name] = Math.round(performance.now() - startedAt) / 1000
+  return result
+}
+
+const own = openTable({ TABLE_NAME: stack.table })
+const stores = openStores(own)
+const original = stack.deploy({})
+const queue = openRunQueue(original.functionOf('process-execution').environment)
+
+/** A worker, with a process of its own. */
+const workerOf = (deployment: typeof original) => {
+  const invoker = createInvoker(deployment, { organizationId, environment: model })
+  cleanups.push(invoker.stop)
+  return invoker
+}
+
+/** Publishes an agent that makes these calls, one after the other, before it answers. */
+async function publish(slug: string, calls: string[], extra: { agent?: string } = {}) {
+  const name = `${slug}-${system.newId()}`
+  scripted.script(name, ({ history }) => {
+    const next = history.filter(({ type }) => type === 'result').length
+    const path = calls[next]
+    if (path === undefined) return { calls: [finalAnswer({ answer: 'Done.' })] }
+    const tool = path === 'delegate' ? 'delegate' : 'pay'
+    return {
+      calls: [
+        { id: `call-${next}`, name: tool, input: tool === 'pay' ? { id: path } : { question: 'Pay.' } },
+      ],
+    }
+  })
+  const pay = httpTool(effects, 'pay', `/${slug}/{id}`)
+  const delegate = { name: 'delegate', description: 'Delegates.', agent: extra.agent }
+  const tools = calls.length === 0 ? [] : extra.agent ? [delegate] : [pay]
+  return aModelAgent(
+    { organizationId, slug, tools, model: scripted.modelFor('openai-compatible', name) },
+    { table: own },
+  )
+}
+
+const executions = {} as Record<Run | 'later', Execution>
+
+/** Accepts a run, as the API does. Its message is delivered by `deliver`. */
+async function accept(run: Run | 'later', version: Awaited<ReturnType<typeof publish>>) {
+  const execution = executionOf(version, {
+    input: { question: 'Pay?' },
+    options: runOptions(),
+    deadlineMs: 3_600_000,
+    graceMs: 3_000,
+  })
+  await stores.executions.create({ execution })
+  executions[run] = execution
+  return execution
+}
+
+const message = ({ id }: Execution) =>
+  toRecord({
+    MessageId: id,
+    ReceiptHandle: id,
+    Body: JSON.stringify({ executionId: id, organizationId }),
+    Attributes: { ApproximateReceiveCount: '1' },
+  })
+
+/** Starts a worker on an execution without waiting for its end. */
+function start(execution: Execution) {
+  const worker = workerOf(original)
+  return worker.deliver('process-execution', message(execution))
+}
+
+const pathsOf = (calls: typeof effects.calls) => calls.map(({ path, key }) => `${path} ${key}`)
+
+/** Sweeps and runs what the queues have, as the stack does, until nothing is open. Returns the calls. */
+async function goLive(tableName: string): Promise<string[]> {
+  const before = effects.calls.length
+  const deployment = stack.deploy({ tableName, paused: false })
+  const live = workerOf(deployment)
+  const { executions: restored } = openStores(deployment.table)
+  const deliver = async () => {
+    const { QUEUE_URL = '', MODEL_QUEUE_URL = '' } = deployment.functionOf('process-execution').environment
+    for (const QueueUrl of [QUEUE_URL, MODEL_QUEUE_URL]) {
+      const command = new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: 10,
+        MessageSystemAttributeNames: ['All'],
+      })
+      for (const received of (await stack.sqs.send(command)).Messages ?? []) {
+        const result = await live.deliver('process-execution', toRecord(received))
+        expect(result).toMatchObject({ payload: { batchItemFailures: [] } })
+        await stack.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: received.ReceiptHandle }))
+      }
+    }
+  }
+  await waitUntil(
+    async () => {
+      await live.invoke('sweep-executions', {})
+      await deliver()
+      return (await restored.listStale({ now: Number.MAX_SAFE_INTEGER, limit: 1 })).length === 0
+    },
+    { what: 'the end of all executions', ...LIMIT },
+  )
+  return pathsOf(effects.calls.slice(before))
+}
+
+async function scanTable(TableName: string) {
+  const found: unknown[] = []
+  for await (const { Items = [] } of paginateScan({ client: new DynamoDBClient() }, { TableName }))
+    found.push(...Items)
+  return found
+}
+
+const command = (args: string[], tableName: string) => cli.json([...args, '--stack', tableName])
+
+/** The calls of each run, and which of them were repeated. */
+let inOriginal: string[] = []
+let withoutCommand: string[] = []
+let withCommand: string[] = []
+
+beforeAll(async () => {
+  const child = await publish('child', ['child-hold'])
+  const versions = {
+    'call in progress': await publish('first', ['1-hold']),
+    'second call in progress': await publish('second', ['1', '2-hold']),
+    'sub-agent in progress': await publish('parent', ['delegate'], { agent: child.slug }),
+    'not started': await publish('waiting', ['1']),
+    'no tools': await publish('plain', []),
+    finished: await publish('done', ['1']),
+  } satisfies Record<Run, unknown>
+  const finished = start(await accept('finished', versions.finished))
+  expect(await finished).toMatchObject({ payload: { batchItemFailures: [] } })
+  const running = []
+  for (const run of RUNS.slice(0, 3)) running.push(start(await accept(run, versions[run])))
+  for (const run of ['not started', 'no tools'] as const) await accept(run, versions[run])
+  await waitUntil(() => held.length === 3, { what: 'three calls in progress', ...LIMIT })
+
+  const client = new DynamoDBClient()
+  await timed('restore', async () => {
+    for (const TargetTableName of [CONTROL, TREATED]) {
+      const params = { SourceTableName: stack.table, TargetTableName, UseLatestRestorableTime: true }
+      await client.send(new RestoreTableToPointInTimeCommand(params))
+      await waitUntilTableExists({ client, maxWaitTime: 60 }, { TableName: TargetTableName })
+    }
+  })
+
+  // The original goes on: everything ends, and one more run is accepted, whose message stays in the queue.
+  isHolding = false
+  for (const respond of held) respond()
+  await Promise.all(running)
+  for (const run of ['not started', 'no tools'] as const) await start(executions[run])
+  const later = await accept('later', versions['call in progress'])
+  await queue.send({ executionId: later.id, organizationId, tenantId: null })
+  inOriginal = pathsOf(effects.calls)
+})
+
+describe('the restore drill', () => {
+  it('begins with runs that have ended, each of whose calls was made once', async () => {
+    expect(new Set(inOriginal).size).toBe(inOriginal.length)
+    expect(inOriginal).toHaveLength(6)
+    for (const run of RUNS)
+      expect(await stores.executions.getSummary(executions[run])).toMatchObject({ status: 'SUCCESS' })
+  })
+
+  it('has a paused stack whose functions neither read nor change the table', async () => {
+    const before = [await scanTable(TREATED), effects.calls.length]
+    const paused = workerOf(stack.deploy({ tableName: TREATED }))
+    expect(await paused.invoke('sweep-executions', {})).toMatchObject({ mode: 'failed' })
+    const messages = [executions['call in progress'], executions['not started']].map(message)
+    for (const each of messages) {
+      expect(await paused.deliver('process-execution', each)).toMatchObject({
+        payload: { batchItemFailures: [{ itemIdentifier: each.messageId }] },
+      })
+      expect(await paused.deliver('process-dead-letter', each)).toMatchObject({
+        payload: { batchItemFailures: [{ itemIdentifier: each.messageId }] },
+      })
+    }
+    const call = { agentId: 'first', body: { question: 'Pay?' } }
+    const response = toResponse(await paused.call('run-agent', call))
+    expect([response.statusCode, response.headers['Retry-After'] ?? response.headers['retry-after']]).toEqual(
+      [503, '1'],
+    )
+    expect([await scanTable(TREATED), effects.calls.length]).toEqual(before)
+  })
+
+  it('repeats calls without the command', async () => {
+    withoutCommand = await goLive(CONTROL)
+    const repeated = withoutCommand.filter((call) => inOriginal.includes(call))
+    expect(repeated.length).toBeGreaterThanOrEqual(4)
+  })
+
+  it('repeats no call with the command, and resumes what has no tools', async () => {
+    const listed = await timed('open list', () => command(['open', 'list'], TREATED))
+    expect(listed.open).toBe(6)
+    const ended = await timed('open end --tools', () => command(['open', 'end', '--tools'], TREATED))
+    expect(ended).toMatchObject({ ended: 5, running: 0 })
+    expect(await command(['open', 'resume', '--no-tools'], TREATED)).toMatchObject({ resumed: 1 })
+    withCommand = await timed('sweep and run', () => goLive(TREATED))
+    expect(withCommand).toEqual([])
+    const restored = openStores(openTable({ TABLE_NAME: TREATED }))
+    const statusOf = async (run: Run) => {
+      const summary = await restored.executions.getSummary(executions[run])
+      return [run, summary?.status, summary?.error?.code ?? null]
+    }
+    expect(await Promise.all(RUNS.map(statusOf))).toEqual([
+      ...RUNS.slice(0, 4).map((run) => [run, 'ERROR', 'Cancelled']),
+      ['no tools', 'SUCCESS', null],
+      ['finished', 'SUCCESS', null],
+    ])
+    expect(await restored.executions.getSummary(executions.later)).toBeNull()
+  })
+
+  it('prints what it has seen', () => {
+    const repeated = (calls: string[]) => calls.filter((call) => inOriginal.includes(call)).length
+    console.table({
+      'tool calls of the original': inOriginal.length,
+      'repeated after the restore, without the command': repeated(withoutCommand),
+      'repeated after the restore, with `open end --tools`': repeated(withCommand),
+    })
+    console.log('Seconds in moto, which say nothing about DynamoDB:')
+    console.table(seconds)
+  })
+})
