@@ -6,7 +6,8 @@ import type { HeldRequest } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { getMaxStreamMs, isStreaming, toEventStreamResponse } from '../lib/http/event-stream.ts'
+import { isStreaming } from '../lib/http/event.ts'
+import { getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
 
 const { executions, rates, steps } = openStores()
 const events = openEvents({ executions, steps })

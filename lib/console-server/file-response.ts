@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { getHeader, type HttpResponse, type ServiceEvent } from '../http/event.ts'
-import { isStreaming } from '../http/event-stream.ts'
+import { chooseEncoding } from '../http/accept-encoding.ts'
+import { getHeader, type HttpResponse, isStreaming, type ServiceEvent } from '../http/event.ts'
 import { type ConsoleFile, ENCODINGS, type Encoding } from './console-files.ts'
 
 /**
@@ -32,7 +32,7 @@ const ONE_YEAR_SECONDS = 31_536_000
 /** Responds with the file, or with 304 if the client has it. */
 export function toFileResponse(file: ConsoleFile, event: ServiceEvent): HttpResponse {
   const { type, etag, isImmutable } = file
-  const encoding = chooseEncoding(event)
+  const encoding = encodingFor(event)
   const headers = {
     ...SECURITY_HEADERS,
     'Cache-Control': isImmutable ? `public, max-age=${ONE_YEAR_SECONDS}, immutable` : 'no-cache',
@@ -52,12 +52,9 @@ export function toFileResponse(file: ConsoleFile, event: ServiceEvent): HttpResp
  * The best compressed form that the client accepts; none where responses are buffered, because API Gateway would need
  * them as base64 and treat the bodies of all operations alike. It then compresses responses itself.
  */
-function chooseEncoding(event: ServiceEvent): Encoding | undefined {
+function encodingFor(event: ServiceEvent): Encoding | undefined {
   if (!isStreaming()) return undefined
-  const codings = (getHeader(event, 'Accept-Encoding') ?? '').toLowerCase().split(',')
-  const accepted = codings.filter((coding) => !/;\s*q=0(?:\.0{0,3})?\s*$/.test(coding))
-  const names = accepted.map((coding) => coding.split(';')[0]?.trim())
-  return ENCODINGS.find((encoding) => names.includes(encoding))
+  return chooseEncoding(getHeader(event, 'Accept-Encoding'), ENCODINGS)
 }
 
 const toOpaque = (etag: string) => etag.trim().replace(/^W\//, '')

@@ -1,7 +1,7 @@
 import type { MiddlewareObj, Request } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { CORS_ORIGINS, type Environment } from '../environment.ts'
-import { getHeader, type ServiceEvent } from './event.ts'
+import { addVary, getHeader, type ServiceEvent } from './event.ts'
 
 /** Origins whose pages may call the API, or `*` for all; empty if CORS is off. */
 export type CorsOrigins = '*' | string[]
@@ -91,7 +91,8 @@ export const preflightResult = (methods: string[]): APIGatewayProxyResult => ({
 export function responseHeaders(allowed: CorsOrigins): MiddlewareObj<ServiceEvent, APIGatewayProxyResult> {
   const addHeaders = ({ event, response }: Request<ServiceEvent, APIGatewayProxyResult>) => {
     if (!response) return
-    response.headers = { ...response.headers, ...corsHeaders(allowed, getHeader(event, 'Origin')) }
+    const { Vary, ...headers } = corsHeaders(allowed, getHeader(event, 'Origin'))
+    response.headers = { ...(Vary ? addVary(response.headers, Vary) : response.headers), ...headers }
     if (event.httpMethod === 'HEAD') response.body = ''
   }
   return { after: addHeaders, onError: addHeaders }

@@ -9,8 +9,16 @@ import type { Json, JsonObject } from '../core/json/json.ts'
 import type { RateStore } from '../core/ports.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
 import { accessControl, restrictParameters, type SuggestSlug, suggestion } from './access-control.ts'
+import { compression } from './compression.ts'
 import { readCorsOrigins, responseHeaders } from './cors.ts'
-import { getBasePath, getHeader, type HttpResponse, type ServiceEvent, toProxyResult } from './event.ts'
+import {
+  getBasePath,
+  getHeader,
+  type HttpResponse,
+  isStreaming,
+  type ServiceEvent,
+  toProxyResult,
+} from './event.ts'
 import { jsonBody } from './json-body.ts'
 import { encoding, queryParameters, requestHeaders } from './parameters.ts'
 import { problemDetails } from './problem-details.ts'
@@ -83,9 +91,8 @@ export function endpoint<Name extends OperationName>(
   const handler = middy<ServiceEvent, APIGatewayProxyResult, Error, CallContext>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
   )
-    .use(responseHeaders(readCorsOrigins()))
-    .use(requestLog(name))
-    .use(problemDetails())
+  if (operation.streams && isStreaming()) handler.use(compression())
+  handler.use(responseHeaders(readCorsOrigins())).use(requestLog(name)).use(problemDetails())
   if (suggest) handler.use(suggestion(suggest))
   if (!operation.public) {
     if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)

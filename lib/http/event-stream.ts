@@ -4,15 +4,12 @@ import { toExecutionRecord, toStepRecord } from '../api/to-execution-record.ts'
 import { EVENT_STREAM_MS, OPEN_RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HeldRequest } from '../core/ports.ts'
 import type { ExecutionEvent, RecordedStep } from '../core/step.ts'
-import { RESPONSE_STREAMING } from '../environment.ts'
-import type { HttpResponse } from './event.ts'
+import { type HttpResponse, isStreaming } from './event.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 
 /** When a client reconnects to a stream that ended before its execution; `full`: because it may not be open. */
 const RECONNECT_MS = { ended: 1_000, full: OPEN_RETRY_AFTER_SECONDS * 1_000 } as const
-
-export const isStreaming = (): boolean => Boolean(process.env[RESPONSE_STREAMING])
 
 /** How long a stream of events may last. */
 export const getMaxStreamMs = (): number => EVENT_STREAM_MS[isStreaming() ? 'streamed' : 'buffered']

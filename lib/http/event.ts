@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Access } from '../core/access.ts'
 import type { Json } from '../core/json/json.ts'
+import { RESPONSE_STREAMING } from '../environment.ts'
 
 /** A proxy event with what the middlewares add. */
 export type ServiceEvent = APIGatewayProxyEvent & {
@@ -12,6 +13,9 @@ export type ServiceEvent = APIGatewayProxyEvent & {
   /** How long the execution took that the response waited for; absent unless the request starts one. Milliseconds. */
   executionMs?: number | undefined
 }
+
+/** Whether the operations that stream their responses do: with the setting `responseStreaming`, and locally. */
+export const isStreaming = (): boolean => Boolean(process.env[RESPONSE_STREAMING])
 
 /** The response of an endpoint. The body is sent as JSON; a stream, or its text, as it is. */
 export type HttpResponse = {
@@ -34,6 +38,12 @@ export function toProxyResult({ status, body, stream, headers }: HttpResponse): 
     },
     body: (stream as string | undefined) ?? (body === undefined ? '' : JSON.stringify(body)),
   }
+}
+
+/** The headers, with one more name in `Vary`. */
+export function addVary<Value>(headers: Record<string, Value> | undefined, name: string) {
+  const { Vary, ...others } = headers ?? {}
+  return { ...others, Vary: Vary === undefined ? name : `${Vary}, ${name}` }
 }
 
 /** Header names are case-insensitive. */

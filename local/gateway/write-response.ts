@@ -17,7 +17,7 @@ export function writeResponse(
 ): number {
   const body = result?.body as unknown as string | Readable
   try {
-    for (const [name, value] of Object.entries({ ...result.headers, ...headers }))
+    for (const [name, value] of Object.entries({ ...headers, ...result?.headers }))
       response.setHeader(name, String(value))
     if (typeof body === 'string') writeText(response, result.statusCode, body)
     else writeStream(response, result.statusCode, body)
