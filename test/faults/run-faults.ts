@@ -3,7 +3,7 @@ import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { seededRandom } from '../support/data/random.ts'
-import { type ApiResponse, getNextLink } from '../support/service/client.ts'
+import { type ApiClient, type ApiResponse, getNextLink } from '../support/service/client.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { startHangUps } from './load/hang-ups.ts'
 import { isChild } from './load/model-runs.ts'
@@ -152,7 +152,7 @@ async function settle(load: RunLoad, settleMs: number): Promise<Observation[]> {
 async function collectEvidence(cluster: Cluster, observations: Observation[]): Promise<Evidence> {
   const { table, organizationId, models, outages } = cluster
   const executions = executionStore(table)
-  const records = await listAll(cluster)
+  const records = await listAll(cluster.clients[0] as ApiClient)
   const children = records.filter(({ input }) => isChild(String(input.marker)))
   const stored: Evidence['stored'] = new Map()
   for (const id of [...observations.map(({ executionId }) => executionId), ...children.map(({ id }) => id)]) {
@@ -165,12 +165,12 @@ async function collectEvidence(cluster: Cluster, observations: Observation[]): P
 }
 
 /** Every execution of the organization, from the paginated API of one service. */
-async function listAll({ clients }: Cluster): Promise<ExecutionRecord[]> {
+export async function listAll(call: ApiClient): Promise<ExecutionRecord[]> {
   const records: ExecutionRecord[] = []
   let path: string | undefined = '/v1/agent_executions?limit=100'
   while (path) {
-    const response: ApiResponse | undefined = await clients[0]?.('GET', path)
-    if (response?.status !== 200) throw new Error(`Listing the executions failed: ${response?.text}`)
+    const response: ApiResponse = await call('GET', path)
+    if (response.status !== 200) throw new Error(`Listing the executions failed: ${response.text}`)
     records.push(...response.json)
     path = getNextLink(response)
   }

@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { OperationName, Operations } from './operations.ts'
+
+export type Operations<Name extends string = string> = {
+  next: () => Name
+  /** @throws an Error when a response is not the expected one */
+  perform: (name: Name) => Promise<void>
+}
 
 /** One operation; `ms` counts from when it was due. */
-export type Sample = { name: OperationName; ms: number }
+export type Sample = { name: string; ms: number }
 
 export type Load = { samples: Sample[]; errors: string[]; notStarted: number }
 
@@ -10,8 +15,8 @@ const MAX_IN_FLIGHT = 256
 const TICK_MS = 5
 const MAX_ERRORS = 100
 
-type Options = {
-  operations: Operations
+type Options<Name extends string> = {
+  operations: Operations<Name>
   durationMs: number
   signal: AbortSignal
   /** What the results are added to, so that they can be watched. */
@@ -24,7 +29,10 @@ export const newLoad = (): Load => ({ samples: [], errors: [], notStarted: 0 })
  * Starts operations at a fixed rate, whether or not earlier ones have ended, and waits until all have. An operation
  * that is due while too many are in flight starts later; its latency includes that.
  */
-export async function generatePacedLoad({ perSecond, ...options }: Options & { perSecond: number }) {
+export async function generatePacedLoad<Name extends string>({
+  perSecond,
+  ...options
+}: Options<Name> & { perSecond: number }) {
   const { durationMs, signal, load } = options
   const inFlight = new Set<Promise<void>>()
   const startedAt = performance.now()
@@ -44,7 +52,9 @@ export async function generatePacedLoad({ perSecond, ...options }: Options & { p
 }
 
 /** Keeps so many operations in flight. @returns how many ended per second */
-export async function measureCapacity(options: Options & { concurrency: number }): Promise<number> {
+export async function measureCapacity<Name extends string>(
+  options: Options<Name> & { concurrency: number },
+): Promise<number> {
   const { concurrency, durationMs, signal, load } = options
   const startedAt = performance.now()
   const repeat = async () => {
@@ -55,7 +65,10 @@ export async function measureCapacity(options: Options & { concurrency: number }
   return load.samples.length / ((performance.now() - startedAt) / 1000)
 }
 
-async function perform({ operations, load }: Options, dueAt: number): Promise<void> {
+async function perform<Name extends string>(
+  { operations, load }: Options<Name>,
+  dueAt: number,
+): Promise<void> {
   const name = operations.next()
   try {
     await operations.perform(name)

@@ -38,12 +38,6 @@ const MODEL_TOTAL = toolValue(1, 1) + toolValue(1, 2) + toolValue(2, 1) + toolVa
 const MAX_WAIT_SECONDS = 25
 const MAX_RUN_MS = 120_000
 
-export type Operations = {
-  next: () => OperationName
-  /** @throws an Error when a response is not the expected one */
-  perform: (name: OperationName) => Promise<void>
-}
-
 /** Whether the steps of a run are throttled at first, or for good. */
 const STEP_FAULTS = ['first step throttled', 'steps throttled'] as const
 

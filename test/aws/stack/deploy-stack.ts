@@ -1,11 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Template } from '../../../local/sam-template.ts'
+import { PROOF_TAG } from '../../proof/aws/proof-stack.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
 import { ACCOUNT, REGION } from '../emulators/moto.ts'
 import { createAliases, removeAliases } from './aliases.ts'
 
 export const STACK = 'AgentExecutionService'
+/** Of the proof that destroys the stack. */
+export const PROOF_ID = '4f1c7d3e-proof-in-moto'
 
 /**
  * Synthesizes the stack into a folder and deploys it to moto with the CDK, bootstrapped like an account.
@@ -35,7 +38,8 @@ export async function deployStack(folder: string, environment: Record<string, st
   await cdk(['bootstrap', `aws://${ACCOUNT}/${REGION}`, '--app', output], environmentOfCdk)
   // Moto creates a change set's resources in no particular order, and a deployment of the API needs its definition.
   const options = ['--method', 'direct', '--require-approval', 'never', '--asset-parallelism', 'false']
-  await cdk(['deploy', '--quiet', '--app', output, ...options], environmentOfCdk)
+  const tags = ['--tags', `${PROOF_TAG}=${PROOF_ID}`]
+  await cdk(['deploy', '--quiet', '--app', output, ...options, ...tags], environmentOfCdk)
   await createAliases(STACK, aliases, environment)
 }
 

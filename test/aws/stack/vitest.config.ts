@@ -1,11 +1,11 @@
 import { defineConfig } from 'vitest/config'
 import { reportersWith } from '../../ci/results.ts'
 
-/** For the tests that `npm run test:aws` runs on a deployed stack. The other tests leave them out. */
+/** For the tests that `npm run test:aws` runs on a deployed stack, in this order. The other tests leave them out. */
 export default defineConfig({
   test: {
     reporters: reportersWith('default'),
-    include: ['test/aws/stack/*.test.ts'],
+    include: ['test/aws/{stack,proof}/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -33,9 +33,13 @@ type Params = {
   reportProblem: (problem: string) => void
   onAccepted: (executionId: string | null) => void
   signal: AbortSignal
+  /** Error codes after which a request is sent again. */
+  retryable?: ErrorCode[]
+  /** Between two polls. */
+  pollMs?: number
 }
 
-const RETRYABLE: ErrorCode[] = ['Unavailable', 'TooManyRequests']
+export const RETRYABLE: ErrorCode[] = ['Unavailable', 'TooManyRequests']
 /** Error responses that name the run's execution, which is then polled. The last one, if the agent failed. */
 const NAMES_EXECUTION: ErrorCode[] = [
   'ExecutionInProgress',
@@ -102,7 +106,7 @@ async function poll(params: Params, observed: Observation, path: string): Promis
       observed.final = record
       return
     }
-    await sleep(POLL_MS)
+    await sleep(params.pollMs ?? POLL_MS)
   }
 }
 
@@ -123,7 +127,7 @@ async function withRetry(
   send: (call: ApiClient) => Promise<ApiResponse>,
   expected = [200, 202],
 ): Promise<ApiResponse | null> {
-  const { run, clients, count, reportProblem, signal } = params
+  const { run, clients, count, reportProblem, signal, retryable = RETRYABLE } = params
   for (let tries = run.index; !signal.aborted; tries++) {
     const call = clients[tries % clients.length] as ApiClient
     const response = await send(call).catch(() => null)
@@ -134,7 +138,7 @@ async function withRetry(
       const code = errorCodeOf(response)
       count(code ?? `HTTP ${response.status} without a problem document`)
       if (code && NAMES_EXECUTION.includes(code) && response.json.executionId) return response
-      if (!code || !RETRYABLE.includes(code)) {
+      if (!code || !retryable.includes(code)) {
         reportProblem(`${run.marker}: HTTP ${response.status}: ${response.text}`)
         return null
       }

@@ -1,0 +1,179 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { type Disturbance, disturb } from './aws/disturbances.ts'
+import { formatProof, writeReport } from './report.ts'
+import { type Findings, type ProofPlan, runProof } from './run-proof.ts'
+import { openStateFile } from './state-file.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aes-proof-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** A plan that records its steps, with some replaced. */
+function aPlan(changes: Partial<ProofPlan<string>> = {}) {
+  const done: string[] = []
+  const record =
+    (step: string, findings: Findings = {}) =>
+    async () => {
+      done.push(step)
+      return findings
+    }
+  const plan: ProofPlan<string> = {
+    deploy: async () => {
+      done.push('deploy')
+      return 'service'
+    },
+    checks: {
+      smoke: record('smoke'),
+      load: record('load', { figures: { runs: 3 } }),
+      figures: record('figures'),
+    },
+    destroy: record('destroy'),
+    keep: false,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+    ...changes,
+  }
+  return { plan, done, record }
+}
+
+const fail = (message: string) => async () => {
+  throw new Error(message)
+}
+
+describe('runProof', () => {
+  it('deploys, checks and destroys', async () => {
+    const { plan, done } = aPlan()
+    const { passed, steps } = await runProof(plan)
+    expect([passed, done]).toEqual([true, ['deploy', 'smoke', 'load', 'figures', 'destroy']])
+    expect(steps.map(({ step, figures }) => [step, figures])).toContainEqual(['load', { runs: 3 }])
+  })
+
+  it('destroys what a failed deployment left, without checks', async () => {
+    const { plan, done } = aPlan({ deploy: fail('rolled back') })
+    const { passed, steps } = await runProof(plan)
+    expect([passed, done]).toEqual([false, ['destroy']])
+    expect(steps[0]).toMatchObject({ step: 'deploy', problems: ['rolled back'] })
+  })
+
+  it('continues after a check that fails or finds a problem, and destroys', async () => {
+    const { plan, done, record } = aPlan()
+    const lost = { problems: ['proof-1 is lost.'] }
+    plan.checks = { smoke: fail('unreachable'), load: record('load', lost), figures: record('figures') }
+    const { passed, steps } = await runProof(plan)
+    expect([passed, done]).toEqual([false, ['deploy', 'load', 'figures', 'destroy']])
+    expect(steps.flatMap(({ problems }) => problems)).toEqual(['unreachable', 'proof-1 is lost.'])
+  })
+
+  it('reports a service that cannot be destroyed', async () => {
+    const { plan } = aPlan({ destroy: fail('DELETE_FAILED') })
+    const { passed, steps } = await runProof(plan)
+    expect([passed, steps.at(-1)?.problems]).toEqual([false, ['DELETE_FAILED']])
+  })
+
+  it.each(['deploy', 'smoke'])(
+    'destroys when it is stopped during %s, without further checks',
+    async (step) => {
+      const stopping = new AbortController()
+      const { plan, done } = aPlan({ signal: stopping.signal })
+      const { deploy, checks } = plan
+      const { smoke } = checks
+      plan.deploy = async () => {
+        if (step === 'deploy') stopping.abort()
+        return deploy()
+      }
+      checks.smoke = async (service, signal) => {
+        stopping.abort()
+        return smoke?.(service, signal) ?? {}
+      }
+      const { passed, steps } = await runProof(plan)
+      expect(done).toEqual([...(step === 'deploy' ? ['deploy'] : ['deploy', 'smoke']), 'destroy'])
+      expect([passed, steps.at(-1)?.step]).toEqual([false, 'interrupted'])
+    },
+  )
+
+  it('leaves the service in place if asked to', async () => {
+    const { plan, done } = aPlan({ keep: true })
+    expect((await runProof(plan)).passed).toBe(true)
+    expect(done).not.toContain('destroy')
+  })
+})
+
+describe('the report', () => {
+  it('says FAILED, which step, and what was found', async () => {
+    const { plan, record } = aPlan()
+    plan.checks = { load: record('load', { problems: ['proof-1 is lost.'], figures: { runs: 3 } }) }
+    const report = await runProof(plan)
+    const text = formatProof(report, { stack: 'proof' })
+    expect(text).toMatch(/^# Proof: FAILED\n\n- stack: proof\n/)
+    expect(text).toMatch(/\| load +\| FAILED/)
+    expect(text).toContain('## load\n\n- proof-1 is lost.\n\n| figure | value |')
+    expect(text).not.toContain('## deploy')
+    const [, json = ''] = writeReport(join(folder, 'report'), report, { stack: 'proof' })
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toMatchObject({
+      passed: false,
+      subject: { stack: 'proof' },
+    })
+  })
+})
+
+describe('the state file', () => {
+  const state = { id: 'i', stack: 'proof', account: '1', region: 'r', startedAt: 't' }
+
+  it('remains until it is removed, and is created once', () => {
+    const file = openStateFile(join(folder, 'states'), 'proof')
+    expect(file.read()).toBeNull()
+    file.create(state)
+    expect(openStateFile(join(folder, 'states'), 'proof').read()).toEqual(state)
+    expect(() => file.create(state)).toThrow('EEXIST')
+    file.remove()
+    file.remove()
+    expect(file.read()).toBeNull()
+  })
+})
+
+describe('disturb', () => {
+  const aDisturbance = (
+    name: string,
+    log: string[],
+    end = async () => void log.push(`end of ${name}`),
+  ): Disturbance => ({
+    name,
+    start: async () => {
+      log.push(name)
+      return end
+    },
+  })
+  const options = { durationMs: 10, signal: new AbortController().signal, onProgress: () => undefined }
+
+  it('ends each disturbance before the next', async () => {
+    const log: string[] = []
+    expect(await disturb([aDisturbance('a', log), aDisturbance('b', log)], options)).toEqual([])
+    expect(log).toEqual(['a', 'end of a', 'b', 'end of b'])
+  })
+
+  it('reports those that fail, and continues', async () => {
+    const log: string[] = []
+    const failing = { name: 'a', start: fail('denied') }
+    const stuck = aDisturbance('b', log, fail('stuck'))
+    expect(await disturb([failing, stuck, aDisturbance('c', log)], options)).toEqual([
+      '"a" failed: denied',
+      '"b" failed: stuck',
+    ])
+    expect(log).toEqual(['b', 'c', 'end of c'])
+  })
+
+  it('ends the one that is active when it is stopped, and starts no other', async () => {
+    const log: string[] = []
+    const stopping = new AbortController()
+    const first = aDisturbance('a', log)
+    const start = async () => {
+      stopping.abort()
+      return first.start()
+    }
+    const other = aDisturbance('b', log)
+    await disturb([{ name: 'a', start }, other], { ...options, durationMs: 100, signal: stopping.signal })
+    expect(log).toEqual(['a', 'end of a'])
+  })
+})
