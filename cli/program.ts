@@ -12,6 +12,7 @@ import { addOpenCommand } from './commands/open.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
 import { addRunCommand } from './commands/run.ts'
+import { addTableCommand } from './commands/table.ts'
 import { addCheckCommand, addTestCommand } from './commands/test.ts'
 import { addTokensCommand } from './commands/tokens.ts'
 import { addTypesCommand } from './commands/types.ts'
@@ -78,6 +79,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addTokensCommand(program)
   addOrgsCommand(program)
   addOpenCommand(program)
+  addTableCommand(program)
   return program
 }
 

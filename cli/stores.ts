@@ -30,6 +30,15 @@ export async function withStores<T>(
   }
 }
 
+/** Finds the name of the stack's table for `work`, which makes requests that are not about items. */
+export async function withTableName<T>(stack: string, work: (name: string) => Promise<T>): Promise<T> {
+  try {
+    return await work(await withProgress(`Connecting to ${stack}`, findStackTable(stack)))
+  } catch (error) {
+    throw toUserError(error)
+  }
+}
+
 /**
  * Opens a table in memory with an agent for `work`.
  * @throws UserError if an agent that it calls as a tool has problems

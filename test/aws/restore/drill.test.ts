@@ -1,13 +1,17 @@
 import {
+  DescribeTableCommand,
   DynamoDBClient,
   paginateScan,
   RestoreTableToPointInTimeCommand,
+  TagResourceCommand,
+  UpdateTableCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { openRunQueue } from '../../../lib/sqs/run-queue.ts'
 import { system } from '../../../lib/system.ts'
@@ -176,6 +180,9 @@ let inOriginal: string[] = []
 let withoutCommand: string[] = []
 let withCommand: string[] = []
 
+const arnOf = async (client: DynamoDBClient) =>
+  (await client.send(new DescribeTableCommand({ TableName: stack.table }))).Table?.TableArn
+
 beforeAll(async () => {
   const child = await publish('child', ['child-hold'])
   const versions = {
@@ -194,6 +201,9 @@ beforeAll(async () => {
   await waitUntil(() => held.length === 3, { what: 'three calls in progress', ...LIMIT })
 
   const client = new DynamoDBClient()
+  await client.send(new UpdateTableCommand({ TableName: stack.table, DeletionProtectionEnabled: true }))
+  const Tags = [{ Key: 'team', Value: 'agents' }]
+  await client.send(new TagResourceCommand({ ResourceArn: await arnOf(client), Tags }))
   await timed('restore', async () => {
     for (const TargetTableName of [CONTROL, TREATED]) {
       const params = { SourceTableName: stack.table, TargetTableName, UseLatestRestorableTime: true }
@@ -218,6 +228,26 @@ describe('the restore drill', () => {
     expect(inOriginal).toHaveLength(6)
     for (const run of RUNS)
       expect(await stores.executions.getSummary(executions[run])).toMatchObject({ status: 'SUCCESS' })
+  })
+
+  it('completes the settings that a restore loses', async () => {
+    const check = (args: string[], code: number) =>
+      cli.json(['table', 'check', ...args, '--stack', TREATED], { code })
+    const resultsOf = async (checking: ReturnType<typeof check>, expected: string) =>
+      (await checking).settings
+        .filter(({ result }: { result: string }) => result === expected)
+        .map(({ setting }: { setting: string }) => setting)
+    const lost = ['time to live', 'point-in-time recovery', 'tags', 'deletion protection']
+    expect(await resultsOf(check([], 1), 'wrong')).toEqual(lost)
+    expect(
+      await resultsOf(
+        timed('table check --fix', () => check(['--fix'], 0)),
+        'fixed',
+      ),
+    ).toEqual(lost)
+    expect(await resultsOf(check([], 0), 'ok')).toHaveLength(1 + Object.keys(INDEXES).length + lost.length)
+    const { code, stderr } = await cli.run(['table', 'check'])
+    expect([code, stderr]).toEqual([1, 'Specify the stack or the table with --stack.\n'])
   })
 
   it('has a paused stack whose functions neither read nor change the table', async () => {
