@@ -1,8 +1,10 @@
 import { Validations } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
-import { AGENT_FUNCTIONS, FUNCTION_NAMES } from './functions/function-settings.ts'
+import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from './functions/function-settings.ts'
+import { usesModels } from './functions/functions.ts'
 import { getSecretsPath, TOOL_FUNCTION_PREFIX } from './functions/grants.ts'
 import type { AgentExecutionService } from './service.ts'
+import type { ServiceSettings } from './settings.ts'
 
 /** A cdk-nag finding that is accepted on some constructs, and why. */
 type Suppression = {
@@ -12,9 +14,11 @@ type Suppression = {
 }
 
 const rolesOf =
-  (names: typeof FUNCTION_NAMES) =>
-  ({ functions }: AgentExecutionService) =>
-    names.flatMap((name) => functions[name].function.role ?? [])
+  (isIncluded: (name: FunctionName, settings: ServiceSettings) => boolean) =>
+  ({ functions, settings }: AgentExecutionService) =>
+    FUNCTION_NAMES.filter((name) => isIncluded(name, settings)).flatMap(
+      (name) => functions[name].function.role ?? [],
+    )
 
 /** Of CodeDeploy, if it moves the aliases. */
 const releaseRole = ({ node }: AgentExecutionService) =>
@@ -62,18 +66,18 @@ export const listSuppressions = (service: { name: string }): Suppression[] => [
     id: 'AwsSolutions-IAM5[Resource::*]',
     reason:
       'The X-Ray actions, and those that describe network interfaces and subnets for vpcId, do not support resource-level permissions. Template tests allow no other wildcard.',
-    constructs: rolesOf(FUNCTION_NAMES),
+    constructs: rolesOf(() => true),
   },
   {
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ec2:${OWN}:*/*]`,
     reason:
       'With vpcId. Lambda requires all resources, because the network interfaces do not exist yet. The code of agents is denied these actions.',
-    constructs: rolesOf(AGENT_FUNCTIONS),
+    constructs: rolesOf((name) => AGENT_FUNCTIONS.includes(name)),
   },
   ...Object.entries(agentResources(service)).map(([resource, reason]) => ({
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:${resource}]`,
     reason,
-    constructs: rolesOf(AGENT_FUNCTIONS),
+    constructs: rolesOf(usesModels),
   })),
 ]
 

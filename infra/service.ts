@@ -12,7 +12,7 @@ import { bundleFunctionsOnce } from './functions/bundle-once.ts'
 import { shiftReleases } from './functions/deployment.ts'
 import { createFunctions, createTriggers, type Functions } from './functions/functions.ts'
 import { createMonitoring } from './monitoring/monitoring.ts'
-import { isPaused, MAX_NAME_LENGTH, parseProps, type SettingProps } from './settings.ts'
+import { isPaused, MAX_NAME_LENGTH, parseProps, type ServiceSettings, type SettingProps } from './settings.ts'
 import { attachTable, createKey, createQueues, createTable } from './storage.ts'
 
 /** The settings of docs/settings.md. Those left out have their defaults. */
@@ -29,6 +29,7 @@ export type AgentExecutionServiceProps = SettingProps & {
 /** The whole service: API, functions, table, queues, and monitoring. */
 export class AgentExecutionService extends Construct {
   readonly name: string
+  readonly settings: ServiceSettings
   /** The base URL of the API, without a trailing slash. */
   readonly url: string
   /** What the DNS record of the custom domain points to, if there is one. */
@@ -53,6 +54,7 @@ export class AgentExecutionService extends Construct {
     super(scope, id)
     const settings = parseProps({ ...props, name: props.name ?? getDefaultName(this) })
     this.name = settings.name
+    this.settings = settings
     rejectSameName(this)
     const key = settings.kms ? createKey(this) : null
     const { tableName } = settings

@@ -83,6 +83,9 @@ function allowInvocations(api: SpecRestApi, { functions, settings }: ApiProps): 
     const principal = new ServicePrincipal('apigateway.amazonaws.com')
     functions[name].live.addPermission('Api', { principal, sourceArn })
   }
+  // The stage serves an operation as soon as it is deployed.
+  const invoked = Object.values(functions).map(({ live }) => live)
+  api.latestDeployment?.node.addDependency(...invoked)
   const ofStage = api.arnForExecuteApi('*', '/*', settings.stageName)
   for (const name of new Set(operationNames.map(functionOf))) allow(name, ofStage)
   const { partition, region, account } = api.stack

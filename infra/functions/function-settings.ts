@@ -24,12 +24,18 @@ export const FUNCTION_NAMES: FunctionName[] = [
   ...(Object.keys(BACKGROUND_FUNCTIONS) as BackgroundFunction[]),
 ]
 
-export const getDescription = (name: FunctionName): string =>
-  name in BACKGROUND_FUNCTIONS
-    ? BACKGROUND_FUNCTIONS[name as BackgroundFunction]
-    : operationsOf(name)
-        .map((each) => getOperation(each).summary)
-        .join('; ')
+/** https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html */
+const MAX_DESCRIPTION_LENGTH = 256
+
+/** The names of the operations if their summaries are too long together. */
+export function getDescription(name: FunctionName): string {
+  if (name in BACKGROUND_FUNCTIONS) return BACKGROUND_FUNCTIONS[name as BackgroundFunction]
+  const names = operationsOf(name)
+  const summaries = names.map((each) => getOperation(each).summary).join('; ')
+  return summaries.length <= MAX_DESCRIPTION_LENGTH
+    ? summaries
+    : names.join(', ').slice(0, MAX_DESCRIPTION_LENGTH)
+}
 
 /** Functions that run agents: models, tools and code. */
 export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'serve-mcp', 'process-execution']

@@ -124,8 +124,10 @@ const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof M
 }
 
 /** Whether the function calls models: it runs agents, or stores what an embedding model makes of rated inputs. */
-const usesModels = (name: FunctionName, { embeddingModel }: ServiceSettings): boolean =>
-  AGENT_FUNCTIONS.includes(name) || (name === 'give-feedback' && embeddingModel !== null)
+export const usesModels = (
+  name: FunctionName,
+  { embeddingModel }: Pick<ServiceSettings, 'embeddingModel'>,
+): boolean => AGENT_FUNCTIONS.includes(name) || (name === 'give-feedback' && embeddingModel !== null)
 
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
 function createEnvironment(

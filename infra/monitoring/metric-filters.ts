@@ -1,6 +1,6 @@
 import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { functionOf, getOperation, operationNames } from '../../lib/api/routes.ts'
+import { functionOf, getOperation, operationNames, operationsOf } from '../../lib/api/routes.ts'
 import { REQUEST_COMPLETED } from '../../lib/http/request-log.ts'
 import { SERVER_ERRORS, START_DELAY_MS } from '../../lib/metrics.ts'
 import type { FunctionName } from '../functions/function-settings.ts'
@@ -17,7 +17,7 @@ export const READ_OPERATIONS = operationNames.filter((name) => {
 })
 
 /** API Gateway logs "-" for a field without a value: the response is then the one of the function. */
-const { all, numberValue, stringValue } = FilterPattern
+const { all, any, numberValue, stringValue } = FilterPattern
 const IS_GATEWAY_RESPONSE = stringValue('$.gatewayResponse', '!=', '-')
 
 const ACCESS_LOG_PATTERNS = {
@@ -31,6 +31,14 @@ const COMPLETED_READ = all(
   stringValue('$.message', '=', REQUEST_COMPLETED),
   FilterPattern.notExists('$.preferenceApplied'),
 )
+
+/** A completed read of a function, whose family can also have operations that write. */
+function completedReadOf(name: FunctionName): IFilterPattern {
+  const operations = operationsOf(name)
+  const reads = operations.filter((operation) => READ_OPERATIONS.includes(operation))
+  if (reads.length === operations.length) return COMPLETED_READ
+  return all(COMPLETED_READ, any(...reads.map((operation) => stringValue('$.operation', '=', operation))))
+}
 
 /** Metrics of runs: the function in whose log they are, and the member of a line. */
 const RUN_LATENCIES = {
@@ -72,8 +80,8 @@ export function createMetricFilters(
       metricName,
       metricValue: `$.${member}`,
     })
-  for (const name of READ_OPERATIONS)
-    createLatency(READ_LATENCY, functionOf(name), COMPLETED_READ, 'durationMs')
+  for (const name of new Set(READ_OPERATIONS.map(functionOf)))
+    createLatency(READ_LATENCY, name, completedReadOf(name), 'durationMs')
   for (const [metricName, { name, member }] of Object.entries(RUN_LATENCIES))
     createLatency(metricName, name, numberValue(`$.${member}`, '>=', 0), member)
 }

@@ -1,25 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ALL_OPTIONS } from '../infra/all-options.ts'
 import { synthesize } from '../infra/synthesize.ts'
 import { runCommand } from '../support/processes/run-command.ts'
 
 /** In the partitions aws, aws-us-gov and aws-cn. */
 const REGIONS = ['us-east-1', 'eu-west-1', 'ap-southeast-2', 'us-gov-west-1', 'cn-north-1']
-
-/** Every optional part of the stack. */
-const ALL_OPTIONS = {
-  corsOrigins: 'https://app.example.com',
-  executionRetentionDays: 30,
-  monitoring: true,
-  alarmSubscriptions: 'on-call@example.com',
-  domainName: 'agents.example.com',
-  certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/abc',
-  webAcl: true,
-  kms: true,
-  openaiKeyParameter: '/keys/openai',
-  anthropicKeyParameter: '/keys/anthropic',
-}
 
 /** The CDK adds dependencies that CloudFormation would infer. */
 const IGNORED = ['W3005']

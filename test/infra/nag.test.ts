@@ -2,24 +2,8 @@ import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
 import { listSuppressions, suppressFindings } from '../../infra/nag-suppressions.ts'
 import type { ServiceStack } from '../../infra/stack.ts'
+import { ALL_OPTIONS } from './all-options.ts'
 import { withStack } from './synthesize.ts'
-
-const ALL_FEATURES = {
-  corsOrigins: 'https://app.example.com',
-  kms: true,
-  webAcl: true,
-  monitoring: true,
-  alarmSubscriptions: 'ops@example.com',
-  deployment: 'canary10Percent5Minutes',
-  stackName: 'staging',
-  domainName: 'agents.example.com',
-  domainBasePath: 'agents/v1',
-  certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a',
-  vpcId: 'vpc-0123456789abcdef0',
-  subnetIds: 'subnet-0123456789abcdef0,subnet-1123456789abcdef0',
-  openaiKeyParameter: '/team/openai',
-  anthropicKeyParameter: '/team/anthropic',
-}
 
 /** All findings of cdk-nag, warnings included, as "rule at path". */
 function findViolations(stack: ServiceStack): string[] {
@@ -34,7 +18,7 @@ const suppressions = listSuppressions({ name: 'AgentExecutionService' })
 describe('cdk-nag', () => {
   it.each([
     ['the defaults of cdk.json', {}],
-    ['all features enabled', ALL_FEATURES],
+    ['every option', { ...ALL_OPTIONS, stackName: 'staging' }],
   ])('reports no unsuppressed finding with %s', (_, context) => {
     const findings = withStack(context, (stack) => {
       suppressFindings(stack.service)

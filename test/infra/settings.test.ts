@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readSettings, SETTINGS, type Settings } from '../../infra/settings.ts'
 import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import { docOf, documentSettings } from '../../lib/settings.ts'
+import { ALL_OPTIONS } from './all-options.ts'
 import { readSection } from './read-section.ts'
 
 const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
@@ -187,6 +188,14 @@ describe('rejected combinations', () => {
     { disableExecuteApiEndpoint: false },
   ])('do not include %j', (context) => {
     expect(() => read(context)).not.toThrow()
+  })
+})
+
+describe('ALL_OPTIONS of the tests', () => {
+  it('has every setting with a value other than its default, except those of which the default adds more', () => {
+    const values = read(ALL_OPTIONS)
+    const unchanged = names.filter((name) => values[name] === read()[name])
+    expect(unchanged.sort()).toEqual(['paused', 'responseStreaming', 'stackName'])
   })
 })
 

@@ -13,6 +13,7 @@ const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', i
 
 export type Resource = {
   Properties: ReturnType<typeof JSON.parse>
+  DependsOn?: string[]
   DeletionPolicy?: string
   UpdateReplacePolicy?: string
 }

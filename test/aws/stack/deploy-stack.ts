@@ -5,6 +5,7 @@ import { PROOF_TAG } from '../../proof/aws/proof-stack.ts'
 import { runCommand } from '../../support/processes/run-command.ts'
 import { ACCOUNT, REGION } from '../emulators/moto.ts'
 import { createAliases, removeAliases } from './aliases.ts'
+import { addApiMethod } from './api-method.ts'
 
 export const STACK = 'AgentExecutionService'
 /** Of the proof that destroys the stack. */
@@ -29,6 +30,7 @@ export async function deployStack(folder: string, environment: Record<string, st
   ])
   const file = join(output, `${STACK}.template.json`)
   const template = JSON.parse(await readFile(file, 'utf8')) as Template
+  addApiMethod(template)
   const aliases = removeAliases(template)
   await writeFile(file, JSON.stringify(template))
 
@@ -36,7 +38,7 @@ export async function deployStack(folder: string, environment: Record<string, st
   await mkdir(home)
   const environmentOfCdk = { ...environment, CDK_HOME: home }
   await cdk(['bootstrap', `aws://${ACCOUNT}/${REGION}`, '--app', output], environmentOfCdk)
-  // Moto creates a change set's resources in no particular order, and a deployment of the API needs its definition.
+  // Moto creates a change set's resources in no particular order, and a deployment of the API needs a method.
   const options = ['--method', 'direct', '--require-approval', 'never', '--asset-parallelism', 'false']
   const tags = ['--tags', `${PROOF_TAG}=${PROOF_ID}`]
   await cdk(['deploy', '--quiet', '--app', output, ...options, ...tags], environmentOfCdk)
