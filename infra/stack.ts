@@ -14,7 +14,12 @@ export class ServiceStack extends Stack {
   readonly service: AgentExecutionService
 
   constructor(scope: Construct, id: string, { bundles, settings, ...props }: ServiceStackProps) {
-    super(scope, id, { description: 'Agent Execution Service', ...props })
+    // CloudFormation accepts templates of at most 1 MB, of which indentation would be a third.
+    super(scope, id, {
+      description: 'Agent Execution Service',
+      suppressTemplateIndentation: true,
+      ...props,
+    })
     const { stackName: name, ...service } = settings
     // The CDK leaves this id out of logical ids.
     this.service = new AgentExecutionService(this, 'Default', {

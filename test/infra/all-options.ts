@@ -1,4 +1,4 @@
-/** Every setting that adds something to the stack, or changes what it contains. `settings.test.ts` compares the names. */
+/** Every setting that adds something to the stack or changes it. `settings.test.ts` compares the names. */
 export const ALL_OPTIONS = {
   stageName: 'v1',
   httpPublishing: true,
@@ -30,6 +30,8 @@ export const ALL_OPTIONS = {
   webAcl: true,
   kms: true,
   tableName: 'restored',
+  // A paused service has no canaries.
+  paused: false,
   deletionProtection: true,
   openaiKeyParameter: '/team/openai',
   anthropicKeyParameter: '/team/anthropic',

@@ -28,7 +28,7 @@ describe('cdk-nag', () => {
   })
 
   it('reports, without suppressions, exactly the findings that they suppress', () => {
-    const { monitoring, deployment, vpcId, subnetIds } = ALL_FEATURES
+    const { monitoring, deployment, vpcId, subnetIds } = ALL_OPTIONS
     withStack({ monitoring, deployment, vpcId, subnetIds }, (stack) => {
       const findings = findViolations(stack)
       const covered = suppressions.flatMap(({ id, constructs }) => {

@@ -1,11 +1,13 @@
+import { statSync } from 'node:fs'
+import type { App } from 'aws-cdk-lib'
 import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
 import { READ_LATENCY } from '../../../infra/monitoring/metrics.ts'
 import { routes } from '../../../lib/api/routes.ts'
 import { requireEnv } from '../../../lib/environment.ts'
 import { readOperations } from '../api/read-definition.ts'
-import { findResources, synthesize } from '../synthesize.ts'
+import { findResources, synthesize, withStack } from '../synthesize.ts'
 
-/** `operations`: of the API, with HEAD, OPTIONS and those of other methods. `bytes`: of the template, as uploaded. */
+/** `operations`: of the API, with HEAD, OPTIONS and those of other methods. `bytes`: of the template. */
 export type Measured = {
   functions: number
   routes: number
@@ -16,18 +18,19 @@ export type Measured = {
   readPatterns: string[]
 }
 
-if (import.meta.main) {
-  const template = synthesize(JSON.parse(requireEnv('CONTEXT')))
-  const measured: Measured = {
-    functions: FUNCTION_NAMES.length,
-    routes: routes.length,
-    operations: readOperations(template).size,
-    resources: Object.keys(template.toJSON().Resources).length,
-    // The CDK indents templates by one space.
-    readPatterns: Object.values(findResources(template, 'AWS::Logs::MetricFilter'))
-      .filter(({ Properties }) => Properties.MetricTransformations[0].MetricName === READ_LATENCY)
-      .map(({ Properties }) => Properties.FilterPattern),
-    bytes: Buffer.byteLength(JSON.stringify(template.toJSON(), undefined, 1)),
-  }
-  console.log(JSON.stringify(measured))
+const context = JSON.parse(requireEnv('CONTEXT'))
+const template = synthesize(context)
+const measured: Measured = {
+  functions: FUNCTION_NAMES.length,
+  routes: routes.length,
+  operations: readOperations(template).size,
+  resources: Object.keys(template.toJSON().Resources).length,
+  readPatterns: Object.values(findResources(template, 'AWS::Logs::MetricFilter'))
+    .filter(({ Properties }) => Properties.MetricTransformations[0].MetricName === READ_LATENCY)
+    .map(({ Properties }) => Properties.FilterPattern),
+  bytes: withStack(context, (stack) => {
+    const assembly = (stack.node.root as App).synth()
+    return statSync(assembly.getStackArtifact(stack.artifactId).templateFullPath).size
+  }),
 }
+console.log(JSON.stringify(measured))
