@@ -19,6 +19,7 @@ export type Usage = {
   keys: KeyUsage[]
   /** Sort keys in the order in which they were written. */
   sortKeys: Record<Resource, string[]>
+  items: Item[]
   storedBytes: () => Record<Resource, number>
 }
 
@@ -58,7 +59,7 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
     }
   }
 
-  const table: Pick<Table, 'expiryOf' | 'get' | 'put' | 'update'> = {
+  const table: Pick<Table, 'expiryOf' | 'get' | 'put' | 'update' | 'writeMany'> = {
     expiryOf: () => null,
     async get(key, { consistent }) {
       const item = find(key)
@@ -73,6 +74,9 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
       if (isRejected) count('table', String(item.pk), { writes: writeUnitsOf(before) })
       else write(before, item)
       return !isRejected
+    },
+    async writeMany(writes) {
+      for (const one of writes) if ('put' in one) write(find(one.put), withoutUndefined(one.put))
     },
     async update(key, change) {
       const before = find(key)
@@ -97,6 +101,9 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
         return [...usages.values()]
       },
       sortKeys,
+      get items() {
+        return [...items.values()]
+      },
       storedBytes: () => storedBytes([...items.values()]),
     },
   }

@@ -14,6 +14,7 @@ import {
   shareAfterSplit,
   unitsPerRun,
 } from './hot-keys.ts'
+import { largePayloadRows } from './large-payloads.ts'
 import { PAYLOAD_SIZES } from './payloads.ts'
 import { sizeRows } from './size-rows.ts'
 import { simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
@@ -54,6 +55,7 @@ print(
   'Units of one run by size of its input and of its output, and as a multiple of those of the smallest',
   await sizeRows({ seed }),
 )
+print('Units of one payload that is stored in chunks', await largePayloadRows())
 print(
   'Share of the hottest key: of the writes to each resource, and of the reads from the table',
   simulations.map((simulation) => shareRow(simulation)),
