@@ -59,7 +59,8 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
     }
   }
 
-  const table: Pick<Table, 'expiryOf' | 'get' | 'put' | 'update' | 'writeMany'> = {
+  const table: Pick<Table, 'compresses' | 'expiryOf' | 'get' | 'put' | 'update' | 'writeMany'> = {
+    compresses: true,
     expiryOf: () => null,
     async get(key, { consistent }) {
       const item = find(key)
@@ -85,7 +86,8 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
       return after
     },
   }
-  const unmetered: Pick<Table, 'expiryOf' | 'put'> = {
+  const unmetered: Pick<Table, 'compresses' | 'expiryOf' | 'put'> = {
+    compresses: true,
     expiryOf: () => null,
     async put(given) {
       const item = withoutUndefined(given)

@@ -24,6 +24,7 @@ const template = synthesize({
   agentMemoryMb: 640,
   httpPublishing: 'true',
   executionRetentionDays: 90,
+  compressPayloads: false,
   webAcl: true,
   kms: true,
   openaiKeyParameter: '/team/openai',
@@ -131,14 +132,17 @@ describe('httpPublishing', () => {
   })
 })
 
-describe('executionRetentionDays', () => {
+describe.each([
+  ['executionRetentionDays', 'EXECUTION_RETENTION_DAYS', '90'],
+  ['compressPayloads', 'COMPRESS_PAYLOADS', 'off'],
+])('%s', (_, variable, expected) => {
   const readVariables = (template: typeof defaults) =>
     Object.values(findResources(template, 'AWS::Lambda::Function')).map(
-      ({ Properties }) => Properties.Environment.Variables.EXECUTION_RETENTION_DAYS,
+      ({ Properties }) => Properties.Environment.Variables[variable],
     )
 
   it('is set on every function', () => {
-    expect(new Set(readVariables(template))).toEqual(new Set(['90']))
+    expect(new Set(readVariables(template))).toEqual(new Set([expected]))
     expect(new Set(readVariables(defaults))).toEqual(new Set([undefined]))
   })
 })
