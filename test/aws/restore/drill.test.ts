@@ -7,8 +7,8 @@ import {
   UpdateTableCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
-import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
@@ -19,9 +19,9 @@ import { toRecord } from '../../../local/runner/poller.ts'
 import { newCli } from '../../cli/cli.ts'
 import { createInvoker, toResponse } from '../../infra/bundling/invoke-deployed.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
-import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { waitUntil } from '../../support/processes/wait-until.ts'
-import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { startPayingAgents } from './paying-agents.ts'
+import { runUntilIdle } from './run-until-idle.ts'
 import { createStack, STACK } from './stack-in-moto.ts'
 
 const CONTROL = `${STACK}-Restored-CONTROL`
@@ -40,24 +40,15 @@ const RUNS = [
 type Run = (typeof RUNS)[number]
 
 const stack = await createStack()
-const scripted = await startScriptedModel()
-const model = scripted.environmentFor('openai-compatible')
 const organizationId = system.newId()
+const own = openTable({ TABLE_NAME: stack.table })
+const stores = openStores(own)
+const agents = await startPayingAgents({ table: own, organizationId })
 const cli = newCli()
-const cleanups: (() => unknown)[] = [cli.remove, stack.stop, scripted.stop]
+const cleanups: (() => unknown)[] = [cli.remove, stack.stop, agents.stop]
 afterAll(async () => {
   for (const cleanUp of cleanups.reverse()) await cleanUp()
 })
-
-/** The effect that must not be repeated. Calls whose path has a hold get their response when it is released. */
-const held: (() => void)[] = []
-let isHolding = true
-const effects = await startToolServer((path, response) => {
-  const respond = () => void response.end('{"ok":true}')
-  if (isHolding && path.endsWith('-hold')) held.push(respond)
-  else respond()
-})
-cleanups.push(effects.stop)
 
 /** Seconds that the steps of the runbook took in moto. */
 const seconds: Record<string, number> = {}
@@ -68,45 +59,20 @@ async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
   return result
 }
 
-const own = openTable({ TABLE_NAME: stack.table })
-const stores = openStores(own)
 const original = stack.deploy({})
 const queue = openRunQueue(original.functionOf('process-execution').environment)
 
 /** A worker, with a process of its own. */
 const workerOf = (deployment: typeof original) => {
-  const invoker = createInvoker(deployment, { organizationId, environment: model })
+  const invoker = createInvoker(deployment, { organizationId, environment: agents.environment })
   cleanups.push(invoker.stop)
   return invoker
-}
-
-/** Publishes an agent that makes these calls, one after the other, before it answers. */
-async function publish(slug: string, calls: string[], extra: { agent?: string } = {}) {
-  const name = `${slug}-${system.newId()}`
-  scripted.script(name, ({ history }) => {
-    const next = history.filter(({ type }) => type === 'result').length
-    const path = calls[next]
-    if (path === undefined) return { calls: [finalAnswer({ answer: 'Done.' })] }
-    const tool = path === 'delegate' ? 'delegate' : 'pay'
-    return {
-      calls: [
-        { id: `call-${next}`, name: tool, input: tool === 'pay' ? { id: path } : { question: 'Pay.' } },
-      ],
-    }
-  })
-  const pay = httpTool(effects, 'pay', `/${slug}/{id}`)
-  const delegate = { name: 'delegate', description: 'Delegates.', agent: extra.agent }
-  const tools = calls.length === 0 ? [] : extra.agent ? [delegate] : [pay]
-  return aModelAgent(
-    { organizationId, slug, tools, model: scripted.modelFor('openai-compatible', name) },
-    { table: own },
-  )
 }
 
 const executions = {} as Record<Run | 'later', Execution>
 
 /** Accepts a run, as the API does. Its message is delivered by `deliver`. */
-async function accept(run: Run | 'later', version: Awaited<ReturnType<typeof publish>>) {
+async function accept(run: Run | 'later', version: Version) {
   const execution = executionOf(version, {
     input: { question: 'Pay?' },
     options: runOptions(),
@@ -132,38 +98,12 @@ function start(execution: Execution) {
   return worker.deliver('process-execution', message(execution))
 }
 
-const pathsOf = (calls: typeof effects.calls) => calls.map(({ path, key }) => `${path} ${key}`)
-
-/** Sweeps and runs what the queues have, as the stack does, until nothing is open. Returns the calls. */
+/** Returns the calls. */
 async function goLive(tableName: string): Promise<string[]> {
-  const before = effects.calls.length
+  const before = agents.callsSince(0).length
   const deployment = stack.deploy({ tableName, paused: false })
-  const live = workerOf(deployment)
-  const { executions: restored } = openStores(deployment.table)
-  const deliver = async () => {
-    const { QUEUE_URL = '', MODEL_QUEUE_URL = '' } = deployment.functionOf('process-execution').environment
-    for (const QueueUrl of [QUEUE_URL, MODEL_QUEUE_URL]) {
-      const command = new ReceiveMessageCommand({
-        QueueUrl,
-        MaxNumberOfMessages: 10,
-        MessageSystemAttributeNames: ['All'],
-      })
-      for (const received of (await stack.sqs.send(command)).Messages ?? []) {
-        const result = await live.deliver('process-execution', toRecord(received))
-        expect(result).toMatchObject({ payload: { batchItemFailures: [] } })
-        await stack.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: received.ReceiptHandle }))
-      }
-    }
-  }
-  await waitUntil(
-    async () => {
-      await live.invoke('sweep-executions', {})
-      await deliver()
-      return (await restored.listStale({ now: Number.MAX_SAFE_INTEGER, limit: 1 })).length === 0
-    },
-    { what: 'the end of all executions', ...LIMIT },
-  )
-  return pathsOf(effects.calls.slice(before))
+  await runUntilIdle(deployment, workerOf(deployment))
+  return agents.callsSince(before)
 }
 
 async function scanTable(TableName: string) {
@@ -184,21 +124,21 @@ const arnOf = async (client: DynamoDBClient) =>
   (await client.send(new DescribeTableCommand({ TableName: stack.table }))).Table?.TableArn
 
 beforeAll(async () => {
-  const child = await publish('child', ['child-hold'])
+  const child = await agents.publish('child', ['child-hold'])
   const versions = {
-    'call in progress': await publish('first', ['1-hold']),
-    'second call in progress': await publish('second', ['1', '2-hold']),
-    'sub-agent in progress': await publish('parent', ['delegate'], { agent: child.slug }),
-    'not started': await publish('waiting', ['1']),
-    'no tools': await publish('plain', []),
-    finished: await publish('done', ['1']),
+    'call in progress': await agents.publish('first', ['1-hold']),
+    'second call in progress': await agents.publish('second', ['1', '2-hold']),
+    'sub-agent in progress': await agents.publish('parent', ['delegate'], { delegate: child.slug }),
+    'not started': await agents.publish('waiting', ['1']),
+    'no tools': await agents.publish('plain', []),
+    finished: await agents.publish('done', ['1']),
   } satisfies Record<Run, unknown>
   const finished = start(await accept('finished', versions.finished))
   expect(await finished).toMatchObject({ payload: { batchItemFailures: [] } })
   const running = []
   for (const run of RUNS.slice(0, 3)) running.push(start(await accept(run, versions[run])))
   for (const run of ['not started', 'no tools'] as const) await accept(run, versions[run])
-  await waitUntil(() => held.length === 3, { what: 'three calls in progress', ...LIMIT })
+  await waitUntil(() => agents.waiting() === 3, { what: 'three calls in progress', ...LIMIT })
 
   const client = new DynamoDBClient()
   await client.send(new UpdateTableCommand({ TableName: stack.table, DeletionProtectionEnabled: true }))
@@ -213,13 +153,12 @@ beforeAll(async () => {
   })
 
   // The original goes on: everything ends, and one more run is accepted, whose message stays in the queue.
-  isHolding = false
-  for (const respond of held) respond()
+  agents.release()
   await Promise.all(running)
   for (const run of ['not started', 'no tools'] as const) await start(executions[run])
   const later = await accept('later', versions['call in progress'])
   await queue.send({ executionId: later.id, organizationId, tenantId: null })
-  inOriginal = pathsOf(effects.calls)
+  inOriginal = agents.callsSince(0)
 })
 
 describe('the restore drill', () => {
@@ -251,7 +190,7 @@ describe('the restore drill', () => {
   })
 
   it('has a paused stack whose functions neither read nor change the table', async () => {
-    const before = [await scanTable(TREATED), effects.calls.length]
+    const before = [await scanTable(TREATED), agents.callsSince(0).length]
     const paused = workerOf(stack.deploy({ tableName: TREATED }))
     expect(await paused.invoke('sweep-executions', {})).toMatchObject({ mode: 'failed' })
     const messages = [executions['call in progress'], executions['not started']].map(message)
@@ -268,7 +207,7 @@ describe('the restore drill', () => {
     expect([response.statusCode, response.headers['Retry-After'] ?? response.headers['retry-after']]).toEqual(
       [503, '1'],
     )
-    expect([await scanTable(TREATED), effects.calls.length]).toEqual(before)
+    expect([await scanTable(TREATED), agents.callsSince(0).length]).toEqual(before)
   })
 
   it('repeats calls without the command', async () => {
