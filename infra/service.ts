@@ -1,4 +1,4 @@
-import { Names, Stack } from 'aws-cdk-lib'
+import { Annotations, Names, Stack, Tags } from 'aws-cdk-lib'
 import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
@@ -9,11 +9,17 @@ import { createApi } from './api/api.ts'
 import { createDomain } from './api/domain.ts'
 import { createWebAcl } from './api/web-acl.ts'
 import { bundleFunctionsOnce } from './functions/bundle-once.ts'
+import { describeConcurrency, divideConcurrency } from './functions/concurrency.ts'
 import { shiftReleases } from './functions/deployment.ts'
 import { createFunctions, createTriggers, type Functions } from './functions/functions.ts'
 import { createMonitoring } from './monitoring/monitoring.ts'
 import { isPaused, MAX_NAME_LENGTH, parseProps, type ServiceSettings, type SettingProps } from './settings.ts'
 import { attachTable, createKey, createQueues, createTable } from './storage.ts'
+
+/** The id by which the CDK can acknowledge the warning. */
+const NO_RETENTION = 'agent-execution-service:retention'
+const KEPT_FOREVER =
+  'executionRetentionDays is not set: executions and their payloads are kept until clients delete them, and storage costs grow with every run.'
 
 /** The settings of docs/settings.md. Those left out have their defaults. */
 export type AgentExecutionServiceProps = SettingProps & {
@@ -49,16 +55,24 @@ export class AgentExecutionService extends Construct {
   /** What the alarms notify; null without `monitoring`. */
   readonly alarmTopic: Topic | null
 
+  /** What is reserved of the concurrency of the account, in a sentence. */
+  readonly reservedConcurrency: string
+
   /** @throws an Error that names each prop with an invalid value or an unknown name */
   constructor(scope: Construct, id: string, { bundles, ...props }: AgentExecutionServiceProps = {}) {
     super(scope, id)
     const settings = parseProps({ ...props, name: props.name ?? getDefaultName(this) })
     this.name = settings.name
     this.settings = settings
+    this.reservedConcurrency = describeConcurrency(settings, divideConcurrency(settings))
+    // A cost allocation tag: https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/cost-alloc-tags.html
+    Tags.of(this).add('agent-execution-service', this.name)
+    if (settings.executionRetentionDays === null)
+      Annotations.of(this).addWarningV2(NO_RETENTION, KEPT_FOREVER)
     rejectSameName(this)
     const key = settings.kms ? createKey(this) : null
     const { tableName } = settings
-    const ownTable = createTable(this, { key, deletionProtection: settings.deletionProtection })
+    const ownTable = createTable(this, { key, settings })
     this.table = tableName ? attachTable(this, { tableName, key }) : ownTable
     this.isPaused = isPaused(settings)
     const queues = createQueues(this, key)

@@ -12,6 +12,7 @@ import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import { type KeySetting, STACK_KEYS } from '../lib/models/providers/provider-settings.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
 import { checked, flag, integer, optional, parseSettings, setting } from '../lib/settings.ts'
+import { divideConcurrency } from './functions/concurrency.ts'
 import { DEPLOYMENT_NAMES, type DeploymentName } from './functions/deployment.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
 import { splitIds } from './functions/vpc.ts'
@@ -28,6 +29,8 @@ const RETENTION_PERIOD = z
 
 /** https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html */
 const PARAMETER_NAME = /^(?=.{1,1011}$)((\/[\w.-]+){1,15}|[\w.-]+)$/
+
+const UNITS = { default: null, max: 9_999_999 } as const
 
 /** `openaiKeyParameter` and its like: one row of the table. */
 const KEY_SETTINGS = Object.fromEntries(
@@ -144,13 +147,15 @@ const settingsOf = (environment: Environment) => ({
   throttlingRate: integer({
     default: 1_000,
     max: 1_000_000,
-    description: 'Requests per second that the API accepts. Further requests get 429.',
+    description:
+      'Requests per second that each method of each path accepts; the API as a whole is limited by the quota of the account. Further requests get 429. Public methods accept at most 100.',
   }),
   // Half of an account's default burst, so that one API cannot starve the others.
   throttlingBurst: integer({
     default: 2_500,
     max: 1_000_000,
-    description: 'Maximum concurrent requests (burst).',
+    description:
+      'Requests that each method of each path accepts at once, above its rate: the size of its token bucket. Public methods accept at most 200.',
   }),
   executionRetentionDays: integer({
     default: null,
@@ -178,18 +183,18 @@ const settingsOf = (environment: Environment) => ({
     description:
       'Maximum runs of model agents in one invocation of the runner, which they share the cost, the memory and the 900 s of. Runs of agents that have code, or call other agents, always have an invocation each. If one of them crashes the process, all of them are resumed, each in an invocation of its own.',
   }),
-  streamConcurrency: integer({
+  accountConcurrency: integer({
     default: null,
-    max: 1_000,
+    min: 10,
     description:
-      'Maximum event streams at the same time, of all clients together: the reserved concurrency of their function. Further requests get 500. If unset, streams can use up the concurrency of the account, which a reservation reduces for everything else.',
+      "The account's quota of concurrent executions in the region. From 200 on, concurrency is [reserved](scaling.md#fairness-between-organizations) for the authorizer, the sweeper and dead letters, functions whose requests wait are limited, and each organization to half of them. If unset, all functions share the account: requests that wait can stop everything.",
   }),
   agentMemoryMb: integer({
     default: getFunctionSettings('process-execution').memoryMb,
     min: 256,
     max: 10_240,
     description:
-      'Memory of the two functions that run agents. CPU and price are proportional to it. Where agents mostly wait for models, 512 halves the cost of waiting and lengthens cold starts (docs/decisions/0014).',
+      'Memory of the three functions that run agents (`run-agent`, `serve-mcp`, `process-execution`). CPU and price are proportional to it. Where agents mostly wait for models, 512 halves the cost of waiting and lengthens cold starts (docs/decisions/0014).',
   }),
   vpcId: optional(resourceIds('vpc'), {
     allowed: 'the id of a VPC, together with `subnetIds`',
@@ -266,6 +271,37 @@ const settingsOf = (environment: Environment) => ({
     default: null,
     description:
       'Stops everything that reads or changes the table: requests get 503, no message is received, no sweep runs. If unset, a service with `tableName` is paused. Set false to go live.',
+  }),
+  warmReadUnits: integer({
+    ...UNITS,
+    min: 12_000,
+    description:
+      'Read units per second that the table and each index can take [at once](scaling.md#throughput-of-the-table), at a price that is paid once per unit. Can only be raised. If unset, 12,000 until the load has grown.',
+  }),
+  warmWriteUnits: integer({
+    ...UNITS,
+    min: 4_000,
+    description: 'The same in write units. If unset, 4,000 until the load has grown.',
+  }),
+  provisionedReadUnits: integer({
+    ...UNITS,
+    description:
+      'Read units per second that the table and each index always have, together with `provisionedWriteUnits`: they are then paid per hour instead of per request, and scale up to `maxReadUnits`. If unset, the table is on demand.',
+  }),
+  provisionedWriteUnits: integer({ ...UNITS, description: 'The same in write units.' }),
+  maxReadUnits: integer({
+    ...UNITS,
+    description:
+      'Read units per second that the table and each index take at most: a limit of the cost. Further requests are throttled, and get 503. If unset, the quota of the account; with `provisionedReadUnits`, ten times as many.',
+  }),
+  maxWriteUnits: integer({
+    ...UNITS,
+    description: 'The same in write units. An index at its limit throttles the table.',
+  }),
+  cloudWatchRole: flag({
+    default: true,
+    description:
+      'Sets the role with which API Gateway writes logs, a setting of the account and region. When false, the account must have one: without a role, the access log cannot be turned on.',
   }),
   deletionProtection: flag({
     default: false,
@@ -353,6 +389,7 @@ function rejectCombinations(settings: Settings): void {
   const { domainName, certificateArn, domainBasePath, disableExecuteApiEndpoint } = settings
   const { monitoring, alarmSubscriptions, deployment } = settings
   const { modelPrices, modelEndpoints, vpcId, subnetIds, securityGroupIds } = settings
+  const { provisionedReadUnits, provisionedWriteUnits } = settings
   const reject = (reason: string) => {
     throw new Error(`Invalid settings: ${reason}`)
   }
@@ -370,4 +407,12 @@ function rejectCombinations(settings: Settings): void {
     reject('alarmSubscriptions requires monitoring=true; without alarms, nothing is sent.')
   if (deployment !== 'allAtOnce' && !monitoring)
     reject(`deployment=${deployment} requires monitoring=true; without alarms, no release would be undone.`)
+  if ((provisionedReadUnits === null) !== (provisionedWriteUnits === null))
+    reject('set both provisionedReadUnits and provisionedWriteUnits, or neither.')
+  for (const unit of ['Read', 'Write'] as const)
+    if (
+      (settings[`max${unit}Units`] ?? Number.POSITIVE_INFINITY) < (settings[`provisioned${unit}Units`] ?? 0)
+    )
+      reject(`max${unit}Units must not be less than provisioned${unit}Units.`)
+  divideConcurrency(settings)
 }

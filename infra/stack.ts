@@ -28,10 +28,12 @@ export class ServiceStack extends Stack {
       ...(bundles && { bundles }),
     })
     const { url, table, queue, modelQueue, domainTarget, alarmTopic, isPaused } = this.service
+    const { reservedConcurrency } = this.service
     new CfnOutput(this, 'BaseUrl', { value: url })
     new CfnOutput(this, 'TableName', { value: table.tableName })
     new CfnOutput(this, 'QueueUrl', { value: queue.queueUrl })
     new CfnOutput(this, 'ModelQueueUrl', { value: modelQueue.queueUrl })
+    new CfnOutput(this, 'ReservedConcurrency', { value: reservedConcurrency })
     if (alarmTopic) new CfnOutput(this, 'AlarmTopicArn', { value: alarmTopic.topicArn })
     if (isPaused) new CfnOutput(this, 'Paused', { value: 'Set paused=false to go live.' })
     if (domainTarget) new CfnOutput(this, 'DomainTarget', { value: domainTarget })

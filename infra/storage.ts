@@ -1,12 +1,5 @@
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
-import {
-  AttributeType,
-  BillingMode,
-  type ITable,
-  ProjectionType,
-  Table,
-  TableEncryption,
-} from 'aws-cdk-lib/aws-dynamodb'
+import { AttributeType, type ITable, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb'
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
@@ -14,22 +7,27 @@ import type { Construct } from 'constructs'
 import { MAX_ATTEMPTS } from '../lib/core/limits.ts'
 import { INDEXES, TABLE } from '../lib/dynamodb/table/schema.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
+import type { ServiceSettings } from './settings.ts'
+import { type ThroughputSettings, throughputOf } from './throughput.ts'
+
+type TableSettings = ThroughputSettings & Pick<ServiceSettings, 'deletionProtection'>
 
 const TYPES = { S: AttributeType.STRING, N: AttributeType.NUMBER }
 
 /** Creates the single table from `lib/dynamodb/table/schema.ts`. It is retained when the stack is deleted. */
 export function createTable(
   scope: Construct,
-  { key, deletionProtection }: { key: Key | null; deletionProtection: boolean },
+  { key, settings }: { key: Key | null; settings: TableSettings },
 ): Table & ITable {
+  const throughput = throughputOf(settings)
   const table = new Table(scope, 'Table', {
     partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },
     sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
     timeToLiveAttribute: TABLE.timeToLive,
-    billingMode: BillingMode.PAY_PER_REQUEST,
+    ...throughput.capacity,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     ...(key && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
-    deletionProtection,
+    deletionProtection: settings.deletionProtection,
     // Retained, but not by a first deployment that fails: the next one would leave it behind, empty.
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   })
@@ -41,8 +39,10 @@ export function createTable(
       ...(projection.length > 0
         ? { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: projection }
         : { projectionType: ProjectionType.KEYS_ONLY }),
+      ...throughput.capacityOfIndex,
     })
   }
+  throughput.scale(table, Object.keys(INDEXES))
   // Its declared type lacks an `undefined` that exactOptionalPropertyTypes requires.
   return table as Table & ITable
 }

@@ -8,7 +8,7 @@ import { createRandom } from './random.ts'
 import { createClock } from './virtual-clock.ts'
 
 const ACCOUNT_CONCURRENCY = 1_000
-const RUNNERS = 50
+const RUNNERS = 100
 const CALLERS = 5_000
 const SECONDS = 90
 /** Of a request to the table, and of a request that does not wait; in milliseconds. */
@@ -78,7 +78,7 @@ export async function simulateWaiting(
   const clock = createClock()
   const random = createRandom(seed)
   const { reserved, ofOrganization } = isLimited
-    ? divideConcurrency(ACCOUNT_CONCURRENCY, RUNNERS)
+    ? divideConcurrency({ accountConcurrency: ACCOUNT_CONCURRENCY, runnerConcurrency: RUNNERS / 2 })
     : { reserved: {}, ofOrganization: {} }
   const writes = new Map<string, number>()
   const table = {

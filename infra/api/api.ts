@@ -4,12 +4,13 @@ import {
   ApiDefinition,
   EndpointType,
   LogGroupLogDestination,
+  type MethodDeploymentOptions,
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway'
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { functionOf, operationNames } from '../../lib/api/routes.ts'
+import { functionOf, isPublicPath, operationNames, routes } from '../../lib/api/routes.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { ServiceSettings } from '../settings.ts'
 import { apiDefinition } from './api-definition.ts'
@@ -61,11 +62,12 @@ export function createApi(
     ...(!settings.responseStreaming && { minCompressionSize: MIN_COMPRESSION_SIZE }),
     // Access logs require this role in the API Gateway settings of the account. It is retained, also by a
     // first deployment that fails: other APIs share it, and it blocks nothing.
-    cloudWatchRole: true,
+    cloudWatchRole: settings.cloudWatchRole,
     deployOptions: {
       stageName: settings.stageName,
       throttlingRateLimit: settings.throttlingRate,
       throttlingBurstLimit: settings.throttlingBurst,
+      methodOptions: limitPublicMethods(settings),
       tracingEnabled: true,
       accessLogDestination: new LogGroupLogDestination(accessLog),
       accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
@@ -75,6 +77,29 @@ export function createApi(
   api.node.tryRemoveChild('Endpoint')
   allowInvocations(api, { functions, settings })
   return { api, accessLog }
+}
+
+/** Far above what monitors, tools and browsers need, far below what would use up the limits of the account. */
+const PUBLIC_LIMITS = { rate: 100, burst: 200 }
+
+/** Settings of the stage name methods: for ANY, each of those that it stands for. */
+const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
+
+/**
+ * What anyone can call without a token: all methods of public paths, which respond with 405 if they do nothing else,
+ * and preflight requests to all paths. Limits of a stage apply to each method of it:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html
+ */
+function limitPublicMethods({ corsOrigins, throttlingRate, throttlingBurst }: ServiceSettings) {
+  const limits: MethodDeploymentOptions = {
+    throttlingRateLimit: Math.min(PUBLIC_LIMITS.rate, throttlingRate),
+    throttlingBurstLimit: Math.min(PUBLIC_LIMITS.burst, throttlingBurst),
+  }
+  const keys = [...new Set(routes.map(({ path }) => path))].flatMap((path) => {
+    const methods = isPublicPath(path) ? METHODS : corsOrigins ? ['OPTIONS'] : []
+    return methods.map((method) => `${path}/${method}`)
+  })
+  return Object.fromEntries(keys.map((key) => [key, limits]))
 }
 
 /** Allows each function's invocation by its stage of the API, and that of the authorizer by authorizers of the API. */

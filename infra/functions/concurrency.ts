@@ -45,19 +45,34 @@ export type Concurrency = {
 
 const NOTHING: Concurrency = { reserved: {}, ofOrganization: {} }
 
+/** Each run queue has runners of its own. */
+const RUN_QUEUES = 2
+
+type ConcurrencySettings = {
+  /** The quota of the account in the region; null if unknown. */
+  accountConcurrency: number | null
+  /** The maximum of each run queue. */
+  runnerConcurrency: number
+}
+
 /**
- * Divides the concurrency of an account in a region.
- * @param account its quota; null if unknown
- * @param runners the maximum concurrency of all runners together
+ * Divides the concurrency of an account.
  * @throws an Error that names the settings if the runners leave too little
  */
-export function divideConcurrency(account: number | null, runners: number): Concurrency {
+export function divideConcurrency({
+  accountConcurrency: account,
+  runnerConcurrency,
+}: ConcurrencySettings): Concurrency {
   if (account === null) return NOTHING
-  if (account < MIN_ACCOUNT_CONCURRENCY) {
-    rejectRunners(account, runners, Math.floor(account / 2))
-    return NOTHING
-  }
-  rejectRunners(account, runners, account - FOR_OTHERS - MIN_SHARED - FIXED_SUM)
+  const isDivided = account >= MIN_ACCOUNT_CONCURRENCY
+  const forRunners = isDivided ? account - FOR_OTHERS - MIN_SHARED - FIXED_SUM : account / 2
+  const max = Math.floor(forRunners / RUN_QUEUES)
+  if (runnerConcurrency > max)
+    throw new Error(
+      `Invalid settings: accountConcurrency=${account} has room for runnerConcurrency=${max}, for each of ${RUN_QUEUES} queues, but it is ${runnerConcurrency}. Lower it, or have the quota raised.`,
+    )
+  if (!isDivided) return NOTHING
+  const runners = runnerConcurrency * RUN_QUEUES
   const shared = account - Math.max(MIN_UNRESERVED, runners + FOR_OTHERS) - FIXED_SUM
   const shares = Object.entries(SHARES).map(([name, percent]) => [name, Math.floor((shared * percent) / 100)])
   const reserved: Concurrency['reserved'] = { ...FIXED, ...Object.fromEntries(shares) }
@@ -69,9 +84,12 @@ export function divideConcurrency(account: number | null, runners: number): Conc
 
 const FIXED_SUM = Object.values(FIXED).reduce((sum, each) => sum + each, 0)
 
-function rejectRunners(account: number, runners: number, max: number): void {
-  if (runners <= max) return
-  throw new Error(
-    `Invalid context: accountConcurrency=${account} has room for ${max} runners, but runnerConcurrency is ${runners} for all queues together. Lower it, or have the quota raised.`,
-  )
+/** What the stack tells its operators. */
+export function describeConcurrency(
+  { accountConcurrency }: ConcurrencySettings,
+  { reserved }: Concurrency,
+): string {
+  const sum = Object.values(reserved).reduce((total, each) => total + each, 0)
+  if (sum > 0) return `${sum} of ${accountConcurrency} are reserved.`
+  return `Nothing is reserved. Set accountConcurrency to the quota of the account if it is ${MIN_ACCOUNT_CONCURRENCY} or more.`
 }

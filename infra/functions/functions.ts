@@ -26,6 +26,7 @@ import * as variables from '../../lib/environment.ts'
 import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import { isPaused, type ServiceSettings } from '../settings.ts'
 import type { Queues } from '../storage.ts'
+import { divideConcurrency } from './concurrency.ts'
 import { findDefaultModel } from './default-model.ts'
 import {
   AGENT_FUNCTIONS,
@@ -77,6 +78,7 @@ function createFunction(
 ): ServiceFunction {
   const { table, queues, bundles, settings, vpcConfig } = props
   const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
+  const reserved = divideConcurrency(settings).reserved[name]
   const scope = new Construct(parent, toPascalCase(name))
   const logGroup = new LogGroup(scope, 'Logs', {
     retention: settings.logRetentionDays,
@@ -105,8 +107,7 @@ function createFunction(
     // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
     systemLogLevelV2: SystemLogLevel.WARN,
     tracing: Tracing.ACTIVE,
-    ...(name === 'stream-events' &&
-      settings.streamConcurrency && { reservedConcurrentExecutions: settings.streamConcurrency }),
+    ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
     ...(RECURSIVE_FUNCTIONS.includes(name) && { recursiveLoop: RecursiveLoop.ALLOW }),
     // Earlier releases are retained, so that the alias can return to them, but not a version of a release that failed:
     // Lambda would not publish the same code again ("A version for this Lambda function exists").
@@ -137,6 +138,7 @@ function createEnvironment(
   const { corsOrigins, responseStreaming, executionRetentionDays } = settings
   const operations = operationsOf(name).map((each) => getOperation(each))
   const deadlines = DEADLINES[name]
+  const ofOrganization = divideConcurrency(settings).ofOrganization[name]
   return {
     [variables.TABLE_NAME]: table.tableName,
     ...(isPaused(settings) && { [variables.PAUSED]: 'on' }),
@@ -172,6 +174,7 @@ function createEnvironment(
     ...(operations.some(({ body }) => body) && {
       [variables.LARGE_BODY_MB_PER_MINUTE]: String(settings.largeBodyMbPerMinute),
     }),
+    ...(ofOrganization !== undefined && { [variables.ORGANIZATION_CONCURRENCY]: String(ofOrganization) }),
     ...(deadlines && {
       [variables.MAX_OPEN_EXECUTIONS]: String(settings.maxOpenExecutions),
       [variables.SYNC_DEADLINE_SECONDS]: String(

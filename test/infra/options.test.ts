@@ -1,3 +1,4 @@
+import { Annotations, Match } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
 import {
   AGENT_FUNCTIONS,
@@ -5,7 +6,7 @@ import {
   type FunctionName,
   MODEL_FUNCTIONS,
 } from '../../infra/functions/function-settings.ts'
-import { findFunctionResource, findResource, findResources, synthesize } from './synthesize.ts'
+import { findFunctionResource, findResource, findResources, synthesize, withStack } from './synthesize.ts'
 
 const CERTIFICATE = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
 const defaults = synthesize()
@@ -19,7 +20,8 @@ const template = synthesize({
   domainName: 'agents.example.com',
   certificateArn: CERTIFICATE,
   runnerConcurrency: 3,
-  streamConcurrency: 100,
+  accountConcurrency: 1_042,
+  cloudWatchRole: false,
   runnerBatch: 4,
   agentMemoryMb: 640,
   httpPublishing: 'true',
@@ -31,11 +33,14 @@ const template = synthesize({
   anthropicKeyParameter: 'anthropic.key',
 })
 
+const outputOf = (of: typeof template, name: string) => of.findOutputs(name)[name]?.Value
+
 describe('the API settings', () => {
   it('configure the stage, the domain and the logs', () => {
     const { StageName, MethodSettings } = findResource(template, 'AWS::ApiGateway::Stage').Properties
     expect(StageName).toBe('blue')
-    expect(MethodSettings).toMatchObject([{ ThrottlingRateLimit: 7, ThrottlingBurstLimit: 9 }])
+    for (const limits of MethodSettings)
+      expect(limits).toMatchObject({ ThrottlingRateLimit: 7, ThrottlingBurstLimit: 9 })
     const groups = Object.values(findResources(template, 'AWS::Logs::LogGroup'))
     expect(groups.map(({ Properties }) => Properties.RetentionInDays)).toEqual(
       Array.from({ length: FUNCTION_NAMES.length + 1 }, () => 365),
@@ -67,20 +72,47 @@ describe('runnerConcurrency', () => {
   })
 })
 
-describe('streamConcurrency', () => {
+describe('accountConcurrency', () => {
   const concurrencyOf = (of: typeof template) =>
-    FUNCTION_NAMES.flatMap((name) => {
-      const { ReservedConcurrentExecutions: reserved } = findFunctionResource(
-        of,
-        'AWS::Lambda::Function',
-        name,
-      ).Properties
-      return reserved === undefined ? [] : [[name, reserved]]
-    })
+    Object.fromEntries(
+      FUNCTION_NAMES.flatMap((name) => {
+        const { ReservedConcurrentExecutions: reserved, Environment } = findFunctionResource(
+          of,
+          'AWS::Lambda::Function',
+          name,
+        ).Properties
+        return reserved === undefined
+          ? []
+          : [[name, [reserved, Environment.Variables.ORGANIZATION_CONCURRENCY]]]
+      }),
+    )
 
-  it('limits event streams, and reserves nothing by default', () => {
-    expect(concurrencyOf(template)).toEqual([['stream-events', 100]])
-    expect(concurrencyOf(defaults)).toEqual([])
+  it('reserves concurrency, and limits each organization to half of what waiting may occupy', () => {
+    expect(concurrencyOf(template)).toEqual({
+      'authorize-request': [93, undefined],
+      'run-agent': [327, '163'],
+      'serve-mcp': [93, '46'],
+      'get-execution': [140, '70'],
+      'stream-events': [93, '46'],
+      'process-dead-letter': [5, undefined],
+      'sweep-executions': [2, undefined],
+    })
+    expect(outputOf(template, 'ReservedConcurrency')).toBe('753 of 1042 are reserved.')
+  })
+
+  it('reserves nothing in a small account, nor by default, and says so', () => {
+    const small = synthesize({ accountConcurrency: 10, runnerConcurrency: 2 })
+    for (const of of [small, defaults]) {
+      expect(concurrencyOf(of)).toEqual({})
+      expect(outputOf(of, 'ReservedConcurrency')).toMatch(/^Nothing is reserved\. Set accountConcurrency/)
+    }
+  })
+
+  it('rejects more runners than the account has room for', () => {
+    expect(() => synthesize({ accountConcurrency: 10 })).toThrow('has room for runnerConcurrency=2')
+    expect(() => synthesize({ accountConcurrency: 1_000, runnerConcurrency: 500 })).toThrow(
+      'has room for runnerConcurrency=446',
+    )
   })
 })
 
@@ -222,5 +254,45 @@ describe('the API key parameters', () => {
         .Environment
       expect(Object.keys(Variables).filter((variable) => variable.endsWith('_PARAMETER'))).toEqual([])
     }
+  })
+})
+
+describe('cloudWatchRole', () => {
+  it('sets the role of the account unless it is false', () => {
+    defaults.resourceCountIs('AWS::ApiGateway::Account', 1)
+    template.resourceCountIs('AWS::ApiGateway::Account', 0)
+  })
+})
+
+describe('the cost allocation tag', () => {
+  it('is on every resource that has a price, with the name of the service', () => {
+    const types = [
+      'DynamoDB::Table',
+      'Lambda::Function',
+      'SQS::Queue',
+      'Logs::LogGroup',
+      'ApiGateway::RestApi',
+    ]
+    const priced = types.flatMap((type) => Object.values(findResources(template, `AWS::${type}`)))
+    for (const { Properties } of priced)
+      expect(Properties.Tags).toContainEqual({
+        Key: 'agent-execution-service',
+        Value: 'AgentExecutionService',
+      })
+  })
+})
+
+describe('a stack without executionRetentionDays', () => {
+  const warningsOf = (context: Record<string, unknown>) =>
+    withStack(context, (stack) =>
+      Annotations.fromStack(stack).findWarning(
+        '*',
+        Match.stringLikeRegexp('executionRetentionDays is not set'),
+      ),
+    )
+
+  it('is a warning of the CDK', () => {
+    expect(warningsOf({})).toHaveLength(1)
+    expect(warningsOf({ executionRetentionDays: 30 })).toHaveLength(0)
   })
 })

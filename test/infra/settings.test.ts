@@ -196,7 +196,7 @@ describe('ALL_OPTIONS of the tests', () => {
   it('has every setting with a value other than its default, except those of which the default adds more', () => {
     const values = read(ALL_OPTIONS)
     const unchanged = names.filter((name) => values[name] === read()[name])
-    expect(unchanged.sort()).toEqual(['responseStreaming', 'stackName'])
+    expect(unchanged.sort()).toEqual(['cloudWatchRole', 'responseStreaming', 'stackName'])
   })
 })
 

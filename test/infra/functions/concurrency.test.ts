@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  describeConcurrency,
   divideConcurrency,
   MIN_ACCOUNT_CONCURRENCY,
   MIN_UNRESERVED,
 } from '../../../infra/functions/concurrency.ts'
+
+const divide = (accountConcurrency: number | null, runnerConcurrency: number) =>
+  divideConcurrency({ accountConcurrency, runnerConcurrency })
 
 const sumOf = (numbers: Record<string, number>) => Object.values(numbers).reduce((sum, each) => sum + each, 0)
 
@@ -12,17 +16,20 @@ const sumOf = (numbers: Record<string, number>) => Object.values(numbers).reduce
 const divided = fc
   .integer({ min: MIN_ACCOUNT_CONCURRENCY, max: 100_000 })
   .chain((account) =>
-    fc.tuple(fc.constant(account), fc.integer({ min: 2, max: Math.min(account - 107, 2_000) })),
+    fc.tuple(
+      fc.constant(account),
+      fc.integer({ min: 2, max: Math.min(Math.floor((account - 107) / 2), 1_000) }),
+    ),
   )
 
 describe('divideConcurrency', () => {
   it('leaves room for the runners, for other functions, and what Lambda requires', () => {
     fc.assert(
       fc.property(divided, ([account, runners]) => {
-        const { reserved } = divideConcurrency(account, runners)
+        const { reserved } = divide(account, runners)
         const free = account - sumOf(reserved)
         expect(free).toBeGreaterThanOrEqual(MIN_UNRESERVED)
-        expect(free).toBeGreaterThanOrEqual(runners + 50)
+        expect(free).toBeGreaterThanOrEqual(2 * runners + 50)
       }),
     )
   })
@@ -30,7 +37,7 @@ describe('divideConcurrency', () => {
   it('gives every function at least one, and an organization at least one and at most half of it', () => {
     fc.assert(
       fc.property(divided, ([account, runners]) => {
-        const { reserved, ofOrganization } = divideConcurrency(account, runners)
+        const { reserved, ofOrganization } = divide(account, runners)
         for (const reservation of Object.values(reserved)) expect(reservation).toBeGreaterThanOrEqual(1)
         for (const [name, share] of Object.entries(ofOrganization)) {
           expect(share).toBeGreaterThanOrEqual(1)
@@ -44,12 +51,9 @@ describe('divideConcurrency', () => {
   it('reserves no less for a larger quota, and no more for more runners', () => {
     fc.assert(
       fc.property(divided, fc.nat(10_000), ([account, runners], more) => {
-        const before = divideConcurrency(account, runners).reserved as Record<string, number>
-        const larger = divideConcurrency(account + more, runners).reserved as Record<string, number>
-        const fewer = divideConcurrency(account, Math.max(runners - more, 2)).reserved as Record<
-          string,
-          number
-        >
+        const before = divide(account, runners).reserved as Record<string, number>
+        const larger = divide(account + more, runners).reserved as Record<string, number>
+        const fewer = divide(account, Math.max(runners - more, 2)).reserved as Record<string, number>
         for (const [name, reservation] of Object.entries(before)) {
           expect(larger[name]).toBeGreaterThanOrEqual(reservation)
           expect(fewer[name]).toBeGreaterThanOrEqual(reservation)
@@ -59,34 +63,37 @@ describe('divideConcurrency', () => {
   })
 
   it.each([null, 10, 100, 199])('reserves nothing with a quota of %j', (account) => {
-    expect(divideConcurrency(account, 2)).toEqual({ reserved: {}, ofOrganization: {} })
+    expect(divide(account, 2)).toEqual({ reserved: {}, ofOrganization: {} })
   })
 
   it('reserves for the default settings and the default quota', () => {
-    expect(divideConcurrency(1_000, 50)).toEqual({
+    const concurrency = divide(1_000, 50)
+    expect(concurrency).toEqual({
       reserved: {
         'sweep-executions': 2,
         'process-dead-letter': 5,
-        'authorize-request': 89,
-        'run-agent': 312,
-        'serve-mcp': 89,
-        'stream-events': 89,
-        'get-execution': 133,
+        'authorize-request': 84,
+        'run-agent': 295,
+        'serve-mcp': 84,
+        'stream-events': 84,
+        'get-execution': 126,
       },
-      ofOrganization: { 'run-agent': 156, 'serve-mcp': 44, 'stream-events': 44, 'get-execution': 66 },
+      ofOrganization: { 'run-agent': 147, 'serve-mcp': 42, 'stream-events': 42, 'get-execution': 63 },
     })
+    const settings = { accountConcurrency: 1_000, runnerConcurrency: 50 }
+    expect(describeConcurrency(settings, concurrency)).toBe('680 of 1000 are reserved.')
   })
 
   it.each([
-    [10, 50, 5],
-    [10, 6, 5],
-    [199, 100, 99],
-    [200, 94, 93],
-    [1_000, 1_000, 893],
-  ])('rejects, with a quota of %i, %i runners: at most %i', (account, runners, max) => {
-    expect(() => divideConcurrency(account, runners)).toThrow(
-      `Invalid context: accountConcurrency=${account} has room for ${max} runners, but runnerConcurrency is ${runners} for all queues together. Lower it, or have the quota raised.`,
+    [10, 50, 2],
+    [10, 3, 2],
+    [199, 50, 49],
+    [200, 50, 46],
+    [1_000, 1_000, 446],
+  ])('rejects, with a quota of %i, runnerConcurrency=%i: at most %i', (account, runners, max) => {
+    expect(() => divide(account, runners)).toThrow(
+      `Invalid settings: accountConcurrency=${account} has room for runnerConcurrency=${max}, for each of 2 queues, but it is ${runners}. Lower it, or have the quota raised.`,
     )
-    expect(() => divideConcurrency(account, max)).not.toThrow()
+    expect(() => divide(account, max)).not.toThrow()
   })
 })

@@ -65,7 +65,7 @@ describe('a deployment in steps', () => {
 
   it('ends with the previous release if it fails, is stopped, or an alarm of the service is raised', () => {
     const { Properties } = findResource(template, 'AWS::CodeDeploy::Application')
-    expect(Properties).toEqual({ ComputePlatform: 'Lambda' })
+    expect(Properties).toMatchObject({ ComputePlatform: 'Lambda' })
     for (const group of Object.values(groups)) {
       expect(group.Properties.AutoRollbackConfiguration).toEqual({
         Enabled: true,
