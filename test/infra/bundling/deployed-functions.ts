@@ -109,6 +109,15 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       })
     })
 
+    it('compresses a large output for clients that accept it', async () => {
+      const content = 'Grüße. '.repeat(4_000)
+      const headers = { 'Accept-Encoding': 'gzip' }
+      const call = { agentId: 'redact-pii', body: { content }, headers }
+      const { headers: sent, body } = toResponse(await functions.call('run-agent', call))
+      expect(sent).toMatchObject({ 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' })
+      expect(JSON.parse(body)).toMatchObject({ redactedContent: content })
+    })
+
     it('loads the model SDK on demand', async () => {
       const output = { summary: 'Short.', topics: ['text'] }
       scripted.script('summarizer', () => ({ calls: [finalAnswer(output)] }))

@@ -3,11 +3,15 @@
  * global `awslambda` that the Lambda runtime defines, and invokes its handler once for each message from the parent.
  */
 import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
+import { gunzipSync } from 'node:zlib'
 import type { Invocation, Result } from './lambda-process.ts'
 
 type Handler = (...parameters: unknown[]) => Promise<unknown>
+
+/** The first bytes of compressed responses, which no JSON begins with. */
+const GZIP = [0x1f, 0x8b]
 
 const streaming = new WeakSet<Handler>()
 const preludes = new WeakMap<PassThrough, unknown>()
@@ -45,6 +49,8 @@ async function invoke({ event, remainingMs }: Invocation): Promise<Result> {
   const context = { awsRequestId: 'request', getRemainingTimeInMillis: () => remainingMs }
   if (!streaming.has(handler)) return { mode: 'buffered', payload: (await handler(event, context)) ?? null }
   const stream = new PassThrough()
-  const [body] = await Promise.all([text(stream), handler(event, stream, context)])
+  const [bytes] = await Promise.all([buffer(stream), handler(event, stream, context)])
+  const isCompressed = bytes[0] === GZIP[0] && bytes[1] === GZIP[1]
+  const body = (isCompressed ? gunzipSync(bytes) : bytes).toString()
   return { mode: 'streamed', prelude: preludes.get(stream) ?? null, body }
 }
