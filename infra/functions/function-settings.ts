@@ -64,8 +64,9 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'process-execution': AGENT,
   // A call responds within MCP_DEADLINE_MS, and the output may take as long again to send.
   'serve-mcp': { timeoutSeconds: 90, memoryMb: 1024 },
-  // Waits up to MAX_WAIT_SECONDS for an execution to complete when the client sends `Prefer: wait`.
-  'get-execution': { timeoutSeconds: 29, memoryMb: 512 },
+  // Waits up to MAX_WAIT_SECONDS for an execution to complete when the client sends `Prefer: wait`. A record of maximum
+  // size takes 220 MB (docs/decisions/0014-memory-of-the-functions.md).
+  'get-execution': { timeoutSeconds: 29, memoryMb: 384 },
   // Waits for most of its time, up to EVENT_STREAM_MS: memory is what it costs.
   'stream-events': { timeoutSeconds: 900, memoryMb: 256 },
   // Deletes up to 500 steps and many payload chunks. 29 s is the integration timeout of API Gateway.
