@@ -359,10 +359,13 @@ function parseValues(values: Record<string, unknown>, kind: 'context value' | 'p
     settingsOf({ [MODEL_ENDPOINTS]: textOf('modelEndpoints') }),
     textOf,
     ({ name, value, allowed, reason }) => {
+      const shownName = kind === 'prop' && name === 'stackName' ? 'name' : name
       // Someone may have written a key where a reference belongs.
       const shown = name === 'modelEndpoints' ? '' : `: "${value}"`
       const token = Token.isUnresolved(value) ? 'It is known only during deployment.' : undefined
-      return [`Invalid ${kind} ${name}${shown}. Allowed: ${allowed}.`, token ?? reason ?? []].flat().join(' ')
+      return [`Invalid ${kind} ${shownName}${shown}. Allowed: ${allowed}.`, token ?? reason ?? []]
+        .flat()
+        .join(' ')
     },
   )
   rejectCombinations(settings)

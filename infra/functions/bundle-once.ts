@@ -15,7 +15,7 @@ const bundled = new Set<string>()
 export function bundleFunctionsOnce(scope: Construct): string {
   const folder = join((scope.node.root as App).outdir, 'functions')
   if (bundled.has(folder)) return folder
-  const script = `import { bundleFunctions } from '${BUNDLE}'; await bundleFunctions(process.argv[1])`
+  const script = `import { bundleFunctions } from ${JSON.stringify(BUNDLE)}; await bundleFunctions(process.argv[1])`
   const args = [...process.execArgv, '--input-type=module', '--eval', script, folder]
   const { status, error } = spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
   if (error || status !== 0)

@@ -127,7 +127,7 @@ describe('the props', () => {
   it.each([
     [{ monitorng: true }, 'Unknown prop monitorng; did you mean monitoring?'],
     [{ stackName: 'x' }, /^Unknown prop stackName; /],
-    [{ name: 'my agents' }, 'Invalid prop stackName: "my agents"'],
+    [{ name: 'my agents' }, 'Invalid prop name: "my agents"'],
     [{ runnerConcurrency: 1 }, 'Invalid prop runnerConcurrency: "1". Allowed: an integer from 2 to 1,000.'],
     [{ kms: 'yes' }, 'Invalid prop kms: "yes". Allowed: true or false.'],
     [
