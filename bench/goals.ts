@@ -11,6 +11,7 @@ export type SuiteName =
   | 'listing'
   | 'footprint'
   | 'parallel'
+  | 'batches'
 
 type Goal = { suite: SuiteName; name: string; atMost?: number; atLeast?: number }
 
@@ -50,6 +51,16 @@ export const GOALS = {
     atMost: 2,
   },
   parallelLatency: { suite: 'parallel', name: 'sync p99 at 64 in flight / floor', atMost: 2 },
+  batchTime: {
+    suite: 'batches',
+    name: 'processor time of a run of 500 steps in a batch of ten / alone',
+    atMost: 1.2,
+  },
+  batchMemory: {
+    suite: 'batches',
+    name: 'peak memory of ten runs of 500 steps in one process / of one',
+    atMost: 3,
+  },
   parallelMemory: { suite: 'parallel', name: 'gateway and runner at 64 in flight, MiB (RSS)', atMost: 450 },
 } satisfies Record<string, Goal>
 

@@ -5,6 +5,7 @@ import { openWorkspace } from './harness/workspace.ts'
 import { createReport, type Suite, type SuiteResult, toText } from './report.ts'
 import { adaptation } from './suites/adaptation.ts'
 import { async } from './suites/async.ts'
+import { batches } from './suites/batches.ts'
 import { bundles } from './suites/bundles.ts'
 import { caching } from './suites/caching.ts'
 import { footprint } from './suites/footprint.ts'
@@ -25,6 +26,7 @@ const SUITES: Record<SuiteName, Suite> = {
   listing,
   footprint,
   parallel,
+  batches,
 }
 const SUITE_NAMES = Object.keys(SUITES) as SuiteName[]
 

@@ -3,12 +3,14 @@ import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
+import { SHARED_WORKER } from '../lib/environment.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const engine = { ...openMeasuredStores(), system, times: readTimes() }
 const queue = openRunQueue()
+const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
 /**
  * The runner: processes the execution named by each message. SQS redelivers a message that is reported as failed.
@@ -19,8 +21,8 @@ export function handler(
   context?: Pick<Context, 'getRemainingTimeInMillis'> & { shutdown?: WorkerDeadline },
 ): Promise<SQSBatchResponse> {
   const deadline = context && deadlineIn(context.getRemainingTimeInMillis(), context.shutdown)
-  const isShared = event.Records.length > 1
-  const process = async (record: SQSRecord) => {
+  const isShared = event.Records.length > 1 || hasSharedProcess
+  const processRecord = async (record: SQSRecord) => {
     const { executionId } = parseRunMessage(record.body)
     const receiveCount = Number(record.attributes.ApproximateReceiveCount)
     const { changeVisibility } = queue.received(record)
@@ -30,7 +32,7 @@ export function handler(
     await changeVisibility(result.retryInMs)
     throw new RetryLater()
   }
-  const responding = processRecords(event, process, (record) => queue.received(record).delete())
+  const responding = processRecords(event, processRecord, (record) => queue.received(record).delete())
   return responding.finally(() => deadline?.clear())
 }
 

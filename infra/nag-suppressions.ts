@@ -20,6 +20,16 @@ const rolesOf =
       (name) => functions[name].function.role ?? [],
     )
 
+const withModelRunner =
+  (isIncluded: Parameters<typeof rolesOf>[0]) =>
+  (service: AgentExecutionService): IConstruct[] => [
+    ...new Set([...rolesOf(isIncluded)(service), service.modelRunner.function.role ?? []].flat()),
+  ]
+
+/** Of Lambda, if it manages instances of the runner. */
+const operatorRole = ({ node }: AgentExecutionService) =>
+  [node.tryFindChild('RunnerInstances')?.node.findChild('OperatorRole')].filter((role) => role !== undefined)
+
 /** Of CodeDeploy, if it moves the aliases. */
 const releaseRole = ({ node }: AgentExecutionService) =>
   [node.tryFindChild('Release')?.node.findChild('Role')].filter((role) => role !== undefined)
@@ -63,10 +73,16 @@ export const listSuppressions = (service: { name: string }): Suppression[] => [
     constructs: releaseRole,
   },
   {
+    id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/AWSLambdaManagedEC2ResourceOperator]',
+    reason:
+      'AWS documents this managed policy for Lambda to start and end the instances of a capacity provider. It changes nothing else.',
+    constructs: operatorRole,
+  },
+  {
     id: 'AwsSolutions-IAM5[Resource::*]',
     reason:
       'The X-Ray actions, and those that describe network interfaces and subnets for vpcId, do not support resource-level permissions. Template tests allow no other wildcard.',
-    constructs: rolesOf(() => true),
+    constructs: withModelRunner(() => true),
   },
   {
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ec2:${OWN}:*/*]`,
@@ -77,7 +93,7 @@ export const listSuppressions = (service: { name: string }): Suppression[] => [
   ...Object.entries(agentResources(service)).map(([resource, reason]) => ({
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:${resource}]`,
     reason,
-    constructs: rolesOf(usesModels),
+    constructs: withModelRunner(usesModels),
   })),
 ]
 

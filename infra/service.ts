@@ -11,7 +11,12 @@ import { createWebAcl } from './api/web-acl.ts'
 import { bundleFunctionsOnce } from './functions/bundle-once.ts'
 import { describeConcurrency, divideConcurrency } from './functions/concurrency.ts'
 import { shiftReleases } from './functions/deployment.ts'
-import { createFunctions, createTriggers, type Functions } from './functions/functions.ts'
+import {
+  createFunctions,
+  createTriggers,
+  type Functions,
+  type ServiceFunction,
+} from './functions/functions.ts'
 import { createMonitoring } from './monitoring/monitoring.ts'
 import { isPaused, MAX_NAME_LENGTH, parseProps, type ServiceSettings, type SettingProps } from './settings.ts'
 import { attachTable, createKey, createQueues, createTable } from './storage.ts'
@@ -42,6 +47,8 @@ export class AgentExecutionService extends Construct {
   readonly domainTarget: string | null
   readonly api: SpecRestApi
   readonly functions: Functions
+  /** Runs model agents: `process-execution`, or the same code on managed instances. */
+  readonly modelRunner: ServiceFunction
   /** The one that the functions use: with `tableName`, not the one that the service creates and keeps. */
   readonly table: ITable
   readonly isPaused: boolean
@@ -79,13 +86,15 @@ export class AgentExecutionService extends Construct {
     this.queue = queues.queue
     this.modelQueue = queues.modelQueue
     this.deadLetterQueue = queues.deadLetterQueue
-    this.functions = createFunctions(this, {
+    const { functions, modelRunner } = createFunctions(this, {
       table: this.table,
       queues,
       bundles: bundles ?? bundleFunctionsOnce(this),
       settings,
     })
-    createTriggers(this, this.functions, { queues, settings })
+    this.functions = functions
+    this.modelRunner = modelRunner
+    createTriggers(this, functions, { modelRunner, queues, settings })
     const { api, accessLog } = createApi(this, { functions: this.functions, settings })
     this.api = api
     if (settings.webAcl) createWebAcl(this, { api, name: this.name })

@@ -15,6 +15,7 @@ import { checked, flag, integer, optional, parseSettings, setting } from '../lib
 import { divideConcurrency } from './functions/concurrency.ts'
 import { DEPLOYMENT_NAMES, type DeploymentName } from './functions/deployment.ts'
 import { getFunctionSettings } from './functions/function-settings.ts'
+import { VCPUS } from './functions/runner-instances.ts'
 import { splitIds } from './functions/vpc.ts'
 import { parseAlarmSubscriptions } from './monitoring/subscriptions.ts'
 
@@ -182,6 +183,12 @@ const settingsOf = (environment: Environment) => ({
     max: 10,
     description:
       'Maximum runs of model agents in one invocation of the runner, which they share the cost, the memory and the 900 s of. Runs of agents that have code, or call other agents, always have an invocation each. If one of them crashes the process, all of them are resumed, each in an invocation of its own.',
+  }),
+  runnerInstanceVcpus: integer({
+    default: null,
+    ...VCPUS,
+    description:
+      'Runs of model agents run on [managed instances](managed-instances.md) with at most this many vCPUs, instead of in batches. Requires `vpcId`.',
   }),
   accountConcurrency: integer({
     default: null,
@@ -403,6 +410,8 @@ function rejectCombinations(settings: Settings): void {
     reject(`modelPrices and modelEndpoints may have ${MAX_MODEL_SETTINGS} characters together.`)
   if ((vpcId === null) !== (subnetIds === null)) reject('set both vpcId and subnetIds, or neither.')
   if (securityGroupIds && !vpcId) reject('securityGroupIds requires vpcId and subnetIds.')
+  if (settings.runnerInstanceVcpus && !vpcId)
+    reject('runnerInstanceVcpus requires vpcId and subnetIds, in which the instances run.')
   if (domainBasePath && !domainName) reject('domainBasePath requires domainName.')
   if (disableExecuteApiEndpoint && !domainName)
     reject('disableExecuteApiEndpoint=true requires domainName; clients could not reach the API.')

@@ -5,6 +5,8 @@ export const PAUSED = 'PAUSED'
 export const QUEUE_URL = 'QUEUE_URL'
 /** The queue of runs that share a worker. If it is absent, they are in the other one. */
 export const MODEL_QUEUE_URL = 'MODEL_QUEUE_URL'
+/** `on` if invocations of the runner share a process. */
+export const SHARED_WORKER = 'SHARED_WORKER'
 /** Endpoints of emulators; absent on AWS. */
 export const DYNAMODB_ENDPOINT = 'DYNAMODB_ENDPOINT'
 export const SQS_ENDPOINT = 'SQS_ENDPOINT'

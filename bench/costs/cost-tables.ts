@@ -1,5 +1,6 @@
 import { PAYLOAD_SIZES } from '../keys/payloads.ts'
 import { markdownTable } from '../report.ts'
+import { batchRows } from './batches.ts'
 import { exampleRows, fixedRows } from './examples.ts'
 import { readingRows } from './reading.ts'
 import { runRows } from './runs.ts'
@@ -8,6 +9,7 @@ import { runRows } from './runs.ts'
 export async function costTables(): Promise<string[]> {
   const rows = [
     ...(await Promise.all(PAYLOAD_SIZES.map(runRows))),
+    await batchRows(),
     await readingRows(),
     await exampleRows(),
     fixedRows(),

@@ -50,7 +50,7 @@ export async function usageOf(kind: Kind, payloadBytes: number, load: Load): Pro
     ...toUsage(invocationsOf(kind, load), load),
     writeUnits,
     readUnits,
-    queueRequests: QUEUE_REQUESTS[kind],
+    queueRequests: queueRequestsOf(kind, load),
     messages: isAsync ? 1 : 0,
     sentBytes: isAsync
       ? recordBytes(payloadBytes, 1) + recordBytes(payloadBytes, 2)
@@ -113,13 +113,13 @@ const READ: Invocation = { function: 'get-execution', roundTrips: 1, logBytes: 3
 /** The claim, five steps, a renewal with the first one, four tool results with a read of the lease each, the finish. */
 const MODEL = { roundTrips: 16, waitMs: MODEL_RUN_SECONDS * 1000 }
 
-/** Send, receive and delete. Model runs also change the visibility timeout after 1 s, and by the heartbeat at 10 s. */
-const QUEUE_REQUESTS: Record<Kind, number> = {
-  sync: 0,
-  cached: 0,
-  async: 3,
-  'sync model': 0,
-  'async model': 5,
+/**
+ * Send, receive and delete. Model runs also change the visibility timeout after 1 s, and by the heartbeat at 10 s. A
+ * batch is received and deleted at once; the runner deletes the message of each run but the last one before that.
+ */
+function queueRequestsOf(kind: Kind, { runsPerInvocation }: Load): number {
+  if (kind === 'async') return 3
+  return kind === 'async model' ? 3 + 2 / runsPerInvocation + (1 - 1 / runsPerInvocation) : 0
 }
 
 function invocationsOf(kind: Kind, { runsPerInvocation }: Load): Invocation[] {

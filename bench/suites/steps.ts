@@ -4,7 +4,7 @@ import { interleave, toRatio, toSpread } from '../harness/rounds.ts'
 import { publish, type Service, startService } from '../harness/service.ts'
 import { formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 
-const MODEL_SERVER = fileURLToPath(new URL('../servers/model-server.ts', import.meta.url))
+export const MODEL_SERVER = fileURLToPath(new URL('../servers/model-server.ts', import.meta.url))
 const SHORT = 100
 const LONG = 500
 /** Five short runs take as long as one long run. */
@@ -70,7 +70,7 @@ function stepTimer(service: Service): (steps: number) => Promise<number> {
   }
 }
 
-const agentDocument = (host: string) => `---
+export const agentDocument = (host: string) => `---
 title: Look up
 description: Answers questions about orders.
 input:

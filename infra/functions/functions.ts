@@ -7,6 +7,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   type Alias,
   Architecture,
+  type CapacityProvider,
   type CfnFunction,
   Code,
   type IFunction,
@@ -45,6 +46,7 @@ import {
   grantEmbeddings,
   grantNetworkInterfaces,
 } from './grants.ts'
+import { createRunnerInstances, INSTANCES, toInstanceConcurrency } from './runner-instances.ts'
 import { createVpcConfig } from './vpc.ts'
 
 type FunctionsProps = {
@@ -62,24 +64,44 @@ export type Functions = Record<FunctionName, ServiceFunction>
 
 export const LIVE = 'live'
 
-/** Creates one Lambda function per file of `functions/`. */
-export function createFunctions(scope: Construct, props: FunctionsProps): Functions {
-  const defaultModel = props.settings.defaultModel ?? findDefaultModel(scope)
-  const vpcConfig = createVpcConfig(scope, props.settings)
+/**
+ * Creates one Lambda function per file of `functions/`, and the runner of runs that share a worker: that of all other
+ * runs, unless it runs on managed instances.
+ */
+export function createFunctions(
+  scope: Construct,
+  props: FunctionsProps,
+): { functions: Functions; modelRunner: ServiceFunction } {
+  const { settings } = props
+  const defaultModel = settings.defaultModel ?? findDefaultModel(scope)
+  const vpcConfig = createVpcConfig(scope, settings)
   const create = (name: FunctionName) => createFunction(scope, name, { ...props, defaultModel, vpcConfig })
-  return Object.fromEntries(FUNCTION_NAMES.map((name) => [name, create(name)])) as Functions
+  const functions = Object.fromEntries(FUNCTION_NAMES.map((name) => [name, create(name)])) as Functions
+  const runner = functions['process-execution']
+  if (!settings.runnerInstanceVcpus || !vpcConfig) return { functions, modelRunner: runner }
+  const instances = createRunnerInstances(scope, vpcConfig, settings.runnerInstanceVcpus)
+  const network = { defaultModel, vpcConfig: null }
+  return {
+    functions,
+    modelRunner: createFunction(scope, 'process-execution', { ...props, ...network, instances }),
+  }
 }
 
 /** Each function has its own role and log group, so that its policy contains all of its permissions and no others. */
 function createFunction(
   parent: Construct,
   name: FunctionName,
-  props: FunctionsProps & { defaultModel: string; vpcConfig: CfnFunction.VpcConfigProperty | null },
+  props: FunctionsProps & {
+    defaultModel: string
+    vpcConfig: CfnFunction.VpcConfigProperty | null
+    /** Runs the function. Their network is that of the instances. */
+    instances?: CapacityProvider
+  },
 ): ServiceFunction {
-  const { table, queues, bundles, settings, vpcConfig } = props
+  const { table, queues, bundles, settings, vpcConfig, instances } = props
   const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
   const reserved = divideConcurrency(settings).reserved[name]
-  const scope = new Construct(parent, toPascalCase(name))
+  const scope = new Construct(parent, instances ? 'ModelRunner' : toPascalCase(name))
   const logGroup = new LogGroup(scope, 'Logs', {
     retention: settings.logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
@@ -97,9 +119,9 @@ function createFunction(
     architecture: Architecture.ARM_64,
     code: Code.fromAsset(join(bundles, name)),
     handler: 'index.handler',
-    environment: createEnvironment(name, props),
+    environment: { ...createEnvironment(name, props), ...(instances && { [variables.SHARED_WORKER]: 'on' }) },
     timeout: Duration.seconds(timeoutSeconds),
-    memorySize: runsAgents ? settings.agentMemoryMb : memoryMb,
+    memorySize: instances ? INSTANCES.memoryMb : runsAgents ? settings.agentMemoryMb : memoryMb,
     role,
     logGroup,
     loggingFormat: LoggingFormat.JSON,
@@ -111,7 +133,14 @@ function createFunction(
     ...(RECURSIVE_FUNCTIONS.includes(name) && { recursiveLoop: RecursiveLoop.ALLOW }),
     // Earlier releases are retained, so that the alias can return to them, but not a version of a release that failed:
     // Lambda would not publish the same code again ("A version for this Lambda function exists").
-    currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
+    // On managed instances, each version has instances of its own.
+    currentVersionOptions: {
+      removalPolicy: instances ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    },
+  })
+  instances?.addFunction(lambda, {
+    perExecutionEnvironmentMaxConcurrency: INSTANCES.concurrency,
+    executionEnvironmentMemoryGiBPerVCpu: INSTANCES.gibPerVcpu,
   })
   if (runsAgents && vpcConfig) (lambda.node.defaultChild as CfnFunction).vpcConfig = vpcConfig
   // Its declared type lacks an `undefined` that exactOptionalPropertyTypes requires.
@@ -191,15 +220,25 @@ const toPascalCase = (name: string) =>
 export function createTriggers(
   scope: Construct,
   functions: Functions,
-  { queues, settings }: { queues: Queues; settings: ServiceSettings },
+  {
+    modelRunner,
+    queues,
+    settings,
+  }: { modelRunner: ServiceFunction; queues: Queues; settings: ServiceSettings },
 ): void {
   const paused = isPaused(settings) && { enabled: false }
   const { queue, modelQueue, deadLetterQueue } = queues
   const runner = { reportBatchItemFailures: true, maxConcurrency: settings.runnerConcurrency, ...paused }
   functions['process-execution'].live.addEventSource(new SqsEventSource(queue, { ...runner, batchSize: 1 }))
   // Without a batching window, which can delay runs by 20 s: batches fill while all runners are busy.
-  functions['process-execution'].live.addEventSource(
-    new SqsEventSource(modelQueue, { ...runner, batchSize: settings.runnerBatch }),
+  modelRunner.live.addEventSource(
+    new SqsEventSource(modelQueue, {
+      ...runner,
+      // On managed instances, invocations share a process: each run has its own, which ends with it.
+      ...(modelRunner === functions['process-execution']
+        ? { batchSize: settings.runnerBatch }
+        : { batchSize: 1, maxConcurrency: toInstanceConcurrency(settings) }),
+    }),
   )
   functions['process-dead-letter'].live.addEventSource(
     new SqsEventSource(deadLetterQueue, { batchSize: 10, reportBatchItemFailures: true, ...paused }),

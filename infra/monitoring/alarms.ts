@@ -13,7 +13,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Construct } from 'constructs'
 import { ENQUEUE_FAILURES } from '../../lib/metrics.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
-import type { Functions } from '../functions/functions.ts'
+import type { Functions, ServiceFunction } from '../functions/functions.ts'
 import type { Queues } from '../storage.ts'
 import {
   AUTHORIZER_ERRORS,
@@ -23,6 +23,7 @@ import {
   queueAgeMetric,
   READ_LATENCY,
   RUN_OVERHEAD,
+  runnerErrorsMetric,
   type ServiceMetrics,
   START_DELAY,
   serviceMetrics,
@@ -36,6 +37,7 @@ export type MonitoredResources = {
   api: SpecRestApi
   table: ITable
   functions: Functions
+  modelRunner: ServiceFunction
 } & Queues
 
 /** Its name is the heading of its runbook entry in `docs/runbooks.md`. */
@@ -90,7 +92,14 @@ const MAX_INDEX_THROTTLES = 100
  * Alarms on what clients experience first, then on what delays or ends executions. Their causes are graphs of the
  * dashboard: CloudWatch charges for every metric of an alarm.
  */
-function listAlarms({ name, api, table, functions, ...queues }: MonitoredResources): AlarmDefinition[] {
+function listAlarms({
+  name,
+  api,
+  table,
+  functions,
+  modelRunner,
+  ...queues
+}: MonitoredResources): AlarmDefinition[] {
   const metrics = serviceMetrics(name)
   const { countMetric, latencyMetric } = metrics
   const sum = { statistic: 'Sum', period: PERIOD }
@@ -166,7 +175,7 @@ function listAlarms({ name, api, table, functions, ...queues }: MonitoredResourc
     {
       name: 'RunnerErrors',
       description: 'Runners crash, time out or run out of memory.',
-      metric: functions['process-execution'].function.metricErrors(sum),
+      metric: runnerErrorsMetric(functions['process-execution'], modelRunner),
       endsRelease: true,
     },
     {

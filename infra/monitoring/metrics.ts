@@ -5,6 +5,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
 import { type OUTCOMES, REPEATED_ATTEMPTS, SERVER_ERRORS, type UNITS } from '../../lib/metrics.ts'
+import type { ServiceFunction } from '../functions/functions.ts'
 import type { Queues } from '../storage.ts'
 
 /** The period of all metrics on the dashboard and in alarms, unless they set another one. */
@@ -126,6 +127,13 @@ export function queueAgeMetric({ queue, modelQueue }: Queues, groups: 'all' | 'q
     period: PERIOD,
     usingMetrics: { [`${groups}Runs`]: ageOf(queue), [`${groups}ModelRuns`]: ageOf(modelQueue) },
   })
+}
+
+/** Failed invocations of the runners, which are two with managed instances. */
+export function runnerErrorsMetric(runner: ServiceFunction, modelRunner: ServiceFunction): IMetric {
+  const errorsOf = (of: ServiceFunction) => of.function.metricErrors({ statistic: 'Sum', period: PERIOD })
+  if (runner === modelRunner) return errorsOf(runner)
+  return sumMetrics('Errors of runners', { runner: errorsOf(runner), modelRunner: errorsOf(modelRunner) })
 }
 
 /** SQS has no metric for messages moved to a dead-letter queue: counts those received from it and visible in it. */

@@ -11,8 +11,8 @@ export function createMonitoring(
   service: Construct & MonitoredResources,
   { accessLog, alarmSubscriptions }: { accessLog: ILogGroup; alarmSubscriptions: string | null },
 ): Alarms & { topic: Topic } {
-  const { name, api, table, queue, modelQueue, deadLetterQueue, functions } = service
-  const resources = { name, api, table, queue, modelQueue, deadLetterQueue, functions }
+  const { name, api, table, queue, modelQueue, deadLetterQueue, functions, modelRunner } = service
+  const resources = { name, api, table, queue, modelQueue, deadLetterQueue, functions, modelRunner }
   createMetricFilters(service, { name, accessLog, functions })
   const { topic, actions } = createAlarmTopic(service, alarmSubscriptions)
   const alarms = createAlarms(service, { ...resources, actions })

@@ -15,6 +15,7 @@ export const ALL_OPTIONS = {
   compressPayloads: false,
   runnerConcurrency: 5,
   runnerBatch: 5,
+  runnerInstanceVcpus: 12,
   accountConcurrency: 1_000,
   agentMemoryMb: 2048,
   logRetentionDays: 365,

@@ -28,8 +28,8 @@ describe('cdk-nag', () => {
   })
 
   it('reports, without suppressions, exactly the findings that they suppress', () => {
-    const { monitoring, deployment, vpcId, subnetIds } = ALL_OPTIONS
-    withStack({ monitoring, deployment, vpcId, subnetIds }, (stack) => {
+    const { monitoring, deployment, vpcId, subnetIds, runnerInstanceVcpus } = ALL_OPTIONS
+    withStack({ monitoring, deployment, vpcId, subnetIds, runnerInstanceVcpus }, (stack) => {
       const findings = findViolations(stack)
       const covered = suppressions.flatMap(({ id, constructs }) => {
         const paths = constructs(stack.service).map(({ node }) => `${id} at ${node.path}/`)

@@ -1,7 +1,8 @@
 /**
  * A runner's process with one invocation, as Lambda's event source mapping makes it: receives a batch, calls the
  * function, and deletes the messages that it does not report. Arguments: the URL of the queue, its name and the number
- * of messages to wait for. Sends `{receiveCounts}` to its parent before the call and `{failures}` after it.
+ * of messages to wait for. Sends `{receiveCounts}` to its parent before the call, and after it `{failures}`, the most
+ * memory that the process has had and the processor time that the call has taken.
  */
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { handler } from '../../../functions/process-execution.ts'
@@ -26,11 +27,17 @@ while (messages.length < Number(size)) {
 }
 process.send?.({ receiveCounts: messages.map(({ Attributes }) => Attributes?.ApproximateReceiveCount) })
 
+const before = process.cpuUsage()
 const eventSourceARN = `arn:aws:sqs:local:000000000000:${queueName}`
 const Records = messages.map((message) => ({ ...toRecord(message), eventSourceARN }))
 const { batchItemFailures } = await handler({ Records }, { getRemainingTimeInMillis: () => 900_000 })
 const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
 for (const { MessageId = '', ReceiptHandle } of messages)
   if (!failed.has(MessageId)) await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
-process.send?.({ failures: failed.size })
+const { user, system } = process.cpuUsage(before)
+process.send?.({
+  failures: failed.size,
+  peakMiB: process.resourceUsage().maxRSS / 1024,
+  processorSeconds: (user + system) / 1e6,
+})
 process.disconnect?.()
