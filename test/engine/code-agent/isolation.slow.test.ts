@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
@@ -95,6 +95,30 @@ describe('a code agent', () => {
     const seen = JSON.parse(String((await run('environment')).output?.result))
     expect(seen).toEqual({ TZ: 'UTC', SECRET_KEY: 'sk-of-the-shop' })
   })
+
+  it.each(['environment', 'environment of a child', 'environment in a report', 'environment of a worker'])(
+    'on Lambda sees no credentials, and no name of a resource of the stack: %s',
+    async (how) => {
+      const variables = {
+        AWS_ACCESS_KEY_ID: 'canary-access-key',
+        AWS_SECRET_ACCESS_KEY: 'canary-secret-key',
+        AWS_SESSION_TOKEN: 'canary-session-token',
+        AWS_LAMBDA_RUNTIME_API: 'canary-runtime-api',
+        TABLE_NAME: 'canary-table',
+        QUEUE_URL: 'canary-queue',
+        MODEL_QUEUE_URL: 'canary-model-queue',
+        SECRETS_PREFIX: 'canary-secrets',
+        OPENAI_API_KEY: 'canary-openai',
+        MODEL_ENDPOINTS: 'canary-endpoints',
+      }
+      for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+      onTestFinished(() => void vi.unstubAllEnvs())
+      const own = await (await newOrganization()).publish('hostile')
+      const { status, output } = await run(how, own)
+      expect(status).toBe('SUCCESS')
+      expect(String(output?.result).match(/canary-[\w-]+/g)).toBeNull()
+    },
+  )
 
   it('that is run 30 times at once needs few threads if the runs are short', async () => {
     const own = await (await newOrganization()).publish('hostile')

@@ -34,6 +34,7 @@ export function guardProcess({ endRun, onChild }: Options): ReadonlySet<number> 
       return refuse('process.kill for other processes than those that the agent has started')
     },
   })
+  hideEnvironment()
   os.setPriority = () => refuse('os.setPriority')
   Object.assign(workerThreads, {
     parentPort: null,
@@ -43,6 +44,12 @@ export function guardProcess({ endRun, onChild }: Options): ReadonlySet<number> 
   separateChannels()
   separateLocks()
   return children
+}
+
+/** A diagnostic report has the environment of the process, credentials included, not that of the thread. */
+function hideEnvironment(): void {
+  process.report.excludeEnv = true
+  Object.defineProperty(process.report, 'excludeEnv', { get: () => true, set: () => undefined })
 }
 
 function watchChildren(onChild: Options['onChild']): Set<number> {
