@@ -1,5 +1,4 @@
 import {
-  PayloadTooLarge,
   RouteNotFound,
   ServiceError,
   Unauthorized,
@@ -7,6 +6,7 @@ import {
   UnsupportedMediaType,
 } from '../../lib/core/errors.ts'
 import type { CorsOrigins } from '../../lib/http/cors.ts'
+import { RequestTooLarge } from '../../lib/http/invocation-size.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
 
 const RETRY_AFTER = { headers: { 'Retry-After': '1' } }
@@ -42,10 +42,7 @@ const RESPONSES: [type: string, ServiceError][] = [
   ['INVALID_SIGNATURE', new RouteNotFound()],
   ['EXPIRED_TOKEN', new RouteNotFound()],
   ['RESOURCE_NOT_FOUND', new RouteNotFound()],
-  [
-    'REQUEST_TOO_LARGE',
-    new PayloadTooLarge('The request exceeds 6 MB, the maximum payload size of API Gateway and Lambda.'),
-  ],
+  ['REQUEST_TOO_LARGE', new RequestTooLarge()],
   ['UNSUPPORTED_MEDIA_TYPE', new UnsupportedMediaType()],
   ['WAF_FILTERED', blocked],
   ['THROTTLED', throttled],

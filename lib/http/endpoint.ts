@@ -19,6 +19,7 @@ import {
   type ServiceEvent,
   toProxyResult,
 } from './event.ts'
+import { assertFitsResult } from './invocation-size.ts'
 import { jsonBody } from './json-body.ts'
 import { encoding, queryParameters, requestHeaders } from './parameters.ts'
 import { problemDetails } from './problem-details.ts'
@@ -106,7 +107,8 @@ export function endpoint<Name extends OperationName>(
   return handler.handler(async (event, { signal }) => {
     const response = await handle(toRequest<Name>(event, signal))
     event.executionMs = response.executionMs
-    return toProxyResult(response)
+    const result = toProxyResult(response)
+    return operation.streams && isStreaming() ? result : assertFitsResult(result)
   })
 }
 

@@ -3,8 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { functionOf, getOperation, isPublicPath, methodsOf } from '../../lib/api/routes.ts'
-import { MethodNotAllowed, PayloadTooLarge, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
+import { MethodNotAllowed, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
 import { type CorsOrigins, corsHeaders, preflightResult } from '../../lib/http/cors.ts'
+import { assertFitsInvocation, RequestTooLarge } from '../../lib/http/invocation-size.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
 import { type Authorizer, authorize, cacheAuthorizer, type Handlers } from './functions.ts'
 import { checkEncoding, matchPath, type PathMatch, readBody, toProxyEvent } from './proxy-event.ts'
@@ -84,6 +85,7 @@ async function handleRequest(
     const authorizerContext = isPublic ? {} : await authorize(authorizer, authorization, route)
     if (!match) throw new MethodNotAllowed(methodsOf(pattern))
     const event = toProxyEvent({ request, requestId, match, authorizerContext, body: await receive(body) })
+    assertFitsInvocation(event)
     const functionName = functionOf(match.route.operation)
     const context = { awsRequestId: requestId, functionName, signal: hungUp.signal }
     return (await handlers[match.route.operation](event, context)) as APIGatewayProxyResult
@@ -98,8 +100,7 @@ async function receive(body: ReturnType<typeof readBody>): Promise<Buffer> {
   const bytes = await body
   if (bytes === 'aborted')
     throw new ServiceError('BadRequest', 'The connection was closed before the body was complete.')
-  if (bytes === 'too large')
-    throw new PayloadTooLarge('API Gateway and Lambda accept requests of up to 6 MB.')
+  if (bytes === 'too large') throw new RequestTooLarge()
   return bytes
 }
 
