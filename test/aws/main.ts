@@ -4,12 +4,14 @@
  */
 import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/processes/python-environment.ts'
 import { findMissingJava } from './emulators/java.ts'
-import { lintTemplate } from './lint-template.ts'
 import { runDrill } from './restore/run-drill.ts'
 import { testStack } from './stack/test-stack.ts'
 import { testStoresAndApi } from './stores-and-api.ts'
+import { checkTemplate } from './template/check-template.ts'
+import { lintTemplate } from './template/lint-template.ts'
 
 const installPackages = () => installPython(new URL('requirements.txt', import.meta.url))
+const installCheckov = () => installPython(new URL('template/requirements.txt', import.meta.url))
 
 type Part = { title: string; missing: string[]; test: () => Promise<void> }
 
@@ -24,6 +26,11 @@ const parts: Part[] = [
     title: 'the template in cfn-lint',
     missing: missingPython,
     test: async () => lintTemplate((await installPackages())('cfn-lint')),
+  },
+  {
+    title: 'the template in checkov',
+    missing: missingPython,
+    test: async () => checkTemplate((await installCheckov())('checkov')),
   },
   {
     title: 'the stack in moto',

@@ -44,3 +44,30 @@ export const ALL_OPTIONS = {
   openaiKeyParameter: '/team/openai',
   anthropicKeyParameter: '/team/anthropic',
 }
+
+/** Each kind of target. */
+const SUBSCRIPTIONS = [
+  'ops@example.com',
+  'https://events.example.com/sns',
+  '+4915112345678',
+  'arn:aws:lambda:us-east-1:123456789012:function:page',
+  'arn:aws:sqs:us-east-1:123456789012:alarms',
+  'arn:aws:sns:us-east-1:123456789012:operations',
+].join()
+
+const EVERY_OPTION = { ...ALL_OPTIONS, stackName: 'staging', alarmSubscriptions: SUBSCRIPTIONS }
+
+/** The settings of the stacks whose templates are checked. Together they have every setting. */
+export const OPTION_SETS: Record<string, Record<string, unknown>> = {
+  default: {},
+  'every option': EVERY_OPTION,
+  'every option, on demand, without streaming, paused': {
+    ...EVERY_OPTION,
+    provisionedReadUnits: '',
+    provisionedWriteUnits: '',
+    responseStreaming: false,
+    cloudWatchRole: false,
+    deployment: 'allAtOnce',
+    paused: true,
+  },
+}

@@ -2,7 +2,7 @@ import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
 import { listSuppressions, suppressFindings } from '../../infra/nag-suppressions.ts'
 import type { ServiceStack } from '../../infra/stack.ts'
-import { ALL_OPTIONS } from './all-options.ts'
+import { ALL_OPTIONS, OPTION_SETS } from './all-options.ts'
 import { withStack } from './synthesize.ts'
 
 /** All findings of cdk-nag, warnings included, as "rule at path". */
@@ -16,10 +16,7 @@ function findViolations(stack: ServiceStack): string[] {
 const suppressions = listSuppressions({ name: 'AgentExecutionService' })
 
 describe('cdk-nag', () => {
-  it.each([
-    ['the defaults of cdk.json', {}],
-    ['every option', { ...ALL_OPTIONS, stackName: 'staging' }],
-  ])('reports no unsuppressed finding with %s', (_, context) => {
+  it.each(Object.entries(OPTION_SETS))('reports no unsuppressed finding with %s', (_, context) => {
     const findings = withStack(context, (stack) => {
       suppressFindings(stack.service)
       return findViolations(stack)
