@@ -126,7 +126,10 @@ describe('the queues', () => {
 describe('the triggers', () => {
   /** `FunctionName` is an expression that contains the alias. */
   const mappings = Object.values(findResources(template, 'AWS::Lambda::EventSourceMapping')).map(
-    ({ Properties: { FunctionName, ...rest } }) => ({ ...rest, FunctionName: JSON.stringify(FunctionName) }),
+    ({ Properties: { FunctionName, Tags, ...rest } }) => ({
+      ...rest,
+      FunctionName: JSON.stringify(FunctionName),
+    }),
   )
 
   it.each([
