@@ -131,7 +131,9 @@ describe.concurrent('an organization that occupies its share of a function', () 
     expect(messages).toHaveLength(1)
     const { handler } = await import('../../functions/process-execution.ts')
     const [{ Body: body, ReceiptHandle: receiptHandle } = {}] = messages
-    const record = { messageId: 'm', body, receiptHandle, attributes: { ApproximateReceiveCount: '1' } }
+    const attributes = { ApproximateReceiveCount: '1' }
+    const eventSourceARN = 'arn:aws:sqs:local:000000000000:shares'
+    const record = { messageId: 'm', body, receiptHandle, attributes, eventSourceARN }
     await (handler as unknown as Handler)({ Records: [record] }, { getRemainingTimeInMillis: () => 900_000 })
     expect(await a.getExecution(executionId)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
   }, 90_000)
