@@ -101,7 +101,7 @@ describe('a batch of ten runs', () => {
     for (const { resume } of scripts) resume()
 
     const second = await opened.receive('shared', 10).ended
-    expect(second).toEqual({ receiveCounts: Array(10).fill('2'), failures: 0 })
+    expect(second).toMatchObject({ receiveCounts: Array(10).fill('2'), failures: 0 })
     expect([await opened.count('shared'), await opened.count('alone')]).toEqual([0, 10])
     expect(await statusesOf(runs)).toEqual(Array(10).fill('IN_PROGRESS'))
     const alone = Array.from({ length: 10 }, () => opened.receive('alone', 1))
