@@ -35,7 +35,10 @@ export type Operation = {
   errors?: (ErrorCode | { code: ErrorCode; status: number })[]
   /** Rejects tokens that are bound to a tenant: what the operation shows or changes belongs to all tenants. */
   allTenants?: true
-  /** The response is streamed, because it may exceed the 6 MB that Lambda buffers. */
+  /**
+   * The response is streamed: it may exceed the 6 MB that Lambda buffers, or is larger than a packet of the network.
+   * Only streamed responses are compressed.
+   */
   streams?: true
   /** Served to people, also under these paths. It is not part of the contract: OpenAPI leaves it out. */
   page?: { otherPaths: readonly string[] }
@@ -85,6 +88,7 @@ export const operations = {
     summary: 'Get the OpenAPI document of the service',
     public: true,
     responses: { 200: { description: 'The OpenAPI 3.1 document', body: 'OpenApiDocument' } },
+    streams: true,
   },
   'get-me': {
     ...reading,
@@ -121,6 +125,7 @@ export const operations = {
     summary: 'List the agents of the organization',
     query: 'agentPageParameters',
     responses: listOf('Agents', 'Agent'),
+    streams: true,
   },
   'publish-agent': {
     ...managing,
@@ -139,6 +144,7 @@ export const operations = {
     summary: 'Get an agent',
     responses: agentResponse,
     errors: ['AgentNotFound'],
+    streams: true,
   },
   'archive-agent': {
     ...managing,
@@ -161,6 +167,7 @@ export const operations = {
     query: 'pageParameters',
     responses: listOf('Versions', 'Version'),
     errors: ['AgentNotFound'],
+    streams: true,
   },
   'get-version': {
     ...reading,
@@ -169,6 +176,7 @@ export const operations = {
     allTenants: true,
     responses: { 200: { description: 'The version', body: 'VersionDetails' } },
     errors: ['AgentNotFound', 'VersionNotFound'],
+    streams: true,
   },
   'delete-version': {
     method: 'DELETE',

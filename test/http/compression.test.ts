@@ -12,6 +12,7 @@ let id: string
 beforeAll(async () => {
   org = await newOrganization()
   await org.publish('echo')
+  await org.publish('three-steps', { title: 'Three steps. '.repeat(100) })
   const run = await org.run('echo', { text: LONG })
   id = String(run.headers.get('x-execution-id'))
 })
@@ -65,6 +66,15 @@ describe('a streamed operation', () => {
     expect([problem.status, problem.headers['content-type']]).toEqual([400, 'application/problem+json'])
     expect(unzipped(problem.bytes).errors).toHaveLength(30)
   })
+
+  it.each(['/v1/openapi.json', '/v1/agents', '/v1/agents/three-steps', '/v1/agents/three-steps/versions'])(
+    'compresses GET %s',
+    async (path) => {
+      const { status, headers, bytes } = await send(path, { headers: gzip })
+      expect([status, headers['content-encoding']]).toEqual([200, 'gzip'])
+      expect(unzipped(bytes)).toEqual(plain((await send(path)).bytes))
+    },
+  )
 
   it('sends small responses as they are, and no body in response to HEAD', async () => {
     const small = await send('/v1/agent_executions/01a2003a-d1f2-7169-a695-5ea4428d9251', { headers: gzip })
