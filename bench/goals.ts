@@ -12,7 +12,6 @@ export type SuiteName =
   | 'footprint'
   | 'parallel'
   | 'batches'
-  | 'payloads'
 
 type Goal = { suite: SuiteName; name: string; atMost?: number; atLeast?: number }
 
@@ -63,16 +62,6 @@ export const GOALS = {
     atMost: 3,
   },
   parallelMemory: { suite: 'parallel', name: 'gateway and runner at 64 in flight, MiB (RSS)', atMost: 450 },
-  compression4: {
-    suite: 'payloads',
-    name: 'processor time of a sync run with 4 kB / uncompressed',
-    atMost: 1.05,
-  },
-  compression15: {
-    suite: 'payloads',
-    name: 'processor time of a sync run with 15 kB / uncompressed',
-    atMost: 1.05,
-  },
 } satisfies Record<string, Goal>
 
 /** Measured values by goal. */

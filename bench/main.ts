@@ -13,7 +13,6 @@ import { latency } from './suites/latency.ts'
 import { listing } from './suites/listing.ts'
 import { overhead } from './suites/overhead.ts'
 import { parallel } from './suites/parallel.ts'
-import { payloads } from './suites/payloads.ts'
 import { steps } from './suites/steps.ts'
 
 const SUITES: Record<SuiteName, Suite> = {
@@ -28,7 +27,6 @@ const SUITES: Record<SuiteName, Suite> = {
   footprint,
   parallel,
   batches,
-  payloads,
 }
 const SUITE_NAMES = Object.keys(SUITES) as SuiteName[]
 

@@ -166,11 +166,6 @@ const settingsOf = (environment: Environment) => ({
     description:
       'Days after which an execution expires, with its steps, payloads and cached result. DynamoDB deletes expired items within a few days. If unset, executions are kept until a client deletes them.',
   }),
-  compressPayloads: flag({
-    default: true,
-    description:
-      'Compresses payloads of more than 1 kB in the table. Set false for the release that introduces it, if you may have to return to the one before, which cannot read them.',
-  }),
   runnerConcurrency: integer({
     default: 50,
     min: 2,

@@ -50,9 +50,6 @@ export const ORGANIZATION_CONCURRENCY = 'ORGANIZATION_CONCURRENCY'
 /** An integer: days after which executions are deleted. They are kept if it is absent. */
 export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
 
-/** `off` while a release that cannot read compressed payloads uses the same table. */
-export const COMPRESS_PAYLOADS = 'COMPRESS_PAYLOADS'
-
 /** Limit of the heap, and of the buffers, of a code agent's thread. */
 export const AGENT_MEMORY_MB = 'AGENT_MEMORY_MB'
 

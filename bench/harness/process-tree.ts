@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 
 export type Process = { pid: number; parent: number; residentMiB: number; command: string }
 
@@ -27,18 +26,3 @@ const withoutFolders = (command: string[]) =>
     .slice(0, 3)
     .map((word) => word.split('/').at(-1))
     .join(' ')
-
-export const nodeProcesses = (pid: number) =>
-  processTree(pid).filter(({ command }) => command.startsWith('node'))
-
-const MS_PER_TICK = 10
-
-/** Processor time of the Node processes so far, in the ticks of proc(5). NaN where there is none. */
-export function cpuMsOf(root: number): number {
-  if (process.platform !== 'linux') return Number.NaN
-  return nodeProcesses(root).reduce((sum, { pid }) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return sum + (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
-  }, 0)
-}

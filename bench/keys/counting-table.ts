@@ -59,8 +59,7 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
     }
   }
 
-  const table: Pick<Table, 'compresses' | 'expiryOf' | 'get' | 'put' | 'update' | 'writeMany'> = {
-    compresses: true,
+  const table: Pick<Table, 'expiryOf' | 'get' | 'put' | 'update' | 'writeMany'> = {
     expiryOf: () => null,
     async get(key, { consistent }) {
       const item = find(key)
@@ -86,8 +85,7 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
       return after
     },
   }
-  const unmetered: Pick<Table, 'compresses' | 'expiryOf' | 'put'> = {
-    compresses: true,
+  const unmetered: Pick<Table, 'expiryOf' | 'put'> = {
     expiryOf: () => null,
     async put(given) {
       const item = withoutUndefined(given)

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../harness/child-process.ts'
-import { cpuMsOf, nodeProcesses } from '../harness/process-tree.ts'
+import { processTree } from '../harness/process-tree.ts'
 import { generateLoad, interleave, type Operation, percentile, toRatio, toSpread } from '../harness/rounds.ts'
 import { floorRun, NO_OP, noOpRuns } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
@@ -83,4 +84,18 @@ async function measureLoad(
   clearInterval(sampling)
   sample()
   return { p99: percentile(latencies, 0.99), cpuMs, memoryMiB }
+}
+
+const nodeProcesses = (pid: number) => processTree(pid).filter(({ command }) => command.startsWith('node'))
+
+const MS_PER_TICK = 10
+
+/** Processor time of the Node processes, in the ticks of proc(5). NaN where there is none. */
+function cpuMsOf(root: number): number {
+  if (process.platform !== 'linux') return Number.NaN
+  return nodeProcesses(root).reduce((sum, { pid }) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return sum + (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
+  }, 0)
 }

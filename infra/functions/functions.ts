@@ -172,7 +172,6 @@ function createEnvironment(
     [variables.TABLE_NAME]: table.tableName,
     ...(isPaused(settings) && { [variables.PAUSED]: 'on' }),
     [variables.METRICS_NAMESPACE]: settings.name,
-    ...(!settings.compressPayloads && { [variables.COMPRESS_PAYLOADS]: 'off' }),
     ...(executionRetentionDays && { [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
     ...(GRANTS[name].queue && {
       [variables.QUEUE_URL]: queues.queue.queueUrl,

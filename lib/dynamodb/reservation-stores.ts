@@ -31,7 +31,7 @@ export function cacheStore(table: Table): CacheStore {
     },
 
     async store({ key, executionId, output, expiresAt }) {
-      const inline = toInlinePayload(table, JSON.stringify(output))
+      const inline = toInlinePayload(JSON.stringify(output))
       const expiries = [expiresAt, table.expiryOf(executionId)].filter((expiry) => expiry !== null)
       const item = {
         ...cacheKey(key),

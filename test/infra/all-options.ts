@@ -12,7 +12,6 @@ export const ALL_OPTIONS = {
   throttlingRate: 10,
   throttlingBurst: 20,
   executionRetentionDays: 30,
-  compressPayloads: false,
   runnerConcurrency: 5,
   runnerBatch: 5,
   runnerInstanceVcpus: 12,

@@ -26,7 +26,6 @@ const template = synthesize({
   agentMemoryMb: 640,
   httpPublishing: 'true',
   executionRetentionDays: 90,
-  compressPayloads: false,
   webAcl: true,
   kms: true,
   openaiKeyParameter: '/team/openai',
@@ -164,17 +163,14 @@ describe('httpPublishing', () => {
   })
 })
 
-describe.each([
-  ['executionRetentionDays', 'EXECUTION_RETENTION_DAYS', '90'],
-  ['compressPayloads', 'COMPRESS_PAYLOADS', 'off'],
-])('%s', (_, variable, expected) => {
+describe('executionRetentionDays', () => {
   const readVariables = (template: typeof defaults) =>
     Object.values(findResources(template, 'AWS::Lambda::Function')).map(
-      ({ Properties }) => Properties.Environment.Variables[variable],
+      ({ Properties }) => Properties.Environment.Variables.EXECUTION_RETENTION_DAYS,
     )
 
   it('is set on every function', () => {
-    expect(new Set(readVariables(template))).toEqual(new Set([expected]))
+    expect(new Set(readVariables(template))).toEqual(new Set(['90']))
     expect(new Set(readVariables(defaults))).toEqual(new Set([undefined]))
   })
 })

@@ -45,7 +45,6 @@ describe('readSettings', () => {
     ['throttlingBurst', '1000000', 1_000_000],
     ['executionRetentionDays', '2', 2],
     ['executionRetentionDays', 3650, 3650],
-    ['compressPayloads', 'false', false],
     ['runnerConcurrency', 2, 2],
     ['runnerConcurrency', '1000', 1_000],
     ['runnerBatch', '10', 10],

@@ -153,9 +153,9 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     output: output ? await store('output', output) : undefined,
     inputAdaptations: inputAdaptations.length > 0 ? await store('adaptations', inputAdaptations) : undefined,
     feedback: feedback ? await store('feedback', feedback) : undefined,
-    error: error ? storeError(table, error) : undefined,
-    lastError: lastError ? storeError(table, lastError) : undefined,
-    logs: logs === null ? undefined : toStoredText(table, logs),
+    error: error ? storeError(error) : undefined,
+    lastError: lastError ? storeError(lastError) : undefined,
+    logs: logs === null ? undefined : toStoredText(logs),
     leaseOwner: lease?.owner,
     leaseExpiresAt: lease?.expiresAt,
   }
@@ -195,8 +195,7 @@ async function fromItem(table: Table, stored: Item): Promise<Execution> {
   }
 }
 
-export const storeError = (table: Table, error: ExecutionError): StoredText =>
-  toStoredText(table, JSON.stringify(error))
+export const storeError = (error: ExecutionError): StoredText => toStoredText(JSON.stringify(error))
 
 function parseError(stored: StoredText | undefined, id: string): ExecutionError | null {
   if (stored === undefined) return null

@@ -25,7 +25,7 @@ import { openExecutions } from './open-executions.ts'
 export function executionStore(table: Table): ExecutionStore {
   /** The updated item, or null if the guard failed, as it does when the SDK repeats a write that was executed. */
   const apply = (id: string, transition: transitions.Transition, attributes: Item = {}) => {
-    const { set, ...change } = toChange(table, transition)
+    const { set, ...change } = toChange(transition)
     return table.update(executionKey(id), {
       ...change,
       set: { ...set, ...attributes },
@@ -148,13 +148,13 @@ export function executionStore(table: Table): ExecutionStore {
 const OPEN_ATTRIBUTES = ['openShard', 'openUntil']
 
 /** The update of a transition, without its guard and its output (which may be stored in chunks). */
-function toChange(table: Table, { set, add, claimedAt }: transitions.Transition): Change {
+function toChange({ set, add, claimedAt }: transitions.Transition): Change {
   const { lease, error, lastError, logs, output: _, ...plain } = set
   const values = {
     ...plain,
-    ...('error' in set && { error: error && storeError(table, error) }),
-    ...('lastError' in set && { lastError: lastError && storeError(table, lastError) }),
-    ...('logs' in set && { logs: logs && toStoredText(table, logs) }),
+    ...('error' in set && { error: error && storeError(error) }),
+    ...('lastError' in set && { lastError: lastError && storeError(lastError) }),
+    ...('logs' in set && { logs: logs && toStoredText(logs) }),
     ...('lease' in set && { leaseOwner: lease?.owner ?? null, leaseExpiresAt: lease?.expiresAt ?? null }),
   }
   const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'

@@ -21,9 +21,9 @@ export type StoredPayload = InlinePayload | { name: string; chunks: number; enco
 export type InlinePayload = { json: string } | CompressedText
 
 /** Null if the payload is too large to be stored in the item that has it. */
-export function toInlinePayload(table: Table, json: string): InlinePayload | null {
+export function toInlinePayload(json: string): InlinePayload | null {
   if (Buffer.byteLength(json) > INLINE_BYTES) return null
-  const text = toStoredText(table, json)
+  const text = toStoredText(json)
   return typeof text === 'string' ? { json: text } : text
 }
 
@@ -57,7 +57,7 @@ export async function storePayload(
   value: unknown,
 ): Promise<StoredPayload> {
   const json = JSON.stringify(value)
-  const inline = toInlinePayload(table, json)
+  const inline = toInlinePayload(json)
   if (inline) return inline
   const name = payloadName(holder, writer)
   await scheduleCleanup(table, executionId, name, writtenAt)

@@ -1,6 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Key } from './keys.ts'
-import type { Table } from './table.ts'
 
 /** A text of an item: as it is, or compressed, with its size in bytes of UTF-8. */
 export type StoredText = string | CompressedText
@@ -16,9 +15,9 @@ const COMPRESSED_OVERHEAD = 12
  * Compresses a text if that makes its item smaller. The text must be well-formed and small: zlib's thread pool takes
  * more processor time than compressing 16 kB does.
  */
-export function toStoredText({ compresses }: Pick<Table, 'compresses'>, text: string): StoredText {
+export function toStoredText(text: string): StoredText {
   const bytes = Buffer.byteLength(text)
-  if (!compresses || bytes < MIN_COMPRESSED_BYTES) return text
+  if (bytes < MIN_COMPRESSED_BYTES) return text
   const gzip = gzipSync(text)
   return gzip.length + COMPRESSED_OVERHEAD < bytes ? { gzip, bytes } : text
 }

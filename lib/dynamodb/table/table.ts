@@ -14,14 +14,7 @@ import {
 import pRetry from 'p-retry'
 import { clientConfig, orUnavailable } from '../../aws-sdk.ts'
 import { Unavailable, WriteRejected } from '../../core/errors.ts'
-import {
-  COMPRESS_PAYLOADS,
-  DYNAMODB_ENDPOINT,
-  type Environment,
-  PAUSED,
-  requireEnv,
-  TABLE_NAME,
-} from '../../environment.ts'
+import { DYNAMODB_ENDPOINT, type Environment, PAUSED, requireEnv, TABLE_NAME } from '../../environment.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { retention } from './retention.ts'
@@ -56,9 +49,6 @@ export function openTable(environment: Environment = process.env) {
 
     /** When an execution expires, in milliseconds since the epoch; null if it does not. */
     expiryOf,
-
-    /** Whether texts are compressed in their items. */
-    compresses: environment[COMPRESS_PAYLOADS] !== 'off',
 
     /** Of the item, only `attributes` when they are given; DynamoDB reads and bills the whole item. */
     async get(key: Key, { consistent, attributes }: ReadOptions): Promise<Item | null> {

@@ -113,16 +113,6 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
     expect(example).toMatchObject({ input: payloadOf(4_000), output: payloadOf(4_000), isCorrected: true })
   })
 
-  it('are text for a table that does not compress, which reads both', async () => {
-    const compressed = await finished(payloadOf(4_000), payloadOf(4_000))
-    const text = executionStore({ ...table, compresses: false })
-    expect(await text.get(compressed)).toMatchObject({ input: payloadOf(4_000), output: payloadOf(4_000) })
-    const execution = anExecution({ input: payloadOf(4_000) })
-    await text.create({ execution })
-    expect((await recordOf(execution)).input).toEqual({ json: JSON.stringify(payloadOf(4_000)) })
-    expect(await store.get(execution)).toMatchObject({ input: payloadOf(4_000) })
-  })
-
   it('that were stored as text are read', async () => {
     const execution = await finished(padded(100), padded(100))
     const [input, output] = [payloadOf(4_000), payloadOf(15_000)]

@@ -18,10 +18,7 @@ const key = { pk: 'a', sk: 'b' }
 const query = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': 'a' } }
 
 /** Every method that sends a request. */
-const CALLS: Record<
-  keyof Omit<Table, 'name' | 'expiryOf' | 'compresses'>,
-  (table: Table) => Promise<unknown>
-> = {
+const CALLS: Record<keyof Omit<Table, 'name' | 'expiryOf'>, (table: Table) => Promise<unknown>> = {
   get: (table) => table.get(key, { consistent: true }),
   put: (table) => table.put(key),
   update: (table) => table.update(key, { set: { a: 1 } }),

@@ -13,33 +13,28 @@ import {
   toStoredText,
 } from '../../../lib/dynamodb/table/stored-text.ts'
 
-const TABLE = { compresses: true }
 const KEY = executionKey('an-id')
 /** As an attribute of an item. */
 const sizeOf = (text: StoredText) => storedBytesOf('table', { text })
 
 describe('toStoredText', () => {
   it('compresses from 1,000 bytes on', () => {
-    expect(toStoredText(TABLE, 'x'.repeat(999))).toBe('x'.repeat(999))
-    expect(toStoredText(TABLE, 'x'.repeat(1_000))).toMatchObject({ bytes: 1_000 })
-  })
-
-  it('compresses nothing if the table does not', () => {
-    expect(toStoredText({ compresses: false }, 'x'.repeat(4_000))).toBe('x'.repeat(4_000))
+    expect(toStoredText('x'.repeat(999))).toBe('x'.repeat(999))
+    expect(toStoredText('x'.repeat(1_000))).toMatchObject({ bytes: 1_000 })
   })
 
   it('counts bytes, not characters', () => {
-    expect(toStoredText(TABLE, '€'.repeat(333))).toBe('€'.repeat(333))
-    expect(toStoredText(TABLE, '€'.repeat(334))).toMatchObject({ bytes: 1_002 })
+    expect(toStoredText('€'.repeat(333))).toBe('€'.repeat(333))
+    expect(toStoredText('€'.repeat(334))).toMatchObject({ bytes: 1_002 })
   })
 
   it('keeps a text that compression does not make smaller', () => {
     const points = Array.from({ length: 4_000 }, () => 0x3400 + (randomBytes(2).readUInt16BE() % 0x6000))
     const incompressible = String.fromCodePoint(...points)
     for (const length of [350, 1_000, 4_000])
-      expect(textBytes(toStoredText(TABLE, incompressible.slice(0, length)))).toBe(length * 3)
+      expect(textBytes(toStoredText(incompressible.slice(0, length)))).toBe(length * 3)
     const ascii = Array.from(randomBytes(1_000), (byte) => String.fromCharCode(32 + (byte % 95))).join('')
-    expect(sizeOf(toStoredText(TABLE, ascii))).toBeLessThanOrEqual(sizeOf(ascii))
+    expect(sizeOf(toStoredText(ascii))).toBeLessThanOrEqual(sizeOf(ascii))
   })
 
   it('never makes an item larger, and is read as the same text', () => {
@@ -55,7 +50,7 @@ describe('toStoredText', () => {
     fc.assert(
       fc.property(text, (value) => {
         const original = (Array.isArray(value) ? value.join('') : value).toWellFormed()
-        const stored = toStoredText(TABLE, original)
+        const stored = toStoredText(original)
         expect(readText(stored, KEY)).toBe(original)
         expect(textBytes(stored)).toBe(Buffer.byteLength(original))
         expect(sizeOf(stored)).toBeLessThanOrEqual(sizeOf(original))
@@ -67,7 +62,7 @@ describe('toStoredText', () => {
 
 describe('readText', () => {
   const text = JSON.stringify({ orders: 'late '.repeat(300) })
-  const { gzip, bytes } = toStoredText(TABLE, text) as CompressedText
+  const { gzip, bytes } = toStoredText(text) as CompressedText
 
   const attempt = (damaged: Uint8Array) => {
     try {
