@@ -22,7 +22,7 @@ import { isPaused, MAX_NAME_LENGTH, parseProps, type ServiceSettings, type Setti
 import { attachTable, createKey, createQueues, createTable } from './storage.ts'
 
 /** The id by which the CDK can acknowledge the warning. */
-const NO_RETENTION = 'agent-execution-service:retention'
+export const NO_RETENTION = 'agent-execution-service:retention'
 const KEPT_FOREVER =
   'executionRetentionDays is not set: executions and their payloads are kept until clients delete them, and storage costs grow with every run.'
 

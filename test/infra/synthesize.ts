@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { App } from 'aws-cdk-lib'
+import { Annotations, App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { DISABLE_ASSET_STAGING_CONTEXT } from 'aws-cdk-lib/cx-api'
 import { RootConstruct } from 'constructs'
 import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
+import { NO_RETENTION } from '../../infra/service.ts'
 import { readSettings } from '../../infra/settings.ts'
 import { ServiceStack } from '../../infra/stack.ts'
 
@@ -25,9 +26,15 @@ export function synthesize(context: Record<string, unknown> = {}): Template {
   const { node } = new RootConstruct()
   for (const [name, value] of Object.entries({ ...CONTEXT, ...context })) node.setContext(name, value)
   const key = JSON.stringify(readSettings(node))
-  const template = templates.get(key) ?? withStack(context, (stack) => Template.fromStack(stack))
+  const template = templates.get(key) ?? withStack(context, toTemplate)
   templates.set(key, template)
   return template
+}
+
+/** Without the warning of the default settings, which synthesizing would print. */
+function toTemplate(stack: ServiceStack): Template {
+  Annotations.of(stack).acknowledgeWarning(NO_RETENTION)
+  return Template.fromStack(stack)
 }
 
 /** Creates the stack, and passes it to `use`. */
