@@ -10,6 +10,7 @@ import {
 import type { Construct } from 'constructs'
 import { ENQUEUE_FAILURES, OUTCOMES, SERVER_ERRORS } from '../../lib/metrics.ts'
 import { FUNCTION_NAMES } from '../functions/function-settings.ts'
+import type { ServiceFunction } from '../functions/functions.ts'
 import type { MonitoredResources } from './alarms.ts'
 import {
   AUTHORIZER_ERRORS,
@@ -92,35 +93,49 @@ const executionGraphs = ({ executionMetric, latencyMetric }: ServiceMetrics): Gr
   ],
 ]
 
+/** On managed instances, the runner of model agents is one more. */
+function labeledFunctions({
+  functions,
+  modelRunner,
+}: Pick<MonitoredResources, 'functions' | 'modelRunner'>): [label: string, each: ServiceFunction][] {
+  const labeled = FUNCTION_NAMES.map((name) => [name, functions[name]] as [string, ServiceFunction])
+  const isShared = modelRunner === functions['process-execution']
+  return isShared ? labeled : [...labeled, ['model runner', modelRunner]]
+}
+
 const resourceGraphs = (
-  { api, table, functions, ...queues }: MonitoredResources,
+  { api, table, ...resources }: MonitoredResources,
   { countMetric, latencyMetric, repeatedAttempts }: ServiceMetrics,
 ): Graph[][] => [
   [
     [
       'Messages in the queues',
-      Object.entries({ 'code agents': queues.queue, 'model agents': queues.modelQueue }).flatMap(
+      Object.entries({ 'code agents': resources.queue, 'model agents': resources.modelQueue }).flatMap(
         ([name, queue]) => [
           queue.metricApproximateNumberOfMessagesVisible({ label: `${name}, visible`, period: PERIOD }),
           queue.metricApproximateNumberOfMessagesNotVisible({ label: `${name}, in flight`, period: PERIOD }),
         ],
       ),
     ],
-    ['Age of the oldest message (s)', [queueAgeMetric(queues), queueAgeMetric(queues, 'quiet')]],
+    ['Age of the oldest message (s)', [queueAgeMetric(resources), queueAgeMetric(resources, 'quiet')]],
     [
       'Dead letters and messages not sent',
-      [deadLetterMetric(queues.deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],
+      [deadLetterMetric(resources.deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],
       [repeatedAttempts],
     ],
   ],
   [
     [
       'Errors by function',
-      FUNCTION_NAMES.map((name) => functions[name].function.metricErrors({ label: name, period: PERIOD })),
+      labeledFunctions(resources).map(([label, each]) =>
+        each.function.metricErrors({ label, period: PERIOD }),
+      ),
     ],
     [
       'Throttles by function',
-      FUNCTION_NAMES.map((name) => functions[name].function.metricThrottles({ label: name, period: PERIOD })),
+      labeledFunctions(resources).map(([label, each]) =>
+        each.function.metricThrottles({ label, period: PERIOD }),
+      ),
     ],
   ],
   [

@@ -4,7 +4,7 @@ import { functionOf, getOperation, operationNames, operationsOf } from '../../li
 import { REQUEST_COMPLETED } from '../../lib/http/request-log.ts'
 import { SERVER_ERRORS, START_DELAY_MS } from '../../lib/metrics.ts'
 import type { FunctionName } from '../functions/function-settings.ts'
-import type { Functions } from '../functions/functions.ts'
+import type { Functions, ServiceFunction } from '../functions/functions.ts'
 import { AUTHORIZER_ERRORS, READ_LATENCY, RUN_OVERHEAD, START_DELAY, THROTTLED_REQUESTS } from './metrics.ts'
 
 /**
@@ -46,6 +46,11 @@ const RUN_LATENCIES = {
   [START_DELAY]: { name: 'process-execution', member: START_DELAY_MS },
 } as const
 
+const atLeastZero = (member: string): IFilterPattern => numberValue(`$.${member}`, '>=', 0)
+
+/** The runner on managed instances, whose log is its own. */
+const MODEL_RUNNER = 'model-runner'
+
 /**
  * Derives metrics from logs that are written anyway, which is free: what API Gateway responds itself, because AWS
  * counts it together with the responses of functions, and how long reads and runs take, as one metric each.
@@ -56,7 +61,8 @@ export function createMetricFilters(
     name: metricNamespace,
     accessLog,
     functions,
-  }: { name: string; accessLog: ILogGroup; functions: Functions },
+    modelRunner,
+  }: { name: string; accessLog: ILogGroup; functions: Functions; modelRunner: ServiceFunction },
 ): void {
   for (const [metricName, filterPattern] of Object.entries(ACCESS_LOG_PATTERNS)) {
     new MetricFilter(scope, `${metricName}Filter`, {
@@ -69,12 +75,12 @@ export function createMetricFilters(
   }
   const createLatency = (
     metricName: string,
-    name: FunctionName,
+    name: FunctionName | typeof MODEL_RUNNER,
     filterPattern: IFilterPattern,
     member: string,
   ) =>
     new MetricFilter(scope, `${metricName}Filter-${name}`, {
-      logGroup: functions[name].function.logGroup,
+      logGroup: (name === MODEL_RUNNER ? modelRunner : functions[name]).function.logGroup,
       filterPattern,
       metricNamespace,
       metricName,
@@ -83,5 +89,7 @@ export function createMetricFilters(
   for (const name of new Set(READ_OPERATIONS.map(functionOf)))
     createLatency(READ_LATENCY, name, completedReadOf(name), 'durationMs')
   for (const [metricName, { name, member }] of Object.entries(RUN_LATENCIES))
-    createLatency(metricName, name, numberValue(`$.${member}`, '>=', 0), member)
+    createLatency(metricName, name, atLeastZero(member), member)
+  if (modelRunner !== functions[RUN_LATENCIES[START_DELAY].name])
+    createLatency(START_DELAY, MODEL_RUNNER, atLeastZero(START_DELAY_MS), START_DELAY_MS)
 }

@@ -13,7 +13,7 @@ export function createMonitoring(
 ): Alarms & { topic: Topic } {
   const { name, api, table, queue, modelQueue, deadLetterQueue, functions, modelRunner } = service
   const resources = { name, api, table, queue, modelQueue, deadLetterQueue, functions, modelRunner }
-  createMetricFilters(service, { name, accessLog, functions })
+  createMetricFilters(service, { name, accessLog, functions, modelRunner })
   const { topic, actions } = createAlarmTopic(service, alarmSubscriptions)
   const alarms = createAlarms(service, { ...resources, actions })
   createDashboard(service, { ...resources, alarms: alarms.all })

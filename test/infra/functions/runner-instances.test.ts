@@ -69,6 +69,27 @@ describe('runnerInstanceVcpus', () => {
     expect(metrics).toContain(codeRunnerId)
   })
 
+  it('measures how late the runs of both runners start', () => {
+    const logs = Object.values(findResources(template, 'AWS::Logs::MetricFilter'))
+      .filter(({ Properties }) => Properties.MetricTransformations[0].MetricName === 'StartDelayMs')
+      .map(({ Properties }) => Properties.LogGroupName)
+    const groups = [codeRunner, runner].map(({ LoggingConfig }) => LoggingConfig.LogGroup)
+    expect(logs).toEqual(groups)
+  })
+
+  it('shows errors and throttles of both runners on the dashboard', () => {
+    const { DashboardBody } = findResource(template, 'AWS::CloudWatch::Dashboard').Properties
+    // Texts, with references between them.
+    const parts = DashboardBody['Fn::Join'][1] as (string | { Ref?: string })[]
+    for (const id of [runnerId, codeRunnerId]) {
+      const beginnings = parts.filter(
+        (_, index) => (parts[index + 1] as { Ref?: string } | undefined)?.Ref === id,
+      )
+      for (const metric of ['Errors', 'Throttles'])
+        expect(beginnings).toContainEqual(expect.stringContaining(`"${metric}","FunctionName","`))
+    }
+  })
+
   it('has the permissions of the runner, and none of network interfaces', () => {
     const statementsOf = (prefix: string) => {
       const policies = Object.entries(findResources(template, 'AWS::IAM::Policy'))
