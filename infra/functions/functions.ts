@@ -239,8 +239,16 @@ export function createTriggers(
         : { batchSize: 1, maxConcurrency: toInstanceConcurrency(settings) }),
     }),
   )
+  const reserved = divideConcurrency(settings).reserved['process-dead-letter']
   functions['process-dead-letter'].live.addEventSource(
-    new SqsEventSource(deadLetterQueue, { batchSize: 10, reportBatchItemFailures: true, ...paused }),
+    new SqsEventSource(deadLetterQueue, {
+      batchSize: 10,
+      reportBatchItemFailures: true,
+      // A mapping does not know of a reservation, and would have its invocations throttled:
+      // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
+      ...(reserved !== undefined && { maxConcurrency: reserved }),
+      ...paused,
+    }),
   )
   new Rule(scope, 'SweepSchedule', {
     ...paused,

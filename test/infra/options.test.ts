@@ -61,10 +61,15 @@ describe('the API settings', () => {
   })
 })
 
+/** A property of the event source mappings of a function. */
+const mappingsOf = (of: typeof template, prefix: string, property: 'BatchSize' | 'ScalingConfig') =>
+  Object.entries(findResources(of, 'AWS::Lambda::EventSourceMapping'))
+    .filter(([id]) => id.startsWith(prefix))
+    .map(([, { Properties }]) => Properties[property])
+
 describe('runnerConcurrency', () => {
   it('limits concurrent runners of each queue', () => {
-    const mappings = Object.values(findResources(template, 'AWS::Lambda::EventSourceMapping'))
-    expect(mappings.map(({ Properties }) => Properties.ScalingConfig).filter(Boolean)).toEqual([
+    expect(mappingsOf(template, 'ProcessExecution', 'ScalingConfig')).toEqual([
       { MaximumConcurrency: 3 },
       { MaximumConcurrency: 3 },
     ])
@@ -107,6 +112,11 @@ describe('accountConcurrency', () => {
     }
   })
 
+  it('does not take more dead letters from their queue than the reservation has room for', () => {
+    expect(mappingsOf(template, 'ProcessDeadLetter', 'ScalingConfig')).toEqual([{ MaximumConcurrency: 5 }])
+    expect(mappingsOf(defaults, 'ProcessDeadLetter', 'ScalingConfig')).toEqual([undefined])
+  })
+
   it('rejects more runners than the account has room for', () => {
     expect(() => synthesize({ accountConcurrency: 10 })).toThrow('has room for runnerConcurrency=2')
     expect(() => synthesize({ accountConcurrency: 1_000, runnerConcurrency: 500 })).toThrow(
@@ -120,9 +130,7 @@ describe('runnerBatch', () => {
     [{}, 10, defaults],
     [{ runnerBatch: 4 }, 4, template],
   ])('with %j sets the batch size of model agents alone to %j', (_, size, of) => {
-    const mappings = Object.values(findResources(of, 'AWS::Lambda::EventSourceMapping'))
-    const runners = mappings.filter(({ Properties }) => Properties.ScalingConfig)
-    expect(runners.map(({ Properties }) => Properties.BatchSize)).toEqual([1, size])
+    expect(mappingsOf(of, 'ProcessExecution', 'BatchSize')).toEqual([1, size])
   })
 })
 
