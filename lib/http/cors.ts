@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { MiddlewareObj, Request } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { CORS_ORIGINS, type Environment } from '../environment.ts'
@@ -93,7 +94,15 @@ export function responseHeaders(allowed: CorsOrigins): MiddlewareObj<ServiceEven
     if (!response) return
     const { Vary, ...headers } = corsHeaders(allowed, getHeader(event, 'Origin'))
     response.headers = { ...(Vary ? addVary(response.headers, Vary) : response.headers), ...headers }
-    if (event.httpMethod === 'HEAD') response.body = ''
+    if (event.httpMethod === 'HEAD') removeBody(response)
   }
   return { after: addHeaders, onError: addHeaders }
+}
+
+/** A stream that nobody reads would remain open. */
+function removeBody(response: APIGatewayProxyResult): void {
+  // The type of the result knows no stream.
+  const body: unknown = response.body
+  if (body instanceof Readable) body.destroy()
+  response.body = ''
 }
