@@ -14,17 +14,20 @@ import { textTable } from './format.ts'
 const LIVE = 'live'
 
 type Release = { version: string; modifiedAt: number }
-export type ReleasedFunction = { name: string; live: string; versions: Release[] }
+/** Where an alias sends invocations: `canary` is the version that gets a part of them, if there is one. */
+type Live = { live: string; canary: string | null }
+export type ReleasedFunction = { name: string; versions: Release[] } & Live
 
 /**
  * The version of each function that was live at a time: the last one from before it. Functions that no later release
- * has changed keep theirs, and so do functions that are newer than the time.
+ * has changed keep theirs, and so do functions that are newer than the time. A canary ends.
  */
 export function planRollback(functions: ReleasedFunction[], before: number) {
-  return functions.flatMap(({ name, live, versions }) => {
+  return functions.flatMap(({ name, live, canary, versions }) => {
     const earlier = versions.filter(({ modifiedAt }) => modifiedAt < before)
     const to = earlier.sort((a, b) => Number(a.version) - Number(b.version)).at(-1)?.version
-    return to === undefined || to === live ? [] : [{ name, from: live, to }]
+    const from = to === live ? canary : live
+    return to === undefined || from === null ? [] : [{ name, from, to }]
   })
 }
 
@@ -35,14 +38,17 @@ async function readFunctions(client: LambdaClient, service: string): Promise<Rel
     for (const { FunctionName: name = '', Environment } of Functions) {
       if (Environment?.Variables?.[METRICS_NAMESPACE] !== service) continue
       const live = await findLive(client, name)
-      if (live !== null) found.push({ name, live, versions: await readVersions(client, name) })
+      if (live) found.push({ name, ...live, versions: await readVersions(client, name) })
     }
   return found
 }
 
-const findLive = (client: LambdaClient, FunctionName: string): Promise<string | null> =>
+const findLive = (client: LambdaClient, FunctionName: string): Promise<Live | null> =>
   client.send(new GetAliasCommand({ FunctionName, Name: LIVE })).then(
-    ({ FunctionVersion }) => FunctionVersion ?? null,
+    ({ FunctionVersion: live = '', RoutingConfig }) => {
+      const [canary = null] = Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {})
+      return { live, canary }
+    },
     (error: unknown) => {
       if (error instanceof ResourceNotFoundException) return null
       throw error
@@ -74,7 +80,7 @@ async function main(): Promise<void> {
   if (functions.length === 0) program.error(`No function of ${stack} has the alias ${LIVE}.`)
   const changes = planRollback(functions, time)
   for (const { name, to } of dryRun ? [] : changes) {
-    // Also ends what a canary had shifted.
+    // Also ends a canary.
     const RoutingConfig = { AdditionalVersionWeights: {} }
     await client.send(
       new UpdateAliasCommand({ FunctionName: name, Name: LIVE, FunctionVersion: to, RoutingConfig }),

@@ -4,6 +4,7 @@ import { planRollback, type ReleasedFunction } from '../../cli/rollback.ts'
 const aFunction = (live: string, ...modifiedAt: number[]): ReleasedFunction => ({
   name: 'run-agent',
   live,
+  canary: null,
   versions: modifiedAt.map((time, index) => ({ version: String(index + 1), modifiedAt: time })),
 })
 
@@ -23,6 +24,11 @@ describe('planRollback', () => {
 
   it('goes forward again with a later time', () => {
     expect(planned(aFunction('1', 10, 20), 100)).toEqual(['1 to 2'])
+  })
+
+  it('ends a canary, whose version gets a part of the invocations', () => {
+    expect(planned({ ...aFunction('2', 10, 20, 30), canary: '3' }, 30)).toEqual(['3 to 2'])
+    expect(planned({ ...aFunction('2', 10, 20, 30), canary: '3' }, 15)).toEqual(['2 to 1'])
   })
 
   it('orders versions by number', () => {
