@@ -32,10 +32,11 @@ export function readText(stored: StoredText, key: Key): string {
 export const textBytes = (stored: StoredText): number =>
   typeof stored === 'string' ? Buffer.byteLength(stored) : stored.bytes
 
-/** An item has content that cannot be decompressed or parsed. */
+/** An item has content that cannot be decompressed or parsed. The message of `JSON.parse` would quote it in the log. */
 export class CorruptItem extends Error {
   constructor({ pk, sk }: Key, cause: unknown) {
-    super(`The item ${pk} ${sk} is corrupt: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    const { code, name } = cause as NodeJS.ErrnoException
+    super(`The item ${pk} ${sk} is corrupt: ${code ?? name}`, { cause })
   }
 }
 

@@ -7,6 +7,7 @@ import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import {
   type CompressedText,
   CorruptItem,
+  orCorrupt,
   readText,
   type StoredText,
   textBytes,
@@ -89,5 +90,13 @@ describe('readText', () => {
   it('decompresses no more than the size that is stored with it', () => {
     const bomb = { gzip: gzipSync('x'.repeat(50_000_000)), bytes: 1_000 }
     expect(() => readText(bomb, KEY)).toThrow(CorruptItem)
+  })
+})
+
+describe('orCorrupt', () => {
+  it('names the item and the kind of error, and no content', () => {
+    const read = () => orCorrupt(KEY, () => JSON.parse('{"name":Jane Doe}'))
+    expect(read).toThrow(CorruptItem)
+    expect(read).toThrow(/^The item EXEC#an-id \S+ is corrupt: SyntaxError$/)
   })
 })
