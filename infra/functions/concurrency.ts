@@ -13,7 +13,7 @@ export const MIN_UNRESERVED = 100
 const FOR_OTHERS = 50
 
 /** Smaller reservations would limit more than they protect. */
-const MIN_SHARED = 50
+const MIN_SHARED = 40
 
 /** Few invocations, whatever the load: one a minute, and as many as Lambda recommends for a queue. */
 const FIXED: Partial<Record<FunctionName, number>> = { 'sweep-executions': 2, 'process-dead-letter': 5 }

@@ -117,10 +117,14 @@ describe('accountConcurrency', () => {
     expect(mappingsOf(defaults, 'ProcessDeadLetter', 'ScalingConfig')).toEqual([undefined])
   })
 
+  it('divides the smallest quota with the default runners', () => {
+    expect(() => synthesize({ accountConcurrency: 200 })).not.toThrow()
+  })
+
   it('rejects more runners than the account has room for', () => {
     expect(() => synthesize({ accountConcurrency: 10 })).toThrow('has room for runnerConcurrency=2')
     expect(() => synthesize({ accountConcurrency: 1_000, runnerConcurrency: 500 })).toThrow(
-      'has room for runnerConcurrency=446',
+      'has room for runnerConcurrency=451',
     )
   })
 })
