@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { TooManyOpenRequests } from '../core/errors.ts'
 import type { OpenRequests, RateStore } from '../core/ports.ts'
+import { describeCause, logger } from '../logger.ts'
 
 /** A write unit in this time costs less than 4 % of a process with 256 MB. https://aws.amazon.com/lambda/pricing/ */
 export const WINDOW_MS = 6_000
@@ -88,7 +89,10 @@ export function occupiedProcesses({ rates, functionName, max, clock = SYSTEM_CLO
     const endsAt = (window + 1) * WINDOW_MS
     const processes = await rates
       .countProcess({ organizationId, name, window, endsAt })
-      .catch(() => Number.POSITIVE_INFINITY)
+      .catch((error: unknown) => {
+        logger.warn('open requests not counted', { organizationId, cause: describeCause(error) })
+        return Number.POSITIVE_INFINITY
+      })
     const hasRoom = processes <= Math.ceil(max / shards)
     if (hasRoom) usage.counted = Math.max(usage.counted, window)
     else usage.refused = Math.max(usage.refused, window)

@@ -3,7 +3,7 @@ type Preference = { coding: string; weight: number }
 
 /**
  * The content coding to respond with: of the available ones, the one that the client prefers, and the first of several
- * that it likes as well; undefined if it accepts none, or does not say so (RFC 9110, section 12.5.3).
+ * with the same weight; undefined if it accepts none, or does not say so (RFC 9110, section 12.5.3).
  */
 export function chooseEncoding<Coding extends string>(
   header: string | undefined,

@@ -36,7 +36,7 @@ describe('a worker close to its deadline', () => {
     const { message, sent } = aMessage()
     expect(await processMessage(engine, execution.id, { message, deadline })).toBe('processed')
     const { id: executionId, organizationId } = execution
-    expect(sent).toEqual([{ executionId, organizationId, tenantId: null, delayMs: 0 }])
+    expect(sent).toEqual([{ executionId, organizationId, tenantId: null, sharesWorker: false, delayMs: 0 }])
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, steps: 2 })
     expect(modelRequests()).toBe(2)
     expect(await processMessage(engine, execution.id, { message })).toBe('processed')

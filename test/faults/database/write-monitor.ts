@@ -6,6 +6,14 @@ import { isCheckpoint, isRecord, parseWire, type Wire, type WireItem } from './t
 
 const nameOf = (item: WireItem) => `${item.pk?.S} ${item.sk?.S}`
 
+/** An item as it is sent: the SDK decodes binary values. */
+const toWire = (item: WireItem): WireItem =>
+  JSON.parse(
+    JSON.stringify(item, (_, value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
+    ),
+  )
+
 /**
  * Watches the writes to the table: a checkpoint may be written only once, and an execution may become final only once.
  * It sees every write that DynamoDB carried out, whether or not its response reached the service.
@@ -78,7 +86,7 @@ export function monitorWrites() {
       const client = new DynamoDBClient(sdkConfig(endpoint))
       const stored = new Map<string, WireItem>()
       for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true })) {
-        for (const item of Items) if (isCheckpoint(item.sk?.S)) stored.set(nameOf(item), item)
+        for (const item of Items) if (isCheckpoint(item.sk?.S)) stored.set(nameOf(item), toWire(item))
       }
       client.destroy()
       for (const [name, item] of checkpoints) {
