@@ -102,13 +102,14 @@ export class ExecutionFeed {
     const { items, next } = await this.stores.steps.list({ executionId: this.key.id, after, ...PAGE })
     const steps = { items, hasMore: next !== null }
     if (steps.hasMore) return steps
-    // What a probe saw during this read may be missing.
-    if (pages === this.pages) this.hasGrown = false
+    // Otherwise, what a probe saw during this read may be missing: it is read again.
+    const isLatest = pages === this.pages
+    if (isLatest) this.hasGrown = false
     const end = endOf(items)
     if (isAfter(end, this.end)) {
       this.end = end
       this.announce()
-      this.pages.set(number, Promise.resolve(steps))
+      if (isLatest) this.pages.set(number, Promise.resolve(steps))
     }
     return steps
   }

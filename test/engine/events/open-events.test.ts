@@ -247,6 +247,23 @@ describe('read', () => {
     expect(reader.seen).toEqual(['IN_PROGRESS', 'step 1', 'step 2', 'SUCCESS', 'done'])
   })
 
+  it('misses no step that is written while results of the previous one are read', async () => {
+    const run = aJournal()
+    run.addStep(['a'])
+    const reader = run.follow()
+    await settle()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    run.held.list = promise
+    run.addResult('a')
+    await pass(1_000)
+    run.addStep()
+    run.journal.status = 'SUCCESS'
+    await pass(1_000)
+    resolve()
+    await settle()
+    expect(reader.seen).toEqual(['IN_PROGRESS', 'step 1', 'tool 1 a', 'step 2', 'SUCCESS', 'done'])
+  })
+
   it('ends without done when the execution is deleted', async () => {
     const run = aJournal()
     const reader = run.follow()
